@@ -1,0 +1,264 @@
+//! What was concluded: verdict, capacity, curve, findings. Written by `analyze`, shown by `report`.
+
+use crate::load::{Counts, Failures, GeneratorSummary, LatencySummary, TrialPurpose};
+use crate::units::MonoNs;
+use serde::{Deserialize, Serialize};
+
+/// All conclusions about a run; the content of `analysis.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// `sysdyno.analysis/1`.
+    pub schema: String,
+    /// Whether the numbers may be trusted, before any number.
+    pub verdict: Verdict,
+    /// The main result in one sentence, as terminal and report print it first.
+    pub headline: String,
+    /// What stops the server, in one sentence.
+    pub limit: String,
+    /// What the server can take; `None` for `load`, which does not look for it.
+    pub capacity: Option<Capacity>,
+    /// One point per trial.
+    pub curve: Vec<CurvePoint>,
+    /// The trial that latency, counts and rates below are of, from 1: the only one of `load`; of `run`, the one at the
+    /// greatest rate that met the objective, or the last one.
+    pub shown_trial: u32,
+    /// Requests of that trial's measured phases.
+    pub counts: Counts,
+    /// Its failures.
+    pub failures: Failures,
+    /// Its rates.
+    pub rates: Rates,
+    /// Its response time; count 0 in a closed process.
+    pub response_time_ns: LatencySummary,
+    /// Its service time.
+    pub service_time_ns: LatencySummary,
+    /// Its slip: actual − intended send, loop and pool together; count 0 in a closed process.
+    pub slip_ns: LatencySummary,
+    /// The part of the slip that is the generator's own lateness.
+    pub loop_slip_ns: LatencySummary,
+    /// The part of the slip that was spent waiting for a free connection.
+    pub pool_slip_ns: LatencySummary,
+    /// Time to establish a connection.
+    pub connect_time_ns: LatencySummary,
+    /// Time from the actual send to the first byte.
+    pub first_byte_time_ns: LatencySummary,
+    /// Time from the intended send to the failure, of failed requests.
+    pub failure_time_ns: LatencySummary,
+    /// The generator on itself in that trial.
+    pub generator: GeneratorSummary,
+    /// Conclusions about the host, most certain first; excluded ones last.
+    pub findings: Vec<Finding>,
+    /// Latency distribution of the shown trial for charts; `response` if open, else `service`.
+    pub distribution: Vec<QuantilePoint>,
+}
+
+/// Rates of a trial. Unit: requests per second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Asked for; `None` in a closed process.
+    pub offered_hz: Option<f64>,
+    /// Completed, valid or not.
+    pub achieved_hz: f64,
+    /// Completed and valid.
+    pub goodput_hz: f64,
+}
+
+/// Whether the numbers of a run may be trusted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The word.
+    pub status: VerdictStatus,
+    /// Why it is not VALID, or what else a reader must know; worst first.
+    pub reasons: Vec<Reason>,
+}
+
+/// The word of a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum VerdictStatus {
+    /// Nothing speaks against the numbers.
+    Valid,
+    /// Something may have touched them.
+    Suspect,
+    /// They must not be taken for the server's.
+    Invalid,
+}
+
+impl VerdictStatus {
+    /// The word as it is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            VerdictStatus::Valid => "VALID",
+            VerdictStatus::Suspect => "SUSPECT",
+            VerdictStatus::Invalid => "INVALID",
+        }
+    }
+}
+
+/// One check that fired.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// The check, e.g. `M01`.
+    pub id: String,
+    /// Its short name, e.g. `gen-cpu-bound`.
+    pub name: String,
+    /// How bad it is by itself. `Valid` marks a remark that does not lower the verdict.
+    pub status: VerdictStatus,
+    /// What was seen, with numbers, in a sentence.
+    pub text: String,
+    /// What to do about it, in a sentence.
+    pub remedy: String,
+}
+
+/// What the server can take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capacity {
+    /// Best estimate; `None` if no rate was carried. Unit: requests per second.
+    pub rate_hz: Option<f64>,
+    /// Lower end of the 95 % interval; `None` if it could not be computed.
+    pub low_hz: Option<f64>,
+    /// Upper end of the 95 % interval; `None` when it is open ("at least").
+    pub high_hz: Option<f64>,
+    /// Why there is no higher rate.
+    pub ended_by: EndedBy,
+    /// Whether the number is only a lower bound of the server's capacity.
+    pub is_lower_bound: bool,
+    /// Highest rate at which all certification passes met the objective; `None` if not certified.
+    pub certified_hz: Option<f64>,
+    /// Passes at that rate.
+    pub certified_passes: u32,
+    /// How the number came about, in a sentence: the definition, the trials, the method.
+    pub method: String,
+    /// The objective in the user's notation: `p99<50ms`.
+    pub objective: String,
+}
+
+/// Why there is no higher rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndedBy {
+    /// The percentile exceeded the objective's limit.
+    Objective,
+    /// The achieved rate fell behind the offered one.
+    AchievedRate,
+    /// Too many requests failed.
+    Errors,
+    /// The generator could not send more.
+    Generator,
+    /// The highest rate that the plan allowed was carried.
+    Ceiling,
+    /// The user stopped the search.
+    Interrupted,
+    /// Completions stopped growing with the number of connections (closed loop).
+    Saturation,
+    /// Nothing was carried at any rate.
+    NothingCarried,
+}
+
+/// One trial as a point of the capacity curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// The trial.
+    pub trial: u32,
+    /// What it was for.
+    pub purpose: TrialPurpose,
+    /// Connections.
+    pub connections: u32,
+    /// Offered rate; `None` if closed.
+    pub offered_hz: Option<f64>,
+    /// Completed requests per second.
+    pub achieved_hz: f64,
+    /// Completed and valid requests per second.
+    pub goodput_hz: f64,
+    /// Share of failed or timed-out requests.
+    pub error_ratio: f64,
+    /// Median of response time (open) or service time (closed).
+    pub p50_ns: Option<u64>,
+    /// 90th percentile.
+    pub p90_ns: Option<u64>,
+    /// 99th percentile.
+    pub p99_ns: Option<u64>,
+    /// 99.9th percentile.
+    pub p99_9_ns: Option<u64>,
+    /// Whether it met the objective; `None` where there is none.
+    pub met: Option<bool>,
+    /// Whether the trial itself was sound; a trial that was not supports no conclusion.
+    pub status: VerdictStatus,
+    /// Begin of the measured window.
+    pub begin_mono_ns: MonoNs,
+    /// End of the measured window.
+    pub end_mono_ns: MonoNs,
+}
+
+/// A conclusion about the host, with what it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The rule, e.g. `T01`.
+    pub id: String,
+    /// Its short name, e.g. `accept-overflow`.
+    pub name: String,
+    /// How certain it is.
+    pub confidence: Confidence,
+    /// The conclusion in one sentence, with the object's name and numbers.
+    pub title: String,
+    /// What it rests on: mechanism first, then confirmers.
+    pub evidence: Vec<Evidence>,
+    /// What could be changed, in a sentence; `None` if there is nothing to change.
+    pub remedy: Option<String>,
+    /// What would show that it is wrong, in a sentence.
+    pub counterfactual: String,
+}
+
+/// How certain a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// The counters speak against it.
+    Excluded,
+    /// The mechanism moved, nothing else speaks for it.
+    Possible,
+    /// Mechanism and an independent signal agree.
+    Likely,
+    /// Mechanism, an independent signal and an effect on the user's metric agree.
+    Confirmed,
+}
+
+/// One signal that a finding rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Its part in the argument.
+    pub role: EvidenceRole,
+    /// What was seen, with numbers, in a sentence.
+    pub text: String,
+    /// Where it comes from: kernel file and field, or the load engine.
+    pub source: String,
+    /// Column `name@scope` of the series that shows it, for charts.
+    pub column: Option<String>,
+    /// The seconds in which it was seen.
+    pub begin_mono_ns: MonoNs,
+    /// Their end.
+    pub end_mono_ns: MonoNs,
+}
+
+/// The part of a signal in an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvidenceRole {
+    /// The counter of the mechanism itself.
+    Mechanism,
+    /// An independent signal.
+    Confirmer,
+    /// The effect on the user's metric.
+    Effect,
+    /// A signal that speaks against it.
+    Against,
+}
+
+/// A point of a latency distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QuantilePoint {
+    /// The quantile as a ratio, 0 to 1.
+    pub ratio: f64,
+    /// The value. Unit: nanoseconds.
+    pub value_ns: u64,
+}

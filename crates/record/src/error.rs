@@ -1,0 +1,45 @@
+//! What can go wrong when a run folder is written or read.
+
+use std::io;
+use std::path::PathBuf;
+
+/// An error of the run folder: the operation, the object, the cause.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A file or folder could not be read or written.
+    #[error("cannot {operation} '{path}': {source}")]
+    Io {
+        /// The verb: `create`, `open`, `read`, `write`, `sync`.
+        operation: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file holds something that is not what the format says.
+    #[error("cannot read '{path}': line {line}: {cause}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The folder is not a run, or of a version that this program does not know.
+    #[error("cannot open run '{path}': {cause}")]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+        /// Why it is not.
+        cause: String,
+    },
+}
+
+impl RecordError {
+    /// An [`RecordError::Io`] for `operation` on `path`.
+    pub fn io(operation: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> RecordError {
+        let path = path.into();
+        move |source| RecordError::Io { operation, path, source }
+    }
+}

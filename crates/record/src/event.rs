@@ -1,0 +1,81 @@
+//! Marks on the time axis of a run.
+
+use crate::plan::PhaseKind;
+use crate::units::MonoNs;
+use serde::{Deserialize, Serialize};
+
+/// Something that happened at an instant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// When.
+    pub mono_ns: MonoNs,
+    /// What.
+    pub event: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EventKind {
+    /// A phase of a trial began.
+    PhaseBegin {
+        /// The trial.
+        trial: u32,
+        /// The phase.
+        phase: PhaseKind,
+        /// Offered rate, if the process is open. Unit: requests per second.
+        rate_hz: Option<f64>,
+    },
+    /// A phase of a trial ended.
+    PhaseEnd {
+        /// The trial.
+        trial: u32,
+        /// The phase.
+        phase: PhaseKind,
+    },
+    /// Something the user should know and that did not stop the run.
+    Warning {
+        /// In a sentence.
+        text: String,
+    },
+    /// A signal arrived.
+    Signal {
+        /// Its name, e.g. `SIGINT`.
+        name: String,
+    },
+    /// A hard stop fired.
+    HardStop {
+        /// Which, in a sentence.
+        text: String,
+    },
+    /// A process is being measured.
+    Watched(WatchedProcess),
+    /// Anything else worth keeping.
+    Note {
+        /// In a sentence.
+        text: String,
+    },
+}
+
+/// A process that is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchedProcess {
+    /// Process id.
+    pub pid: u32,
+    /// Start time, which with the pid identifies it. Unit: clock ticks since boot. Source: `/proc/PID/stat` field 22.
+    pub start_ticks: u64,
+    /// Command name. Untrusted text: its owner chose it.
+    pub command: String,
+    /// Its part in the run.
+    pub role: ProcessRole,
+}
+
+/// The part of a process in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessRole {
+    /// The server under test.
+    Target,
+    /// sysdyno itself.
+    Generator,
+}

@@ -1,0 +1,436 @@
+//! What came back: counts, failure classes, latency summaries, intervals and trials of the load engine.
+
+use crate::plan::{LoadPlan, PhaseKind};
+use crate::units::MonoNs;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use sysdyno_stats::histogram::LatencyHistogram;
+
+/// How many requests went which way; the identity of [`Counts::is_balanced`] always holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Arrivals that the process asked for.
+    pub scheduled: u64,
+    /// Arrivals that got a connection or tried to.
+    pub sent: u64,
+    /// Requests whose bytes reached the socket.
+    pub written: u64,
+    /// Complete responses that every validator accepted.
+    pub ok: u64,
+    /// Requests that failed; the sum of the failure classes.
+    pub failed: u64,
+    /// Requests whose total deadline passed after they were sent.
+    pub timed_out: u64,
+    /// Requests still open when the drain ended.
+    pub in_flight: u64,
+    /// Arrivals for which no connection became free in time.
+    pub unsent: u64,
+}
+
+impl Counts {
+    /// Whether no request vanished: `scheduled = sent + unsent` and `sent = ok + failed + timed_out + in_flight`.
+    pub fn is_balanced(&self) -> bool {
+        self.scheduled == self.sent + self.unsent
+            && self.sent == self.ok + self.failed + self.timed_out + self.in_flight
+    }
+
+    /// Adds the counts of another thread, interval or phase.
+    pub fn add(&mut self, other: &Counts) {
+        self.scheduled += other.scheduled;
+        self.sent += other.sent;
+        self.written += other.written;
+        self.ok += other.ok;
+        self.failed += other.failed;
+        self.timed_out += other.timed_out;
+        self.in_flight += other.in_flight;
+        self.unsent += other.unsent;
+    }
+
+    /// Share of the sent requests that failed or timed out; 0 if none was sent.
+    pub fn error_ratio(&self) -> f64 {
+        if self.sent == 0 { 0.0 } else { (self.failed + self.timed_out) as f64 / self.sent as f64 }
+    }
+}
+
+macro_rules! failure_classes {
+    ($($variant:ident $name:literal $blame:ident $meaning:literal;)*) => {
+        /// Why a request failed; a closed set, so that no server can invent labels.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[repr(u8)]
+        pub enum FailureClass {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl FailureClass {
+            /// All classes, in the order of their discriminants.
+            pub const ALL: &'static [FailureClass] = &[$(FailureClass::$variant,)*];
+
+            /// The class as it is written in JSON.
+            pub fn name(self) -> &'static str {
+                match self { $(FailureClass::$variant => $name,)* }
+            }
+
+            /// What the class means, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(FailureClass::$variant => $meaning,)* }
+            }
+
+            /// Whose doing it is: the server's (or the path's), or this host's own limits.
+            pub fn blame(self) -> Blame {
+                match self { $(FailureClass::$variant => Blame::$blame,)* }
+            }
+        }
+    };
+}
+
+/// Whose doing a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The server or the way to it.
+    Server,
+    /// A limit of the generator's host; never charged to the server.
+    Generator,
+}
+
+failure_classes! {
+    ConnectRefused "connect_refused" Server "The server's host refused the connection.";
+    ConnectTimeout "connect_timeout" Server "The connection was not established before its deadline.";
+    ConnectReset "connect_reset" Server "The connection was reset while it was being established.";
+    ConnectUnreachable "connect_unreachable" Server "No route to the server, or an error on the way.";
+    HeadTimeout "head_timeout" Server "The connection went idle before the response head was complete.";
+    BodyTimeout "body_timeout" Server "The connection went idle before the response body was complete.";
+    WriteTimeout "write_timeout" Server "The server did not read the request before the idle deadline.";
+    EofBeforeHead "eof_before_head" Server "The server closed the connection before the response head was complete.";
+    Reset "reset" Server "The server reset the connection during a request.";
+    BodyTruncated "body_truncated" Server "The connection ended before the response body was complete.";
+    Protocol "protocol" Server "The response is not valid HTTP/1.1, or its framing is ambiguous.";
+    InvalidStatus "invalid_status" Server "The status line has no valid three-digit status code.";
+    HeadTooLarge "head_too_large" Server "The response head exceeds a limit on its lines, fields or size.";
+    TooManyInterim "too_many_interim" Server "The server sent more interim (1xx) responses than are allowed.";
+    BodyLimit "body_limit" Server "The response body exceeds the limit on its size.";
+    Desync "desync" Server "The server sent bytes that belong to no request.";
+    Status "status" Server "The status code is not among the expected ones.";
+    WrongLength "wrong_length" Server "The body's length is not the expected one.";
+    WrongHeader "wrong_header" Server "An expected header field is missing or has another value.";
+    WrongBody "wrong_body" Server "The body lacks the expected bytes, or differs from the body that was learnt.";
+    LocalFdLimit "local_fd_limit" Generator "The generator ran out of file descriptors (EMFILE, ENFILE).";
+    LocalPorts "local_ports" Generator "The generator ran out of local ports (EADDRNOTAVAIL).";
+    LocalBuffers "local_buffers" Generator "The generator's host had no buffer space (ENOBUFS, ENOMEM).";
+    LocalOther "local_other" Generator "A socket call failed on the generator's host for another reason.";
+}
+
+impl FailureClass {
+    /// How many classes there are.
+    pub const COUNT: usize = FailureClass::ALL.len();
+}
+
+/// How many requests failed in each class.
+pub type Failures = BTreeMap<FailureClass, u64>;
+
+/// The kinds of latency that are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LatencyKind {
+    /// Intended send to last byte.
+    Response,
+    /// Actual send to last byte.
+    Service,
+    /// Intended send to noticed by the generator.
+    LoopSlip,
+    /// Noticed to actual send.
+    PoolSlip,
+    /// Connect call to connected.
+    Connect,
+    /// Actual send to first byte.
+    FirstByte,
+    /// Intended send to failure.
+    Failure,
+}
+
+impl LatencyKind {
+    /// All kinds, in the order of their discriminants.
+    pub const ALL: [LatencyKind; 7] = [
+        LatencyKind::Response,
+        LatencyKind::Service,
+        LatencyKind::LoopSlip,
+        LatencyKind::PoolSlip,
+        LatencyKind::Connect,
+        LatencyKind::FirstByte,
+        LatencyKind::Failure,
+    ];
+
+    /// The word used in tags and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            LatencyKind::Response => "response",
+            LatencyKind::Service => "service",
+            LatencyKind::LoopSlip => "loop_slip",
+            LatencyKind::PoolSlip => "pool_slip",
+            LatencyKind::Connect => "connect",
+            LatencyKind::FirstByte => "first_byte",
+            LatencyKind::Failure => "failure",
+        }
+    }
+}
+
+/// One histogram per kind. Unit of all values: nanoseconds.
+#[derive(Clone, Debug)]
+pub struct LatencySet {
+    histograms: [LatencyHistogram; LatencyKind::ALL.len()],
+}
+
+impl Default for LatencySet {
+    fn default() -> LatencySet {
+        LatencySet { histograms: std::array::from_fn(|_| LatencyHistogram::new()) }
+    }
+}
+
+impl LatencySet {
+    /// The histogram of `kind`.
+    pub fn get(&self, kind: LatencyKind) -> &LatencyHistogram {
+        &self.histograms[kind as usize]
+    }
+
+    /// The histogram of `kind`, to record into.
+    #[inline]
+    pub fn get_mut(&mut self, kind: LatencyKind) -> &mut LatencyHistogram {
+        &mut self.histograms[kind as usize]
+    }
+
+    /// Adds all values of `other`; lossless.
+    pub fn merge(&mut self, other: &LatencySet) {
+        for (mine, theirs) in self.histograms.iter_mut().zip(&other.histograms) {
+            mine.merge(theirs);
+        }
+    }
+
+    /// Forgets all values and keeps the memory.
+    pub fn clear(&mut self) {
+        self.histograms.iter_mut().for_each(LatencyHistogram::clear);
+    }
+}
+
+/// A latency distribution in the few numbers that people read.
+///
+/// Unit: nanoseconds. A percentile is `None` if fewer than ten samples lie beyond it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Median.
+    pub p50: Option<u64>,
+    /// 90th percentile.
+    pub p90: Option<u64>,
+    /// 99th percentile.
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    pub p99_9: Option<u64>,
+    /// Greatest value.
+    pub max: Option<u64>,
+    /// Number of values, censored ones included.
+    pub count: u64,
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// 95 % interval of the median, from order statistics as if samples were independent.
+    pub p50_interval: Option<[u64; 2]>,
+    /// 95 % interval of the 99th percentile, likewise.
+    pub p99_interval: Option<[u64; 2]>,
+    /// How many of the values are lower bounds (timed out, in flight, never sent).
+    pub censored_count: u64,
+    /// The least of these; a percentile at or above it is itself a lower bound.
+    pub censored_min_ns: Option<u64>,
+}
+
+/// One interval (at most one second) of one phase, all threads merged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The trial.
+    pub trial: u32,
+    /// Position of the phase in the trial's plan.
+    pub phase_index: u32,
+    /// What the phase is for.
+    pub phase: PhaseKind,
+    /// Begin of the interval.
+    pub begin_mono_ns: MonoNs,
+    /// End of the interval.
+    pub end_mono_ns: MonoNs,
+    /// What happened in it. `in_flight` is zero except in the last interval of a trial.
+    pub counts: Counts,
+    /// Failed requests by class.
+    pub failures: Failures,
+    /// Bytes received, heads included.
+    pub received_bytes: u64,
+    /// Connections that were established.
+    pub connections_opened: u64,
+    /// Requests between send and last byte when the interval ended.
+    pub in_flight_at_end: u64,
+    /// CPU time of each generator thread in the interval. Unit: nanoseconds. Source: `CLOCK_THREAD_CPUTIME_ID`.
+    pub thread_cpu_ns: Vec<u64>,
+    /// Median of response time (open) or service time (closed); `None` without samples.
+    pub p50_ns: Option<u64>,
+    /// Its 99th percentile, shown even if the interval alone hardly supports it.
+    pub p99_ns: Option<u64>,
+}
+
+/// One phase of a trial, summed over threads and intervals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseSummary {
+    /// What the phase was for.
+    pub kind: PhaseKind,
+    /// Begin of the phase.
+    pub begin_mono_ns: MonoNs,
+    /// End of the phase: of new requests, not of the responses.
+    pub end_mono_ns: MonoNs,
+    /// Requests by outcome, assigned to the phase of their intended send.
+    pub counts: Counts,
+    /// Failed requests by class.
+    pub failures: Failures,
+    /// Rate asked for, `None` in a closed process. Unit: requests per second.
+    pub offered_hz: Option<f64>,
+    /// Rate of completed requests, valid or not. Unit: requests per second.
+    pub achieved_hz: f64,
+    /// Rate of completed and valid requests. Unit: requests per second.
+    pub goodput_hz: f64,
+    /// Bytes received, heads included.
+    pub received_bytes: u64,
+    /// Connections that were established.
+    pub connections_opened: u64,
+    /// Latency by kind; kinds without samples are left out.
+    pub latency: BTreeMap<LatencyKind, LatencySummary>,
+}
+
+/// What the generator measured of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorSummary {
+    /// Generator threads.
+    pub threads: u32,
+    /// CPUs that they were pinned to, `None` where they were not.
+    pub cpus: Vec<Option<u32>>,
+    /// CPU time of all generator threads over the measured phases. Unit: seconds.
+    pub cpu_seconds: f64,
+    /// Share of one CPU that the busiest thread used over the measured phases.
+    pub busiest_thread_ratio: f64,
+    /// Error of the engine's timer at the start: how late a sleep ends.
+    pub timer_error: TimerError,
+    /// The back end of the event loop: `epoll`.
+    pub io: String,
+    /// Arrival gaps actually used, for the goodness-of-fit check. Unit: nanoseconds; at most 1,000, evenly thinned.
+    pub gap_sample_ns: Vec<u64>,
+    /// Greatest number of arrivals that waited for a connection at one time.
+    pub backlog_max: u64,
+}
+
+/// How late the engine's sleeps end, measured before the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimerError {
+    /// Median lateness. Unit: nanoseconds.
+    pub p50_ns: u64,
+    /// 99th percentile of lateness. Unit: nanoseconds.
+    pub p99_ns: u64,
+    /// Number of sleeps measured.
+    pub count: u64,
+}
+
+/// Why a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialEnding {
+    /// All phases ran.
+    Complete,
+    /// The user or a signal stopped it; the drain still ran.
+    Interrupted,
+    /// A hard stop fired; the text says which.
+    HardStop(String),
+}
+
+/// What a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialPurpose {
+    /// The only trial of `load`.
+    Single,
+    /// Closed loop, to learn the order of magnitude.
+    Pilot,
+    /// Open loop, to enclose the capacity between a pass and a fail.
+    Bracket,
+    /// One cell of the replicated grid.
+    Grid,
+    /// A fresh pass at the certified rate.
+    Certify,
+    /// One point of the closed-loop curve.
+    Sweep,
+}
+
+/// The first record of a trial, written before its first connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialBegin {
+    /// Number of the trial in the run, from 1.
+    pub trial: u32,
+    /// What it is for.
+    pub purpose: TrialPurpose,
+    /// When it began.
+    pub begin_mono_ns: MonoNs,
+    /// The load, complete.
+    pub plan: LoadPlan,
+}
+
+/// The last record of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialEnd {
+    /// Number of the trial in the run, from 1.
+    pub trial: u32,
+    /// When its drain was over.
+    pub end_mono_ns: MonoNs,
+    /// Why it ended.
+    pub ending: TrialEnding,
+    /// Its result.
+    pub summary: TrialSummary,
+}
+
+/// The result of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialSummary {
+    /// The measured phases together.
+    pub measured: PhaseSummary,
+    /// Every phase apart, the drain included.
+    pub phases: Vec<PhaseSummary>,
+    /// The whole trial, warm-up included: what the server has seen.
+    pub total: Counts,
+    /// The generator on itself.
+    pub generator: GeneratorSummary,
+    /// Body checksum and length learnt from the first valid responses; `None` if none came.
+    pub learnt_body: Option<LearntBody>,
+}
+
+/// The body that later ones were compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LearntBody {
+    /// CRC-32 (IEEE) of the body.
+    pub crc32: u32,
+    /// Its length.
+    pub body_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_names_are_those_of_the_json() {
+        for (index, class) in FailureClass::ALL.iter().enumerate() {
+            assert_eq!(*class as usize, index);
+            assert_eq!(serde_json::to_value(class).expect("serialises"), class.name());
+        }
+        for kind in LatencyKind::ALL {
+            assert_eq!(serde_json::to_value(kind).expect("serialises"), kind.name());
+        }
+    }
+
+    #[test]
+    fn a_vanished_request_unbalances_the_counts() {
+        let mut counts =
+            Counts { scheduled: 12, sent: 10, ok: 7, failed: 1, timed_out: 1, in_flight: 1, unsent: 2, written: 9 };
+        assert!(counts.is_balanced());
+        counts.ok -= 1;
+        assert!(!counts.is_balanced());
+    }
+}

@@ -1,0 +1,292 @@
+//! What will be done: the load plan of a trial and the plan of a whole run, with every default filled in.
+//!
+//! Plans are pure values. They hold all that is needed to send the same load again, seed included, and nothing that
+//! depends on how it went.
+
+use crate::units::SpanNs;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// The load of one trial: where to, what, how it arrives, in which phases, and when to give up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadPlan {
+    /// The server under test.
+    pub target: Target,
+    /// The request, the same for every arrival.
+    pub request: RequestSpec,
+    /// What a response must be like to count as ok.
+    pub validators: Validators,
+    /// How requests arrive.
+    pub arrival: Arrival,
+    /// Connections in all, over all generator threads.
+    pub connections: u32,
+    /// How long a connection is kept.
+    pub keep_alive: KeepAlive,
+    /// The phases, in order. Responses that arrive during the drain belong to the phase of their intended send.
+    pub phases: Vec<PhasePlan>,
+    /// When a request is given up.
+    pub deadlines: Deadlines,
+    /// When the whole trial is given up.
+    pub hard_stops: HardStops,
+    /// Generator threads; each is pinned to one CPU where the host has more than one.
+    pub threads: u32,
+    /// Seed of the arrival process.
+    pub seed: u64,
+}
+
+/// The server under test, resolved and pinned: nothing is looked up again while the load runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// The URL as the user wrote it, without user information.
+    pub url: String,
+    /// Where connections go.
+    pub endpoint: Endpoint,
+    /// The `Host` header.
+    pub host: String,
+    /// Path and query of the request line, beginning with `/`.
+    pub path: String,
+}
+
+/// The address that connections are made to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Endpoint {
+    /// TCP over IPv4 or IPv6.
+    Tcp(SocketAddr),
+    /// A Unix stream socket.
+    Unix(PathBuf),
+}
+
+/// One HTTP request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestSpec {
+    /// Method, upper case as it is sent.
+    pub method: String,
+    /// Header fields besides `Host`, `Content-Length`, `Connection` and `User-Agent`; secrets redacted in the record.
+    pub headers: Vec<HeaderField>,
+    /// The body; empty for none.
+    #[serde(default, skip_serializing)]
+    pub body: Vec<u8>,
+    /// Length of the body, kept since the body itself is not recorded.
+    pub body_bytes: u64,
+}
+
+/// One header field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeaderField {
+    /// Name as sent.
+    pub name: String,
+    /// Value as sent, or `«redacted»` in the record.
+    pub value: String,
+}
+
+/// What a response must be like. An empty validator accepts everything; the status is always checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    /// Accepted status codes; empty means 200 to 399.
+    pub statuses: Vec<u16>,
+    /// Exact body length in bytes.
+    pub body_bytes: Option<u64>,
+    /// A header field that must be present, with this value if one is given.
+    pub header: Option<ExpectedHeader>,
+    /// Bytes that the body must contain.
+    pub body_contains: Option<String>,
+    /// Learn the body's checksum from the first responses and fail those that differ later.
+    pub same_body: bool,
+}
+
+/// A header field that a response must have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectedHeader {
+    /// Name, compared without case.
+    pub name: String,
+    /// Value, compared exactly after trimming; `None` accepts any.
+    pub value: Option<String>,
+}
+
+/// How requests arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrival {
+    /// Each connection is a client that sends its next request when the last is answered.
+    Closed,
+    /// Open loop, equal gaps.
+    Constant,
+    /// Open loop, exponential gaps.
+    Poisson,
+}
+
+impl Arrival {
+    /// Whether intended send times exist apart from actual ones.
+    pub fn is_open(self) -> bool {
+        self != Arrival::Closed
+    }
+}
+
+/// How long a connection is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeepAlive {
+    /// Until the server closes it or the trial ends.
+    Unlimited,
+    /// For this many requests; 1 is a connection per request.
+    Requests(u32),
+}
+
+/// One phase of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhasePlan {
+    /// What the phase is for.
+    pub kind: PhaseKind,
+    /// Offered rate of an open arrival process, over all threads; `None` for a closed one. Unit: requests per second.
+    pub rate_hz: Option<f64>,
+    /// When the phase ends.
+    pub end: PhaseEnd,
+}
+
+/// When a phase ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseEnd {
+    /// After this time.
+    After(SpanNs),
+    /// After this many requests were begun, over all threads.
+    Requests(u64),
+}
+
+/// What a phase is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseKind {
+    /// Brings server and connections to heat; not measured.
+    Warmup,
+    /// One offered rate of several; measured.
+    Step,
+    /// The measured window.
+    Steady,
+    /// No new requests; what is in flight is awaited. Always last, added by the engine.
+    Drain,
+}
+
+impl PhaseKind {
+    /// Whether requests whose intended send lies in this phase count in the result.
+    pub fn is_measured(self) -> bool {
+        matches!(self, PhaseKind::Step | PhaseKind::Steady)
+    }
+
+    /// The word used in tags and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            PhaseKind::Warmup => "warmup",
+            PhaseKind::Step => "step",
+            PhaseKind::Steady => "steady",
+            PhaseKind::Drain => "drain",
+        }
+    }
+}
+
+/// When a request is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadlines {
+    /// From the intended send to the last byte.
+    pub total: SpanNs,
+    /// From the connect call to the connection.
+    pub connect: SpanNs,
+    /// Without a byte in either direction while a response is awaited.
+    pub idle: SpanNs,
+    /// How long the drain waits for what is in flight.
+    pub drain: SpanNs,
+}
+
+impl Default for Deadlines {
+    fn default() -> Deadlines {
+        Deadlines {
+            total: SpanNs::from_secs(10),
+            connect: SpanNs::from_secs(5),
+            idle: SpanNs::from_secs(10),
+            drain: SpanNs::from_secs(2),
+        }
+    }
+}
+
+/// When the whole trial is given up for the target's sake.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HardStops {
+    /// Consecutive connection failures without a success; `None` never stops.
+    pub connect_failures_in_a_row: Option<u32>,
+    /// Share of failed or timed-out requests over ten seconds with at least 100 requests; `None` never stops.
+    pub failure_ratio: Option<f64>,
+}
+
+/// The plan of a whole `run`: how capacity is looked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunPlan {
+    /// What is common to all trials; its phases are those of one trial at an unspecified rate.
+    pub load: LoadPlan,
+    /// What a rate must meet to count as carried.
+    pub objective: Objective,
+    /// How the search goes.
+    pub search: SearchPlan,
+    /// Processes to watch besides the generator; empty means those that own the target's listening socket.
+    pub watch_pids: Vec<u32>,
+    /// Samples of the kernel per second.
+    pub sampling_hz: f64,
+    /// Seed of the search's random orders; each trial's own seed is derived from it.
+    pub seed: u64,
+}
+
+/// What a rate must meet to count as carried by the server.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Objective {
+    /// The percentile of response time that is limited, as a ratio: 0.99 for p99.
+    pub percentile_ratio: f64,
+    /// Its limit.
+    pub limit: SpanNs,
+    /// Least achieved ÷ offered rate.
+    pub min_achieved_ratio: f64,
+    /// Greatest share of requests that failed or timed out.
+    pub max_error_ratio: f64,
+}
+
+impl Default for Objective {
+    fn default() -> Objective {
+        Objective {
+            percentile_ratio: 0.99,
+            limit: SpanNs::from_millis(50),
+            min_achieved_ratio: 0.99,
+            max_error_ratio: 0.001,
+        }
+    }
+}
+
+/// How capacity is looked for: the procedure and its budget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchPlan {
+    /// The curve that is measured.
+    pub method: SearchMethod,
+    /// Length of a probing window (pilot and bracket).
+    pub probe: SpanNs,
+    /// Length of a measured window (grid and certification).
+    pub window: SpanNs,
+    /// Warm-up before each window.
+    pub warmup: SpanNs,
+    /// Rates in the replicated grid.
+    pub grid_rates: u32,
+    /// Trials at each rate of the grid.
+    pub grid_replicates: u32,
+    /// Fresh passes at the certified rate; 0 leaves certification out.
+    pub certify_passes: u32,
+    /// No rate above this is tried; `None` for no ceiling. Unit: requests per second.
+    pub max_rate_hz: Option<f64>,
+}
+
+/// The curve that is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchMethod {
+    /// Open loop: the highest offered rate that meets the objective.
+    OfferedRate,
+    /// Closed loop: completions against these numbers of connections.
+    Connections(Vec<u32>),
+}
