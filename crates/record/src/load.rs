@@ -294,6 +294,10 @@ pub struct PhaseSummary {
     pub received_bytes: u64,
     /// Connections that were established.
     pub connections_opened: u64,
+    /// Connections that the server closed while no request was on them.
+    pub connections_closed_idle: u64,
+    /// Final responses by status code, whether ok or not.
+    pub statuses: BTreeMap<u16, u64>,
     /// Latency by kind; kinds without samples are left out.
     pub latency: BTreeMap<LatencyKind, LatencySummary>,
 }

@@ -3,7 +3,7 @@
 //! Plans are pure values. They hold all that is needed to send the same load again, seed included, and nothing that
 //! depends on how it went.
 
-use crate::units::SpanNs;
+use crate::units::{Bytes, SpanNs};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,6 +27,8 @@ pub struct LoadPlan {
     pub phases: Vec<PhasePlan>,
     /// When a request is given up.
     pub deadlines: Deadlines,
+    /// Greatest body that is read to its end; a longer one is a failure.
+    pub max_body: Bytes,
     /// When the whole trial is given up.
     pub hard_stops: HardStops,
     /// Generator threads; each is pinned to one CPU where the host has more than one.
