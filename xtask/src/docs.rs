@@ -1,0 +1,77 @@
+//! The documents that are generated from the program's own definition of its commands: `docs/cli.md`, `docs/man/` and
+//! `docs/completions/`.
+//!
+//! The hidden command `sysdyno docs FOLDER` writes them; this module only runs it, into `docs/` itself or, for tidy,
+//! into a folder to compare with.
+
+use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Where the generated documents lie, relative to the root.
+pub const FOLDER: &str = "docs";
+
+/// The generated documents that tidy insists on once they exist; the rest is whatever the program writes beside them.
+pub const INDEX: &str = "docs/cli.md";
+
+/// Writes the generated documents into the repository.
+pub fn write(root: &Path) -> Result<ExitCode> {
+    let documents = generate(root)?;
+    for (path, text) in &documents {
+        let path = root.join(path);
+        let folder = path.parent().expect("a document lies in a folder");
+        fs::create_dir_all(folder).with_context(|| format!("cannot create '{}'", folder.display()))?;
+        fs::write(&path, text).with_context(|| format!("cannot write '{}'", path.display()))?;
+    }
+    println!("docs: {} files written", documents.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The generated documents as the program writes them now: path relative to the root, and text.
+pub fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
+    let program = build(root)?;
+    let folder = root.join("target/generated-docs");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty '{}'", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create '{}'", folder.display()))?;
+    let status = Command::new(&program).arg("docs").arg(&folder).status();
+    let status = status.with_context(|| format!("cannot run '{}'", program.display()))?;
+    ensure!(status.success(), "cannot generate documents: 'sysdyno docs' ended with {status}");
+    let mut documents = BTreeMap::new();
+    collect(&folder, Path::new(FOLDER), &mut documents)?;
+    ensure!(!documents.is_empty(), "cannot generate documents: 'sysdyno docs' wrote nothing");
+    Ok(documents)
+}
+
+/// Builds the program without optimisation and says where it is.
+fn build(root: &Path) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .current_dir(root)
+        .args(["build", "--quiet", "--package", "sysdyno", "--message-format", "json-render-diagnostics"])
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "cannot build sysdyno");
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let executable = messages.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
+    let (_, rest) = executable.context("cannot find the program that cargo built")?;
+    Ok(rest.split('"').next().expect("split yields at least one part").into())
+}
+
+fn collect(folder: &Path, relative: &Path, into: &mut BTreeMap<PathBuf, String>) -> Result<()> {
+    let context = || format!("cannot read '{}'", folder.display());
+    for entry in fs::read_dir(folder).with_context(context)? {
+        let entry = entry.with_context(context)?;
+        let name = relative.join(entry.file_name());
+        if entry.path().is_dir() {
+            collect(&entry.path(), &name, into)?;
+        } else {
+            into.insert(name, fs::read_to_string(entry.path()).with_context(context)?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! Clocks: read in few places only, so that everything else can be run on a clock of its test's choosing.
+
+use super::Violations;
+use super::places::{Place, Sign, check_place};
+use super::tree::Tree;
+
+/// Who may read a clock, and what reading one looks like.
+const CLOCKS: Place = Place {
+    rule: "clock",
+    within: &["crates/"],
+    allowed: &["crates/load/src/engine", "crates/observe/src/clock", "crates/lab/src/execute", "crates/cli/"],
+    sign: Sign::Code(&[
+        "Instant::now",
+        "SystemTime::now",
+        "clock_gettime",
+        "UNIX_EPOCH.elapsed",
+        "gettimeofday",
+    ]),
+    message: "clocks are read in load::engine, observe::clock, lab::execute and the program; elsewhere time is a parameter",
+};
+
+/// Checks all production code.
+pub fn check(tree: &Tree, found: &mut Violations) {
+    check_place(tree, &CLOCKS, found);
+}
