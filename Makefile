@@ -1,0 +1,50 @@
+# What people type. Everything but the toolchains (cargo; node for the report's pages) is fetched by these targets.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+BENCH_ROUNDS ?= 9
+BENCH_SECONDS ?= 3
+
+CARGO ?= cargo
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+PROGRAM := target/release/sysdyno
+
+.PHONY: help build demo test bench fuzz install clean
+
+help:
+	@echo 'make build              build target/release/sysdyno'
+	@echo 'make demo               build it, then measure a built-in server with a planted bottleneck, in about a minute'
+	@echo 'make test               format, lints, all tests; as root also installs what they need'
+	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab and h2load on the same nginx'
+	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS))'
+	@echo 'make fuzz               feed the HTTP parser what no server should send (FUZZ_SECONDS=$(FUZZ_SECONDS))'
+	@echo 'make install PREFIX=    install program, man pages, completions and documents ($(PREFIX))'
+	@echo 'make clean              remove everything that was built'
+
+build:
+	$(CARGO) build --release --package sysdyno
+	@if [ '$(TARGET_DIR)' != target ]; then mkdir -p target/release && cp '$(TARGET_DIR)/release/sysdyno' $(PROGRAM); fi
+
+demo: build
+	$(PROGRAM) demo
+
+test:
+	scripts/install-test-deps
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) test --workspace
+	scripts/test-web
+
+bench: build
+	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM)
+
+fuzz:
+	scripts/fuzz $(FUZZ_SECONDS)
+
+install: build
+	scripts/install '$(PROGRAM)' '$(DESTDIR)$(PREFIX)'
+
+clean:
+	$(CARGO) clean
+	rm -rf web/node_modules web/dist fuzz/target fuzz/corpus fuzz/artifacts bench/results
