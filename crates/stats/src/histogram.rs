@@ -28,7 +28,8 @@ impl Default for LatencyHistogram {
 impl LatencyHistogram {
     /// An empty histogram, with all its memory allocated.
     pub fn new() -> LatencyHistogram {
-        let inner = Histogram::new_with_bounds(1, MAX_VALUE_NS, SIGNIFICANT_DIGITS).expect("constant bounds are valid");
+        let inner = Histogram::new_with_bounds(1, MAX_VALUE_NS, SIGNIFICANT_DIGITS)
+            .expect("constant bounds are valid");
         LatencyHistogram { inner, clamped_count: 0 }
     }
 

@@ -1,0 +1,115 @@
+//! Descriptions of a sample: centre, spread, relative standing.
+//!
+//! All functions answer `None` to a sample that is too small or that holds a value that is not finite; nothing that they
+//! return is infinite or not a number.
+
+use crate::distribution::normal_quantile;
+
+/// Whether the sample has at least `least_count` values, all finite.
+pub(crate) fn is_usable(values: &[f64], least_count: usize) -> bool {
+    values.len() >= least_count && values.iter().all(|value| value.is_finite())
+}
+
+/// The values in ascending order.
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+/// The median of values in ascending order, of which there is at least one.
+pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+}
+
+/// Arithmetic mean, without a look at the values.
+pub(crate) fn raw_mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Sum of squared distances from the mean.
+pub(crate) fn sum_of_squares(values: &[f64]) -> f64 {
+    let mean = raw_mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// Sample variance with n − 1, without a look at the values.
+pub(crate) fn raw_variance(values: &[f64]) -> f64 {
+    sum_of_squares(values) / (values.len() - 1) as f64
+}
+
+/// Arithmetic mean.
+///
+/// `None`: there is no value.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    is_usable(values, 1).then(|| raw_mean(values))
+}
+
+/// Sample standard deviation, with n − 1.
+///
+/// `None`: there are fewer than two values.
+pub fn standard_deviation(values: &[f64]) -> Option<f64> {
+    is_usable(values, 2).then(|| raw_variance(values).sqrt())
+}
+
+/// The middle value, or the mean of the two middle ones.
+///
+/// `None`: there is no value.
+pub fn median(values: &[f64]) -> Option<f64> {
+    is_usable(values, 1).then(|| median_of_sorted(&sorted(values)))
+}
+
+/// Median absolute distance from the median, not scaled.
+///
+/// `None`: there is no value.
+pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
+    let centre = median(values)?;
+    median(&values.iter().map(|value| (value - centre).abs()).collect::<Vec<_>>())
+}
+
+/// How far each value lies from the median, in standard deviations of a normal sample with the same median absolute
+/// deviation (B. Iglewicz and D. Hoaglin, 1993).
+///
+/// `None`: there is no value, or more than half of the values are equal.
+pub fn robust_scores(values: &[f64]) -> Option<Vec<f64>> {
+    let centre = median(values)?;
+    let deviation = median_absolute_deviation(values)?;
+    let normal_ratio = normal_quantile(0.75);
+    (deviation > 0.0)
+        .then(|| values.iter().map(|value| normal_ratio * (value - centre) / deviation).collect())
+}
+
+/// Coefficient of variation: standard deviation ÷ mean.
+///
+/// `None`: there are fewer than two values, or the mean is zero.
+pub fn variation_ratio(values: &[f64]) -> Option<f64> {
+    let mean = mean(values)?;
+    (mean != 0.0).then_some(standard_deviation(values)? / mean)
+}
+
+/// Geometric mean.
+///
+/// `None`: there is no value, or one that is not positive.
+pub fn geometric_mean(values: &[f64]) -> Option<f64> {
+    if !values.iter().all(|value| *value > 0.0) {
+        return None;
+    }
+    mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(f64::exp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unusable_samples_have_no_description() {
+        assert_eq!((mean(&[]), standard_deviation(&[1.0]), median(&[f64::NAN])), (None, None, None));
+        assert_eq!((robust_scores(&[1.0, 1.0, 1.0, 5.0]), geometric_mean(&[1.0, 0.0])), (None, None));
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_middle_ones() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
+}

@@ -1,0 +1,62 @@
+//! Estimates: a value is never handed on without its interval and the level of that interval.
+
+use serde::{Deserialize, Serialize};
+
+/// A point estimate with its confidence interval. Unit: that of the estimated quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The single best value.
+    pub point: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// Confidence level of the interval as a ratio: 0.95 for 95 %.
+    pub level: f64,
+}
+
+impl Estimate {
+    /// Length of the interval.
+    pub fn width(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// Whether `value` lies in the interval, ends included.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// The estimate of a transformed quantity; `transform` must not decrease, such as `exp`.
+    pub fn map(&self, transform: impl Fn(f64) -> f64) -> Estimate {
+        Estimate {
+            point: transform(self.point),
+            low: transform(self.low),
+            high: transform(self.high),
+            level: self.level,
+        }
+    }
+
+    /// The estimate of the negated quantity: the ends change places.
+    pub fn negated(&self) -> Estimate {
+        Estimate { point: -self.point, low: -self.high, high: -self.low, level: self.level }
+    }
+}
+
+/// Whether `level` can be the level of an interval: strictly between 0 and 1.
+pub(crate) fn is_level(level: f64) -> bool {
+    level > 0.0 && level < 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_negated_estimate_mirrors_its_interval() {
+        let estimate = Estimate { point: 2.0, low: 1.0, high: 5.0, level: 0.95 };
+        let mirrored = estimate.negated();
+        assert_eq!((mirrored.point, mirrored.low, mirrored.high), (-2.0, -5.0, -1.0));
+        assert_eq!(mirrored.width(), estimate.width());
+        assert!(mirrored.contains(-5.0) && !mirrored.contains(1.0));
+    }
+}
