@@ -34,6 +34,37 @@ pub enum RecordError {
         /// Why it is not.
         cause: String,
     },
+    /// The folder was written in a format that is newer than this program.
+    #[error(
+        "cannot open run '{path}': its format is '{found}', this program reads '{known}'\n\
+         hint: open it with sysdyno {written_by} or newer"
+    )]
+    NewerFormat {
+        /// The folder.
+        path: PathBuf,
+        /// The schema of its manifest.
+        found: String,
+        /// The schema that this program reads.
+        known: &'static str,
+        /// Version of sysdyno that wrote it.
+        written_by: String,
+    },
+    /// A value cannot be written so that it can be read again, e.g. because a number in it is not finite.
+    #[error("cannot write '{path}': {cause}")]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the value.
+        cause: String,
+    },
+    /// Nothing is written any more, because an earlier write failed.
+    #[error("cannot write '{path}': an earlier write failed: {cause}")]
+    Stopped {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// The first error.
+        cause: String,
+    },
 }
 
 impl RecordError {

@@ -431,8 +431,16 @@ mod tests {
 
     #[test]
     fn a_vanished_request_unbalances_the_counts() {
-        let mut counts =
-            Counts { scheduled: 12, sent: 10, ok: 7, failed: 1, timed_out: 1, in_flight: 1, unsent: 2, written: 9 };
+        let mut counts = Counts {
+            scheduled: 12,
+            sent: 10,
+            ok: 7,
+            failed: 1,
+            timed_out: 1,
+            in_flight: 1,
+            unsent: 2,
+            written: 9,
+        };
         assert!(counts.is_balanced());
         counts.ok -= 1;
         assert!(!counts.is_balanced());

@@ -36,6 +36,9 @@ pub struct Manifest {
     pub reason: Option<String>,
     /// Digests of the finished files.
     pub files: BTreeMap<String, FileDigest>,
+    /// SHA-256 of the manifest's own bytes with these 64 digits written as zeros; `None` while the run lasts.
+    #[serde(default)]
+    pub manifest_sha256: Option<String>,
 }
 
 /// The command that made a run.

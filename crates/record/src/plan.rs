@@ -8,6 +8,26 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+/// What one invocation will do; the content of `plan.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Plan {
+    /// `sysdyno run` and `demo`: look for the capacity.
+    Run(RunPlan),
+    /// `sysdyno load`: one load.
+    Load(LoadPlan),
+}
+
+impl Plan {
+    /// The load that is common to all trials.
+    pub fn load(&self) -> &LoadPlan {
+        match self {
+            Plan::Run(run) => &run.load,
+            Plan::Load(load) => load,
+        }
+    }
+}
+
 /// The load of one trial: where to, what, how it arrives, in which phases, and when to give up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadPlan {
@@ -172,6 +192,9 @@ pub enum PhaseKind {
 }
 
 impl PhaseKind {
+    /// All kinds, in the order of their discriminants.
+    pub const ALL: [PhaseKind; 4] = [PhaseKind::Warmup, PhaseKind::Step, PhaseKind::Steady, PhaseKind::Drain];
+
     /// Whether requests whose intended send lies in this phase count in the result.
     pub fn is_measured(self) -> bool {
         matches!(self, PhaseKind::Step | PhaseKind::Steady)

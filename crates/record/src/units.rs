@@ -111,7 +111,8 @@ impl FromStr for SpanNs {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let invalid = || UnitError::new("duration", text, "write a number with its unit, as in '250ms', '30s' or '2m'");
+        let invalid =
+            || UnitError::new("duration", text, "write a number with its unit, as in '250ms', '30s' or '2m'");
         let duration = humantime::parse_duration(text.trim()).map_err(|_| invalid())?;
         let span = u64::try_from(duration.as_nanos()).map_err(|_| invalid())?;
         if span == 0 || duration > MAX_SPAN { Err(invalid()) } else { Ok(SpanNs(span)) }
@@ -135,7 +136,8 @@ impl FromStr for RateHz {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let invalid = || UnitError::new("rate", text, "write a number per second, as in '500/s', '5k/s' or '1.5M/s'");
+        let invalid =
+            || UnitError::new("rate", text, "write a number per second, as in '500/s', '5k/s' or '1.5M/s'");
         let trimmed = text.trim();
         let (number, per_seconds) = match trimmed.split_once('/') {
             None => (trimmed, 1.0),
@@ -160,7 +162,8 @@ impl FromStr for Bytes {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let invalid = || UnitError::new("size", text, "write bytes with a unit, as in '512B', '64KiB' or '10MiB'");
+        let invalid =
+            || UnitError::new("size", text, "write bytes with a unit, as in '512B', '64KiB' or '10MiB'");
         let bytes = parse_scaled(text.trim(), BYTE_SCALES).ok_or_else(invalid)?;
         if bytes.fract() != 0.0 || bytes > 2f64.powi(53) { Err(invalid()) } else { Ok(Bytes(bytes as u64)) }
     }
@@ -185,7 +188,8 @@ const BYTE_SCALES: &[(&str, f64)] = &[
 /// A non-negative finite decimal number with an optional suffix of `scales`.
 fn parse_scaled(text: &str, scales: &[(&str, f64)]) -> Option<f64> {
     let scale = scales.iter().find(|(suffix, _)| text.ends_with(suffix));
-    let (number, factor) = scale.map_or((text, 1.0), |(suffix, factor)| (&text[..text.len() - suffix.len()], *factor));
+    let (number, factor) =
+        scale.map_or((text, 1.0), |(suffix, factor)| (&text[..text.len() - suffix.len()], *factor));
     let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b'_');
     let value: f64 = number.replace('_', "").parse().ok().filter(|_| plain)?;
     Some(value * factor).filter(|value| value.is_finite())

@@ -1,0 +1,75 @@
+//! The payload of a log line: checked in all that decides on memory and arithmetic, then decoded by the crate.
+//!
+//! Layout (big endian): cookie, compressed length, zlib stream of: cookie, length, normalising offset, digits, lowest and
+//! highest value, conversion ratio, then counts as ZigZag LEB128-64b9B, where −n stands for n zeros.
+//! Source: HdrHistogram `AbstractHistogram.encodeIntoByteBuffer` and `ZigZagEncoding`.
+
+use super::inflate;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use sysdyno_stats::histogram::LatencyHistogram;
+
+const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+const HEAD_BYTES: usize = 40;
+
+/// Most bytes that a payload may unpack to. A histogram of `sysdyno_stats` has at most 33,792 counts of 9 bytes.
+const MAX_UNPACKED_BYTES: usize = 1 << 20;
+
+/// Most values in one histogram.
+const MAX_TOTAL_COUNT: u64 = 1 << 40;
+
+/// The histogram that `payload` encodes. Errors: why it does not.
+pub(super) fn decode(payload: &[u8]) -> Result<LatencyHistogram, String> {
+    let cookie = read_u32(payload, 0).ok_or("the payload has no head")?;
+    let length = read_u32(payload, 4).ok_or("the payload has no head")? as usize;
+    let stream = payload.get(8..).unwrap_or_default();
+    if cookie != COMPRESSED_COOKIE || length != stream.len() {
+        return Err("the payload is not a compressed V2 histogram of its length".into());
+    }
+    let unpacked = inflate::zlib(stream, MAX_UNPACKED_BYTES)?;
+    check_unpacked(&unpacked)?;
+    let histogram: Histogram<u64> =
+        Deserializer::new().deserialize(&mut unpacked.as_slice()).map_err(|error| error.to_string())?;
+    LatencyHistogram::from_hdr(&histogram).ok_or_else(|| "a value is out of range".into())
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes)
+}
+
+fn check_unpacked(unpacked: &[u8]) -> Result<(), String> {
+    let head = |at| read_u32(unpacked, at).ok_or("the histogram has no head");
+    let (length, digits, highest_high_word) = (head(4)? as usize, head(12)?, head(24)?);
+    if unpacked.len() != HEAD_BYTES + length {
+        return Err("the histogram is not of its length".into());
+    }
+    // Four digits and 2^48 ns take 9 MB; more is nothing that a histogram of latencies needs.
+    if digits > 4 || highest_high_word >= 1 << 16 {
+        return Err("the histogram's bounds are too wide".into());
+    }
+    let (mut at, mut total, mut zeros) = (HEAD_BYTES, 0_u64, 0_u64);
+    while at < unpacked.len() {
+        let number = read_zigzag(unpacked, &mut at).ok_or("the histogram ends within a count")?;
+        let sum = if number < 0 { &mut zeros } else { &mut total };
+        *sum = sum.saturating_add(number.unsigned_abs());
+    }
+    if total > MAX_TOTAL_COUNT || zeros > MAX_TOTAL_COUNT {
+        return Err("the histogram's counts are impossibly great".into());
+    }
+    Ok(())
+}
+
+/// A ZigZag LEB128-64b9B number: seven bits per byte, the ninth byte whole.
+fn read_zigzag(bytes: &[u8], at: &mut usize) -> Option<i64> {
+    let mut value = 0_u64;
+    for position in 0..9 {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        let bits = if position == 8 { byte } else { byte & 0x7f };
+        value |= u64::from(bits) << (7 * position);
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    Some((value >> 1) as i64 ^ -((value & 1) as i64))
+}

@@ -1,0 +1,111 @@
+//! Reads a file of lines without trusting it: lines and file are capped, and a torn end is dropped.
+
+use super::folder::Folder;
+use super::{MAX_LINE_BYTES, MAX_LOG_BYTES};
+use crate::RecordError;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Take};
+
+/// What became of one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// It was taken.
+    Taken,
+    /// It is of a kind that a newer version may have written.
+    Unknown,
+    /// It is not what the format says.
+    Malformed(String),
+    /// Reading this file ends here, with the reason.
+    Enough(String),
+}
+
+/// How much of a file is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caps {
+    /// Longest line with its newline. Unit: bytes.
+    pub(super) line_bytes: u64,
+    /// Most of the file. Unit: bytes.
+    pub(super) file_bytes: u64,
+}
+
+impl Default for Caps {
+    fn default() -> Caps {
+        Caps { line_bytes: MAX_LINE_BYTES, file_bytes: MAX_LOG_BYTES }
+    }
+}
+
+/// Gives every whole line of the file `name`, without its newline, to `take`; what was dropped is told in `damage`.
+///
+/// Errors: the file cannot be read, or a line that is not the last one is malformed.
+pub(super) fn read_lines(
+    folder: &Folder,
+    name: &str,
+    caps: Caps,
+    damage: &mut Vec<String>,
+    mut take: impl FnMut(&[u8]) -> Line,
+) -> Result<(), RecordError> {
+    let Some(file) = folder.open_file(name)? else {
+        damage.push(format!("'{name}' is missing"));
+        return Ok(());
+    };
+    let fail = |source| RecordError::Io { operation: "read", path: folder.path_of(name), source };
+    let mut reader = BufReader::with_capacity(1 << 16, file).take(caps.file_bytes);
+    let (mut line, mut number, mut unknown_count) = (Vec::new(), 0, 0);
+    loop {
+        number += 1;
+        match next_line(&mut reader, &mut line, caps.line_bytes).map_err(fail)? {
+            End::Line => {}
+            End::File => break,
+            End::Torn(what) => {
+                damage.push(format!("'{name}' line {number}: {what}; the rest of the file is dropped"));
+                break;
+            }
+        }
+        match take(&line) {
+            Line::Taken => {}
+            Line::Unknown => unknown_count += 1,
+            Line::Enough(why) => {
+                damage.push(format!("'{name}' line {number}: {why}; the rest of the file is not read"));
+                break;
+            }
+            Line::Malformed(cause) if is_at_end(&mut reader).map_err(fail)? => {
+                damage.push(format!("'{name}' line {number}, the last, is dropped: {cause}"));
+                break;
+            }
+            Line::Malformed(cause) => {
+                return Err(RecordError::Malformed { path: folder.path_of(name), line: number, cause });
+            }
+        }
+    }
+    if unknown_count > 0 {
+        damage.push(format!("'{name}': {unknown_count} lines of unknown kinds are left out"));
+    }
+    Ok(())
+}
+
+enum End {
+    Line,
+    File,
+    Torn(&'static str),
+}
+
+/// Reads one line into `line`, newline removed.
+fn next_line(reader: &mut Take<BufReader<File>>, line: &mut Vec<u8>, cap_bytes: u64) -> io::Result<End> {
+    line.clear();
+    let length = reader.by_ref().take(cap_bytes).read_until(b'\n', line)?;
+    if line.pop_if(|last| *last == b'\n').is_some() {
+        Ok(End::Line)
+    } else if length as u64 == cap_bytes {
+        Ok(End::Torn("too long"))
+    } else if length == 0 && reader.limit() > 0 {
+        Ok(End::File)
+    } else if reader.limit() == 0 {
+        Ok(if length == 0 && is_at_end(reader)? { End::File } else { End::Torn("the file is too long") })
+    } else {
+        Ok(End::Torn("not written to its end"))
+    }
+}
+
+fn is_at_end(reader: &mut Take<BufReader<File>>) -> io::Result<bool> {
+    Ok(reader.get_mut().fill_buf()?.is_empty())
+}

@@ -1,0 +1,58 @@
+//! The run folder on disk: written append-only by [`RunWriter`], read back by [`Run`], listed by [`list`].
+//!
+//! Invariants:
+//! - every line is handed to the kernel as a whole before the call that wrote it returns, so that the death of the
+//!   process loses nothing that was written; only the death of the host loses what was not synced;
+//! - a file that is not a log of lines is replaced (temporary file, fsync, rename, fsync of the folder), never edited;
+//! - after the first failed write nothing more is written, and what is there stays readable;
+//! - reading trusts nothing: see [`Run::open`].
+//!
+//! Source: the format is `docs/formats/run.md`.
+
+mod folder;
+mod lines;
+mod listing;
+mod plausible;
+mod redact;
+mod run;
+mod verify;
+mod writer;
+
+pub use listing::{RunListing, list};
+pub use redact::redacted_command;
+pub use run::{Run, Trial};
+pub use writer::{NewRun, RunWriter};
+
+/// Longest line that is read. Unit: bytes.
+pub const MAX_LINE_BYTES: u64 = 16 << 20;
+
+/// Most that is read of a file of lines. Unit: bytes.
+pub const MAX_LOG_BYTES: u64 = 1 << 30;
+
+/// Most that is read of a file that is one JSON document. Unit: bytes.
+pub const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
+
+/// Most that is read of the manifest. Unit: bytes.
+pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+
+/// Most trials that are read of one run; each may hold 2 MB of histograms in memory.
+pub const MAX_TRIALS: usize = 1024;
+
+/// Most values of the series that are kept in memory, columns times rows, at 16 bytes each.
+pub const MAX_SERIES_VALUES: usize = 128 << 20;
+
+const MANIFEST: &str = "manifest.json";
+const PLAN: &str = "plan.json";
+const FACTS: &str = "facts.json";
+const TRIALS: &str = "trials.jsonl";
+const INTERVALS: &str = "intervals.jsonl";
+const LATENCY: &str = "latency.hlog";
+const SERIES: &str = "series.jsonl";
+const EVENTS: &str = "events.jsonl";
+const ANALYSIS: &str = "analysis.json";
+const REPORT: &str = "report.html";
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! Refuses numbers that no run can have, so that sums over a whole run cannot overflow.
+//!
+//! The bounds are far above what a host can do: at [`crate::units::MAX_RATE_HZ`] for 30 days a trial has 2.6 × 10^14
+//! requests. The sum of [`super::MAX_TRIALS`] trials, and of all intervals that fit into [`super::MAX_LOG_BYTES`] (at least
+//! 200 bytes each), stays below 2^64.
+
+use crate::load::{Counts, Failures, Interval, PhaseSummary, TrialEnd};
+
+/// Greatest count of an interval, which lasts about a second.
+const MAX_INTERVAL_COUNT: u64 = 1 << 36;
+
+/// Greatest number of bytes of an interval.
+const MAX_INTERVAL_BYTES: u64 = 1 << 40;
+
+/// Greatest count of a trial, bytes included.
+const MAX_TRIAL_COUNT: u64 = 1 << 52;
+
+pub(super) fn check_interval(interval: &Interval) -> Result<(), String> {
+    check_counts(&interval.counts, &interval.failures, MAX_INTERVAL_COUNT)?;
+    check_count(interval.connections_opened, MAX_INTERVAL_COUNT)?;
+    check_count(interval.received_bytes, MAX_INTERVAL_BYTES)?;
+    interval.thread_cpu_ns.iter().try_for_each(|cpu_ns| check_count(*cpu_ns, MAX_INTERVAL_COUNT))?;
+    check_order(interval.begin_mono_ns <= interval.end_mono_ns)
+}
+
+pub(super) fn check_trial_end(end: &TrialEnd) -> Result<(), String> {
+    let summary = &end.summary;
+    check_counts(&summary.total, &Failures::new(), MAX_TRIAL_COUNT)?;
+    check_phase(&summary.measured)?;
+    summary.phases.iter().try_for_each(check_phase)
+}
+
+fn check_phase(phase: &PhaseSummary) -> Result<(), String> {
+    check_counts(&phase.counts, &phase.failures, MAX_TRIAL_COUNT)?;
+    phase.statuses.values().try_for_each(|count| check_count(*count, MAX_TRIAL_COUNT))?;
+    check_count(phase.received_bytes, MAX_TRIAL_COUNT)?;
+    check_count(phase.connections_opened, MAX_TRIAL_COUNT)?;
+    check_count(phase.connections_closed_idle, MAX_TRIAL_COUNT)?;
+    check_order(phase.begin_mono_ns <= phase.end_mono_ns)
+}
+
+fn check_counts(counts: &Counts, failures: &Failures, limit: u64) -> Result<(), String> {
+    let Counts { scheduled, sent, written, ok, failed, timed_out, in_flight, unsent } = *counts;
+    [scheduled, sent, written, ok, failed, timed_out, in_flight, unsent]
+        .iter()
+        .chain(failures.values())
+        .try_for_each(|count| check_count(*count, limit))
+}
+
+fn check_count(count: u64, limit: u64) -> Result<(), String> {
+    if count <= limit { Ok(()) } else { Err(format!("the number {count} is impossibly great")) }
+}
+
+fn check_order(is_ordered: bool) -> Result<(), String> {
+    if is_ordered { Ok(()) } else { Err("it ends before it begins".into()) }
+}

@@ -1,0 +1,113 @@
+//! Keeps secrets out of the record: values of request header fields, and user information in URLs.
+//!
+//! A value is kept only if its field's name is known to carry no secret; anything else is replaced. What is unknown is
+//! taken for a secret, since a record is made to be mailed.
+
+use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
+
+/// What stands in the place of a secret.
+const REDACTED: &str = "«redacted»";
+
+/// Request header fields whose values are kept, in lower case.
+const HARMLESS_FIELDS: &[&str] = &[
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-language",
+    "content-type",
+    "dnt",
+    "expect",
+    "if-modified-since",
+    "if-none-match",
+    "if-unmodified-since",
+    "origin",
+    "pragma",
+    "range",
+    "te",
+    "upgrade-insecure-requests",
+    "x-forwarded-proto",
+    "x-requested-with",
+];
+
+/// Flags of the command line whose value is a header field, `NAME: VALUE`.
+const HEADER_FLAGS: &[&str] = &["-H", "--header"];
+
+pub(super) fn redacted_plan(plan: &Plan) -> Plan {
+    match plan {
+        Plan::Run(run) => Plan::Run(RunPlan { load: redacted_load(&run.load), ..run.clone() }),
+        Plan::Load(load) => Plan::Load(redacted_load(load)),
+    }
+}
+
+pub(super) fn redacted_load(plan: &LoadPlan) -> LoadPlan {
+    let mut plan = plan.clone();
+    plan.request.headers.iter_mut().filter(|field| !is_harmless(&field.name)).for_each(redact_field);
+    plan.target.url = redacted_url(&plan.target.url);
+    plan
+}
+
+fn redact_field(field: &mut HeaderField) {
+    field.value = REDACTED.into();
+}
+
+fn is_harmless(name: &str) -> bool {
+    HARMLESS_FIELDS.iter().any(|harmless| name.trim().eq_ignore_ascii_case(harmless))
+}
+
+/// A command line with the values of header fields and the user information of URLs replaced.
+pub fn redacted_command(command: &[String]) -> Vec<String> {
+    let mut is_field = false;
+    let mut redacted = Vec::with_capacity(command.len());
+    for argument in command {
+        let flag = HEADER_FLAGS.iter().find(|flag| argument.starts_with(**flag));
+        redacted.push(match flag {
+            _ if is_field => redacted_field(argument),
+            Some(flag) => format!("{flag}{}", redacted_field(&argument[flag.len()..])),
+            None => redacted_url(argument),
+        });
+        is_field = !is_field && HEADER_FLAGS.contains(&argument.as_str());
+    }
+    redacted
+}
+
+/// `NAME: VALUE` with the value replaced unless the name is harmless; a leading `=` of a long flag stays.
+fn redacted_field(field: &str) -> String {
+    match field.split_once(':') {
+        Some((name, _)) if !is_harmless(name.trim_start_matches('=')) => format!("{name}: {REDACTED}"),
+        _ => field.to_owned(),
+    }
+}
+
+/// A URL without its user information; any other text as it is.
+fn redacted_url(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://{REDACTED}@{host}{}", &rest[authority.len()..]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_on_the_command_line_are_replaced() {
+        let check = |typed: &[&str], kept: &[&str]| {
+            let typed: Vec<String> = typed.iter().map(|text| (*text).to_owned()).collect();
+            assert_eq!(redacted_command(&typed), kept);
+        };
+        check(&["-H", "Authorization: Bearer x"], &["-H", "Authorization: «redacted»"]);
+        check(&["-HX-Key: x", "-c", "1"], &["-HX-Key: «redacted»", "-c", "1"]);
+        check(&["--header=Cookie: x"], &["--header=Cookie: «redacted»"]);
+        check(&["--header=Accept: */*"], &["--header=Accept: */*"]);
+        check(&["-H", "accept: text/html", "-H", "x:y"], &["-H", "accept: text/html", "-H", "x: «redacted»"]);
+        check(&["http://u:p@host:80/a@b?c"], &["http://«redacted»@host:80/a@b?c"]);
+        check(&["http://host/a@b"], &["http://host/a@b"]);
+    }
+}

@@ -1,0 +1,313 @@
+//! Reads a run folder back, trusting nothing in it.
+
+use super::folder::Folder;
+use super::lines::{Caps, Line, read_lines};
+use super::{
+    ANALYSIS, EVENTS, FACTS, INTERVALS, LATENCY, MANIFEST, MAX_DOCUMENT_BYTES, MAX_MANIFEST_BYTES,
+    MAX_SERIES_VALUES, MAX_TRIALS, PLAN, REPORT, SERIES, TRIALS, plausible, verify,
+};
+use crate::RecordError;
+use crate::analysis::Analysis;
+use crate::event::Event;
+use crate::facts::HostFacts;
+use crate::hlog;
+use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
+use crate::manifest::{Manifest, RunStatus, SCHEMA};
+use crate::plan::Plan;
+use crate::series::{Row, Series, SeriesLine};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A run as its folder tells it.
+#[derive(Debug)]
+pub struct Run {
+    folder: Folder,
+    /// What it is and how far it got.
+    pub manifest: Manifest,
+    /// What was to be done; `None`: it was not written, or is damaged.
+    pub plan: Option<Plan>,
+    /// The host; `None`: not written, or damaged.
+    pub facts: Option<HostFacts>,
+    /// The trials, in the order in which they began.
+    pub trials: Vec<Trial>,
+    /// All intervals, in the order of the file.
+    pub intervals: Vec<Interval>,
+    /// Readings of the kernel.
+    pub series: Series,
+    /// Marks on the time axis.
+    pub events: Vec<Event>,
+    /// What was concluded; `None`: not yet, or damaged.
+    pub analysis: Option<Analysis>,
+    /// Latency of the measured phases, merged, by trial.
+    pub latency: BTreeMap<u32, LatencySet>,
+    /// Whether the run neither ended nor goes on: its process died.
+    pub is_incomplete: bool,
+    /// What is missing, was dropped or was not read, in sentences. Untrusted text is escaped.
+    pub damage: Vec<String>,
+}
+
+/// One trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Its plan.
+    pub begin: TrialBegin,
+    /// Its result; `None`: it was cut off, or still goes on.
+    pub end: Option<TrialEnd>,
+}
+
+#[derive(Deserialize)]
+struct TrialLine {
+    begin: Option<TrialBegin>,
+    end: Option<TrialEnd>,
+}
+
+impl Run {
+    /// Opens a run; `living` tells whether the process with this pid and start time still runs.
+    ///
+    /// What is cut off at the end of a file is left out and told in [`Run::damage`]; all that is returned is a prefix of
+    /// what was written. Errors: this is not a run, or one of a newer format; a file is a link or not regular, or holds
+    /// something in its middle that was not written by sysdyno.
+    pub fn open(path: &Path, living: &dyn Fn(u32, u64) -> bool) -> Result<Run, RecordError> {
+        Run::open_with(path, living, Caps::default())
+    }
+
+    pub(super) fn open_with(
+        path: &Path,
+        living: &dyn Fn(u32, u64) -> bool,
+        caps: Caps,
+    ) -> Result<Run, RecordError> {
+        let folder = Folder::open(path)?;
+        let manifest = read_manifest(&folder)?;
+        let mut damage = Vec::new();
+        let trials = read_trials(&folder, caps, &mut damage)?;
+        let mut run = Run {
+            plan: read_document(&folder, PLAN, &mut damage)?,
+            facts: read_document(&folder, FACTS, &mut damage)?,
+            intervals: read_intervals(&folder, caps, &mut damage)?,
+            series: read_series(&folder, caps, &mut damage)?,
+            events: read_events(&folder, caps, &mut damage)?,
+            analysis: read_document(&folder, ANALYSIS, &mut damage)?,
+            latency: read_latency(&folder, caps, &trials, &mut damage)?,
+            is_incomplete: manifest.status == RunStatus::Running
+                && !living(manifest.pid, manifest.pid_start_ticks),
+            trials,
+            manifest,
+            damage,
+            folder,
+        };
+        run.compare_lengths()?;
+        Ok(run)
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Compares every file with its digest; an empty list means that all is as it was written.
+    pub fn verify(&self) -> Result<Vec<String>, RecordError> {
+        verify::differences(&self.folder, &self.manifest)
+    }
+
+    /// Writes `report.html`, in the place of an earlier one. It is derived and has no digest.
+    pub fn write_report(&self, html: &str) -> Result<(), RecordError> {
+        self.folder.replace(REPORT, html.as_bytes())
+    }
+
+    /// Tells of files that are not as long as the manifest says; [`Run::verify`] also looks at what is in them.
+    fn compare_lengths(&mut self) -> Result<(), RecordError> {
+        for name in [PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, ANALYSIS] {
+            let Some(digest) = self.manifest.files.get(name) else { continue };
+            let Some(file) = self.folder.open_file(name)? else {
+                self.damage.push(format!("'{name}' is missing"));
+                continue;
+            };
+            let length = file.metadata().map_err(RecordError::io("read", self.folder.path_of(name)))?.len();
+            if length != digest.bytes {
+                self.damage
+                    .push(format!("'{name}' has {length} of the {} bytes that were written", digest.bytes));
+            }
+        }
+        self.damage.dedup();
+        Ok(())
+    }
+}
+
+/// Reads and checks the manifest of a folder.
+pub(super) fn read_manifest(folder: &Folder) -> Result<Manifest, RecordError> {
+    #[derive(Deserialize)]
+    struct Versions {
+        schema: String,
+        tool: ToolVersion,
+    }
+    #[derive(Deserialize)]
+    struct ToolVersion {
+        version: String,
+    }
+    let not_a_run = |cause: String| RecordError::NotARun { path: folder.path().to_owned(), cause };
+    let bytes = folder
+        .read_whole(MANIFEST, MAX_MANIFEST_BYTES)?
+        .ok_or_else(|| not_a_run(format!("it has no '{MANIFEST}'")))?;
+    let unreadable = |error: serde_json::Error| not_a_run(format!("cannot read '{MANIFEST}': {error}"));
+    let versions: Versions = serde_json::from_slice(&bytes).map_err(unreadable)?;
+    if versions.schema != SCHEMA {
+        let shown = |text: &str| text.chars().take(40).collect::<String>().escape_debug().to_string();
+        return Err(match major_version(&versions.schema) {
+            Some(major) if Some(major) > major_version(SCHEMA) => RecordError::NewerFormat {
+                path: folder.path().to_owned(),
+                found: shown(&versions.schema),
+                known: SCHEMA,
+                written_by: shown(&versions.tool.version),
+            },
+            _ => not_a_run(format!("its schema is '{}', not '{SCHEMA}'", shown(&versions.schema))),
+        });
+    }
+    serde_json::from_slice(&bytes).map_err(unreadable)
+}
+
+fn major_version(schema: &str) -> Option<u64> {
+    schema.strip_prefix("sysdyno.run/")?.parse().ok()
+}
+
+/// A file that is one JSON document; if it is damaged it is left out.
+fn read_document<T: DeserializeOwned>(
+    folder: &Folder,
+    name: &str,
+    damage: &mut Vec<String>,
+) -> Result<Option<T>, RecordError> {
+    let Some(bytes) = folder.read_whole(name, MAX_DOCUMENT_BYTES)? else { return Ok(None) };
+    Ok(serde_json::from_slice(&bytes)
+        .map_err(|error| damage.push(format!("'{name}' is left out: {error}")))
+        .ok())
+}
+
+fn read_trials(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<Trial>, RecordError> {
+    let mut trials: Vec<Trial> = Vec::new();
+    read_lines(folder, TRIALS, caps, damage, |line| match serde_json::from_slice(line) {
+        Err(error) => Line::Malformed(error.to_string()),
+        Ok(TrialLine { begin: Some(_), .. }) if trials.len() >= MAX_TRIALS => {
+            Line::Enough(format!("more than {MAX_TRIALS} trials"))
+        }
+        Ok(TrialLine { begin: Some(begin), end: None }) => {
+            if trials.iter().any(|trial| trial.begin.trial == begin.trial) {
+                return Line::Malformed(format!("trial {} begins twice", begin.trial));
+            }
+            trials.push(Trial { begin, end: None });
+            Line::Taken
+        }
+        Ok(TrialLine { begin: None, end: Some(end) }) => take_trial_end(&mut trials, end),
+        Ok(_) => Line::Unknown,
+    })?;
+    Ok(trials)
+}
+
+fn take_trial_end(trials: &mut [Trial], end: TrialEnd) -> Line {
+    if let Err(cause) = plausible::check_trial_end(&end) {
+        return Line::Malformed(cause);
+    }
+    match trials.iter_mut().find(|trial| trial.begin.trial == end.trial && trial.end.is_none()) {
+        Some(trial) => trial.end = Some(end),
+        None => return Line::Malformed(format!("trial {} ends but did not begin", end.trial)),
+    }
+    Line::Taken
+}
+
+fn read_intervals(
+    folder: &Folder,
+    caps: Caps,
+    damage: &mut Vec<String>,
+) -> Result<Vec<Interval>, RecordError> {
+    let mut intervals = Vec::new();
+    read_lines(folder, INTERVALS, caps, damage, |line| {
+        let parsed = serde_json::from_slice::<Interval>(line).map_err(|error| error.to_string());
+        match parsed.and_then(|interval| plausible::check_interval(&interval).map(|()| interval)) {
+            Ok(interval) => intervals.push(interval),
+            Err(cause) => return Line::Malformed(cause),
+        }
+        Line::Taken
+    })?;
+    Ok(intervals)
+}
+
+fn read_series(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Series, RecordError> {
+    let mut series = Series::default();
+    read_lines(folder, SERIES, caps, damage, |line| {
+        let parsed = match serde_json::from_slice::<Row>(line) {
+            Ok(row) => SeriesLine::Row(row),
+            Err(_) => match serde_json::from_slice(line) {
+                Ok(parsed) => parsed,
+                Err(error) => return unknown_or_malformed(line, &error),
+            },
+        };
+        take_series_line(&mut series, parsed)
+    })?;
+    Ok(series)
+}
+
+fn take_series_line(series: &mut Series, line: SeriesLine) -> Line {
+    let (mut columns, mut rows) = (series.columns().len(), series.windows().len());
+    match &line {
+        SeriesLine::Header { columns: added } => columns += added.len(),
+        SeriesLine::Row(row) => {
+            let last = series.windows().last().map(|window| window[0]);
+            if row.end_mono_ns < row.begin_mono_ns || Some(row.begin_mono_ns) < last {
+                return Line::Malformed(
+                    "the row's window lies before an earlier one or ends before it begins".into(),
+                );
+            }
+            rows += 1;
+        }
+    }
+    if columns.saturating_mul(rows) > MAX_SERIES_VALUES {
+        return Line::Enough(format!("more than {MAX_SERIES_VALUES} values"));
+    }
+    series.push(line);
+    Line::Taken
+}
+
+fn read_events(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<Event>, RecordError> {
+    let mut events = Vec::new();
+    read_lines(folder, EVENTS, caps, damage, |line| match serde_json::from_slice(line) {
+        Ok(event) => {
+            events.push(event);
+            Line::Taken
+        }
+        Err(error) => unknown_or_malformed(line, &error),
+    })?;
+    Ok(events)
+}
+
+fn read_latency(
+    folder: &Folder,
+    caps: Caps,
+    trials: &[Trial],
+    damage: &mut Vec<String>,
+) -> Result<BTreeMap<u32, LatencySet>, RecordError> {
+    let mut latency: BTreeMap<u32, LatencySet> = BTreeMap::new();
+    read_lines(folder, LATENCY, caps, damage, |line| {
+        let entry = match hlog::decode(line) {
+            Ok(hlog::Decoded::Comment) => return Line::Taken,
+            Ok(hlog::Decoded::Foreign) => return Line::Unknown,
+            Ok(hlog::Decoded::Entry(entry)) => entry,
+            Err(cause) => return Line::Malformed(cause),
+        };
+        if !trials.iter().any(|trial| trial.begin.trial == entry.tag.trial) {
+            return Line::Malformed(format!("trial {} did not begin", entry.tag.trial));
+        }
+        if entry.tag.phase.is_measured() {
+            latency.entry(entry.tag.trial).or_default().get_mut(entry.tag.kind).merge(&entry.histogram);
+        }
+        Line::Taken
+    })?;
+    Ok(latency)
+}
+
+/// Valid JSON of another shape may come from a newer version; anything else is damage.
+fn unknown_or_malformed(line: &[u8], error: &serde_json::Error) -> Line {
+    match serde_json::from_slice::<IgnoredAny>(line) {
+        Ok(_) => Line::Unknown,
+        Err(_) => Line::Malformed(error.to_string()),
+    }
+}

@@ -1,0 +1,206 @@
+//! A small run with something in every file, for the tests of the store.
+
+use super::{NewRun, RunWriter};
+use crate::event::{Event, EventKind, ProcessRole, WatchedProcess};
+use crate::facts::{Fact, HostFacts};
+use crate::load::*;
+use crate::manifest::{ClockPair, RunKind, Tool};
+use crate::plan::*;
+use crate::series::{Column, ReadingKind, Row, SeriesLine};
+use crate::units::{Bytes, MonoNs, SpanNs, WallNs};
+use std::path::Path;
+
+pub(super) const STARTED: WallNs = WallNs(1_790_000_000_500_000_000);
+
+pub(super) fn new_run(suffix: u32) -> NewRun {
+    NewRun {
+        kind: RunKind::Load,
+        tool: Tool { version: "0.1.0".into(), target: "x86_64-unknown-linux-gnu".into() },
+        clock: ClockPair { mono_ns: MonoNs(5_000_000_000), unix_ns: STARTED },
+        command: vec![
+            "sysdyno".into(),
+            "load".into(),
+            "-H".into(),
+            "Cookie: canary".into(),
+            "http://h/".into(),
+        ],
+        pid: 4242,
+        pid_start_ticks: 777,
+        suffix,
+    }
+}
+
+pub(super) fn load_plan() -> LoadPlan {
+    LoadPlan {
+        target: Target {
+            url: "http://127.0.0.1:8080/".into(),
+            endpoint: Endpoint::Tcp("127.0.0.1:8080".parse().expect("an address")),
+            host: "127.0.0.1:8080".into(),
+            path: "/".into(),
+        },
+        request: RequestSpec {
+            method: "GET".into(),
+            headers: vec![
+                HeaderField { name: "Authorization".into(), value: "Bearer canary".into() },
+                HeaderField { name: "Accept".into(), value: "*/*".into() },
+            ],
+            body: Vec::new(),
+            body_bytes: 0,
+        },
+        validators: Validators::default(),
+        arrival: Arrival::Poisson,
+        connections: 4,
+        keep_alive: KeepAlive::Unlimited,
+        phases: vec![PhasePlan {
+            kind: PhaseKind::Steady,
+            rate_hz: Some(100.0),
+            end: PhaseEnd::After(SpanNs::from_secs(2)),
+        }],
+        deadlines: Deadlines::default(),
+        hard_stops: HardStops { connect_failures_in_a_row: Some(50), failure_ratio: None },
+        max_body: Bytes(10 << 20),
+        threads: 1,
+        seed: 7,
+    }
+}
+
+pub(super) fn facts() -> HostFacts {
+    let mut facts = HostFacts::default();
+    facts.facts.insert("cpu.online_count".into(), Fact::Number(2.0));
+    facts.facts.insert("cpu.model".into(), Fact::Text("«name»".into()));
+    facts.facts.insert("memory.speed_mhz".into(), Fact::Unavailable("needs root".into()));
+    facts
+}
+
+pub(super) fn trial_begin(trial: u32) -> TrialBegin {
+    let begin_mono_ns = MonoNs(u64::from(trial) * 6_000_000_000);
+    TrialBegin { trial, purpose: TrialPurpose::Single, begin_mono_ns, plan: load_plan() }
+}
+
+pub(super) fn counts(ok: u64) -> Counts {
+    Counts { scheduled: ok, sent: ok, written: ok, ok, ..Counts::default() }
+}
+
+pub(super) fn phase_summary(ok: u64) -> PhaseSummary {
+    PhaseSummary {
+        kind: PhaseKind::Steady,
+        begin_mono_ns: MonoNs(6_000_000_000),
+        end_mono_ns: MonoNs(8_000_000_000),
+        counts: counts(ok),
+        failures: Failures::new(),
+        offered_hz: Some(100.0),
+        achieved_hz: 100.0,
+        goodput_hz: 100.0,
+        received_bytes: 20_000,
+        connections_opened: 4,
+        connections_closed_idle: 0,
+        statuses: [(200, 200)].into(),
+        latency: [(LatencyKind::Response, LatencySummary::default())].into(),
+    }
+}
+
+pub(super) fn trial_end(trial: u32) -> TrialEnd {
+    TrialEnd {
+        trial,
+        end_mono_ns: MonoNs(u64::from(trial) * 6_000_000_000 + 2_000_000_000),
+        ending: TrialEnding::Complete,
+        summary: TrialSummary {
+            measured: phase_summary(200),
+            phases: vec![phase_summary(200)],
+            total: counts(200),
+            generator: GeneratorSummary {
+                threads: 1,
+                cpus: vec![Some(0)],
+                cpu_seconds: 0.25,
+                busiest_thread_ratio: 0.125,
+                timer_error: TimerError::default(),
+                io: "epoll".into(),
+                gap_sample_ns: vec![1, 2, 3],
+                backlog_max: 0,
+            },
+            learnt_body: None,
+        },
+    }
+}
+
+pub(super) fn interval(trial: u32, second: u64) -> Interval {
+    let begin = u64::from(trial) * 6_000_000_000 + second * 1_000_000_000;
+    Interval {
+        trial,
+        phase_index: 0,
+        phase: PhaseKind::Steady,
+        begin_mono_ns: MonoNs(begin),
+        end_mono_ns: MonoNs(begin + 1_000_000_000),
+        counts: counts(100),
+        failures: Failures::new(),
+        received_bytes: 10_000,
+        connections_opened: 2,
+        in_flight_at_end: 0,
+        thread_cpu_ns: vec![100_000_000],
+        p50_ns: Some(1000),
+        p99_ns: None,
+    }
+}
+
+/// A hundred response times and service times that differ from second to second.
+pub(super) fn latency(trial: u32, second: u64) -> LatencySet {
+    let mut set = LatencySet::default();
+    for number in 0..100 {
+        let value = 100_000 * u64::from(trial) + 10_000 * second + 37 * number;
+        set.get_mut(LatencyKind::Response).record(value + 500);
+        set.get_mut(LatencyKind::Service).record(value);
+    }
+    set
+}
+
+pub(super) fn series_header() -> SeriesLine {
+    let column = |name: &str, unavailable: Option<&str>| Column {
+        name: name.into(),
+        scope: "host".into(),
+        unit: "count".into(),
+        kind: ReadingKind::Counter,
+        unavailable: unavailable.map(Into::into),
+    };
+    SeriesLine::Header { columns: vec![column("a_count", None), column("b_count", Some("not there"))] }
+}
+
+pub(super) fn series_row(number: u64) -> SeriesLine {
+    let begin = 6_000_000_000 + number * 100_000_000;
+    SeriesLine::Row(Row {
+        begin_mono_ns: MonoNs(begin),
+        end_mono_ns: MonoNs(begin + 50_000),
+        values: vec![Some(number as f64 * 1.5), None],
+    })
+}
+
+pub(super) fn event(number: u64) -> Event {
+    let event = if number == 0 {
+        EventKind::Watched(WatchedProcess {
+            pid: 99,
+            start_ticks: 1,
+            command: "nginx\u{1b}[31m".into(),
+            role: ProcessRole::Target,
+        })
+    } else {
+        EventKind::Warning { text: format!("warning {number}") }
+    };
+    Event { mono_ns: MonoNs(6_000_000_000 + number), event }
+}
+
+/// Writes the whole run, two trials of two seconds, without ending it.
+pub(super) fn write_run(runs_dir: &Path, suffix: u32) -> RunWriter {
+    let mut writer = RunWriter::create(runs_dir, new_run(suffix)).expect("creates");
+    writer.plan(&Plan::Load(load_plan())).expect("writes");
+    writer.facts(&facts()).expect("writes");
+    writer.series(&series_header()).expect("writes");
+    (0..5).for_each(|number| writer.series(&series_row(number)).expect("writes"));
+    (0..3).for_each(|number| writer.event(&event(number)).expect("writes"));
+    for trial in [1, 2] {
+        writer.trial_begin(&trial_begin(trial)).expect("writes");
+        for second in [0, 1] {
+            writer.interval(&interval(trial, second), &latency(trial, second)).expect("writes");
+        }
+        writer.trial_end(&trial_end(trial)).expect("writes");
+    }
+    writer
+}

@@ -1,0 +1,83 @@
+//! Digests: of the files of a finished run, and of the manifest that lists them.
+//!
+//! The manifest's own digest is taken over its bytes with the digits of that digest written as zeros.
+
+use super::folder::{Folder, is_plain_name};
+use super::{MANIFEST, MAX_MANIFEST_BYTES};
+use crate::RecordError;
+use crate::manifest::{FileDigest, Manifest, RunStatus};
+use sha2::{Digest, Sha256};
+use std::io::Read;
+
+/// What stands in the place of the manifest's digest while it is computed.
+pub(super) const BLANK_SHA256: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+const SEAL_KEY: &[u8] = b"\"manifest_sha256\": \"";
+
+/// Lower-case hexadecimal digits of `bytes`.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The manifest's bytes, written with a blank digest, and the digest that was put in its place.
+pub(super) fn sealed(mut bytes: Vec<u8>) -> (Vec<u8>, String) {
+    let digest = hexadecimal(&Sha256::digest(&bytes));
+    let at = seal_position(&bytes).expect("the manifest was just written with a blank digest");
+    bytes[at..at + BLANK_SHA256.len()].copy_from_slice(digest.as_bytes());
+    (bytes, digest)
+}
+
+/// Where the digits of the manifest's digest are: the last such key, since texts before it are not ours.
+fn seal_position(bytes: &[u8]) -> Option<usize> {
+    let key = bytes.windows(SEAL_KEY.len()).rposition(|window| window == SEAL_KEY)?;
+    let at = key + SEAL_KEY.len();
+    (at + BLANK_SHA256.len() <= bytes.len()).then_some(at)
+}
+
+/// What does not agree with the digests, in sentences.
+pub(super) fn differences(folder: &Folder, manifest: &Manifest) -> Result<Vec<String>, RecordError> {
+    if manifest.status == RunStatus::Running {
+        return Ok(vec!["the run did not end; there are no digests to compare with".into()]);
+    }
+    let mut found = Vec::new();
+    if !is_seal_intact(folder)? {
+        found.push(format!("'{MANIFEST}' is not as it was written"));
+    }
+    for (name, digest) in &manifest.files {
+        let difference = if is_plain_name(name) {
+            compare(folder, name, digest)?
+        } else {
+            Some("is not the name of a file in the folder")
+        };
+        found.extend(difference.map(|what| format!("'{}' {what}", name.escape_debug())));
+    }
+    Ok(found)
+}
+
+fn is_seal_intact(folder: &Folder) -> Result<bool, RecordError> {
+    let Some(mut bytes) = folder.read_whole(MANIFEST, MAX_MANIFEST_BYTES)? else { return Ok(false) };
+    let Some(at) = seal_position(&bytes) else { return Ok(false) };
+    let digits = at..at + BLANK_SHA256.len();
+    let written = bytes[digits.clone()].to_vec();
+    bytes[digits].copy_from_slice(BLANK_SHA256.as_bytes());
+    Ok(hexadecimal(&Sha256::digest(&bytes)).as_bytes() == written)
+}
+
+fn compare(folder: &Folder, name: &str, digest: &FileDigest) -> Result<Option<&'static str>, RecordError> {
+    let Some(file) = folder.open_file(name)? else { return Ok(Some("is missing")) };
+    let fail = |source| RecordError::Io { operation: "read", path: folder.path_of(name), source };
+    if file.metadata().map_err(fail)?.len() != digest.bytes {
+        return Ok(Some("has another length than was written"));
+    }
+    let mut hash = Sha256::new();
+    let mut limited = file.take(digest.bytes);
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match limited.read(&mut buffer).map_err(fail)? {
+            0 => break,
+            length => hash.update(&buffer[..length]),
+        }
+    }
+    let is_same = hexadecimal(&hash.finalize()) == digest.sha256;
+    Ok((!is_same).then_some("has other contents than were written"))
+}

@@ -1,0 +1,337 @@
+//! Writes a run folder while the run lasts.
+
+use super::folder::Folder;
+use super::verify::{self, hexadecimal};
+use super::{ANALYSIS, EVENTS, FACTS, INTERVALS, LATENCY, MANIFEST, PLAN, REPORT, SERIES, TRIALS, redact};
+use crate::RecordError;
+use crate::analysis::Analysis;
+use crate::event::Event;
+use crate::facts::HostFacts;
+use crate::hlog::{LogEncoder, LogTag};
+use crate::load::{Interval, LatencyKind, LatencySet, TrialBegin, TrialEnd};
+use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
+use crate::plan::Plan;
+use crate::series::SeriesLine;
+use crate::units::WallNs;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// What is known of a run when its folder is made.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// The command.
+    pub kind: RunKind,
+    /// The program.
+    pub tool: Tool,
+    /// The two clocks, read together now.
+    pub clock: ClockPair,
+    /// The command line as it was typed; values of header fields and passwords in URLs are redacted here.
+    pub command: Vec<String>,
+    /// This process.
+    pub pid: u32,
+    /// Its start time. Unit: clock ticks since boot. Source: `/proc/PID/stat` field 22.
+    pub pid_start_ticks: u64,
+    /// Randomness for the folder's name; 20 bits of it are used.
+    pub suffix: u32,
+}
+
+/// Writes one run folder, append-only; the only way to make one.
+///
+/// Each call hands its lines to the kernel before it returns. Errors: the file cannot be written
+/// ([`RecordError::Io`], once), the value has no faithful JSON form ([`RecordError::Unwritable`]), or an earlier write
+/// failed ([`RecordError::Stopped`]).
+#[derive(Debug)]
+pub struct RunWriter {
+    folder: Folder,
+    manifest: Manifest,
+    logs: [Log; LOG_NAMES.len()],
+    encoder: LogEncoder,
+    stopped: Option<String>,
+}
+
+/// The files of lines, in the order of [`RunWriter::logs`].
+const LOG_NAMES: [&str; 5] = [TRIALS, INTERVALS, LATENCY, SERIES, EVENTS];
+
+#[derive(Clone, Copy, Debug)]
+enum LogIndex {
+    Trials,
+    Intervals,
+    Latency,
+    Series,
+    Events,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum TrialLine<'a> {
+    Begin(&'a TrialBegin),
+    End(&'a TrialEnd),
+}
+
+impl RunWriter {
+    /// Creates the folder `runs_dir/ID` with mode 0700 and its manifest with status `running`.
+    ///
+    /// Errors: the folder exists (another run with the same second and suffix), or cannot be written.
+    pub fn create(runs_dir: &Path, new: NewRun) -> Result<RunWriter, RecordError> {
+        let id = run_id(new.clock.unix_ns, new.kind, new.suffix);
+        let folder = Folder::create(runs_dir, &id)?;
+        let manifest = Manifest {
+            schema: SCHEMA.into(),
+            id,
+            kind: new.kind,
+            tool: new.tool,
+            started_unix_ns: new.clock.unix_ns,
+            ended_unix_ns: None,
+            clock: new.clock,
+            command: redact::redacted_command(&new.command),
+            pid: new.pid,
+            pid_start_ticks: new.pid_start_ticks,
+            status: RunStatus::Running,
+            reason: None,
+            files: BTreeMap::new(),
+            manifest_sha256: None,
+        };
+        folder.replace(MANIFEST, &document(&folder, MANIFEST, &manifest)?)?;
+        let mut logs = Vec::new();
+        for name in LOG_NAMES {
+            logs.push(Log::create(&folder, name)?);
+        }
+        folder.sync()?;
+        let logs = logs.try_into().expect("one log was made per name");
+        let mut writer = RunWriter { folder, manifest, logs, encoder: LogEncoder::default(), stopped: None };
+        let header = LogEncoder::header(writer.manifest.started_unix_ns);
+        writer.append(LogIndex::Latency, &header)?;
+        Ok(writer)
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The run's id, the name of its folder.
+    pub fn id(&self) -> &str {
+        &self.manifest.id
+    }
+
+    /// The manifest as it would be written now.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Writes `plan.json`, header values redacted.
+    pub fn plan(&mut self, plan: &Plan) -> Result<(), RecordError> {
+        self.document(PLAN, &redact::redacted_plan(plan))
+    }
+
+    /// Writes `facts.json`.
+    pub fn facts(&mut self, facts: &HostFacts) -> Result<(), RecordError> {
+        self.document(FACTS, facts)
+    }
+
+    /// Writes the first line of a trial, header values redacted.
+    pub fn trial_begin(&mut self, begin: &TrialBegin) -> Result<(), RecordError> {
+        let begin = TrialBegin { plan: redact::redacted_load(&begin.plan), ..begin.clone() };
+        self.check::<_, TrialBegin>(TRIALS, &begin)?;
+        self.line(LogIndex::Trials, &TrialLine::Begin(&begin))
+    }
+
+    /// Writes the last line of a trial.
+    pub fn trial_end(&mut self, end: &TrialEnd) -> Result<(), RecordError> {
+        self.check::<_, TrialEnd>(TRIALS, end)?;
+        self.line(LogIndex::Trials, &TrialLine::End(end))
+    }
+
+    /// Writes one interval: its counts, then its histograms that are not empty.
+    pub fn interval(&mut self, interval: &Interval, latency: &LatencySet) -> Result<(), RecordError> {
+        self.line(LogIndex::Intervals, interval)?;
+        let start = self.manifest.clock.wall(interval.begin_mono_ns);
+        let length_ns = interval.end_mono_ns.since(interval.begin_mono_ns);
+        let mut lines = Vec::new();
+        for kind in LatencyKind::ALL {
+            let histogram = latency.get(kind);
+            let tag = LogTag { trial: interval.trial, phase: interval.phase, kind };
+            if !histogram.is_empty() {
+                let encoded =
+                    self.encoder.encode(&mut lines, tag, [start, WallNs(start.0 + length_ns)], histogram);
+                encoded.map_err(|cause| self.unwritable(LATENCY, cause))?;
+            }
+        }
+        self.append(LogIndex::Latency, &lines)
+    }
+
+    /// Writes a header or a row of the series.
+    pub fn series(&mut self, line: &SeriesLine) -> Result<(), RecordError> {
+        self.line(LogIndex::Series, line)
+    }
+
+    /// Writes a mark on the time axis.
+    pub fn event(&mut self, event: &Event) -> Result<(), RecordError> {
+        self.line(LogIndex::Events, event)
+    }
+
+    /// Writes `analysis.json`, in the place of an earlier one.
+    pub fn analysis(&mut self, analysis: &Analysis) -> Result<(), RecordError> {
+        self.document(ANALYSIS, analysis)
+    }
+
+    /// Writes `report.html`, in the place of an earlier one.
+    pub fn report(&mut self, html: &str) -> Result<(), RecordError> {
+        self.refuse_if_stopped(REPORT)?;
+        let written = self.folder.replace(REPORT, html.as_bytes());
+        self.stop_on_error(written)
+    }
+
+    /// Makes everything that was written durable against the death of the host.
+    ///
+    /// Cost: one fsync per file. The death of the process loses nothing even without it.
+    pub fn flush(&mut self) -> Result<(), RecordError> {
+        let mut synced = self.folder.sync();
+        for log in &self.logs {
+            synced = synced.and_then(|()| log.sync(&self.folder));
+        }
+        self.stop_on_error(synced)
+    }
+
+    /// Ends the run: syncs, and replaces the manifest by one with the final status and the digests.
+    ///
+    /// After a failed write the status becomes `failed`, unless it is `interrupted`, and the reason that failure.
+    pub fn finish(
+        mut self,
+        status: RunStatus,
+        reason: Option<String>,
+        ended: WallNs,
+    ) -> Result<Manifest, RecordError> {
+        let stopped = self.stopped.clone();
+        let synced = self.flush();
+        self.manifest.status =
+            if stopped.is_some() && status == RunStatus::Complete { RunStatus::Failed } else { status };
+        self.manifest.reason = stopped.or(reason);
+        self.manifest.ended_unix_ns = Some(ended);
+        for log in &self.logs {
+            self.manifest.files.insert(log.name.into(), log.digest());
+        }
+        self.manifest.manifest_sha256 = Some(verify::BLANK_SHA256.into());
+        let bytes = document(&self.folder, MANIFEST, &self.manifest)?;
+        let (bytes, digest) = verify::sealed(bytes);
+        self.manifest.manifest_sha256 = Some(digest);
+        self.folder.replace(MANIFEST, &bytes)?;
+        synced?;
+        Ok(self.manifest)
+    }
+
+    fn document<T: Serialize + DeserializeOwned>(
+        &mut self,
+        name: &str,
+        value: &T,
+    ) -> Result<(), RecordError> {
+        self.refuse_if_stopped(name)?;
+        self.check::<_, T>(name, value)?;
+        let bytes = document(&self.folder, name, value)?;
+        let written = self.folder.replace(name, &bytes);
+        self.stop_on_error(written)?;
+        let digest = FileDigest { bytes: bytes.len() as u64, sha256: hexadecimal(&Sha256::digest(&bytes)) };
+        self.manifest.files.insert(name.into(), digest);
+        Ok(())
+    }
+
+    fn line<T: Serialize>(&mut self, log: LogIndex, value: &T) -> Result<(), RecordError> {
+        let name = LOG_NAMES[log as usize];
+        let mut bytes =
+            serde_json::to_vec(value).map_err(|error| self.unwritable(name, error.to_string()))?;
+        bytes.push(b'\n');
+        self.append(log, &bytes)
+    }
+
+    fn append(&mut self, log: LogIndex, bytes: &[u8]) -> Result<(), RecordError> {
+        let log = log as usize;
+        self.refuse_if_stopped(LOG_NAMES[log])?;
+        let written = self.logs[log]
+            .append(bytes)
+            .map_err(RecordError::io("write", self.folder.path_of(LOG_NAMES[log])));
+        self.stop_on_error(written)
+    }
+
+    /// Refuses a value that could not be read again: JSON has no form for NaN and infinity.
+    fn check<T: Serialize, R: DeserializeOwned>(&self, name: &str, value: &T) -> Result<(), RecordError> {
+        serde_json::to_vec(value)
+            .and_then(|bytes| serde_json::from_slice::<R>(&bytes))
+            .map(|_| ())
+            .map_err(|error| self.unwritable(name, format!("a value has no JSON form: {error}")))
+    }
+
+    fn unwritable(&self, name: &str, cause: String) -> RecordError {
+        RecordError::Unwritable { path: self.folder.path_of(name), cause }
+    }
+
+    fn refuse_if_stopped(&self, name: &str) -> Result<(), RecordError> {
+        match &self.stopped {
+            None => Ok(()),
+            Some(cause) => {
+                Err(RecordError::Stopped { path: self.folder.path_of(name), cause: cause.clone() })
+            }
+        }
+    }
+
+    fn stop_on_error(&mut self, written: Result<(), RecordError>) -> Result<(), RecordError> {
+        if let Err(error) = &written {
+            self.stopped.get_or_insert_with(|| error.to_string());
+        }
+        written
+    }
+}
+
+/// A file of lines that is being appended to, with the digest of all that was.
+#[derive(Debug)]
+struct Log {
+    name: &'static str,
+    file: File,
+    bytes: u64,
+    hash: Sha256,
+}
+
+impl Log {
+    fn create(folder: &Folder, name: &'static str) -> Result<Log, RecordError> {
+        Ok(Log { name, file: folder.create_file(name)?, bytes: 0, hash: Sha256::new() })
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.file.write_all(bytes) {
+            // A part of the line may be there. Shortening needs no space; if it fails, readers drop a torn last line.
+            let _ = self.file.set_len(self.bytes);
+            return Err(error);
+        }
+        self.hash.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&self, folder: &Folder) -> Result<(), RecordError> {
+        self.file.sync_all().map_err(RecordError::io("sync", folder.path_of(self.name)))
+    }
+
+    fn digest(&self) -> FileDigest {
+        FileDigest { bytes: self.bytes, sha256: hexadecimal(&self.hash.clone().finalize()) }
+    }
+}
+
+fn document<T: Serialize>(folder: &Folder, name: &str, value: &T) -> Result<Vec<u8>, RecordError> {
+    let mut bytes = serde_json::to_vec_pretty(value)
+        .map_err(|error| RecordError::Unwritable { path: folder.path_of(name), cause: error.to_string() })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// `YYYYMMDD-HHMMSS-KIND-XXXX`, in UTC.
+fn run_id(started: WallNs, kind: RunKind, suffix: u32) -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let stamp: String = started.to_string().chars().filter(char::is_ascii_digit).collect();
+    let letters =
+        (0..4).map(|position| char::from(LETTERS[(suffix >> (5 * position)) as usize % LETTERS.len()]));
+    format!("{}-{}-{}-{}", &stamp[..8], &stamp[8..14], kind.name(), letters.collect::<String>())
+}
