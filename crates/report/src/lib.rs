@@ -1,1 +1,19 @@
-//! placeholder
+//! A record as people and programs read it: one screen of terminal text, one HTML file, one JSON document.
+//!
+//! Promise: this crate never computes a number that is not in the record and never touches a host. It chooses, orders,
+//! formats and escapes. What it prints today it prints again tomorrow from the same folder.
+//!
+//! Constraints that shape the crate:
+//! - the verdict comes before the number: of a run that is INVALID no capacity is shown, at most "at least X";
+//! - a percentile that the samples do not support is shown as `–`, a lower bound as `≥`, never as a plain number;
+//! - every text that a server, a process or a file chose is escaped for the place where it is shown;
+//! - numbers are formatted in one file per language: [`number`] here, `web/src/number.ts` in the page.
+
+pub mod escape;
+pub mod input;
+pub mod json;
+pub mod number;
+pub mod progress;
+pub mod terminal;
+
+pub use input::ReportInput;

@@ -1,0 +1,99 @@
+//! What a report is made from: references to the parts of one record.
+
+use std::path::Path;
+use sysdyno_record::analysis::{Analysis, Capacity, VerdictStatus};
+use sysdyno_record::event::Event;
+use sysdyno_record::facts::HostFacts;
+use sysdyno_record::load::Interval;
+use sysdyno_record::manifest::Manifest;
+use sysdyno_record::plan::{LoadPlan, Plan};
+use sysdyno_record::series::Series;
+use sysdyno_record::store::{Run, Trial};
+
+/// One record, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportInput<'a> {
+    /// The run folder, as it is printed; never opened.
+    pub folder: &'a Path,
+    /// What the run is and how far it got.
+    pub manifest: &'a Manifest,
+    /// What was planned; `None`: it was not written, or is damaged.
+    pub plan: Option<&'a Plan>,
+    /// The measured host; `None`: not written, or damaged.
+    pub facts: Option<&'a HostFacts>,
+    /// The trials, in order.
+    pub trials: &'a [Trial],
+    /// Load by phase and second.
+    pub intervals: &'a [Interval],
+    /// Readings of the kernel.
+    pub series: &'a Series,
+    /// Marks on the time axis.
+    pub events: &'a [Event],
+    /// The conclusions, read from the folder or derived again.
+    pub analysis: &'a Analysis,
+    /// Whether the writer died before it could finish the folder.
+    pub is_incomplete: bool,
+    /// What the reader had to leave out, in sentences.
+    pub damage: &'a [String],
+}
+
+impl<'a> ReportInput<'a> {
+    /// A run as it was read, with its conclusions: those of the folder, or derived again where it has none.
+    pub fn new(run: &'a Run, analysis: &'a Analysis) -> ReportInput<'a> {
+        ReportInput {
+            folder: run.path(),
+            manifest: &run.manifest,
+            plan: run.plan.as_ref(),
+            facts: run.facts.as_ref(),
+            trials: &run.trials,
+            intervals: &run.intervals,
+            series: &run.series,
+            events: &run.events,
+            analysis,
+            is_incomplete: run.is_incomplete,
+            damage: &run.damage,
+        }
+    }
+
+    /// The load that all trials have in common, of the plan or else of the first trial.
+    pub fn load(&self) -> Option<&'a LoadPlan> {
+        self.plan.map(Plan::load).or(self.trials.first().map(|trial| &trial.begin.plan))
+    }
+
+    /// The URL as the user wrote it; empty if no plan is left.
+    pub fn url(&self) -> &'a str {
+        self.load().map_or("", |load| &load.target.url)
+    }
+
+    /// The trial whose latency and counts are shown.
+    pub fn shown_trial(&self) -> Option<&'a Trial> {
+        self.trials.iter().find(|trial| trial.begin.trial == self.analysis.shown_trial)
+    }
+}
+
+/// What may be said about capacity under the verdict.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CapacityClaim<'a> {
+    /// An estimate of the server's capacity.
+    Estimate(&'a Capacity, f64),
+    /// The server takes at least this; how much more is not known. Unit: requests per second.
+    AtLeast(&'a Capacity, f64),
+    /// Capacity was looked for and nothing may be said.
+    Withheld(&'a Capacity),
+    /// Capacity was not looked for.
+    NotSought,
+}
+
+/// The claim that an analysis supports.
+///
+/// Of a run that is INVALID no estimate is ever claimed. A lower bound stays one: that the rate was carried is true
+/// whoever was the limit, unless responses were wrong, in which case the analysis gives no rate.
+pub fn capacity_claim(analysis: &Analysis) -> CapacityClaim<'_> {
+    let Some(capacity) = &analysis.capacity else { return CapacityClaim::NotSought };
+    let is_invalid = analysis.verdict.status == VerdictStatus::Invalid;
+    match capacity.rate_hz {
+        Some(rate_hz) if capacity.is_lower_bound => CapacityClaim::AtLeast(capacity, rate_hz),
+        Some(rate_hz) if !is_invalid => CapacityClaim::Estimate(capacity, rate_hz),
+        _ => CapacityClaim::Withheld(capacity),
+    }
+}

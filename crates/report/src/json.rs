@@ -1,0 +1,134 @@
+//! One JSON document per command, for programs. The names are stable: they are added to, never renamed.
+//!
+//! The contract: `verdict`, `counts`, `failures`, `rates`, `response_time_ns`, `service_time_ns`, `slip_ns`,
+//! `generator` and `run` for `load`; for `run` also `capacity` and `findings`. All else in a document is more, not other.
+//! A number that is not known is `null`. Of a run that is INVALID `capacity` holds no estimate, at most a lower bound.
+
+use crate::input::{CapacityClaim, ReportInput, capacity_claim};
+use serde_json::{Value, json};
+use sysdyno_record::analysis::{Analysis, Finding, Verdict};
+use sysdyno_record::load::LatencySummary;
+use sysdyno_record::manifest::RunStatus;
+use sysdyno_record::plan::Plan;
+
+/// Schema of both documents.
+pub const SCHEMA: &str = "sysdyno.result/1";
+
+/// What `sysdyno load --json` prints.
+pub fn load_document(input: &ReportInput<'_>) -> Value {
+    let analysis = input.analysis;
+    let generator = &analysis.generator;
+    json!({
+        "schema": SCHEMA,
+        "kind": input.manifest.kind,
+        "run": input.folder.to_string_lossy(),
+        "url": input.url(),
+        "status": status(input),
+        "verdict": verdict(&analysis.verdict),
+        "headline": analysis.headline,
+        "shown_trial": analysis.shown_trial,
+        "counts": analysis.counts,
+        "failures": analysis.failures,
+        "rates": analysis.rates,
+        "response_time_ns": latency(&analysis.response_time_ns),
+        "service_time_ns": latency(&analysis.service_time_ns),
+        "slip_ns": latency(&analysis.slip_ns),
+        "loop_slip_ns": latency(&analysis.loop_slip_ns),
+        "pool_slip_ns": latency(&analysis.pool_slip_ns),
+        "connect_time_ns": latency(&analysis.connect_time_ns),
+        "first_byte_time_ns": latency(&analysis.first_byte_time_ns),
+        "failure_time_ns": latency(&analysis.failure_time_ns),
+        "generator": {
+            "cpu_seconds": generator.cpu_seconds,
+            "threads": generator.threads,
+            "busiest_thread_ratio": generator.busiest_thread_ratio,
+            "timer_error_ns": { "p50": generator.timer_error.p50_ns, "p99": generator.timer_error.p99_ns },
+            "io": generator.io,
+        },
+        "seed": seed(input),
+        "damage": input.damage,
+    })
+}
+
+/// What `sysdyno run --json` prints: the document of `load`, of the shown trial, with the answers of the search.
+pub fn run_document(input: &ReportInput<'_>) -> Value {
+    let analysis = input.analysis;
+    let mut document = load_document(input);
+    document["capacity"] = capacity(analysis);
+    document["limit"] = json!(analysis.limit);
+    document["findings"] = analysis.findings.iter().map(finding).collect();
+    document["curve"] = json!(analysis.curve);
+    document
+}
+
+fn status(input: &ReportInput<'_>) -> &'static str {
+    match input.manifest.status {
+        _ if input.is_incomplete => "incomplete",
+        RunStatus::Running => "running",
+        RunStatus::Complete => "complete",
+        RunStatus::Interrupted => "interrupted",
+        RunStatus::Failed => "failed",
+    }
+}
+
+/// The seed that sends the same load again: of the search if there is one, else of the load.
+fn seed(input: &ReportInput<'_>) -> Option<u64> {
+    match input.plan {
+        Some(Plan::Run(run)) => Some(run.seed),
+        Some(Plan::Load(load)) => Some(load.seed),
+        None => input.load().map(|load| load.seed),
+    }
+}
+
+fn verdict(verdict: &Verdict) -> Value {
+    json!({ "status": verdict.status, "reasons": verdict.reasons })
+}
+
+/// The percentiles of the contract first, then what qualifies them.
+fn latency(summary: &LatencySummary) -> Value {
+    json!({
+        "p50": summary.p50,
+        "p90": summary.p90,
+        "p99": summary.p99,
+        "p99_9": summary.p99_9,
+        "max": summary.max,
+        "count": summary.count,
+        "mean": summary.mean,
+        "p50_interval": summary.p50_interval,
+        "p99_interval": summary.p99_interval,
+        "censored_count": summary.censored_count,
+        "censored_min_ns": summary.censored_min_ns,
+    })
+}
+
+fn capacity(analysis: &Analysis) -> Value {
+    let (capacity, is_withheld) = match capacity_claim(analysis) {
+        CapacityClaim::NotSought => return Value::Null,
+        CapacityClaim::Estimate(capacity, _) | CapacityClaim::AtLeast(capacity, _) => (capacity, false),
+        CapacityClaim::Withheld(capacity) => (capacity, true),
+    };
+    let unless_withheld = |value: Option<f64>| value.filter(|_| !is_withheld);
+    json!({
+        "rate_hz": unless_withheld(capacity.rate_hz),
+        "low_hz": unless_withheld(capacity.low_hz),
+        "high_hz": unless_withheld(capacity.high_hz),
+        "ended_by": capacity.ended_by,
+        "is_lower_bound": capacity.is_lower_bound,
+        "certified_hz": unless_withheld(capacity.certified_hz),
+        "certified_passes": capacity.certified_passes,
+        "objective": capacity.objective,
+        "method": capacity.method,
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "id": finding.id,
+        "name": finding.name,
+        "confidence": finding.confidence,
+        "title": finding.title,
+        "evidence": finding.evidence,
+        "remedy": finding.remedy,
+        "counterfactual": finding.counterfactual,
+    })
+}

@@ -1,0 +1,178 @@
+//! One line that says how far a run is, fitted to a width.
+
+use crate::escape;
+use crate::number;
+use crate::terminal::{Style, Tone};
+use std::time::Duration;
+use sysdyno_record::load::TrialPurpose;
+use sysdyno_record::plan::PhaseKind;
+
+/// What a progress line shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProgressView {
+    /// The trial, from 1.
+    pub trial: u32,
+    /// What it is for.
+    pub purpose: TrialPurpose,
+    /// What the load does now.
+    pub phase: PhaseKind,
+    /// Rate asked for; `None` in a closed process. Unit: requests per second.
+    pub offered_hz: Option<f64>,
+    /// Rate of completions over the last second; `None` before the first. Unit: requests per second.
+    pub achieved_hz: Option<f64>,
+    /// 99th percentile of the last second; `None` without samples. Unit: nanoseconds.
+    pub p99_ns: Option<u64>,
+    /// Failed and timed-out requests of the trial so far.
+    pub errors_count: u64,
+    /// Time since the run began.
+    pub elapsed: Duration,
+    /// Time that it still takes at most; `None` where that is not known.
+    pub left: Option<Duration>,
+}
+
+/// The line, without a newline, at most `style.width_columns` wide.
+///
+/// What does not fit is left out, in this order: elapsed time, phase, offered rate, errors.
+pub fn line(view: &ProgressView, style: &Style) -> String {
+    let mut fields = fields(view);
+    let width = style.width_columns;
+    let mut plain = join(&fields, style);
+    while escape::width(&plain) > width && fields.iter().any(|field| field.rank > 0) {
+        let worst = fields.iter().map(|field| field.rank).max().unwrap_or(0);
+        fields.retain(|field| field.rank != worst);
+        plain = join(&fields, style);
+    }
+    if escape::width(&plain) > width || !style.has_color {
+        return escape::terminal(&plain, width);
+    }
+    let parts = fields.iter().map(|field| style.dress(field.tone, &style.characters(&field.text)));
+    parts.collect::<Vec<_>>().join("  ")
+}
+
+struct Field {
+    /// 0 stays; the greatest goes first.
+    rank: u8,
+    tone: Tone,
+    text: String,
+}
+
+fn join(fields: &[Field], style: &Style) -> String {
+    let texts: Vec<String> = fields.iter().map(|field| style.characters(&field.text)).collect();
+    texts.join("  ")
+}
+
+fn fields(view: &ProgressView) -> Vec<Field> {
+    let field = |rank: u8, tone: Tone, text: String| Field { rank, tone, text };
+    let trial = match view.purpose {
+        TrialPurpose::Single => None,
+        purpose => Some(field(0, Tone::Strong, format!("trial {} {}", view.trial, purpose_name(purpose)))),
+    };
+    let phase = field(if trial.is_some() { 3 } else { 0 }, Tone::Quiet, phase_name(view.phase).to_owned());
+    let mut fields: Vec<Field> = trial.into_iter().collect();
+    fields.push(phase);
+    if let Some(offered_hz) = view.offered_hz {
+        fields.push(field(2, Tone::Plain, format!("offered {}/s", number::significant(offered_hz, 4))));
+    }
+    let achieved =
+        view.achieved_hz.map_or(number::MISSING.to_owned(), |rate_hz| number::significant(rate_hz, 4));
+    fields.push(field(0, Tone::Plain, format!("achieved {achieved}/s")));
+    fields.push(field(0, Tone::Plain, format!("p99 {}", number::duration_or_missing(view.p99_ns))));
+    if view.errors_count > 0 {
+        fields.push(field(1, Tone::Doubtful, format!("errors {}", number::count(view.errors_count))));
+    }
+    fields.push(field(4, Tone::Quiet, format!("{} gone", number::clock(view.elapsed))));
+    if let Some(left) = view.left {
+        fields.push(field(0, Tone::Quiet, format!("{} left", number::clock(left))));
+    }
+    fields
+}
+
+/// What a trial is for, in a word or two.
+pub fn purpose_name(purpose: TrialPurpose) -> &'static str {
+    match purpose {
+        TrialPurpose::Single => "load",
+        TrialPurpose::Pilot => "pilot",
+        TrialPurpose::Bracket => "bracket",
+        TrialPurpose::Grid => "grid",
+        TrialPurpose::Certify => "certify",
+        TrialPurpose::Sweep => "sweep",
+    }
+}
+
+fn phase_name(phase: PhaseKind) -> &'static str {
+    match phase {
+        PhaseKind::Warmup => "warm-up",
+        PhaseKind::Step => "step",
+        PhaseKind::Steady => "steady",
+        PhaseKind::Drain => "drain",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view() -> ProgressView {
+        ProgressView {
+            trial: 7,
+            purpose: TrialPurpose::Grid,
+            phase: PhaseKind::Steady,
+            offered_hz: Some(4_000.0),
+            achieved_hz: Some(3_998.2),
+            p99_ns: Some(12_340_000),
+            errors_count: 12,
+            elapsed: Duration::from_secs(95),
+            left: Some(Duration::from_secs(162)),
+        }
+    }
+
+    fn check(view: &ProgressView, width_columns: usize, expected: &str) {
+        let style = Style { width_columns, ..Style::default() };
+        let text = line(view, &style);
+        assert_eq!(text, expected);
+        assert!(escape::width(&text) <= width_columns);
+    }
+
+    #[test]
+    fn what_matters_least_is_left_out_first() {
+        let whole = "trial 7 grid  steady  offered 4,000/s  achieved 3,998/s  p99 12.3 ms  errors 12  1:35 gone  2:42 left";
+        check(&view(), 120, whole);
+        check(
+            &view(),
+            100,
+            "trial 7 grid  steady  offered 4,000/s  achieved 3,998/s  p99 12.3 ms  errors 12  2:42 left",
+        );
+        check(&view(), 70, "trial 7 grid  achieved 3,998/s  p99 12.3 ms  errors 12  2:42 left");
+        check(&view(), 30, "trial 7 grid  achieved 3,998/…");
+    }
+
+    #[test]
+    fn a_run_without_samples_has_no_numbers() {
+        let view = ProgressView {
+            purpose: TrialPurpose::Single,
+            phase: PhaseKind::Warmup,
+            offered_hz: None,
+            achieved_hz: None,
+            p99_ns: None,
+            errors_count: 0,
+            left: None,
+            ..view()
+        };
+        check(&view, 100, "warm-up  achieved –/s  p99 –  1:35 gone");
+    }
+
+    #[test]
+    fn colour_does_not_change_the_text() {
+        let style = Style { has_color: true, ..Style::default() };
+        let text = line(&view(), &style);
+        let mut plain = String::new();
+        let mut rest = text.as_str();
+        while let Some(begin) = rest.find('\u{1b}') {
+            plain.push_str(&rest[..begin]);
+            rest = rest[begin..].split_once('m').map_or("", |(_, after)| after);
+        }
+        plain.push_str(rest);
+        assert_eq!(plain, line(&view(), &Style::default()));
+        assert_ne!(text, plain);
+    }
+}

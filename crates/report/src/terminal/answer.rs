@@ -1,0 +1,143 @@
+//! The two answers of a run: how much the server takes, and what stops it from taking more.
+
+use super::screen::{Rank, Screen};
+use super::style::Tone;
+use crate::input::{CapacityClaim, ReportInput, capacity_claim};
+use crate::number;
+use sysdyno_record::analysis::{
+    Capacity, Confidence, EndedBy, Evidence, EvidenceRole, Finding, VerdictStatus,
+};
+use sysdyno_record::units::MonoNs;
+
+/// Lines of evidence below the limit.
+const EVIDENCE_MAX: usize = 3;
+
+pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
+    let claim = capacity_claim(input.analysis);
+    if claim == CapacityClaim::NotSought && input.analysis.limit.is_empty() {
+        return;
+    }
+    screen.gap();
+    draw_capacity(input, claim, screen);
+    if input.analysis.limit.is_empty() {
+        return;
+    }
+    screen.labelled((Tone::Quiet, "Limit"), (Tone::Strong, &input.analysis.limit), 2);
+    let Some(finding) =
+        input.analysis.findings.first().filter(|first| first.confidence != Confidence::Excluded)
+    else {
+        return;
+    };
+    draw_evidence(finding, input.manifest.clock.mono_ns, screen);
+}
+
+fn draw_capacity(input: &ReportInput<'_>, claim: CapacityClaim<'_>, screen: &mut Screen) {
+    let label = (Tone::Quiet, "Capacity");
+    match claim {
+        CapacityClaim::NotSought => {}
+        CapacityClaim::Estimate(capacity, rate_hz) => {
+            let (rate, interval) = estimate(capacity, rate_hz);
+            let rest = format!(" {interval}{}", at_objective(capacity));
+            screen.row(Rank::Needed, label, &[(Tone::Strong, &rate), (Tone::Plain, &rest)]);
+            draw_certificate(capacity, screen);
+        }
+        CapacityClaim::AtLeast(capacity, rate_hz) => {
+            let rate = format!("at least {}", number::rate(rate_hz));
+            let rest = format!("{}; {}", at_objective(capacity), ending(capacity.ended_by));
+            screen.row(Rank::Needed, label, &[(Tone::Strong, &rate), (Tone::Plain, &rest)]);
+            draw_certificate(capacity, screen);
+        }
+        CapacityClaim::Withheld(_) if input.analysis.verdict.status == VerdictStatus::Invalid => {
+            screen.row(
+                Rank::Needed,
+                label,
+                &[(Tone::Strong, "not known"), (Tone::Plain, ": the run is INVALID")],
+            );
+        }
+        CapacityClaim::Withheld(capacity) => {
+            let rest = format!("{}; {}", at_objective(capacity), ending(capacity.ended_by));
+            screen.row(Rank::Needed, label, &[(Tone::Strong, "none found"), (Tone::Plain, &rest)]);
+        }
+    }
+}
+
+/// The rate and, in brackets, how well it is known.
+fn estimate(capacity: &Capacity, rate_hz: f64) -> (String, String) {
+    match (capacity.low_hz, capacity.high_hz) {
+        (Some(low_hz), Some(high_hz)) => {
+            let written = number::rate_interval(rate_hz, low_hz, high_hz);
+            (format!("{} req/s", written.rate), format!("(95 % interval {}–{})", written.low, written.high))
+        }
+        (Some(low_hz), None) => (
+            number::rate(rate_hz),
+            format!("(95 % interval from {}, open above)", number::significant(low_hz, 4)),
+        ),
+        (None, Some(high_hz)) => (
+            number::rate(rate_hz),
+            format!("(95 % interval up to {}, open below)", number::significant(high_hz, 4)),
+        ),
+        (None, None) => (number::rate(rate_hz), "(no interval)".to_owned()),
+    }
+}
+
+fn at_objective(capacity: &Capacity) -> String {
+    if capacity.objective.is_empty() {
+        String::new()
+    } else {
+        format!(" at {}", number::objective(&capacity.objective))
+    }
+}
+
+fn draw_certificate(capacity: &Capacity, screen: &mut Screen) {
+    let Some(certified_hz) = capacity.certified_hz else { return };
+    let passes = capacity.certified_passes;
+    let noun = if passes == 1 { "pass" } else { "passes" };
+    let text = format!(
+        "certified at {} by {passes} fresh {noun} · {}",
+        number::rate(certified_hz),
+        ending(capacity.ended_by)
+    );
+    screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+}
+
+/// Why there is no higher rate, as the end of a sentence.
+pub(crate) fn ending(ended_by: EndedBy) -> &'static str {
+    match ended_by {
+        EndedBy::Objective => "above it the objective is missed",
+        EndedBy::AchievedRate => "above it completions fall behind the offered rate",
+        EndedBy::Errors => "above it too many requests fail",
+        EndedBy::Generator => "the generator could not send more",
+        EndedBy::Ceiling => "no higher rate was allowed",
+        EndedBy::Interrupted => "the search was interrupted",
+        EndedBy::Saturation => "more connections did not complete more",
+        EndedBy::NothingCarried => "no rate met the objective",
+    }
+}
+
+fn draw_evidence(finding: &Finding, origin: MonoNs, screen: &mut Screen) {
+    let in_favour = |evidence: &&Evidence| evidence.role != EvidenceRole::Against;
+    for (position, evidence) in finding.evidence.iter().filter(in_favour).take(EVIDENCE_MAX).enumerate() {
+        let rank = if position == 0 { Rank::Needed } else { Rank::Extra };
+        let begin_seconds = evidence.begin_mono_ns.seconds_since(origin);
+        let end_seconds = evidence.end_mono_ns.seconds_since(origin);
+        let when = format!(" · {begin_seconds:.0}–{end_seconds:.0} s");
+        let room = screen.body_columns().saturating_sub(crate::escape::width(&when) + 11);
+        let text = crate::escape::terminal(&evidence.text, room);
+        let role = format!("{:<11}", role_name(evidence.role));
+        screen.row(
+            rank,
+            (Tone::Plain, ""),
+            &[(Tone::Quiet, &role), (Tone::Plain, &text), (Tone::Quiet, &when)],
+        );
+    }
+}
+
+/// The word for the part of a signal in an argument.
+fn role_name(role: EvidenceRole) -> &'static str {
+    match role {
+        EvidenceRole::Mechanism => "mechanism",
+        EvidenceRole::Confirmer => "confirmed",
+        EvidenceRole::Effect => "effect",
+        EvidenceRole::Against => "against",
+    }
+}

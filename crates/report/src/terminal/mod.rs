@@ -1,0 +1,45 @@
+//! The result on one screen of a terminal: the verdict, then what it allows to be said.
+//!
+//! At most [`SCREEN_LINES`] lines, whatever the record holds: lines carry a rank, and those that matter least go first.
+//! The order never changes: verdict and reasons, capacity and limit, latency, counts, where the report is.
+
+mod answer;
+mod latency;
+mod screen;
+mod style;
+mod verdict;
+mod work;
+
+pub use style::{Style, Tone};
+
+use crate::input::ReportInput;
+use screen::Screen;
+
+/// Lines of the screen that a result has to fit.
+pub const SCREEN_LINES: usize = 24;
+
+/// The result of a run, as `run`, `load` and `show` print it; ends with a newline.
+pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
+    let mut screen = Screen::new(*style);
+    verdict::draw(input, &mut screen);
+    answer::draw(input, &mut screen);
+    latency::draw(input, &mut screen);
+    work::draw(input, &mut screen);
+    screen.finish(SCREEN_LINES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::screen::wrap;
+
+    #[test]
+    fn text_is_wrapped_at_words_and_cut_after_the_last_line() {
+        let lines = wrap("one two three four five six", 9, 2);
+        assert_eq!(lines, ["one two", "three fo…"]);
+        assert_eq!(wrap("one two three", 9, 2), ["one two", "three"]);
+        assert_eq!(wrap("at most 50 ms.", 12, 2), ["at most", "50 ms."]);
+        assert_eq!(wrap("about 97 % of", 8, 3), ["about", "97 % of"]);
+        assert_eq!(wrap("", 9, 2), Vec::<String>::new());
+        assert_eq!(wrap(&"x".repeat(12), 5, 3), ["xxxxx", "xxxxx", "xx"]);
+    }
+}

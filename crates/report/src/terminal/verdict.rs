@@ -1,0 +1,70 @@
+//! The verdict: its word and shape, the headline, and every reason that speaks against the numbers.
+
+use super::screen::{Rank, Screen};
+use super::style::Tone;
+use crate::input::ReportInput;
+use crate::number;
+use sysdyno_record::analysis::{Reason, VerdictStatus};
+use sysdyno_record::manifest::RunStatus;
+
+/// Reasons that are printed; the report has all of them.
+const REASONS_MAX: usize = 4;
+
+pub(super) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
+    match status {
+        VerdictStatus::Valid => (Tone::Good, "✔ VALID"),
+        VerdictStatus::Suspect => (Tone::Doubtful, "▲ SUSPECT"),
+        VerdictStatus::Invalid => (Tone::Bad, "✘ INVALID"),
+    }
+}
+
+pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
+    let verdict = &input.analysis.verdict;
+    screen.labelled(shape(verdict.status), (Tone::Strong, &input.analysis.headline), 2);
+    draw_state(input, screen);
+    for reason in verdict.reasons.iter().take(REASONS_MAX) {
+        draw_reason(reason, screen);
+    }
+    let hidden = verdict.reasons.len().saturating_sub(REASONS_MAX);
+    if hidden > 0 {
+        let text = format!("and {} more in the report", number::count(hidden as u64));
+        screen.row(Rank::Useful, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+    }
+}
+
+/// Says so when the record is not whole.
+fn draw_state(input: &ReportInput<'_>, screen: &mut Screen) {
+    let reason = input.manifest.reason.as_deref().unwrap_or("no reason recorded");
+    let state = match input.manifest.status {
+        _ if input.is_incomplete => {
+            "incomplete: sysdyno ended without a word; everything up to then is here".to_owned()
+        }
+        RunStatus::Interrupted => format!("interrupted ({reason}); everything up to then is here"),
+        RunStatus::Failed => format!("failed ({reason}); everything up to then is here"),
+        RunStatus::Complete | RunStatus::Running => String::new(),
+    };
+    if !state.is_empty() {
+        screen.labelled((Tone::Doubtful, "▲ record"), (Tone::Plain, &state), 2);
+    }
+    if let [first, more @ ..] = input.damage {
+        let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+        screen.labelled((Tone::Doubtful, "▲ damaged"), (Tone::Plain, &format!("{first}{more}")), 2);
+    }
+}
+
+fn draw_reason(reason: &Reason, screen: &mut Screen) {
+    let label = match reason.status {
+        VerdictStatus::Valid => format!("· {}", reason.id),
+        VerdictStatus::Suspect => format!("▲ {}", reason.id),
+        VerdictStatus::Invalid => format!("✘ {}", reason.id),
+    };
+    let tone = match reason.status {
+        VerdictStatus::Valid => Tone::Quiet,
+        status => shape(status).0,
+    };
+    let label: String = crate::escape::terminal(&label, 9);
+    screen.labelled((tone, &label), (Tone::Plain, &reason.text), 2);
+    if reason.status != VerdictStatus::Valid && !reason.remedy.is_empty() {
+        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, "→ "), (Tone::Quiet, &reason.remedy)]);
+    }
+}

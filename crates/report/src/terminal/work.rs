@@ -1,0 +1,87 @@
+//! What was sent and what came back, the rates, and where the whole story is.
+
+use super::screen::{Rank, Screen};
+use super::style::Tone;
+use crate::escape;
+use crate::input::ReportInput;
+use crate::number;
+use std::time::Duration;
+use sysdyno_record::load::Failures;
+
+/// Failure classes that are printed; the report has all of them.
+const CLASSES_MAX: usize = 4;
+
+pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
+    screen.gap();
+    draw_counts(input, screen);
+    let rates = &input.analysis.rates;
+    let achieved =
+        format!("achieved {} · goodput {}", number::rate(rates.achieved_hz), number::rate(rates.goodput_hz));
+    let text = match rates.offered_hz {
+        Some(offered_hz) => format!("offered {} · {achieved}", number::rate(offered_hz)),
+        None => format!("{achieved} · closed loop, {}", connections(input)),
+    };
+    screen.row(Rank::Needed, (Tone::Quiet, "Rates"), &[(Tone::Plain, &text)]);
+    draw_run(input, screen);
+    let style = screen.style();
+    let path = escape::terminal(&input.folder.join("report.html").to_string_lossy(), 4096);
+    let label = style.dress(Tone::Quiet, "Report");
+    screen.push(Rank::Needed, format!("  {label}    {}", style.characters(&path)));
+}
+
+fn connections(input: &ReportInput<'_>) -> String {
+    let shown = input.shown_trial().map(|trial| &trial.begin.plan).or(input.load());
+    match shown.map_or(0, |plan| plan.connections) {
+        1 => "1 connection".to_owned(),
+        connections => format!("{} connections", number::count(connections.into())),
+    }
+}
+
+fn draw_counts(input: &ReportInput<'_>, screen: &mut Screen) {
+    let counts = &input.analysis.counts;
+    let mut outcome = format!(
+        "{} sent = {} ok + {} failed + {} timed out + {} in flight",
+        number::count(counts.sent),
+        number::count(counts.ok),
+        number::count(counts.failed),
+        number::count(counts.timed_out),
+        number::count(counts.in_flight)
+    );
+    if counts.unsent > 0 {
+        outcome.push_str(&format!("; {} never sent", number::count(counts.unsent)));
+    }
+    screen.labelled((Tone::Quiet, "Requests"), (Tone::Plain, &outcome), 2);
+    if !input.analysis.failures.is_empty() {
+        screen.row(
+            Rank::Needed,
+            (Tone::Quiet, "Failures"),
+            &[(Tone::Plain, &failures(&input.analysis.failures))],
+        );
+    }
+}
+
+/// Classes with their counts, most frequent first.
+fn failures(failures: &Failures) -> String {
+    let mut classes: Vec<_> = failures.iter().filter(|(_, count)| **count > 0).collect();
+    classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
+    let hidden = classes.len().saturating_sub(CLASSES_MAX);
+    let mut texts: Vec<String> = classes
+        .iter()
+        .take(CLASSES_MAX)
+        .map(|(class, count)| format!("{} {}", class.name(), number::count(**count)))
+        .collect();
+    if hidden > 0 {
+        texts.push(format!("{hidden} more classes"));
+    }
+    texts.join(" · ")
+}
+
+fn draw_run(input: &ReportInput<'_>, screen: &mut Screen) {
+    let manifest = input.manifest;
+    let mut text = format!("{} · {}", escape::terminal(input.url(), 60), manifest.started_unix_ns);
+    if let Some(ended) = manifest.ended_unix_ns {
+        let took = Duration::from_nanos(ended.0.saturating_sub(manifest.started_unix_ns.0));
+        text.push_str(&format!(" · {}", number::span(took)));
+    }
+    screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &text)]);
+}

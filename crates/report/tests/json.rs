@@ -1,0 +1,77 @@
+//! The machine-readable documents against their contract.
+
+mod fixture;
+mod golden;
+
+use fixture::SampleRecord;
+use serde_json::Value;
+use sysdyno_record::analysis::VerdictStatus;
+use sysdyno_report::json::{load_document, run_document};
+
+/// Whether `path`, in the notation of the contract, leads to a value in `document`.
+fn has(document: &Value, path: &str) -> bool {
+    path.split('.').try_fold(document, |value, key| value.get(key)).is_some()
+}
+
+const LOAD_CONTRACT: &str = "verdict.status verdict.reasons counts.sent counts.ok counts.failed counts.timed_out \
+    counts.in_flight failures rates.offered_hz rates.achieved_hz rates.goodput_hz generator.cpu_seconds \
+    generator.threads run";
+
+#[test]
+fn the_names_of_the_contract_are_there() {
+    let record = SampleRecord::run();
+    let load = load_document(&record.input());
+    let run = run_document(&record.input());
+    for document in [&load, &run] {
+        for path in LOAD_CONTRACT.split_whitespace() {
+            assert!(has(document, path), "{path}");
+        }
+        for kind in ["response_time_ns", "service_time_ns", "slip_ns"] {
+            for key in ["p50", "p90", "p99", "p99_9", "max", "count"] {
+                assert!(has(document, &format!("{kind}.{key}")), "{kind}.{key}");
+            }
+        }
+        assert!(has(&document["verdict"]["reasons"][0], "id"));
+        assert!(has(&document["verdict"]["reasons"][0], "text"));
+    }
+    for key in ["rate_hz", "low_hz", "high_hz", "ended_by"] {
+        assert!(has(&run["capacity"], key), "capacity.{key}");
+    }
+    for key in ["id", "confidence", "title", "evidence"] {
+        assert!(has(&run["findings"][0], key), "findings.{key}");
+    }
+    assert!(!has(&load, "capacity"));
+}
+
+#[test]
+fn the_whole_document_is_as_it_was() {
+    let text = serde_json::to_string_pretty(&run_document(&SampleRecord::run().input()));
+    golden::compare("run.json", &(text.expect("serialises") + "\n"));
+}
+
+#[test]
+fn an_invalid_run_has_no_estimate_in_any_field() {
+    let mut record = SampleRecord::run();
+    record.analysis.verdict.status = VerdictStatus::Invalid;
+    let document = run_document(&record.input());
+    for key in ["rate_hz", "low_hz", "high_hz", "certified_hz"] {
+        assert_eq!(document["capacity"][key], Value::Null, "{key}");
+    }
+    record.analysis.capacity.as_mut().expect("the sample has one").is_lower_bound = true;
+    let document = run_document(&record.input());
+    assert_eq!(document["capacity"]["is_lower_bound"], true);
+    assert!(document["capacity"]["rate_hz"].is_f64());
+}
+
+#[test]
+fn what_was_not_measured_is_null() {
+    let mut record = SampleRecord::run();
+    record.analysis.rates.offered_hz = None;
+    record.analysis.response_time_ns = Default::default();
+    record.analysis.capacity = None;
+    let document = run_document(&record.input());
+    assert_eq!(document["rates"]["offered_hz"], Value::Null);
+    assert_eq!(document["response_time_ns"]["p99"], Value::Null);
+    assert_eq!(document["response_time_ns"]["count"], 0);
+    assert_eq!(document["capacity"], Value::Null);
+}
