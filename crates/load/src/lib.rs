@@ -1,1 +1,24 @@
-//! placeholder
+//! The load engine: sends what the schedule says and records what came back.
+//!
+//! Promise: it reads no kernel counters, adapts nothing in silence, and drops no sample. Whatever was scheduled is
+//! found again under exactly one outcome, and the sum is asserted before a trial's summary leaves the crate.
+//!
+//! Constraints that shape it:
+//! - one pinned thread per generator core, each with its own event loop, connections, schedule and histograms; on the
+//!   hot path nothing is shared and nothing is allocated;
+//! - the schedule comes first: an open request has an intended send time before it has a connection;
+//! - the event loop is shaped on completions (`io`), so that readiness and completion back ends fit the same engine;
+//! - every byte from a server is hostile: bounded, never interpreted beyond framing, never printed.
+//!
+//! The work of a thread is in `engine::worker`; `engine::run` starts the threads and merges what they measured.
+#![deny(unsafe_code)]
+
+pub mod engine;
+pub mod error;
+pub mod http1;
+mod io;
+pub mod schedule;
+pub mod target;
+
+pub use engine::{Control, Outcome, Sink, run};
+pub use error::LoadError;

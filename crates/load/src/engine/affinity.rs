@@ -1,0 +1,24 @@
+//! Where generator threads run: each on a CPU of its own, the last ones first, since interrupts and services tend to
+//! begin at CPU 0.
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// The CPUs for so many threads; `None` for a thread that stays free to move.
+pub(super) fn choose(threads: u32) -> Vec<Option<u32>> {
+    let allowed = sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default();
+    let is_enough = allowed.len() > 1 && threads as usize <= allowed.len();
+    (0..threads as usize)
+        .map(|thread| if is_enough { Some(allowed[allowed.len() - 1 - thread]) } else { None })
+        .collect()
+}
+
+fn list(set: &CpuSet) -> Vec<u32> {
+    (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()
+}
+
+/// Pins the calling thread; whether that succeeded.
+pub(super) fn pin(cpu: u32) -> bool {
+    let mut set = CpuSet::new();
+    set.set(cpu as usize);
+    sched_setaffinity(None, &set).is_ok()
+}

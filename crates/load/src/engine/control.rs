@@ -1,0 +1,46 @@
+//! The order to stop, given from outside or by a hard stop.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use sysdyno_record::load::TrialEnding;
+
+/// Stops a trial from another thread. Threads see it within 50 ms.
+#[derive(Debug, Default)]
+pub struct Control {
+    is_stopped: AtomicBool,
+    hard_stop: Mutex<Option<String>>,
+}
+
+impl Control {
+    /// A control that has not stopped anything yet.
+    pub fn new() -> Control {
+        Control::default()
+    }
+
+    /// Asks for the end: no new requests, a short drain, then the result.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Stops since a limit was passed that protects the target; the first reason stays.
+    pub(super) fn hard_stop(&self, text: String) {
+        let mut reason = self.hard_stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        reason.get_or_insert(text);
+        self.stop();
+    }
+
+    /// Whether the end was asked for.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Why a trial that is over ended.
+    pub(super) fn ending(&self) -> TrialEnding {
+        let reason = self.hard_stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match (&*reason, self.is_stopped()) {
+            (Some(text), _) => TrialEnding::HardStop(text.clone()),
+            (None, true) => TrialEnding::Interrupted,
+            (None, false) => TrialEnding::Complete,
+        }
+    }
+}

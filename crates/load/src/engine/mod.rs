@@ -1,0 +1,172 @@
+//! A trial: starts the threads, merges what they hand over, asserts that no request vanished.
+//!
+//! ```text
+//!   thread 1 ─┐ windows (1 s or less)          ┌─► sink: one Interval per window and phase
+//!   thread 2 ─┼──────────────────► merge ──────┤
+//!   thread n ─┘ ◄── empty tallies ──           └─► TrialSummary
+//! ```
+//! The threads share the compiled plan, read only, and hand over whole tallies by message; the merging thread sleeps
+//! in between. Hard stops that need the sum over all threads are decided here.
+
+mod affinity;
+pub mod clock;
+mod connection;
+mod control;
+mod deadline;
+mod gaps;
+mod job;
+mod merge;
+mod summary;
+mod tally;
+mod worker;
+
+pub use control::Control;
+
+use crate::error::LoadError;
+use crate::io::{Epoll, Io};
+use crate::schedule::Share;
+use job::Job;
+use merge::Merge;
+use std::num::NonZeroU64;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+use sysdyno_record::load::{Interval, LatencySet, TimerError, TrialEnding, TrialSummary};
+use sysdyno_record::plan::{LoadPlan, PhaseKind};
+use sysdyno_record::units::MonoNs;
+use tally::{Tally, Window};
+use worker::{Finish, Worker};
+
+/// How long the drain of a stopped trial lasts at most.
+const STOP_GRACE: Duration = Duration::from_secs(2);
+
+/// From the last connection to the first request. Unit: nanoseconds.
+const BEGIN_DELAY_NS: u64 = 2_000_000;
+
+/// Receives what a trial measures while it runs.
+pub trait Sink {
+    /// A phase began.
+    fn phase(&mut self, begin: MonoNs, phase: PhaseKind, rate_hz: Option<f64>);
+
+    /// An interval of a phase is complete over all threads.
+    fn interval(&mut self, interval: Interval, latency: &LatencySet);
+}
+
+/// The result of a trial.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The numbers.
+    pub summary: TrialSummary,
+    /// Why it ended.
+    pub ending: TrialEnding,
+    /// When its drain was over.
+    pub end: MonoNs,
+    /// Histograms of the measured phases.
+    pub latency: LatencySet,
+}
+
+/// Runs the load of one trial to its end.
+///
+/// # Errors
+/// A plan that contradicts itself, or a thread that cannot be set up; no request has been sent then.
+///
+/// # Panics
+/// If a request vanished: scheduled ≠ sent + unsent, or sent ≠ ok + failed + timed out + in flight.
+pub fn run(
+    plan: &LoadPlan,
+    trial: u32,
+    control: &Control,
+    sink: &mut dyn Sink,
+) -> Result<Outcome, LoadError> {
+    let job = Job::new(plan, control)?;
+    let cpus = affinity::choose(plan.threads);
+    let (to_merge, messages) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (thread, cpu) in (0..).zip(&cpus) {
+            let (begin_sender, begin) = mpsc::channel();
+            let (spare_sender, spares) = mpsc::channel();
+            let share = Share { thread, threads: plan.threads };
+            let seat = Seat { share, cpu: *cpu, messages: to_merge.clone(), begin, spares };
+            let job = &job;
+            std::thread::Builder::new()
+                .name(format!("sysdyno-load-{thread}"))
+                .spawn_scoped(scope, move || seat.work(job))
+                .map_err(LoadError::system("start a generator thread"))?;
+            threads.push(ThreadLine { begin: begin_sender, spares: spare_sender });
+        }
+        drop(to_merge);
+        let timer_error = start(&messages, &threads)?;
+        let merge = Merge::new(&job, trial, &cpus, timer_error);
+        Ok(merge.collect(&messages, &threads, sink))
+    })
+}
+
+/// Waits until all threads are ready and tells them when to begin.
+fn start(messages: &Receiver<Message>, threads: &[ThreadLine]) -> Result<TimerError, LoadError> {
+    let mut worst = TimerError::default();
+    for _ in threads {
+        match messages.recv() {
+            Ok(Message::Ready(error)) => worst = if error.p99_ns > worst.p99_ns { error } else { worst },
+            Ok(Message::Failed(error)) => return Err(error),
+            Ok(Message::Window(..) | Message::Finished(..)) | Err(_) => {
+                return Err(LoadError::plan("a generator thread ended before it began"));
+            }
+        }
+    }
+    let begin = MonoNs(clock::now().0 + BEGIN_DELAY_NS);
+    threads.iter().for_each(|thread| {
+        // A thread that is gone cannot be told; its missing windows end the trial.
+        let _ = thread.begin.send(begin);
+    });
+    Ok(worst)
+}
+
+/// What the merging thread holds of a generator thread.
+struct ThreadLine {
+    begin: Sender<MonoNs>,
+    spares: Sender<Box<Tally>>,
+}
+
+/// What a generator thread says.
+enum Message {
+    Ready(TimerError),
+    Failed(LoadError),
+    Window(u32, Window),
+    Finished(u32, Finish),
+}
+
+/// What a generator thread is given.
+struct Seat {
+    share: Share,
+    cpu: Option<u32>,
+    messages: Sender<Message>,
+    begin: Receiver<MonoNs>,
+    spares: Receiver<Box<Tally>>,
+}
+
+impl Seat {
+    fn work(self, job: &Job<'_>) {
+        let thread = self.share.thread;
+        // The merging thread outlives this one; if it is gone, nobody is left to be told.
+        let say = |message| drop(self.messages.send(message));
+        self.cpu.map(affinity::pin);
+        // Sleeps end when they should, not when it suits other timers (default slack: 50 µs).
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let slots = self.share.of(u64::from(job.plan.connections)) as usize;
+        let mut io = match Epoll::new(slots) {
+            Ok(io) => io,
+            Err(error) => return say(Message::Failed(error)),
+        };
+        let timer_error = clock::measure_timer_error(|span| io.wait(span));
+        let mut worker = Worker::new(io, job, self.share, self.spares);
+        worker.dial_all();
+        say(Message::Ready(timer_error));
+        if let Ok(begin) = self.begin.recv() {
+            let finish = worker.run(begin, |window| say(Message::Window(thread, window)));
+            say(Message::Finished(thread, finish));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! From arrivals to connections: what is due gets a free connection, or waits for one.
+
+use super::super::connection::{Request, State};
+use super::{REDIAL_DELAY_NS, Stage, Waiting, Worker};
+use crate::engine::clock;
+use crate::io::{Io, Slot};
+use sysdyno_record::load::FailureClass;
+use sysdyno_record::units::MonoNs;
+
+/// Arrivals that may wait for a connection; those beyond are never sent.
+const MAX_BACKLOG_COUNT: usize = 1 << 20;
+
+impl<I: Io> Worker<'_, I> {
+    /// Takes up all arrivals that are due.
+    #[inline]
+    pub(super) fn notice(&mut self, now: MonoNs) {
+        while let Some(due) = self.next_due {
+            let intended = self.instant(due);
+            if intended > now || self.stage != Stage::Sending {
+                return;
+            }
+            self.next_due = self.schedule.next();
+            let noticed = clock::now();
+            if self.job.plan.phases[due.phase as usize].kind.is_measured() {
+                self.gaps.note(noticed);
+            }
+            self.tallies.of(due.phase).counts.scheduled += 1;
+            self.offer(Waiting { intended, noticed, phase: due.phase });
+        }
+    }
+
+    /// Gives an arrival a connection, or lets it wait.
+    fn offer(&mut self, arrival: Waiting) {
+        if let Some(slot) = self.idle.pop_front().or_else(|| self.vacant.pop_front()) {
+            self.begin_request(slot, arrival);
+        } else if self.backlog.len() < MAX_BACKLOG_COUNT {
+            self.backlog.push_back(arrival);
+            self.backlog_max = self.backlog_max.max(self.backlog.len() as u64);
+        } else {
+            // It would have waited longer than its deadline.
+            let total_ns = self.job.plan.deadlines.total.0;
+            self.never_send(arrival, MonoNs(arrival.intended.0 + total_ns));
+        }
+    }
+
+    /// Starts the clients of a closed process; connections of an open one are free already.
+    pub(super) fn start_clients(&mut self, now: MonoNs) {
+        if !self.is_closed_loop() {
+            return;
+        }
+        self.idle.clear();
+        self.vacant.clear();
+        self.ready.clear();
+        self.delayed.clear();
+        for slot in 0..self.connections.len() as Slot {
+            self.continue_client(slot, now);
+        }
+    }
+
+    /// A connection is free: it takes the next request of its client, or the longest waiting arrival, or none.
+    #[inline]
+    pub(super) fn release(&mut self, slot: Slot, now: MonoNs) {
+        if self.stage != Stage::Sending {
+            return self.rest(slot);
+        }
+        if self.is_closed_loop() {
+            self.continue_client(slot, now);
+        } else if let Some(arrival) = self.backlog.pop_front() {
+            self.begin_request(slot, arrival);
+        } else {
+            self.rest(slot);
+        }
+    }
+
+    fn rest(&mut self, slot: Slot) {
+        match self.connections[slot as usize].state {
+            State::Idle => self.idle.push_back(slot),
+            State::Closed | State::Tainted => self.vacant.push_back(slot),
+            State::Dialing | State::DialingFor | State::Sending | State::Waiting => {}
+        }
+    }
+
+    #[inline]
+    fn continue_client(&mut self, slot: Slot, now: MonoNs) {
+        // A cut that is due changes the phase at the next turn; after the last phase nothing may begin before it.
+        let is_over = self.is_last_phase() && self.phase_end().is_some_and(|end| now >= end);
+        if self.quota == 0 || is_over {
+            return self.rest(slot);
+        }
+        self.quota -= 1;
+        self.tallies.of(self.phase).counts.scheduled += 1;
+        self.begin_request(slot, Waiting { intended: now, noticed: now, phase: self.phase });
+    }
+
+    fn is_last_phase(&self) -> bool {
+        self.phase as usize + 1 >= self.job.plan.phases.len()
+    }
+
+    #[inline]
+    fn begin_request(&mut self, slot: Slot, arrival: Waiting) {
+        let Waiting { intended, noticed, phase } = arrival;
+        self.tallies.of(phase).counts.sent += 1;
+        self.in_flight += 1;
+        self.totals.set(slot, MonoNs(intended.0 + self.job.plan.deadlines.total.0));
+        let connection = &mut self.connections[slot as usize];
+        connection.request = Some(Request { intended, noticed, sent: None, phase });
+        match connection.state {
+            State::Idle => self.write(slot),
+            State::Closed => self.dial(slot, clock::now()),
+            State::Dialing => connection.state = State::DialingFor,
+            State::Tainted => {
+                connection.state = State::Closed;
+                self.fail(slot, FailureClass::Desync, clock::now());
+            }
+            State::DialingFor | State::Sending | State::Waiting => {
+                unreachable!("a free connection has no request")
+            }
+        }
+    }
+
+    /// Uses again the connections whose last request failed.
+    pub(super) fn take_up(&mut self, now: MonoNs) {
+        while let Some((_, slot)) = self.delayed.pop_front_if(|(at, _)| *at <= now) {
+            self.ready.push_back(slot);
+        }
+        for _ in 0..self.ready.len() {
+            if let Some(slot) = self.ready.pop_front() {
+                self.release(slot, now);
+            }
+        }
+    }
+
+    /// Uses a connection again after a while.
+    pub(super) fn delay(&mut self, slot: Slot, now: MonoNs) {
+        self.delayed.push_back((MonoNs(now.0 + REDIAL_DELAY_NS), slot));
+    }
+
+    /// Whatever waits for a connection will not be sent any more.
+    pub(super) fn give_up_backlog(&mut self, now: MonoNs) {
+        while let Some(arrival) = self.backlog.pop_front() {
+            self.never_send(arrival, now);
+        }
+    }
+
+    /// Gives up the arrivals that waited for a connection until their deadline.
+    pub(super) fn expire_backlog(&mut self, now: MonoNs) {
+        let total_ns = self.job.plan.deadlines.total.0;
+        while let Some(arrival) = self.backlog.pop_front_if(|arrival| arrival.intended.0 + total_ns <= now.0)
+        {
+            self.never_send(arrival, now);
+        }
+    }
+
+    fn never_send(&mut self, arrival: Waiting, now: MonoNs) {
+        let tally = self.tallies.of(arrival.phase);
+        tally.counts.unsent += 1;
+        tally.record_response_bound(now.since(arrival.intended));
+    }
+}

@@ -1,0 +1,220 @@
+//! One exchange on a connection: dial, write, read.
+
+use super::super::connection::State;
+use super::Worker;
+use crate::engine::clock;
+use crate::http1::Progress;
+use crate::io::{Completion, Io, Send, Slot, Submitted};
+use rustix::io::Errno;
+use sysdyno_record::load::{FailureClass, LatencyKind};
+use sysdyno_record::units::MonoNs;
+
+impl<I: Io> Worker<'_, I> {
+    /// Handles what completed on a connection.
+    #[inline]
+    pub(super) fn handle(&mut self, slot: Slot, completion: Completion, now: MonoNs) {
+        match completion {
+            Completion::Received(length) => self.receive(slot, length, now),
+            Completion::Connected => self.connected(slot, now),
+            Completion::Sent => self.write_on(slot),
+            Completion::Ended => self.ended(slot, now),
+            Completion::Failed(errno) => self.broken(slot, errno, now),
+        }
+    }
+
+    /// Opens a socket for a connection that has none.
+    pub(super) fn dial(&mut self, slot: Slot, now: MonoNs) {
+        let connection = &mut self.connections[slot as usize];
+        let has_request = connection.request.is_some();
+        connection.state = if has_request { State::DialingFor } else { State::Dialing };
+        connection.dialed = now;
+        connection.requests_sent = 0;
+        match self.io.connect(slot, &self.job.plan.target.endpoint, self.job.is_small_and_single) {
+            Submitted::Pending => {
+                self.connects.set(slot, MonoNs(now.0 + self.job.plan.deadlines.connect.0));
+            }
+            Submitted::Complete => self.connected(slot, clock::now()),
+            Submitted::Failed(errno) => self.dial_failed(slot, errno, now),
+        }
+    }
+
+    fn connected(&mut self, slot: Slot, now: MonoNs) {
+        self.connects.clear(slot);
+        self.failed_dials_in_a_row = 0;
+        let connection = &mut self.connections[slot as usize];
+        let phase = connection.request.map_or(self.phase, |request| request.phase);
+        let tally = self.tallies.of(phase);
+        tally.connections_opened += 1;
+        tally.record(LatencyKind::Connect, now.since(connection.dialed));
+        let has_request = connection.state == State::DialingFor;
+        connection.state = State::Idle;
+        if has_request { self.write(slot) } else { self.release(slot, now) }
+    }
+
+    /// Puts the request of a connection into its socket.
+    #[inline]
+    pub(super) fn write(&mut self, slot: Slot) {
+        let now = clock::now();
+        let connection = &mut self.connections[slot as usize];
+        let is_last = connection.requests_sent + 1 >= self.job.requests_per_connection;
+        connection.requests_sent += 1;
+        connection.send_offset = 0;
+        connection.parser.reset();
+        let bytes = if is_last { &self.job.request.last } else { &self.job.request.keep };
+        let sent = self.io.send(slot, bytes, 0);
+        match sent {
+            Send::Complete => connection.state = State::Waiting,
+            Send::Partial(offset) if offset > 0 => {
+                connection.state = State::Sending;
+                connection.send_offset = offset;
+            }
+            Send::Partial(_) => connection.state = State::Sending,
+            Send::Failed(errno) => return self.write_failed(slot, errno, now),
+        }
+        let Some(request) = &mut connection.request else { return };
+        request.sent = Some(now);
+        let tally = self.tallies.of(request.phase);
+        tally.counts.written += 1;
+        if self.job.is_open {
+            tally.record(LatencyKind::LoopSlip, request.noticed.since(request.intended));
+            tally.record(LatencyKind::PoolSlip, now.since(request.noticed));
+        }
+        if self.job.has_idle_deadline {
+            self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
+        }
+    }
+
+    /// The server may have closed a kept connection while it was free; then the request goes on a fresh one.
+    fn write_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
+        let connection = &mut self.connections[slot as usize];
+        let is_reused = connection.requests_sent > 1;
+        if is_reused && matches!(errno, Errno::PIPE | Errno::CONNRESET) {
+            let phase = connection.request.map_or(self.phase, |request| request.phase);
+            self.tallies.of(phase).connections_closed_idle += 1;
+            self.io.close(slot);
+            return self.dial(slot, now);
+        }
+        self.fail(slot, class_of(errno), now);
+    }
+
+    /// Sends the rest of a request that did not fit into the socket.
+    fn write_on(&mut self, slot: Slot) {
+        let now = clock::now();
+        let connection = &mut self.connections[slot as usize];
+        if connection.state != State::Sending {
+            return;
+        }
+        let is_last = connection.requests_sent >= self.job.requests_per_connection;
+        let bytes = if is_last { &self.job.request.last } else { &self.job.request.keep };
+        match self.io.send(slot, bytes, connection.send_offset) {
+            Send::Complete => connection.state = State::Waiting,
+            Send::Partial(offset) => connection.send_offset = offset,
+            Send::Failed(errno) => return self.fail(slot, class_of(errno), now),
+        }
+        if self.job.has_idle_deadline {
+            self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, slot: Slot, length: usize, now: MonoNs) {
+        let connection = &mut self.connections[slot as usize];
+        let Some(request) = connection.request.filter(|request| request.sent.is_some()) else {
+            return self.taint(slot);
+        };
+        let tally = self.tallies.of(request.phase);
+        tally.received_bytes += length as u64;
+        if !connection.parser.has_bytes() {
+            tally.record(LatencyKind::FirstByte, now.since(request.sent.unwrap_or(now)));
+        }
+        let progress = connection.parser.feed(self.io.received(length), &self.job.rules);
+        match progress {
+            Progress::Done(response) => self.finish(slot, response, now),
+            Progress::Failed(class) => self.fail(slot, class, now),
+            Progress::More if self.job.has_idle_deadline => {
+                self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
+            }
+            Progress::More => {}
+        }
+    }
+
+    /// The server sent something on a connection without a request.
+    fn taint(&mut self, slot: Slot) {
+        self.io.close(slot);
+        self.connections[slot as usize].state = State::Tainted;
+    }
+
+    fn ended(&mut self, slot: Slot, now: MonoNs) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.request.is_none() {
+            return self.closed_while_free(slot);
+        }
+        match connection.parser.end(&self.job.rules) {
+            Progress::Done(response) => self.finish(slot, response, now),
+            Progress::Failed(class) => self.fail(slot, class, now),
+            Progress::More => self.fail(slot, FailureClass::EofBeforeHead, now),
+        }
+    }
+
+    fn closed_while_free(&mut self, slot: Slot) {
+        self.io.close(slot);
+        self.connections[slot as usize].state = State::Closed;
+        let phase = self.phase;
+        self.tallies.of(phase).connections_closed_idle += 1;
+    }
+
+    fn broken(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
+        match self.connections[slot as usize].state {
+            State::Dialing | State::DialingFor => self.dial_failed(slot, errno, now),
+            State::Sending | State::Waiting => self.fail(slot, class_of(errno), now),
+            State::Idle => self.closed_while_free(slot),
+            State::Closed | State::Tainted => {}
+        }
+    }
+
+    /// A connection could not be established.
+    pub(super) fn dial_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
+        let class = match errno {
+            Errno::CONNREFUSED | Errno::NOENT => FailureClass::ConnectRefused,
+            Errno::TIMEDOUT => FailureClass::ConnectTimeout,
+            Errno::CONNRESET | Errno::CONNABORTED => FailureClass::ConnectReset,
+            Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::NETDOWN => FailureClass::ConnectUnreachable,
+            // A Unix socket whose queue is full, or a TCP connect without a free port.
+            Errno::AGAIN => FailureClass::ConnectRefused,
+            other => class_of(other),
+        };
+        self.connect_failed(slot, class, now);
+    }
+
+    /// Counts a failed connection and stops the trial if there are too many in a row.
+    pub(super) fn connect_failed(&mut self, slot: Slot, class: FailureClass, now: MonoNs) {
+        self.connects.clear(slot);
+        self.failed_dials_in_a_row += 1;
+        let limit = self.job.plan.hard_stops.connect_failures_in_a_row;
+        let is_sending = self.stage == super::Stage::Sending;
+        if is_sending && limit.is_some_and(|limit| self.failed_dials_in_a_row >= limit) {
+            let text =
+                format!("{} connections in a row failed: {}", self.failed_dials_in_a_row, class.name());
+            self.job.control.hard_stop(text);
+        }
+        if self.connections[slot as usize].request.is_some() {
+            self.fail(slot, class, now);
+        } else {
+            self.io.close(slot);
+            self.connections[slot as usize].state = State::Closed;
+            if is_sending { self.ready.push_back(slot) } else { self.vacant.push_back(slot) }
+        }
+    }
+}
+
+/// The class of an error on an established connection, or of a local one.
+fn class_of(errno: Errno) -> FailureClass {
+    match errno {
+        Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED | Errno::NOTCONN => FailureClass::Reset,
+        Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH => FailureClass::ConnectUnreachable,
+        Errno::MFILE | Errno::NFILE => FailureClass::LocalFdLimit,
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => FailureClass::LocalPorts,
+        Errno::NOBUFS | Errno::NOMEM => FailureClass::LocalBuffers,
+        _ => FailureClass::LocalOther,
+    }
+}

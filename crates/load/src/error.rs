@@ -1,0 +1,58 @@
+//! What keeps a load from starting. Once it runs, whatever happens is a result and not an error.
+
+use std::io;
+
+/// A load that could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The URL is not one that can be loaded.
+    #[error("cannot read target '{url}': {cause}")]
+    Url {
+        /// What was typed.
+        url: String,
+        /// What is wrong with it.
+        cause: &'static str,
+    },
+    /// The host's name has no address.
+    #[error("cannot resolve host '{host}': {cause}")]
+    Resolve {
+        /// The name.
+        host: String,
+        /// What the resolver said.
+        cause: String,
+    },
+    /// The target may not be loaded.
+    #[error("cannot load target '{target}': {cause}")]
+    Refused {
+        /// Name and address.
+        target: String,
+        /// Why not.
+        cause: String,
+    },
+    /// The plan contradicts itself.
+    #[error("cannot run this load: {cause}")]
+    Plan {
+        /// In what way.
+        cause: String,
+    },
+    /// A system call of the engine's own set-up failed.
+    #[error("cannot {operation}: {source}")]
+    System {
+        /// What was attempted.
+        operation: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl LoadError {
+    /// A [`LoadError::System`] for `operation`.
+    pub(crate) fn system<E: Into<io::Error>>(operation: &'static str) -> impl FnOnce(E) -> LoadError {
+        move |source| LoadError::System { operation, source: source.into() }
+    }
+
+    /// A [`LoadError::Plan`] with this cause.
+    pub(crate) fn plan(cause: impl Into<String>) -> LoadError {
+        LoadError::Plan { cause: cause.into() }
+    }
+}

@@ -1,0 +1,293 @@
+//! The response parser: bytes in, in pieces of any size; one response out, with its validators' opinion.
+//!
+//! It keeps no body. A head that arrives in one piece, as nearly all do, is read where it lies; one that does not is
+//! gathered in a buffer that is bounded by [`MAX_HEAD_BYTES`](super::limits::MAX_HEAD_BYTES).
+//!
+//! ```text
+//!   Head ──complete──► Length(n) | Chunked | Close ──► done
+//!    ▲  └─ 1xx ─┘          (HEAD, 204, 304: done at once)
+//! ```
+
+use super::chunked::{Chunked, Step};
+use super::head::{self, Framing, Head};
+use super::limits::MAX_INTERIM_COUNT;
+use memchr::memmem::Finder;
+use sysdyno_record::load::{FailureClass, LearntBody};
+use sysdyno_record::plan::{LoadPlan, Validators};
+
+/// What every response of a load is held against, compiled once.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    validators: Validators,
+    finder: Option<Finder<'static>>,
+    max_body_bytes: u64,
+    is_head_request: bool,
+}
+
+impl Rules {
+    /// The rules of a plan.
+    pub fn new(plan: &LoadPlan) -> Rules {
+        let needle = plan.validators.body_contains.as_ref().filter(|text| !text.is_empty());
+        Rules {
+            validators: plan.validators.clone(),
+            finder: needle.map(|text| Finder::new(text.as_bytes()).into_owned()),
+            max_body_bytes: plan.max_body.0,
+            is_head_request: plan.request.method == "HEAD",
+        }
+    }
+
+    fn accepts_status(&self, status: u16) -> bool {
+        let listed = &self.validators.statuses;
+        if listed.is_empty() { (200..400).contains(&status) } else { listed.contains(&status) }
+    }
+}
+
+/// How far a response is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More bytes are needed.
+    More,
+    /// The response is complete and well framed.
+    Done(Response),
+    /// The response is broken; nothing further may be read from the connection.
+    Failed(FailureClass),
+}
+
+/// A complete response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// Whether the connection may carry another request.
+    pub keep_alive: bool,
+    /// Length and checksum of the body.
+    pub body: LearntBody,
+    /// The first validator that objects, the comparison with the learnt body excepted.
+    pub objection: Option<FailureClass>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Head,
+    Length(u64),
+    Chunked(Chunked),
+    Close,
+}
+
+/// A parser of the responses of one connection.
+#[derive(Clone, Debug)]
+pub struct ResponseParser {
+    state: State,
+    head: Option<Head>,
+    /// A head that came in pieces.
+    gathered: Vec<u8>,
+    interim_count: u32,
+    has_bytes: bool,
+    body_bytes: u64,
+    checksum: crc32fast::Hasher,
+    has_needle: bool,
+    /// The last bytes of the body, one fewer than the needle has.
+    tail: Vec<u8>,
+}
+
+impl Default for ResponseParser {
+    fn default() -> ResponseParser {
+        ResponseParser {
+            state: State::Head,
+            head: None,
+            gathered: Vec::new(),
+            interim_count: 0,
+            has_bytes: false,
+            body_bytes: 0,
+            checksum: crc32fast::Hasher::new(),
+            has_needle: false,
+            tail: Vec::new(),
+        }
+    }
+}
+
+impl ResponseParser {
+    /// Prepares for the next response on the same connection, or for the first on a new one.
+    pub fn reset(&mut self) {
+        self.state = State::Head;
+        self.head = None;
+        self.gathered.clear();
+        self.interim_count = 0;
+        self.has_bytes = false;
+        self.body_bytes = 0;
+        self.checksum.reset();
+        self.has_needle = false;
+        self.tail.clear();
+    }
+
+    /// Whether a byte of the response has arrived.
+    pub fn has_bytes(&self) -> bool {
+        self.has_bytes
+    }
+
+    /// Whether the head is complete.
+    pub fn has_head(&self) -> bool {
+        self.head.is_some()
+    }
+
+    /// Status code, once the head is complete.
+    pub fn status(&self) -> Option<u16> {
+        self.head.map(|head| head.status)
+    }
+
+    /// Reads bytes that arrived.
+    pub fn feed(&mut self, data: &[u8], rules: &Rules) -> Progress {
+        match self.read(data, rules) {
+            Ok(progress) => progress,
+            Err(class) => Progress::Failed(class),
+        }
+    }
+
+    /// The server closed its side.
+    pub fn end(&mut self, rules: &Rules) -> Progress {
+        match self.state {
+            State::Head => Progress::Failed(FailureClass::EofBeforeHead),
+            State::Close => self.finish(rules),
+            State::Length(_) | State::Chunked(_) => Progress::Failed(FailureClass::BodyTruncated),
+        }
+    }
+
+    fn read(&mut self, mut data: &[u8], rules: &Rules) -> Result<Progress, FailureClass> {
+        self.has_bytes |= !data.is_empty();
+        while let State::Head = self.state {
+            let Some(taken) = self.read_head(data, rules)? else { return Ok(Progress::More) };
+            data = &data[taken..];
+        }
+        match self.state {
+            State::Head => Ok(Progress::More),
+            State::Length(left) => self.read_length(left, data, rules),
+            State::Chunked(_) => self.read_chunks(data, rules),
+            State::Close => {
+                self.take_body(data, rules)?;
+                Ok(Progress::More)
+            }
+        }
+    }
+
+    /// Reads one head; returns how many bytes of `data` it took, `None` if it is not complete.
+    fn read_head(&mut self, data: &[u8], rules: &Rules) -> Result<Option<usize>, FailureClass> {
+        let before = self.gathered.len();
+        let (found, end) = if before == 0 {
+            let Some(end) = head::find_end(data, 0)? else {
+                self.gathered.extend_from_slice(data);
+                return Ok(None);
+            };
+            (head::parse(&data[..end], rules.validators.header.as_ref())?, end)
+        } else {
+            self.gathered.extend_from_slice(data);
+            let Some(end) = head::find_end(&self.gathered, before)? else { return Ok(None) };
+            (head::parse(&self.gathered[..end], rules.validators.header.as_ref())?, end)
+        };
+        self.gathered.clear();
+        self.accept_head(found, rules)?;
+        Ok(Some(end - before))
+    }
+
+    fn accept_head(&mut self, head: Head, rules: &Rules) -> Result<(), FailureClass> {
+        match head.status {
+            101 => return Err(FailureClass::Protocol),
+            100..=199 => {
+                self.interim_count += 1;
+                let is_over = self.interim_count > MAX_INTERIM_COUNT;
+                return if is_over { Err(FailureClass::TooManyInterim) } else { Ok(()) };
+            }
+            _ => {}
+        }
+        let is_bodyless = rules.is_head_request || matches!(head.status, 204 | 304);
+        self.head = Some(head);
+        self.state = match head.framing {
+            _ if is_bodyless => State::Length(0),
+            Framing::Length(length) if length > rules.max_body_bytes => return Err(FailureClass::BodyLimit),
+            Framing::Length(length) => State::Length(length),
+            Framing::Chunked => State::Chunked(Chunked::new()),
+            Framing::Close => State::Close,
+        };
+        Ok(())
+    }
+
+    fn read_length(&mut self, left: u64, data: &[u8], rules: &Rules) -> Result<Progress, FailureClass> {
+        if data.len() as u64 > left {
+            return Err(FailureClass::Desync);
+        }
+        self.take_body(data, rules)?;
+        let left = left - data.len() as u64;
+        self.state = State::Length(left);
+        Ok(if left == 0 { self.finish(rules) } else { Progress::More })
+    }
+
+    fn read_chunks(&mut self, mut data: &[u8], rules: &Rules) -> Result<Progress, FailureClass> {
+        while !data.is_empty() {
+            let State::Chunked(chunked) = &mut self.state else { return Err(FailureClass::Protocol) };
+            let taken = match chunked.step(data)? {
+                Step::Framing(taken) => taken,
+                Step::Body(taken) => {
+                    self.take_body(&data[..taken], rules)?;
+                    taken
+                }
+                Step::Done(taken) if taken == data.len() => return Ok(self.finish(rules)),
+                Step::Done(_) => return Err(FailureClass::Desync),
+            };
+            data = &data[taken..];
+        }
+        Ok(Progress::More)
+    }
+
+    fn take_body(&mut self, data: &[u8], rules: &Rules) -> Result<(), FailureClass> {
+        self.body_bytes += data.len() as u64;
+        if self.body_bytes > rules.max_body_bytes {
+            return Err(FailureClass::BodyLimit);
+        }
+        if rules.validators.same_body {
+            self.checksum.update(data);
+        }
+        if let Some(finder) = rules.finder.as_ref().filter(|_| !self.has_needle) {
+            self.search(data, finder);
+        }
+        Ok(())
+    }
+
+    /// Looks for the needle in the data and across the seam with what came before.
+    fn search(&mut self, data: &[u8], finder: &Finder<'_>) {
+        let overlap = finder.needle().len() - 1;
+        self.tail.extend_from_slice(&data[..data.len().min(overlap)]);
+        self.has_needle = finder.find(&self.tail).is_some() || finder.find(data).is_some();
+        if data.len() >= overlap {
+            self.tail.clear();
+            self.tail.extend_from_slice(&data[data.len() - overlap..]);
+        } else {
+            let excess = self.tail.len().saturating_sub(overlap);
+            self.tail.drain(..excess);
+        }
+    }
+
+    fn finish(&mut self, rules: &Rules) -> Progress {
+        let Some(head) = self.head else { return Progress::Failed(FailureClass::Protocol) };
+        let wanted_bytes = rules.validators.body_bytes;
+        let objection = if !rules.accepts_status(head.status) {
+            Some(FailureClass::Status)
+        } else if !head.has_expected {
+            Some(FailureClass::WrongHeader)
+        } else if wanted_bytes.is_some_and(|wanted| wanted != self.body_bytes) {
+            Some(FailureClass::WrongLength)
+        } else if rules.finder.is_some() && !self.has_needle {
+            Some(FailureClass::WrongBody)
+        } else {
+            None
+        };
+        Progress::Done(Response {
+            status: head.status,
+            keep_alive: head.keep_alive && !matches!(self.state, State::Close),
+            body: LearntBody { crc32: self.checksum.clone().finalize(), body_bytes: self.body_bytes },
+            objection,
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

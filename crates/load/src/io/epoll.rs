@@ -1,0 +1,240 @@
+//! The readiness back end: epoll, edge-triggered, registered once per connection.
+//!
+//! One `epoll_ctl` when a socket is made and none after. Edges are safe because a socket is read until a short read: a
+//! read that fills less than the buffer has drained it, and what comes later is a new edge. A close by the peer that
+//! was there before the read is announced by `EPOLLRDHUP` in the same event, and then reading goes on to the end.
+//! Waiting uses `epoll_pwait2`, whose time-out is in nanoseconds.
+
+use super::{Completion, Io, Send, Slot, Submitted};
+use crate::error::LoadError;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use std::time::Duration;
+use sysdyno_record::plan::Endpoint;
+
+/// Bytes that one receive takes at most.
+const RECEIVE_BUFFER_BYTES: usize = 64 * 1024;
+
+/// Events that one wait takes at most.
+const EVENTS_COUNT: usize = 256;
+
+/// The epoll back end of one thread.
+pub(crate) struct Epoll {
+    epoll: OwnedFd,
+    sockets: Vec<Socket>,
+    events: Vec<Event>,
+    next_event: usize,
+    /// The event that is being worked off, with the flags that are left of it.
+    current: Current,
+    buffer: Box<[u8]>,
+}
+
+#[derive(Default)]
+struct Socket {
+    fd: Option<OwnedFd>,
+    /// Tells events of this socket from those of its predecessors in the slot.
+    generation: u32,
+    is_connecting: bool,
+    is_send_partial: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    slot: Slot,
+    generation: u32,
+    flags: EventFlags,
+}
+
+impl Epoll {
+    /// A back end for `slots` connections.
+    pub(crate) fn new(slots: usize) -> Result<Epoll, LoadError> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(LoadError::system("create an epoll instance"))?;
+        let mut sockets = Vec::new();
+        sockets.resize_with(slots, Socket::default);
+        Ok(Epoll {
+            epoll,
+            sockets,
+            events: Vec::with_capacity(EVENTS_COUNT),
+            next_event: 0,
+            current: Current { slot: 0, generation: 0, flags: EventFlags::empty() },
+            buffer: vec![0; RECEIVE_BUFFER_BYTES].into_boxed_slice(),
+        })
+    }
+
+    fn open(
+        &mut self,
+        slot: Slot,
+        endpoint: &Endpoint,
+        is_small_and_single: bool,
+    ) -> Result<Submitted, Errno> {
+        let fd = make_socket(endpoint, is_small_and_single)?;
+        let started = match endpoint {
+            Endpoint::Tcp(address) => net::connect(&fd, address),
+            Endpoint::Unix(path) => net::connect(&fd, &SocketAddrUnix::new(path)?),
+        };
+        let is_connecting = match started {
+            Ok(()) => false,
+            Err(Errno::INPROGRESS) => true,
+            Err(errno) => return Err(errno),
+        };
+        let socket = &mut self.sockets[slot as usize];
+        socket.generation = socket.generation.wrapping_add(1);
+        let data = EventData::new_u64(u64::from(socket.generation) << 32 | u64::from(slot));
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        epoll::add(&self.epoll, &fd, data, flags)?;
+        socket.fd = Some(fd);
+        socket.is_connecting = is_connecting;
+        socket.is_send_partial = false;
+        Ok(if is_connecting { Submitted::Pending } else { Submitted::Complete })
+    }
+
+    /// Takes the next event of a socket that still is the one it was registered for.
+    fn advance(&mut self) -> bool {
+        while let Some(event) = self.events.get(self.next_event) {
+            self.next_event += 1;
+            let data = event.data.u64();
+            let current = Current { slot: data as u32, generation: (data >> 32) as u32, flags: event.flags };
+            if self.is_alive(current) {
+                self.current = current;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn is_alive(&self, current: Current) -> bool {
+        let socket = &self.sockets[current.slot as usize];
+        socket.fd.is_some() && socket.generation == current.generation
+    }
+
+    /// The next completion of the current event; `None` when nothing is left of it.
+    fn work_off(&mut self) -> Option<Completion> {
+        let broken = EventFlags::ERR | EventFlags::HUP;
+        let readable = broken | EventFlags::IN | EventFlags::RDHUP;
+        let flags = self.current.flags;
+        let socket = &mut self.sockets[self.current.slot as usize];
+        let fd = socket.fd.as_ref()?;
+        if socket.is_connecting {
+            if flags.intersects(broken) {
+                self.current.flags = EventFlags::empty();
+                let cause = net::sockopt::socket_error(fd).ok().and_then(Result::err);
+                return Some(Completion::Failed(cause.unwrap_or(Errno::CONNRESET)));
+            }
+            if !flags.contains(EventFlags::OUT) {
+                self.current.flags = EventFlags::empty();
+                return None;
+            }
+            socket.is_connecting = false;
+            self.current.flags -= EventFlags::OUT;
+            return Some(Completion::Connected);
+        }
+        if socket.is_send_partial && flags.contains(EventFlags::OUT) {
+            socket.is_send_partial = false;
+            self.current.flags -= EventFlags::OUT;
+            return Some(Completion::Sent);
+        }
+        if !flags.intersects(readable) {
+            self.current.flags = EventFlags::empty();
+            return None;
+        }
+        let received = net::recv(fd, &mut self.buffer[..], RecvFlags::DONTWAIT);
+        self.read(received.map(|(length, _)| length))
+    }
+
+    fn read(&mut self, received: Result<usize, Errno>) -> Option<Completion> {
+        let ending = EventFlags::ERR | EventFlags::HUP | EventFlags::RDHUP;
+        let is_drained = match received {
+            Ok(length) => length < RECEIVE_BUFFER_BYTES && !self.current.flags.intersects(ending),
+            Err(_) => true,
+        };
+        if is_drained || received == Ok(0) {
+            self.current.flags = EventFlags::empty();
+        }
+        match received {
+            Ok(0) => Some(Completion::Ended),
+            Ok(length) => Some(Completion::Received(length)),
+            Err(Errno::AGAIN | Errno::INTR) => None,
+            Err(errno) => Some(Completion::Failed(errno)),
+        }
+    }
+}
+
+impl Io for Epoll {
+    const NAME: &'static str = "epoll";
+
+    fn connect(&mut self, slot: Slot, endpoint: &Endpoint, is_small_and_single: bool) -> Submitted {
+        self.open(slot, endpoint, is_small_and_single).unwrap_or_else(Submitted::Failed)
+    }
+
+    #[inline]
+    fn send(&mut self, slot: Slot, bytes: &[u8], offset: usize) -> Send {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(fd) = &socket.fd else { return Send::Failed(Errno::NOTCONN) };
+        let mut sent = offset;
+        while sent < bytes.len() {
+            match net::send(fd, &bytes[sent..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(length) => sent += length,
+                Err(Errno::AGAIN) => {
+                    socket.is_send_partial = true;
+                    return Send::Partial(sent);
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return Send::Failed(errno),
+            }
+        }
+        Send::Complete
+    }
+
+    fn close(&mut self, slot: Slot) {
+        self.sockets[slot as usize].fd = None;
+    }
+
+    fn wait(&mut self, timeout: Duration) {
+        self.events.clear();
+        self.next_event = 0;
+        self.current.flags = EventFlags::empty();
+        let timeout = rustix::time::Timespec {
+            tv_sec: timeout.as_secs() as i64,
+            tv_nsec: i64::from(timeout.subsec_nanos()),
+        };
+        // An interrupted wait is an early end of it; the engine looks at the clock in any case.
+        let _ = epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout));
+    }
+
+    #[inline]
+    fn complete(&mut self) -> Option<(Slot, Completion)> {
+        loop {
+            let has_current = !self.current.flags.is_empty() && self.is_alive(self.current);
+            if !has_current && !self.advance() {
+                return None;
+            }
+            if let Some(completion) = self.work_off() {
+                return Some((self.current.slot, completion));
+            }
+        }
+    }
+
+    #[inline]
+    fn received(&self, length: usize) -> &[u8] {
+        &self.buffer[..length]
+    }
+}
+
+fn make_socket(endpoint: &Endpoint, is_small_and_single: bool) -> Result<OwnedFd, Errno> {
+    let family = match endpoint {
+        Endpoint::Tcp(address) if address.is_ipv4() => AddressFamily::INET,
+        Endpoint::Tcp(_) => AddressFamily::INET6,
+        Endpoint::Unix(_) => AddressFamily::UNIX,
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let fd = net::socket_with(family, SocketType::STREAM, flags, None)?;
+    // A single segment on a fresh connection goes out at once with or without Nagle's algorithm.
+    if family != AddressFamily::UNIX && !is_small_and_single {
+        net::sockopt::set_tcp_nodelay(&fd, true)?;
+    }
+    Ok(fd)
+}

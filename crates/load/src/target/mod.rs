@@ -1,0 +1,122 @@
+//! Where a load goes: a URL made into one pinned address, if the address may be loaded at all.
+//!
+//! A name is resolved once, every address that it has is classified, and one of them is pinned; nothing is looked up
+//! again while the load runs, so that a name cannot be let through and another address be dialled.
+
+mod class;
+mod url;
+
+pub use class::{AddressClass, classify};
+
+use crate::error::LoadError;
+use std::net::{SocketAddr, ToSocketAddrs};
+use sysdyno_record::plan::{Endpoint, Target};
+use url::Url;
+
+/// Ports that are never loaded: they belong to mail.
+const MAIL_PORTS: [u16; 4] = [25, 465, 587, 53];
+
+/// Resolves a URL and checks that it may be loaded.
+///
+/// `http://HOST[:PORT]/PATH` goes over TCP, `unix:SOCKET` and `unix:SOCKET:/PATH` to a Unix socket. A URL without a
+/// scheme is taken for `http`.
+///
+/// # Errors
+/// A malformed URL, a name without an address, or an address that is not to be loaded.
+pub fn resolve(text: &str) -> Result<Target, LoadError> {
+    match url::parse(text)? {
+        Url::Unix { socket, path } => {
+            let shown = format!("unix:{}", socket.display());
+            Ok(Target { url: shown, endpoint: Endpoint::Unix(socket), host: "localhost".into(), path })
+        }
+        Url::Http { host, port, path } => {
+            let address = resolve_host(&host, port)?;
+            let is_v6 = host.contains(':');
+            let bracketed = if is_v6 { format!("[{host}]") } else { host };
+            let authority = if port == 80 { bracketed } else { format!("{bracketed}:{port}") };
+            let url = format!("http://{authority}{path}");
+            Ok(Target { url, endpoint: Endpoint::Tcp(address), host: authority, path })
+        }
+    }
+}
+
+fn resolve_host(host: &str, port: u16) -> Result<SocketAddr, LoadError> {
+    let failed = |cause: String| LoadError::Resolve { host: host.into(), cause };
+    let is_number = host.parse::<std::net::IpAddr>().is_ok();
+    if !is_number && looks_numeric(host) {
+        return Err(failed("it is neither a name nor a plain IPv4 or IPv6 address".into()));
+    }
+    let found = (host, port).to_socket_addrs().map_err(|error| failed(error.to_string()))?;
+    let addresses: Vec<SocketAddr> = found.collect();
+    for address in &addresses {
+        authorize(host, *address)?;
+    }
+    let preferred = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
+    preferred.copied().ok_or_else(|| failed("it has no address".into()))
+}
+
+/// Whether a host is written in digits only, as short or octal forms of addresses are.
+fn looks_numeric(host: &str) -> bool {
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or("");
+    last.starts_with(|first: char| first.is_ascii_digit())
+        && last.chars().all(|letter| letter.is_ascii_hexdigit() || letter == 'x' || letter == 'X')
+}
+
+/// Refuses addresses that are not the user's own to load.
+fn authorize(host: &str, address: SocketAddr) -> Result<(), LoadError> {
+    let refused = |cause: String| LoadError::Refused { target: format!("{host} ({address})"), cause };
+    if MAIL_PORTS.contains(&address.port()) {
+        return Err(refused(format!("port {} is never loaded", address.port())));
+    }
+    match classify(address.ip()) {
+        AddressClass::Home | AddressClass::Private => Ok(()),
+        AddressClass::Public => Err(refused(
+            "it is a public address; only loopback, private and link-local addresses are loaded".into(),
+        )),
+        AddressClass::Never(what) => Err(refused(format!("it is a {what} address, which is never loaded"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_becomes_an_address_and_a_request_line() {
+        let target = resolve("http://127.0.0.1:8080/a?b=c").expect("resolves");
+        assert_eq!(target.endpoint, Endpoint::Tcp("127.0.0.1:8080".parse().expect("address")));
+        assert_eq!((target.host.as_str(), target.path.as_str()), ("127.0.0.1:8080", "/a?b=c"));
+        assert_eq!(resolve("127.0.0.1").expect("resolves").url, "http://127.0.0.1/");
+        assert_eq!(resolve("http://[::1]:81").expect("resolves").host, "[::1]:81");
+        let unix = resolve("unix:/run/x.sock:/status").expect("resolves");
+        assert_eq!((unix.endpoint, unix.path.as_str()), (Endpoint::Unix("/run/x.sock".into()), "/status"));
+    }
+
+    #[test]
+    fn foreign_and_misleading_addresses_are_refused() {
+        for url in [
+            "http://8.8.8.8/",
+            "http://[2606:4700::1111]/",
+            "http://169.254.169.254/latest",
+            "http://[fd00:ec2::254]/",
+            "http://224.0.0.1/",
+            "http://0.0.0.0/",
+            "http://255.255.255.255/",
+            "http://[::ffff:8.8.8.8]/",
+            "http://[64:ff9b::8.8.8.8]/",
+            "http://192.0.2.1/",
+            "http://127.0.0.1:25/",
+        ] {
+            assert!(matches!(resolve(url), Err(LoadError::Refused { .. })), "{url}");
+        }
+        for url in [
+            "http://0177.0.0.1/",
+            "http://127.1/",
+            "http://0x7f000001/",
+            "http://2130706433/",
+            "http://1.2.3.4.5/",
+        ] {
+            assert!(matches!(resolve(url), Err(LoadError::Resolve { .. })), "{url}");
+        }
+    }
+}

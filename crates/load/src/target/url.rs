@@ -1,0 +1,95 @@
+//! URLs as people type them for a load generator.
+
+use crate::error::LoadError;
+use std::path::PathBuf;
+
+/// A URL in parts.
+pub(super) enum Url {
+    /// Over TCP.
+    Http {
+        /// Name or address, without brackets.
+        host: String,
+        /// Port, 80 unless given.
+        port: u16,
+        /// Path and query.
+        path: String,
+    },
+    /// Over a Unix socket.
+    Unix {
+        /// The socket.
+        socket: PathBuf,
+        /// Path and query.
+        path: String,
+    },
+}
+
+/// Longest URL that is read. Unit: bytes.
+const MAX_URL_BYTES: usize = 8 * 1024;
+
+pub(super) fn parse(text: &str) -> Result<Url, LoadError> {
+    let failed = |cause| LoadError::Url { url: text.chars().take(200).collect(), cause };
+    if text.len() > MAX_URL_BYTES {
+        return Err(failed("it is too long"));
+    }
+    if text.bytes().any(|byte| byte <= 0x20 || byte == 0x7f) {
+        return Err(failed("it contains blanks or control characters"));
+    }
+    if let Some(rest) = text.strip_prefix("unix:") {
+        let (socket, path) = rest.split_once(":/").map_or((rest, String::new()), |(s, p)| (s, p.to_owned()));
+        let is_named = !socket.is_empty();
+        let url = Url::Unix { socket: PathBuf::from(socket), path: format!("/{path}") };
+        return if is_named { Ok(url) } else { Err(failed("it names no socket")) };
+    }
+    let rest = match text.split_once("://") {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
+        Some((scheme, _)) if scheme.eq_ignore_ascii_case("https") => {
+            return Err(failed("https is not supported"));
+        }
+        Some(_) => return Err(failed("only http:// and unix: are supported")),
+        None => text,
+    };
+    let rest = rest.split('#').next().unwrap_or("");
+    let at = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(at);
+    if authority.contains('@') {
+        return Err(failed("user names and passwords in URLs are not accepted; use a header"));
+    }
+    let (host, port) = split_authority(authority).ok_or_else(|| failed("host and port cannot be read"))?;
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    Ok(Url::Http { host, port, path })
+}
+
+fn split_authority(authority: &str) -> Option<(String, u16)> {
+    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+        let (host, after) = rest.split_once(']')?;
+        host.parse::<std::net::Ipv6Addr>().ok()?;
+        (host, after.strip_prefix(':').or(after.is_empty().then_some("80"))?)
+    } else {
+        authority.split_once(':').unwrap_or((authority, "80"))
+    };
+    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':');
+    let port = port.parse().ok().filter(|port| *port != 0)?;
+    (!host.is_empty() && host.bytes().all(is_host)).then(|| (host.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_url_is_refused_with_the_reason() {
+        for text in [
+            "https://a/",
+            "ftp://a/",
+            "http://u:p@a/",
+            "http:///x",
+            "http://a:99999/",
+            "http://a:0/",
+            "unix:",
+            "a b",
+            "[::1",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}
