@@ -28,7 +28,7 @@ pub(super) fn zlib(stream: &[u8], cap_bytes: usize) -> Result<Vec<u8>, &'static 
     Ok(inflater.out)
 }
 
-fn adler32(bytes: &[u8]) -> u32 {
+pub(super) fn adler32(bytes: &[u8]) -> u32 {
     const MODULUS: u32 = 65_521;
     let (mut low, mut high) = (1, 0);
     for byte in bytes {

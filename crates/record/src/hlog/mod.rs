@@ -8,6 +8,9 @@
 //! lengths that a payload declares (up to 4 GiB), so a payload is unpacked here first ([`inflate`]), with a bound, and
 //! its counts are added up before the crate sees it.
 //!
+//! The log of the golden run was opened with HdrHistogram 2.2.2 for Java and hdrhistogram 0.10 for Python; tag, times,
+//! count, p50, p99 and maximum of every histogram were those that are read here, and are kept in a test.
+//!
 //! Source: <https://github.com/HdrHistogram/HdrHistogram>, `HistogramLogWriter` and `HistogramLogReader`.
 
 mod base64;

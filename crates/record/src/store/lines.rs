@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Read, Take};
 pub(super) enum Line {
     /// It was taken.
     Taken,
-    /// It is of a kind that a newer version may have written.
+    /// It is of a kind that a newer version may have written, or of a trial that is not there.
     Unknown,
     /// It is not what the format says.
     Malformed(String),
@@ -78,7 +78,7 @@ pub(super) fn read_lines(
         }
     }
     if unknown_count > 0 {
-        damage.push(format!("'{name}': {unknown_count} lines of unknown kinds are left out"));
+        damage.push(format!("'{name}': {unknown_count} lines of an unknown kind or trial are left out"));
     }
     Ok(())
 }

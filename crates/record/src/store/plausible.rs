@@ -12,8 +12,11 @@ const MAX_INTERVAL_COUNT: u64 = 1 << 36;
 /// Greatest number of bytes of an interval.
 const MAX_INTERVAL_BYTES: u64 = 1 << 40;
 
-/// Greatest count of a trial, bytes included.
-const MAX_TRIAL_COUNT: u64 = 1 << 52;
+/// Greatest count of a trial.
+const MAX_TRIAL_COUNT: u64 = 1 << 48;
+
+/// Greatest number of bytes of a trial: eight days at 100 Gbit/s.
+const MAX_TRIAL_BYTES: u64 = 1 << 53;
 
 pub(super) fn check_interval(interval: &Interval) -> Result<(), String> {
     check_counts(&interval.counts, &interval.failures, MAX_INTERVAL_COUNT)?;
@@ -33,7 +36,7 @@ pub(super) fn check_trial_end(end: &TrialEnd) -> Result<(), String> {
 fn check_phase(phase: &PhaseSummary) -> Result<(), String> {
     check_counts(&phase.counts, &phase.failures, MAX_TRIAL_COUNT)?;
     phase.statuses.values().try_for_each(|count| check_count(*count, MAX_TRIAL_COUNT))?;
-    check_count(phase.received_bytes, MAX_TRIAL_COUNT)?;
+    check_count(phase.received_bytes, MAX_TRIAL_BYTES)?;
     check_count(phase.connections_opened, MAX_TRIAL_COUNT)?;
     check_count(phase.connections_closed_idle, MAX_TRIAL_COUNT)?;
     check_order(phase.begin_mono_ns <= phase.end_mono_ns)

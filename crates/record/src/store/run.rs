@@ -18,10 +18,10 @@ use crate::series::{Row, Series, SeriesLine};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 /// A run as its folder tells it.
-#[derive(Debug)]
 pub struct Run {
     folder: Folder,
     /// What it is and how far it got.
@@ -46,6 +46,16 @@ pub struct Run {
     pub is_incomplete: bool,
     /// What is missing, was dropped or was not read, in sentences. Untrusted text is escaped.
     pub damage: Vec<String>,
+}
+
+impl fmt::Debug for Run {
+    /// Which run it is, without the megabytes of what it holds.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Run")
+            .field("path", &self.path())
+            .field("damage", &self.damage)
+            .finish_non_exhaustive()
+    }
 }
 
 /// One trial.
@@ -121,7 +131,10 @@ impl Run {
         for name in [PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, ANALYSIS] {
             let Some(digest) = self.manifest.files.get(name) else { continue };
             let Some(file) = self.folder.open_file(name)? else {
-                self.damage.push(format!("'{name}' is missing"));
+                let told = format!("'{name}' is missing");
+                if !self.damage.contains(&told) {
+                    self.damage.push(told);
+                }
                 continue;
             };
             let length = file.metadata().map_err(RecordError::io("read", self.folder.path_of(name)))?.len();
@@ -130,7 +143,6 @@ impl Run {
                     .push(format!("'{name}' has {length} of the {} bytes that were written", digest.bytes));
             }
         }
-        self.damage.dedup();
         Ok(())
     }
 }
@@ -238,12 +250,26 @@ fn read_series(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<
             Ok(row) => SeriesLine::Row(row),
             Err(_) => match serde_json::from_slice(line) {
                 Ok(parsed) => parsed,
-                Err(error) => return unknown_or_malformed(line, &error),
+                Err(error) => return unknown_series_line(line, &error),
             },
         };
         take_series_line(&mut series, parsed)
     })?;
     Ok(series)
+}
+
+/// A line that is neither header nor row may come from a newer version; a header or row that cannot be read is damage.
+fn unknown_series_line(line: &[u8], error: &serde_json::Error) -> Line {
+    #[derive(Deserialize)]
+    struct Known {
+        columns: Option<IgnoredAny>,
+        values: Option<IgnoredAny>,
+    }
+    match serde_json::from_slice::<Known>(line) {
+        Ok(Known { columns: None, values: None }) => Line::Unknown,
+        Ok(_) => Line::Malformed("a header or row that cannot be read".into()),
+        Err(_) => Line::Malformed(error.to_string()),
+    }
 }
 
 fn take_series_line(series: &mut Series, line: SeriesLine) -> Line {
@@ -274,7 +300,11 @@ fn read_events(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<
             events.push(event);
             Line::Taken
         }
-        Err(error) => unknown_or_malformed(line, &error),
+        // Valid JSON of another shape may be a kind of event that a newer version knows.
+        Err(error) => match serde_json::from_slice::<IgnoredAny>(line) {
+            Ok(_) => Line::Unknown,
+            Err(_) => Line::Malformed(error.to_string()),
+        },
     })?;
     Ok(events)
 }
@@ -294,7 +324,8 @@ fn read_latency(
             Err(cause) => return Line::Malformed(cause),
         };
         if !trials.iter().any(|trial| trial.begin.trial == entry.tag.trial) {
-            return Line::Malformed(format!("trial {} did not begin", entry.tag.trial));
+            // The line with its begin may have been cut off.
+            return Line::Unknown;
         }
         if entry.tag.phase.is_measured() {
             latency.entry(entry.tag.trial).or_default().get_mut(entry.tag.kind).merge(&entry.histogram);
@@ -302,12 +333,4 @@ fn read_latency(
         Line::Taken
     })?;
     Ok(latency)
-}
-
-/// Valid JSON of another shape may come from a newer version; anything else is damage.
-fn unknown_or_malformed(line: &[u8], error: &serde_json::Error) -> Line {
-    match serde_json::from_slice::<IgnoredAny>(line) {
-        Ok(_) => Line::Unknown,
-        Err(_) => Line::Malformed(error.to_string()),
-    }
 }

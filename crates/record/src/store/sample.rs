@@ -1,6 +1,7 @@
 //! A small run with something in every file, for the tests of the store.
 
 use super::{NewRun, RunWriter};
+use crate::analysis::*;
 use crate::event::{Event, EventKind, ProcessRole, WatchedProcess};
 use crate::facts::{Fact, HostFacts};
 use crate::load::*;
@@ -187,6 +188,58 @@ pub(super) fn event(number: u64) -> Event {
     Event { mono_ns: MonoNs(6_000_000_000 + number), event }
 }
 
+pub(super) fn analysis() -> Analysis {
+    let summary =
+        LatencySummary { p50: Some(1000), count: 200, mean: Some(1000.5), ..LatencySummary::default() };
+    Analysis {
+        schema: "sysdyno.analysis/1".into(),
+        verdict: Verdict {
+            status: VerdictStatus::Suspect,
+            reasons: vec![Reason {
+                id: "M09".into(),
+                name: "short-run".into(),
+                status: VerdictStatus::Suspect,
+                text: "2 s were measured".into(),
+                remedy: "measure longer".into(),
+            }],
+        },
+        headline: "at least 100 requests per second".into(),
+        limit: "no limit was found".into(),
+        capacity: None,
+        curve: Vec::new(),
+        shown_trial: 1,
+        counts: counts(200),
+        failures: Failures::new(),
+        rates: Rates { offered_hz: Some(100.0), achieved_hz: 100.0, goodput_hz: 100.0 },
+        response_time_ns: summary,
+        service_time_ns: summary,
+        slip_ns: summary,
+        loop_slip_ns: summary,
+        pool_slip_ns: summary,
+        connect_time_ns: summary,
+        first_byte_time_ns: summary,
+        failure_time_ns: LatencySummary::default(),
+        generator: trial_end(1).summary.generator,
+        findings: vec![Finding {
+            id: "T01".into(),
+            name: "accept-overflow".into(),
+            confidence: Confidence::Excluded,
+            title: "the accept queue never overflowed".into(),
+            evidence: vec![Evidence {
+                role: EvidenceRole::Mechanism,
+                text: "ListenOverflows did not grow".into(),
+                source: "/proc/net/netstat".into(),
+                column: Some("TcpExt.ListenOverflows@netns:target".into()),
+                begin_mono_ns: MonoNs(6_000_000_000),
+                end_mono_ns: MonoNs(8_000_000_000),
+            }],
+            remedy: None,
+            counterfactual: "growth of ListenOverflows".into(),
+        }],
+        distribution: vec![QuantilePoint { ratio: 0.5, value_ns: 1000 }],
+    }
+}
+
 /// Writes the whole run, two trials of two seconds, without ending it.
 pub(super) fn write_run(runs_dir: &Path, suffix: u32) -> RunWriter {
     let mut writer = RunWriter::create(runs_dir, new_run(suffix)).expect("creates");
@@ -202,5 +255,6 @@ pub(super) fn write_run(runs_dir: &Path, suffix: u32) -> RunWriter {
         }
         writer.trial_end(&trial_end(trial)).expect("writes");
     }
+    writer.analysis(&analysis()).expect("writes");
     writer
 }

@@ -335,3 +335,49 @@ fn run_id(started: WallNs, kind: RunKind, suffix: u32) -> String {
         (0..4).map(|position| char::from(LETTERS[(suffix >> (5 * position)) as usize % LETTERS.len()]));
     format!("{}-{}-{}-{}", &stamp[..8], &stamp[8..14], kind.name(), letters.collect::<String>())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Run, sample};
+    use super::*;
+
+    #[test]
+    fn after_a_full_disk_nothing_more_is_written_and_the_rest_is_readable() {
+        let runs = tempfile::tempdir().expect("a directory");
+        let mut writer = sample::write_run(runs.path(), 1);
+        let path = writer.path().to_owned();
+        writer.logs[LogIndex::Events as usize].file =
+            File::options().append(true).open("/dev/full").expect("opens");
+        match writer.event(&sample::event(3)) {
+            Err(RecordError::Io { source, .. }) => assert_eq!(source.kind(), io::ErrorKind::StorageFull),
+            other => panic!("{other:?}"),
+        }
+        let refused = writer.series(&sample::series_row(9)).expect_err("is refused").to_string();
+        assert!(refused.contains("an earlier write failed") && refused.contains("events.jsonl"), "{refused}");
+        assert!(matches!(writer.report("x"), Err(RecordError::Stopped { .. })));
+        writer.logs[LogIndex::Events as usize].file =
+            File::options().append(true).open(path.join(EVENTS)).expect("opens");
+        let manifest = writer.finish(RunStatus::Complete, None, sample::STARTED).expect("finishes");
+        assert_eq!(manifest.status, RunStatus::Failed);
+        let run = Run::open(&path, &|_, _| false).expect("opens");
+        assert!(run.manifest.reason.expect("has a reason").contains("events.jsonl"));
+        assert_eq!((run.events.len(), run.damage.len()), (3, 0));
+    }
+
+    #[test]
+    fn a_number_that_json_cannot_hold_is_refused_and_stops_nothing() {
+        let runs = tempfile::tempdir().expect("a directory");
+        let mut writer = RunWriter::create(runs.path(), sample::new_run(1)).expect("creates");
+        let mut end = sample::trial_end(1);
+        end.summary.measured.achieved_hz = f64::NAN;
+        writer.trial_begin(&sample::trial_begin(1)).expect("writes");
+        assert!(matches!(writer.trial_end(&end), Err(RecordError::Unwritable { .. })));
+        writer.trial_end(&sample::trial_end(1)).expect("writes");
+    }
+
+    #[test]
+    fn ids_are_the_start_in_utc_the_command_and_four_letters() {
+        assert_eq!(run_id(WallNs(0), RunKind::Demo, 0), "19700101-000000-demo-aaaa");
+        assert_eq!(run_id(sample::STARTED, RunKind::Run, u32::MAX), "20260921-141320-run-9999");
+    }
+}
