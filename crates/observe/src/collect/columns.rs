@@ -1,0 +1,99 @@
+//! A collector's columns with their latest values.
+
+use sysdyno_record::series::{Column, ReadingKind};
+
+/// A counter's column.
+pub(crate) fn counter(name: impl Into<String>, unit: &str, scope: impl Into<String>) -> Column {
+    column(ReadingKind::Counter, name.into(), unit, scope.into())
+}
+
+/// A gauge's column.
+pub(crate) fn gauge(name: impl Into<String>, unit: &str, scope: impl Into<String>) -> Column {
+    column(ReadingKind::Gauge, name.into(), unit, scope.into())
+}
+
+fn column(kind: ReadingKind, name: String, unit: &str, scope: String) -> Column {
+    Column { name, scope, unit: unit.to_owned(), kind, unavailable: None }
+}
+
+/// Columns and one value for each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    values: Vec<Option<f64>>,
+    is_changed: bool,
+}
+
+impl Table {
+    /// The columns.
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The latest values, one per column.
+    pub(crate) fn values(&self) -> &[Option<f64>] {
+        &self.values
+    }
+
+    /// Forgets the values.
+    pub(crate) fn clear(&mut self) {
+        self.values.fill(None);
+    }
+
+    /// Puts other columns in place of these, and forgets the values.
+    pub(crate) fn replace(&mut self, columns: Vec<Column>) {
+        self.is_changed |= self.columns != columns;
+        self.columns = columns;
+        self.values.clear();
+        self.values.resize(self.columns.len(), None);
+    }
+
+    /// Sets one value.
+    pub(crate) fn set(&mut self, position: usize, value: f64) {
+        self.values[position] = Some(value);
+    }
+
+    /// Sets one value to a count of the kernel, which is exact below 2^53.
+    pub(crate) fn set_count(&mut self, position: usize, count: Option<u64>) {
+        self.values[position] = count.map(|count| count as f64);
+    }
+
+    /// Says of one column why it cannot be read, or that it can.
+    pub(crate) fn explain(&mut self, position: usize, reason: Option<&str>) {
+        let column = &mut self.columns[position];
+        if column.unavailable.as_deref() != reason {
+            column.unavailable = reason.map(str::to_owned);
+            self.is_changed = true;
+        }
+    }
+
+    /// Says of all columns why they cannot be read, or that they can.
+    pub(crate) fn explain_all(&mut self, reason: Option<&str>) {
+        (0..self.columns.len()).for_each(|position| self.explain(position, reason));
+    }
+
+    /// Whether the columns changed since this was last asked.
+    pub(crate) fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.is_changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_real_changes_count() {
+        let mut table = Table::default();
+        table.replace(vec![gauge("a", "count", "host")]);
+        assert!(table.take_change() && !table.take_change());
+        table.set(0, 1.0);
+        table.replace(vec![gauge("a", "count", "host")]);
+        assert!(!table.take_change());
+        assert_eq!(table.values(), [None]);
+        table.explain_all(Some("gone"));
+        assert!(table.take_change());
+        table.explain_all(Some("gone"));
+        assert!(!table.take_change());
+    }
+}

@@ -1,0 +1,66 @@
+//! Time of the CPUs, and a few totals of the scheduler: `/proc/stat`.
+
+use super::file::{FileCollector, Format, Place};
+use super::{Collector, Table, counter, gauge};
+use crate::error::ParseError;
+use crate::source::stat::{self, CPU_STATES, Stat};
+use sysdyno_record::series::Column;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    let tick_us = tick_us();
+    FileCollector::boxed(Place::Proc("stat"), CpuFormat { stat: Stat::default(), cpus: vec![], tick_us })
+}
+
+/// Length of a tick of `USER_HZ`. Unit: microseconds.
+pub(super) fn tick_us() -> u64 {
+    1_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+struct CpuFormat {
+    stat: Stat,
+    /// CPUs that have columns.
+    cpus: Vec<u32>,
+    tick_us: u64,
+}
+
+impl Format for CpuFormat {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _is_look: bool) -> Result<(), ParseError> {
+        stat::parse(text, &mut self.stat)?;
+        if !self.stat.cpus.iter().map(|times| &times.cpu).eq(&self.cpus) || table.columns().is_empty() {
+            self.cpus = self.stat.cpus.iter().map(|times| times.cpu).collect();
+            table.replace(columns(&self.cpus));
+        }
+        let totals = [self.stat.context_switches_count, self.stat.forks_count, self.stat.running_count];
+        for (position, total) in totals.into_iter().enumerate() {
+            table.set_count(position, total);
+        }
+        let ticks = self.stat.cpus.iter().flat_map(|times| times.ticks);
+        for (position, ticks) in ticks.enumerate() {
+            table.set(totals.len() + position, ticks as f64 * self.tick_us as f64);
+        }
+        Ok(())
+    }
+
+    fn absent(&self) -> Vec<Column> {
+        let mut all = totals();
+        all.extend(CPU_STATES.iter().map(|state| counter(format!("cpu.{state}_us"), "us", "cpu:*")));
+        all
+    }
+}
+
+fn totals() -> Vec<Column> {
+    vec![
+        counter("kernel.context_switches_count", "count", "host"),
+        counter("kernel.forks_count", "count", "host"),
+        gauge("kernel.running_count", "count", "host"),
+    ]
+}
+
+fn columns(cpus: &[u32]) -> Vec<Column> {
+    let mut all = totals();
+    for cpu in cpus {
+        let scope = format!("cpu:{cpu}");
+        all.extend(CPU_STATES.iter().map(|state| counter(format!("cpu.{state}_us"), "us", scope.as_str())));
+    }
+    all
+}

@@ -1,0 +1,108 @@
+//! A collector of one file: opens, reads, and gives the text to a [`Format`].
+
+use super::{Collector, Pass, Table};
+use crate::error::ParseError;
+use crate::source::KeptFile;
+use crate::watch::Scene;
+use std::path::PathBuf;
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::series::Column;
+
+/// Turns the text of a file into values.
+pub(crate) trait Format: Send {
+    /// Sets the values of the table, and its columns when they are other ones than before.
+    ///
+    /// `is_look`: once a second; time for what may cost more.
+    fn fill(&mut self, text: &[u8], table: &mut Table, is_look: bool) -> Result<(), ParseError>;
+
+    /// The columns to list when the file could never be read.
+    fn absent(&self) -> Vec<Column>;
+}
+
+/// Where the file is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// Below `/proc`.
+    Proc(&'static str),
+    /// Below `/proc/PID/net` of the target, or `/proc/net` if no process of it is known.
+    Net(&'static str),
+}
+
+impl Place {
+    fn path(self, scene: &Scene) -> PathBuf {
+        match (self, scene.first(ProcessRole::Target)) {
+            (Place::Proc(name), _) => scene.roots.in_proc(name),
+            (Place::Net(name), Some(target)) => scene.roots.in_proc(&format!("{}/net/{name}", target.pid)),
+            (Place::Net(name), None) => scene.roots.in_proc(&format!("net/{name}")),
+        }
+    }
+}
+
+/// A collector of one file.
+pub(crate) struct FileCollector<F> {
+    place: Place,
+    file: Option<KeptFile>,
+    generation: u64,
+    format: F,
+    table: Table,
+    is_failing: bool,
+}
+
+impl<F: Format + 'static> FileCollector<F> {
+    /// A collector of the file at `place`.
+    pub(crate) fn boxed(place: Place, format: F) -> Box<dyn Collector> {
+        Box::new(FileCollector {
+            place,
+            file: None,
+            generation: 0,
+            format,
+            table: Table::default(),
+            is_failing: false,
+        })
+    }
+
+    fn try_read(&mut self, pass: &mut Pass<'_>) -> Result<(), String> {
+        let file = self.file.get_or_insert_with(|| KeptFile::new(self.place.path(pass.scene)));
+        let text = file.read(pass.buffer).map_err(|error| error.to_string())?;
+        let parsed = self.format.fill(text, &mut self.table, pass.is_look);
+        parsed.map_err(|error| format!("cannot understand '{}': {error}", file.path().display()))
+    }
+
+    /// The target may have moved to another network namespace together with its process.
+    fn follow(&mut self, scene: &Scene) {
+        if self.generation != scene.generation() {
+            self.generation = scene.generation();
+            let path = self.place.path(scene);
+            self.file = self.file.take().filter(|file| file.path() == path);
+        }
+    }
+}
+
+impl<F: Format + 'static> Collector for FileCollector<F> {
+    fn read(&mut self, pass: &mut Pass<'_>) {
+        if self.is_failing && !pass.is_look {
+            return;
+        }
+        self.follow(pass.scene);
+        self.table.clear();
+        match self.try_read(pass) {
+            Ok(()) if !self.is_failing => {}
+            Ok(()) => {
+                self.is_failing = false;
+                self.table.explain_all(None);
+            }
+            Err(reason) => {
+                self.is_failing = true;
+                if self.table.columns().is_empty() {
+                    self.table.replace(self.format.absent());
+                }
+                self.table.clear();
+                self.table.explain_all(Some(&reason));
+            }
+        }
+    }
+
+    fn table(&mut self) -> &mut Table {
+        &mut self.table
+    }
+}

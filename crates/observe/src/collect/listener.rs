@@ -1,0 +1,220 @@
+//! Queues of the target's listening sockets, and the connections behind them: `sock_diag`.
+//!
+//! Several sockets may listen at one address (`SO_REUSEPORT`), each with a queue of its own: a connection is refused
+//! when *its* queue is full, so the fullest one is shown. Connections are counted once a second, since the answer has a
+//! message for each; and less often where that takes long, so that it stays below a thousandth of a core.
+
+use super::{Collector, Pass, Table, gauge};
+use crate::clock;
+use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket};
+use crate::discover::{find_inet, is_local, scope};
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use sysdyno_record::plan::Endpoint;
+use sysdyno_record::units::MonoNs;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    Box::new(ListenerCollector::default())
+}
+
+/// Of the time between two counts of the connections, at most this part is spent on one.
+const MAX_COUNT_RATIO: u64 = 1000;
+
+#[derive(Default)]
+struct ListenerCollector {
+    table: Table,
+    diag: Option<DiagSocket>,
+    sockets: Vec<InetSocket>,
+    queues: Vec<Queue>,
+    /// Addresses that have columns, in their order.
+    shown: Vec<Endpoint>,
+    next_count: MonoNs,
+    is_remote: Option<bool>,
+}
+
+/// The queue behind an address.
+#[derive(Clone, Debug, PartialEq)]
+struct Queue {
+    address: Endpoint,
+    inode: u64,
+    waiting_count: Option<u64>,
+    limit_count: Option<u64>,
+}
+
+/// Columns of an address: queue, limit; then established and unread connections if it is TCP.
+const WIDTH: usize = 4;
+
+impl ListenerCollector {
+    fn try_read(&mut self, pass: &mut Pass<'_>, endpoint: &Endpoint) -> io::Result<()> {
+        let diag = match &mut self.diag {
+            Some(diag) => diag,
+            None => self.diag.insert(DiagSocket::open()?),
+        };
+        self.queues.clear();
+        match endpoint {
+            Endpoint::Tcp(address) => {
+                find_inet(diag, *address, &mut self.sockets)?;
+                self.queues.extend(self.sockets.iter().map(from_inet));
+            }
+            Endpoint::Unix(path) => find_unix(diag, path, &mut self.queues)?,
+        }
+        pass.scene.note_listeners(self.queues.iter().map(|queue| queue.inode));
+        keep_fullest(&mut self.queues);
+        self.lay_out(endpoint);
+        for (index, queue) in self.queues.iter().enumerate() {
+            self.table.set_count(index * WIDTH, queue.waiting_count);
+            self.table.set_count(index * WIDTH + 1, queue.limit_count);
+        }
+        Ok(())
+    }
+
+    fn lay_out(&mut self, endpoint: &Endpoint) {
+        if self.queues.is_empty() {
+            self.show_nothing(endpoint, "nothing listens there");
+        } else if !self.queues.iter().map(|queue| &queue.address).eq(&self.shown) {
+            self.shown = self.queues.iter().map(|queue| queue.address.clone()).collect();
+            self.table.replace(self.shown.iter().flat_map(|address| columns(&scope(address))).collect());
+            if matches!(endpoint, Endpoint::Unix(_)) {
+                self.table.explain(2, Some("not counted for Unix sockets"));
+                self.table.explain(3, Some("not counted for Unix sockets"));
+            }
+        }
+    }
+
+    fn show_nothing(&mut self, endpoint: &Endpoint, reason: &str) {
+        self.shown.clear();
+        let mut all = columns(&scope(endpoint)).to_vec();
+        all.iter_mut().for_each(|column| column.unavailable = Some(reason.to_owned()));
+        self.table.replace(all);
+    }
+
+    /// Counts the connections of each listening address.
+    fn count_connections(&mut self) -> io::Result<()> {
+        let begin = clock::monotonic();
+        let Some(diag) = &mut self.diag else { return Ok(()) };
+        for (index, queue) in self.queues.iter().enumerate() {
+            let Endpoint::Tcp(address) = queue.address else { continue };
+            let connections = Connections::count(diag, address)?;
+            self.table.set_count(index * WIDTH + 2, Some(connections.established_count));
+            self.table.set_count(index * WIDTH + 3, Some(connections.unread_count));
+        }
+        let spent = clock::monotonic().since(begin);
+        self.next_count = MonoNs(begin.0 + spent.saturating_mul(MAX_COUNT_RATIO));
+        Ok(())
+    }
+}
+
+impl Collector for ListenerCollector {
+    fn read(&mut self, pass: &mut Pass<'_>) {
+        let Some(endpoint) = pass.scene.endpoint.take() else { return };
+        self.read_for(pass, &endpoint);
+        pass.scene.endpoint = Some(endpoint);
+    }
+
+    fn table(&mut self) -> &mut Table {
+        &mut self.table
+    }
+}
+
+impl ListenerCollector {
+    fn read_for(&mut self, pass: &mut Pass<'_>, endpoint: &Endpoint) {
+        if self.queues.is_empty() && !pass.is_look {
+            return;
+        }
+        self.table.clear();
+        if let Endpoint::Tcp(address) = endpoint
+            && *self.is_remote.get_or_insert_with(|| !is_local(address.ip()))
+        {
+            return self.show_nothing(endpoint, "it is another host's");
+        }
+        let mut result = self.try_read(pass, endpoint);
+        if pass.is_look && result.is_ok() && clock::monotonic() >= self.next_count {
+            result = self.count_connections();
+        }
+        if let Err(error) = result {
+            self.diag = None;
+            self.queues.clear();
+            self.show_nothing(endpoint, &format!("cannot ask sock_diag: {error}"));
+        }
+    }
+}
+
+fn from_inet(socket: &InetSocket) -> Queue {
+    Queue {
+        address: Endpoint::Tcp(socket.local),
+        inode: u64::from(socket.inode),
+        waiting_count: Some(u64::from(socket.receive_queue)),
+        limit_count: Some(u64::from(socket.send_queue)),
+    }
+}
+
+fn find_unix(diag: &mut DiagSocket, path: &Path, out: &mut Vec<Queue>) -> io::Result<()> {
+    let wanted = path.as_os_str().as_bytes();
+    diag.ask(UnixQuestion::encode, |payload| {
+        let socket = UnixSocket::decode(payload).filter(|socket| socket.name == wanted);
+        out.extend(socket.map(|socket| Queue {
+            address: Endpoint::Unix(path.to_path_buf()),
+            inode: u64::from(socket.inode),
+            waiting_count: socket.queue_count.map(u64::from),
+            limit_count: socket.limit_count.map(u64::from),
+        }));
+    })
+}
+
+/// Leaves one queue per address: the one that is nearest to its limit, and of these the longest.
+fn keep_fullest(queues: &mut Vec<Queue>) {
+    let mut kept: Vec<Queue> = Vec::with_capacity(queues.len());
+    for queue in queues.drain(..) {
+        match kept.iter_mut().find(|other| other.address == queue.address) {
+            Some(other) if fullness(&queue) > fullness(other) => *other = queue,
+            Some(_) => {}
+            None => kept.push(queue),
+        }
+    }
+    *queues = kept;
+}
+
+fn fullness(queue: &Queue) -> (f64, u64) {
+    let waiting = queue.waiting_count.unwrap_or(0);
+    (waiting as f64 / queue.limit_count.unwrap_or(0).max(1) as f64, waiting)
+}
+
+/// Connections of a listening address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Connections {
+    established_count: u64,
+    unread_count: u64,
+}
+
+impl Connections {
+    fn count(diag: &mut DiagSocket, listening: SocketAddr) -> io::Result<Connections> {
+        let family = Family::of(&listening);
+        let question = InetQuestion { family, state: SocketState::Established, port: listening.port() };
+        let mut out = Connections::default();
+        diag.ask(
+            |sequence| question.encode(sequence),
+            |payload| {
+                let socket = InetSocket::decode(payload);
+                let is_its = |socket: &InetSocket| {
+                    listening.ip().is_unspecified() || socket.local.ip() == listening.ip()
+                };
+                if let Some(socket) = socket.filter(is_its) {
+                    out.established_count += 1;
+                    out.unread_count += u64::from(socket.receive_queue > 0);
+                }
+            },
+        )?;
+        Ok(out)
+    }
+}
+
+fn columns(scope: &str) -> [sysdyno_record::series::Column; WIDTH] {
+    [
+        gauge("listener.queue_count", "count", scope),
+        gauge("listener.limit_count", "count", scope),
+        gauge("connections.established_count", "count", scope),
+        gauge("connections.unread_count", "count", scope),
+    ]
+}

@@ -1,0 +1,81 @@
+//! The columns of a process and of a thread.
+
+use crate::collect::{counter, gauge};
+use sysdyno_record::series::Column;
+
+/// What is read of a process; fields in the order of its columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct ProcessValues {
+    pub(super) cpu_us: Option<u64>,
+    pub(super) user_us: Option<u64>,
+    pub(super) system_us: Option<u64>,
+    pub(super) run_delay_us: Option<u64>,
+    pub(super) rss_bytes: Option<u64>,
+    pub(super) threads_count: Option<u64>,
+    pub(super) running_threads_count: Option<u64>,
+    pub(super) uninterruptible_threads_count: Option<u64>,
+    pub(super) fds_count: Option<u64>,
+    pub(super) fds_limit_count: Option<u64>,
+    pub(super) voluntary_switches_count: Option<u64>,
+    pub(super) involuntary_switches_count: Option<u64>,
+}
+
+/// Columns of a process.
+pub(super) const PROCESS_WIDTH: usize = 12;
+/// Columns of a thread.
+pub(super) const THREAD_WIDTH: usize = 2;
+
+impl ProcessValues {
+    /// The values in the order of [`process_columns`].
+    pub(super) fn in_order(&self) -> [Option<u64>; PROCESS_WIDTH] {
+        [
+            self.cpu_us,
+            self.user_us,
+            self.system_us,
+            self.run_delay_us,
+            self.rss_bytes,
+            self.threads_count,
+            self.running_threads_count,
+            self.uninterruptible_threads_count,
+            self.fds_count,
+            self.fds_limit_count,
+            self.voluntary_switches_count,
+            self.involuntary_switches_count,
+        ]
+    }
+}
+
+/// Columns of a process, in the order of [`ProcessValues`].
+pub(super) fn process_columns(scope: &str) -> [Column; PROCESS_WIDTH] {
+    [
+        counter("process.cpu_us", "us", scope),
+        counter("process.user_us", "us", scope),
+        counter("process.system_us", "us", scope),
+        counter("process.run_delay_us", "us", scope),
+        gauge("process.rss_bytes", "bytes", scope),
+        gauge("process.threads_count", "count", scope),
+        gauge("process.running_threads_count", "count", scope),
+        gauge("process.uninterruptible_threads_count", "count", scope),
+        gauge("process.fds_count", "count", scope),
+        gauge("process.fds_limit_count", "count", scope),
+        counter("process.voluntary_switches_count", "count", scope),
+        counter("process.involuntary_switches_count", "count", scope),
+    ]
+}
+
+/// Columns of a thread: CPU time, run-queue delay.
+pub(super) fn thread_columns(scope: &str) -> [Column; THREAD_WIDTH] {
+    [counter("thread.cpu_us", "us", scope), counter("thread.run_delay_us", "us", scope)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_under_their_columns() {
+        let values = ProcessValues { fds_limit_count: Some(7), ..ProcessValues::default() };
+        let position = values.in_order().iter().position(Option::is_some).expect("one is set");
+        assert_eq!(process_columns("process:1")[position].name, "process.fds_limit_count");
+    }
+}

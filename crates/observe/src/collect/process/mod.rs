@@ -1,0 +1,72 @@
+//! The watched processes and their threads.
+//!
+//! A process that is gone keeps its columns, without values, until others come. A counter that is summed over threads
+//! keeps the last values of threads that ended, so that it never falls.
+
+mod columns;
+mod reader;
+mod threads;
+
+use super::{Collector, Pass, Table};
+use reader::ProcessReader;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    Box::new(ProcessCollector::default())
+}
+
+#[derive(Default)]
+struct ProcessCollector {
+    table: Table,
+    processes: Vec<ProcessReader>,
+    generation: u64,
+}
+
+impl ProcessCollector {
+    /// Takes up processes and threads that came.
+    fn look(&mut self, pass: &mut Pass<'_>) {
+        let mut is_changed = false;
+        if self.generation != pass.scene.generation() {
+            self.generation = pass.scene.generation();
+            let mut old = std::mem::take(&mut self.processes);
+            self.processes = pass
+                .scene
+                .processes()
+                .map(|process| match old.iter().position(|reader| reader.is_of(process)) {
+                    Some(position) => old.swap_remove(position),
+                    None => ProcessReader::new(&pass.scene.roots, process),
+                })
+                .collect();
+            is_changed = true;
+        }
+        for process in &mut self.processes {
+            is_changed |= process.look();
+        }
+        if is_changed {
+            let all = self.processes.iter().flat_map(ProcessReader::columns).collect();
+            self.table.replace(all);
+        }
+    }
+}
+
+impl Collector for ProcessCollector {
+    fn read(&mut self, pass: &mut Pass<'_>) {
+        if pass.is_look {
+            self.look(pass);
+        }
+        self.table.clear();
+        let mut position = 0;
+        for process in &mut self.processes {
+            let was_gone = process.is_gone();
+            process.read(pass.buffer, pass.is_look);
+            process.write(&mut self.table, position);
+            position += process.width();
+            if process.is_gone() && !was_gone {
+                pass.scene.note_gone(process.pid());
+            }
+        }
+    }
+
+    fn table(&mut self) -> &mut Table {
+        &mut self.table
+    }
+}

@@ -1,0 +1,159 @@
+//! The threads of one process: what each got of the CPUs, how long it waited for them, and what it does now.
+
+use crate::source::{KeptFile, decimal, pid_stat, pid_status, read_once, schedstat};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// At most this many threads of a process are followed, those with the smallest ids.
+const MAX_THREADS: usize = 64;
+
+/// The threads that are followed, and what remains of those that ended.
+#[derive(Debug)]
+pub(super) struct Threads {
+    folder: PathBuf,
+    followed: Vec<Thread>,
+    /// Run delay of threads that ended. Unit: nanoseconds.
+    ended_delay_ns: u64,
+    /// Context switches of threads that ended: voluntary and involuntary.
+    ended_switches: [u64; 2],
+}
+
+#[derive(Debug)]
+struct Thread {
+    id: u32,
+    schedstat: KeptFile,
+    stat: KeptFile,
+    status: PathBuf,
+    latest: Option<schedstat::Schedstat>,
+    latest_switches: [u64; 2],
+    /// What was read in this pass: CPU time and run delay.
+    reading: Option<schedstat::Schedstat>,
+    state: Option<u8>,
+    is_gone: bool,
+}
+
+impl Thread {
+    fn new(folder: &Path, id: u32) -> Thread {
+        let own = folder.join(id.to_string());
+        Thread {
+            id,
+            schedstat: KeptFile::new(own.join("schedstat")),
+            stat: KeptFile::new(own.join("stat")),
+            status: own.join("status"),
+            latest: None,
+            latest_switches: [0; 2],
+            reading: None,
+            state: None,
+            is_gone: false,
+        }
+    }
+}
+
+impl Threads {
+    /// The threads below `/proc/PID/task`; none are known yet.
+    pub(super) fn new(folder: PathBuf) -> Threads {
+        Threads { folder, followed: vec![], ended_delay_ns: 0, ended_switches: [0; 2] }
+    }
+
+    /// Ids of the threads that are followed, in the order of their columns.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u32> {
+        self.followed.iter().map(|thread| thread.id)
+    }
+
+    /// Takes up threads that came, and lets go of those that ended. Returns whether there were any.
+    pub(super) fn look(&mut self) -> bool {
+        let Some(listed) = list(&self.folder) else { return false };
+        let before = self.followed.len();
+        let (delay_ns, switches) = (&mut self.ended_delay_ns, &mut self.ended_switches);
+        self.followed.retain(|thread| {
+            let is_there = !thread.is_gone && listed.contains(&thread.id);
+            if !is_there {
+                *delay_ns += thread.latest.map_or(0, |latest| latest.run_delay_ns);
+                switches.iter_mut().zip(thread.latest_switches).for_each(|(sum, count)| *sum += count);
+            }
+            is_there
+        });
+        let mut is_changed = self.followed.len() != before;
+        for id in listed {
+            if self.followed.len() >= MAX_THREADS {
+                break;
+            }
+            if !self.followed.iter().any(|thread| thread.id == id) {
+                self.followed.push(Thread::new(&self.folder, id));
+                is_changed = true;
+            }
+        }
+        is_changed
+    }
+
+    /// Reads each thread's schedule, and its state if there are several. `sampler`: the thread that reads, whose state
+    /// would always be running.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, sampler: u32) {
+        let are_several = self.followed.len() > 1;
+        for thread in &mut self.followed {
+            (thread.reading, thread.state) = (None, None);
+            if thread.is_gone {
+                continue;
+            }
+            match thread.schedstat.read(buffer) {
+                Ok(text) => thread.reading = schedstat::parse(text).ok(),
+                Err(_) if !thread.stat.path().exists() => thread.is_gone = true,
+                Err(_) => {}
+            }
+            thread.latest = thread.reading.or(thread.latest);
+            if are_several && thread.id != sampler && !thread.is_gone {
+                let text = thread.stat.read(buffer).ok();
+                thread.state = text.and_then(|text| pid_stat::parse(text).ok()).map(|stat| stat.state);
+            }
+        }
+    }
+
+    /// Sums up the context switches of all threads. *Cost*: a long file for each.
+    pub(super) fn read_switches(&mut self, buffer: &mut Vec<u8>) -> Option<[u64; 2]> {
+        let mut sum = self.ended_switches;
+        for thread in self.followed.iter_mut().filter(|thread| !thread.is_gone) {
+            let switches =
+                read_once(&thread.status, buffer).ok().and_then(|text| pid_status::parse(text).ok());
+            if let Some(switches) = switches {
+                thread.latest_switches = [switches.voluntary_count, switches.involuntary_count];
+            }
+            sum.iter_mut().zip(thread.latest_switches).for_each(|(sum, count)| *sum += count);
+        }
+        sum.iter().any(|count| *count > 0).then_some(sum)
+    }
+
+    /// CPU time of the only thread. Unit: nanoseconds. `None`: there are several, or it could not be read.
+    pub(super) fn only_cpu_ns(&self) -> Option<u64> {
+        match self.followed.as_slice() {
+            [only] => only.reading.map(|reading| reading.cpu_ns),
+            _ => None,
+        }
+    }
+
+    /// Run delay of all threads there were. Unit: nanoseconds. `None`: none could be read in this pass.
+    pub(super) fn run_delay_ns(&self) -> Option<u64> {
+        self.followed.iter().find(|thread| thread.reading.is_some())?;
+        let latest = self.followed.iter().filter_map(|thread| thread.latest);
+        Some(self.ended_delay_ns + latest.map(|latest| latest.run_delay_ns).sum::<u64>())
+    }
+
+    /// Threads in this state. `None`: states were not read, since there is one thread only.
+    pub(super) fn count_in_state(&self, state: u8) -> Option<u64> {
+        self.followed.iter().find(|thread| thread.state.is_some())?;
+        Some(self.followed.iter().filter(|thread| thread.state == Some(state)).count() as u64)
+    }
+
+    /// CPU time and run delay of each thread as read in this pass. Unit: nanoseconds.
+    pub(super) fn readings(&self) -> impl Iterator<Item = Option<schedstat::Schedstat>> {
+        self.followed.iter().map(|thread| thread.reading)
+    }
+}
+
+/// Ids of the threads of a process, smallest first; `None`: it cannot be listed.
+fn list(folder: &Path) -> Option<Vec<u32>> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let id = |entry: std::fs::DirEntry| u32::try_from(decimal(entry.file_name().as_bytes())?).ok();
+    let mut ids: Vec<u32> = entries.flatten().filter_map(id).collect();
+    ids.sort_unstable();
+    Some(ids)
+}

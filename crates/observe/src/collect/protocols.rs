@@ -1,0 +1,143 @@
+//! Counters of the IP protocols in the target's network namespace: `snmp` and `netstat`.
+//!
+//! Every counter of the chosen protocols gets a column under the kernel's own name. Left out is what is configuration
+//! and not a count, such as `Tcp.RtoMin`.
+
+use super::file::{FileCollector, Format, Place};
+use super::{Collector, Table, counter, gauge};
+use crate::error::ParseError;
+use crate::source::snmp;
+use sysdyno_record::series::Column;
+
+/// The scope of what belongs to the target's network namespace.
+pub(super) const NETNS_SCOPE: &str = "netns:target";
+
+pub(crate) fn snmp() -> Box<dyn Collector> {
+    FileCollector::boxed(Place::Net("snmp"), ProtocolFormat::new(&["Ip", "Tcp", "Udp"]))
+}
+
+pub(crate) fn netstat() -> Box<dyn Collector> {
+    FileCollector::boxed(Place::Net("netstat"), ProtocolFormat::new(&["TcpExt", "IpExt"]))
+}
+
+/// Values that are settings.
+const SETTINGS: &[&str] = &[
+    "Ip.Forwarding",
+    "Ip.DefaultTTL",
+    "Ip.ReasmTimeout",
+    "Tcp.RtoAlgorithm",
+    "Tcp.RtoMin",
+    "Tcp.RtoMax",
+    "Tcp.MaxConn",
+];
+
+/// Values that do not grow.
+const GAUGES: &[&str] = &["Tcp.CurrEstab"];
+
+struct ProtocolFormat {
+    protocols: &'static [&'static str],
+    /// The lines of names that the columns were made from, one after the other.
+    names: Vec<u8>,
+    /// For each value of the chosen protocols whether it has a column.
+    is_kept: Vec<bool>,
+}
+
+impl ProtocolFormat {
+    fn new(protocols: &'static [&'static str]) -> ProtocolFormat {
+        ProtocolFormat { protocols, names: vec![], is_kept: vec![] }
+    }
+
+    fn is_chosen(&self, section: &snmp::Section<'_>) -> bool {
+        self.protocols.iter().any(|name| name.as_bytes() == section.protocol)
+    }
+
+    /// Whether the chosen protocols have the names in the order that the columns were made from.
+    fn is_known(&self, text: &[u8]) -> Result<bool, ParseError> {
+        let (mut rest, mut is_known) = (self.names.as_slice(), true);
+        snmp::parse(text, |section| {
+            if self.is_chosen(&section) {
+                match rest.strip_prefix(section.names_line) {
+                    Some(tail) => rest = tail,
+                    None => is_known = false,
+                }
+            }
+        })?;
+        Ok(is_known && rest.is_empty() && !self.names.is_empty())
+    }
+
+    fn learn(&mut self, text: &[u8], table: &mut Table) -> Result<(), ParseError> {
+        let (mut names, mut is_kept, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        snmp::parse(text, |section| {
+            if !self.is_chosen(&section) {
+                return;
+            }
+            names.extend_from_slice(section.names_line);
+            let protocol = String::from_utf8_lossy(section.protocol);
+            for name in section.names() {
+                let name = format!("{protocol}.{}", String::from_utf8_lossy(name));
+                is_kept.push(!SETTINGS.contains(&name.as_str()));
+                if GAUGES.contains(&name.as_str()) {
+                    columns.push(gauge(name, "count", NETNS_SCOPE));
+                } else if !SETTINGS.contains(&name.as_str()) {
+                    columns.push(counter(name, "count", NETNS_SCOPE));
+                }
+            }
+        })?;
+        (self.names, self.is_kept) = (names, is_kept);
+        table.replace(columns);
+        Ok(())
+    }
+}
+
+impl Format for ProtocolFormat {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _is_look: bool) -> Result<(), ParseError> {
+        if !self.is_known(text)? {
+            self.learn(text, table)?;
+        }
+        if table.columns().is_empty() {
+            return Err(ParseError::at(0, "a line of the protocols"));
+        }
+        let (mut position, mut kept) = (0, self.is_kept.iter());
+        snmp::parse(text, |section| {
+            if !self.is_chosen(&section) {
+                return;
+            }
+            for (value, is_kept) in section.values().zip(kept.by_ref()) {
+                if *is_kept {
+                    table.set_count(position, value);
+                    position += 1;
+                }
+            }
+        })
+    }
+
+    fn absent(&self) -> Vec<Column> {
+        self.protocols.iter().map(|protocol| counter(format!("{protocol}.*"), "count", NETNS_SCOPE)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_keeps_its_name_when_the_order_changes() {
+        let (mut format, mut table) = (ProtocolFormat::new(&["Tcp"]), Table::default());
+        let mut read = |text: &str| {
+            format.fill(text.as_bytes(), &mut table, false).expect("parses");
+            let values = table.columns().iter().zip(table.values());
+            values.map(|(column, value)| format!("{}={value:?}", column.name)).collect::<Vec<_>>().join(" ")
+        };
+        let first = "Ip: Forwarding\nIp: 1\nTcp: RtoMin MaxConn InSegs OutRsts\nTcp: 200 -1 7 8\n";
+        assert_eq!(read(first), "Tcp.InSegs=Some(7.0) Tcp.OutRsts=Some(8.0)");
+        assert_eq!(read(&first.replace(" 7 ", " 9 ")), "Tcp.InSegs=Some(9.0) Tcp.OutRsts=Some(8.0)");
+        let other = "Tcp: OutRsts New InSegs\nTcp: 1 2 3\n";
+        assert_eq!(read(other), "Tcp.OutRsts=Some(1.0) Tcp.New=Some(2.0) Tcp.InSegs=Some(3.0)");
+    }
+
+    #[test]
+    fn a_file_without_the_protocol_is_an_error() {
+        let mut format = ProtocolFormat::new(&["Tcp"]);
+        assert!(format.fill(b"Udp: A\nUdp: 1\n", &mut Table::default(), false).is_err());
+    }
+}

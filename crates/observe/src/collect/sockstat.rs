@@ -1,0 +1,44 @@
+//! Sockets in use in the target's network namespace: `sockstat`.
+
+use super::file::{FileCollector, Format, Place};
+use super::protocols::NETNS_SCOPE;
+use super::{Collector, Table, gauge};
+use crate::error::ParseError;
+use crate::source::sockstat;
+use sysdyno_record::series::Column;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    FileCollector::boxed(Place::Net("sockstat"), SockstatFormat)
+}
+
+struct SockstatFormat;
+
+impl Format for SockstatFormat {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _is_look: bool) -> Result<(), ParseError> {
+        let sockstat = sockstat::parse(text)?;
+        if table.columns().is_empty() {
+            table.replace(self.absent());
+        }
+        let values = [
+            sockstat.tcp_inuse_count,
+            sockstat.tcp_orphan_count,
+            sockstat.tcp_tw_count,
+            sockstat.tcp_alloc_count,
+            sockstat.tcp_mem_pages,
+        ];
+        for (position, value) in values.into_iter().enumerate() {
+            table.set_count(position, value);
+        }
+        Ok(())
+    }
+
+    fn absent(&self) -> Vec<Column> {
+        vec![
+            gauge("sockstat.tcp_inuse_count", "count", NETNS_SCOPE),
+            gauge("sockstat.tcp_orphan_count", "count", NETNS_SCOPE),
+            gauge("sockstat.tcp_tw_count", "count", NETNS_SCOPE),
+            gauge("sockstat.tcp_alloc_count", "count", NETNS_SCOPE),
+            gauge("sockstat.tcp_mem_pages", "pages", NETNS_SCOPE),
+        ]
+    }
+}

@@ -1,0 +1,276 @@
+//! Listening sockets that a connection to an endpoint can end at.
+
+use super::processes::owners_by_inode;
+use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket};
+use crate::error::ObserveError;
+use crate::roots::Roots;
+use crate::source::{net_tcp, net_unix, read_once};
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use sysdyno_record::plan::Endpoint;
+
+/// A listening socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// Its inode number, which its owners' descriptors name.
+    pub inode: u64,
+    /// Where it listens; a wildcard address stands for all of the host's.
+    pub address: Endpoint,
+    /// Connections that wait to be accepted; `None`: the kernel does not tell.
+    pub queue_count: Option<u64>,
+    /// The limit of that queue, which may hold one more; `None`: the kernel does not tell.
+    pub limit_count: Option<u64>,
+    /// Processes that hold it, smallest first; those that this user may not look into are missing.
+    pub owners: Vec<u32>,
+}
+
+/// The scope of a listener's columns, `listener:ADDRESS:PORT` or `listener:unix:PATH`.
+pub(crate) fn scope(address: &Endpoint) -> String {
+    match address {
+        Endpoint::Tcp(address) => format!("listener:{address}"),
+        Endpoint::Unix(path) => format!("listener:unix:{}", path.display()),
+    }
+}
+
+/// Listening sockets of this host that a connection to `endpoint` can end at; none if it is another host's.
+///
+/// Of several that match, those bound to the address itself win over wildcards, as they do in the kernel. *Source*:
+/// `sock_diag`, or `/proc/net/tcp` and `/proc/net/unix` where it is not to be had. *Cost*: a walk over the descriptors
+/// of all processes.
+pub fn find_listeners(endpoint: &Endpoint) -> Result<Vec<Listener>, ObserveError> {
+    let roots = Roots::host();
+    let mut found = match endpoint {
+        Endpoint::Tcp(address) => find_tcp(&roots, *address)?,
+        Endpoint::Unix(path) => find_unix(&roots, path)?,
+    };
+    let inodes: Vec<u64> = found.iter().map(|listener| listener.inode).collect();
+    for (inode, pid) in owners_by_inode(&roots, &inodes) {
+        if let Some(listener) = found.iter_mut().find(|listener| listener.inode == inode) {
+            listener.owners.push(pid);
+        }
+    }
+    found.iter_mut().for_each(|listener| listener.owners.sort_unstable());
+    Ok(found)
+}
+
+fn find_tcp(roots: &Roots, endpoint: SocketAddr) -> Result<Vec<Listener>, ObserveError> {
+    if !is_local(endpoint.ip()) {
+        return Ok(vec![]);
+    }
+    let mut sockets = Vec::new();
+    match DiagSocket::open().and_then(|mut diag| find_inet(&mut diag, endpoint, &mut sockets)) {
+        Ok(()) => Ok(sockets.iter().map(from_diag).collect()),
+        Err(_) => find_tcp_in_table(roots, endpoint),
+    }
+}
+
+fn from_diag(socket: &InetSocket) -> Listener {
+    Listener {
+        inode: u64::from(socket.inode),
+        address: Endpoint::Tcp(socket.local),
+        queue_count: Some(u64::from(socket.receive_queue)),
+        limit_count: Some(u64::from(socket.send_queue)),
+        owners: vec![],
+    }
+}
+
+fn find_tcp_in_table(roots: &Roots, endpoint: SocketAddr) -> Result<Vec<Listener>, ObserveError> {
+    let (mut buffer, mut best) = (Vec::new(), Best::default());
+    for name in ["net/tcp", "net/tcp6"] {
+        let path = roots.in_proc(name);
+        let text = match read_once(&path, &mut buffer) {
+            Err(ObserveError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => continue,
+            other => other?,
+        };
+        for socket in net_tcp::parse(text).map_err(ObserveError::malformed(&path))? {
+            let listener = Listener {
+                inode: socket.inode,
+                address: Endpoint::Tcp(socket.address),
+                queue_count: Some(socket.queue_count),
+                limit_count: None,
+                owners: vec![],
+            };
+            best.offer(rank(endpoint, socket.address, None), listener);
+        }
+    }
+    Ok(best.found)
+}
+
+fn find_unix(roots: &Roots, path: &Path) -> Result<Vec<Listener>, ObserveError> {
+    let wanted = path.as_os_str().as_bytes();
+    let listener = |inode: u64, queue_count: Option<u32>, limit_count: Option<u32>| Listener {
+        inode,
+        address: Endpoint::Unix(path.to_path_buf()),
+        queue_count: queue_count.map(u64::from),
+        limit_count: limit_count.map(u64::from),
+        owners: vec![],
+    };
+    let mut found = Vec::new();
+    let asked = DiagSocket::open().and_then(|mut diag| {
+        diag.ask(UnixQuestion::encode, |payload| {
+            let socket = UnixSocket::decode(payload).filter(|socket| socket.name == wanted);
+            found.extend(socket.map(|it| listener(u64::from(it.inode), it.queue_count, it.limit_count)));
+        })
+    });
+    if asked.is_ok() {
+        return Ok(found);
+    }
+    let (table, mut buffer) = (roots.in_proc("net/unix"), Vec::new());
+    let text = read_once(&table, &mut buffer)?;
+    let inodes = net_unix::parse_listening(text, wanted).map_err(ObserveError::malformed(&table))?;
+    Ok(inodes.into_iter().map(|inode| listener(inode, None, None)).collect())
+}
+
+/// Asks for the listening TCP sockets that a connection to `endpoint` can end at.
+pub(crate) fn find_inet(
+    diag: &mut DiagSocket,
+    endpoint: SocketAddr,
+    out: &mut Vec<InetSocket>,
+) -> io::Result<()> {
+    let mut best = Best::default();
+    let families: &[Family] =
+        if endpoint.ip().to_canonical().is_ipv4() { &[Family::V4, Family::V6] } else { &[Family::V6] };
+    for family in families {
+        let question = InetQuestion { family: *family, state: SocketState::Listen, port: endpoint.port() };
+        let asked = diag.ask(
+            |sequence| question.encode(sequence),
+            |payload| {
+                if let Some(socket) = InetSocket::decode(payload) {
+                    best.offer(rank(endpoint, socket.local, socket.is_v6_only), socket);
+                }
+            },
+        );
+        match asked {
+            // A kernel without IPv6 has no such sockets.
+            Err(error) if *family == Family::V6 && error.kind() == io::ErrorKind::NotFound => {}
+            other => other?,
+        }
+    }
+    out.clear();
+    out.append(&mut best.found);
+    Ok(())
+}
+
+/// The candidates of the highest rank.
+#[derive(Debug)]
+struct Best<T> {
+    rank: u8,
+    found: Vec<T>,
+}
+
+impl<T> Default for Best<T> {
+    fn default() -> Best<T> {
+        Best { rank: 1, found: vec![] }
+    }
+}
+
+impl<T> Best<T> {
+    fn offer(&mut self, rank: u8, candidate: T) {
+        if rank > self.rank {
+            self.rank = rank;
+            self.found.clear();
+        }
+        if rank == self.rank {
+            self.found.push(candidate);
+        }
+    }
+}
+
+/// How well a listening socket fits an endpoint, as the kernel scores it; 0 if it does not take its connections.
+fn rank(endpoint: SocketAddr, listening: SocketAddr, is_v6_only: Option<bool>) -> u8 {
+    let (wanted, bound) = (endpoint.ip().to_canonical(), listening.ip().to_canonical());
+    if endpoint.port() != listening.port() {
+        0
+    } else if wanted == bound {
+        3
+    } else if listening.ip().is_unspecified() && wanted.is_ipv4() == listening.is_ipv4() {
+        2
+    } else if listening.ip().is_unspecified() && wanted.is_ipv4() && is_v6_only != Some(true) {
+        1
+    } else {
+        0
+    }
+}
+
+/// Whether an address is one of this host's. Nothing is sent: the kernel is asked for the source address of a route.
+pub(crate) fn is_local(address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    if address.is_loopback() || address.is_unspecified() {
+        return true;
+    }
+    let any: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
+    let source = UdpSocket::bind(any).and_then(|socket| {
+        socket.connect(SocketAddr::new(address, DISCARD_PORT))?;
+        socket.local_addr()
+    });
+    source.is_ok_and(|source| source.ip() == address)
+}
+
+/// Any port would do: no packet is sent.
+const DISCARD_PORT: u16 = 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    #[test]
+    fn the_socket_that_the_kernel_would_choose_has_the_highest_rank() {
+        let check = |endpoint: &str, listening: &str, only: Option<bool>, expected: u8| {
+            let parse = |text: &str| text.parse::<SocketAddr>().expect("is an address");
+            assert_eq!(rank(parse(endpoint), parse(listening), only), expected, "{endpoint} at {listening}");
+        };
+        check("127.0.0.1:80", "127.0.0.1:80", None, 3);
+        check("127.0.0.1:80", "[::ffff:127.0.0.1]:80", Some(false), 3);
+        check("127.0.0.1:80", "0.0.0.0:80", None, 2);
+        check("127.0.0.1:80", "[::]:80", Some(false), 1);
+        check("127.0.0.1:80", "[::]:80", Some(true), 0);
+        check("127.0.0.1:80", "10.0.0.1:80", None, 0);
+        check("127.0.0.1:80", "127.0.0.1:81", None, 0);
+        check("[::1]:80", "[::]:80", Some(true), 2);
+        check("[::1]:80", "0.0.0.0:80", None, 0);
+    }
+
+    #[test]
+    fn a_bound_address_wins_over_a_wildcard() {
+        let mut best = Best::default();
+        let offers = [(0, 'x'), (1, 'a'), (3, 'b'), (2, 'c'), (3, 'd')];
+        offers.into_iter().for_each(|(rank, name)| best.offer(rank, name));
+        assert_eq!(best.found, ['b', 'd']);
+    }
+
+    #[test]
+    fn a_tcp_listener_is_found_with_its_owner() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+        let address = listener.local_addr().expect("is bound");
+        let found = find_listeners(&Endpoint::Tcp(address)).expect("finds");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].address, Endpoint::Tcp(address));
+        assert_eq!((found[0].queue_count, found[0].owners.as_slice()), (Some(0), &[std::process::id()][..]));
+        let in_table = find_tcp_in_table(&Roots::host(), address).expect("reads");
+        assert_eq!((in_table[0].inode, in_table.len()), (found[0].inode, 1));
+    }
+
+    #[test]
+    fn a_unix_listener_is_found_with_its_queue() {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let path = folder.path().join("a socket");
+        let _listener = UnixListener::bind(&path).expect("binds");
+        let _waiting = UnixStream::connect(&path).expect("connects");
+        let found = find_listeners(&Endpoint::Unix(path.clone())).expect("finds");
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].queue_count, found[0].owners.as_slice()), (Some(1), &[std::process::id()][..]));
+        assert!(find_listeners(&Endpoint::Unix(folder.path().join("other"))).expect("finds").is_empty());
+    }
+
+    #[test]
+    fn addresses_of_other_hosts_are_not_ours() {
+        assert!(is_local("127.0.0.5".parse().expect("is one")));
+        assert!(is_local("::1".parse().expect("is one")));
+        // 192.0.2.0/24 is for documentation, RFC 5737.
+        assert!(!is_local("192.0.2.1".parse().expect("is one")));
+    }
+}

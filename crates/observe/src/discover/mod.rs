@@ -1,0 +1,14 @@
+//! Finds the target: listening sockets of an endpoint, the processes that hold them, and their children.
+//!
+//! A socket may be held by many processes (a master and its workers), and a worker may hold none of it (a child that
+//! only computes). All that hold it, and their descendants, are the target. This process and process 1 never are:
+//! process 1 holds sockets for others, and every process is its descendant.
+
+mod listeners;
+mod processes;
+
+pub use listeners::{Listener, find_listeners};
+pub use processes::{describe_process, find_target_processes};
+
+pub(crate) use listeners::{find_inet, is_local, scope};
+pub(crate) use processes::{find_children, find_owners};

@@ -1,0 +1,196 @@
+//! Processes that hold a socket, their descendants, and who they are.
+
+use super::listeners::find_listeners;
+use crate::error::ObserveError;
+use crate::roots::Roots;
+use crate::source::{self, pid_stat, read_once};
+use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::plan::Endpoint;
+
+/// Descriptors of one process that are looked at. The listening ones are opened first and have low numbers.
+const MAX_DESCRIPTORS: usize = 100_000;
+
+/// A process and its parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Kin {
+    process: WatchedProcess,
+    parent_pid: u32,
+}
+
+/// Who a process is.
+///
+/// *Errors*: it does not exist, or is dead and not yet reaped.
+pub fn describe_process(pid: u32, role: ProcessRole) -> Result<WatchedProcess, ObserveError> {
+    describe(&Roots::host(), pid, role, &mut Vec::new()).map(|kin| kin.process)
+}
+
+/// All processes of the target: those that hold a listening socket of the endpoint, and their descendants.
+///
+/// Never this process itself. Empty: the endpoint is another host's, nobody listens, or the owners are hidden from this
+/// user.
+pub fn find_target_processes(endpoint: &Endpoint) -> Result<Vec<WatchedProcess>, ObserveError> {
+    let inodes: Vec<u64> = find_listeners(endpoint)?.iter().map(|listener| listener.inode).collect();
+    Ok(find_owners(&Roots::host(), &inodes))
+}
+
+/// The processes that hold one of the sockets, and their descendants.
+pub(crate) fn find_owners(roots: &Roots, inodes: &[u64]) -> Vec<WatchedProcess> {
+    let mut holders: Vec<u32> = owners_by_inode(roots, inodes).into_iter().map(|(_, pid)| pid).collect();
+    holders.retain(|pid| may_be_target(*pid));
+    if holders.is_empty() { vec![] } else { with_descendants(&list_kin(roots), &holders) }
+}
+
+/// Process 1 holds sockets for services that it starts, and this process is not what is measured.
+fn may_be_target(pid: u32) -> bool {
+    pid != 1 && pid != std::process::id()
+}
+
+/// Which process holds which of the sockets. *Cost*: a walk over the descriptors of all processes.
+pub(super) fn owners_by_inode(roots: &Roots, inodes: &[u64]) -> Vec<(u64, u32)> {
+    if inodes.is_empty() {
+        return vec![];
+    }
+    list_pids(roots).into_iter().flat_map(|pid| held_by(roots, pid, inodes)).collect()
+}
+
+fn held_by(roots: &Roots, pid: u32, inodes: &[u64]) -> Vec<(u64, u32)> {
+    let Ok(descriptors) = std::fs::read_dir(roots.in_proc(&format!("{pid}/fd"))) else { return vec![] };
+    let mut held = Vec::new();
+    for descriptor in descriptors.flatten().take(MAX_DESCRIPTORS) {
+        let Ok(link) = std::fs::read_link(descriptor.path()) else { continue };
+        let inode = socket_inode(link.as_os_str().as_bytes()).filter(|inode| inodes.contains(inode));
+        if let Some(inode) = inode.filter(|inode| !held.contains(&(*inode, pid))) {
+            held.push((inode, pid));
+            if held.len() == inodes.len() {
+                break;
+            }
+        }
+    }
+    held
+}
+
+/// The number in `socket:[NUMBER]`.
+fn socket_inode(link: &[u8]) -> Option<u64> {
+    source::decimal(link.strip_prefix(b"socket:[")?.strip_suffix(b"]")?)
+}
+
+fn list_pids(roots: &Roots) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir(&roots.proc) else { return vec![] };
+    let number =
+        |entry: std::fs::DirEntry| u32::try_from(source::decimal(entry.file_name().as_bytes())?).ok();
+    entries.flatten().filter_map(number).collect()
+}
+
+fn list_kin(roots: &Roots) -> Vec<Kin> {
+    let mut buffer = Vec::new();
+    let each = |pid| describe(roots, pid, ProcessRole::Target, &mut buffer).ok();
+    list_pids(roots).into_iter().filter_map(each).collect()
+}
+
+fn describe(roots: &Roots, pid: u32, role: ProcessRole, buffer: &mut Vec<u8>) -> Result<Kin, ObserveError> {
+    let path = roots.in_proc(&format!("{pid}/stat"));
+    let text = read_once(&path, buffer)?;
+    let stat = pid_stat::parse(text).map_err(ObserveError::malformed(&path))?;
+    if stat.is_dead() {
+        return Err(ObserveError::NoProcess { pid, cause: "it has ended".into() });
+    }
+    let command = String::from_utf8_lossy(stat.command).into_owned();
+    let process = WatchedProcess { pid, start_ticks: stat.start_ticks, command, role };
+    Ok(Kin { process, parent_pid: stat.parent_pid })
+}
+
+/// The holders, each followed by its descendants, without duplicates.
+fn with_descendants(all: &[Kin], holders: &[u32]) -> Vec<WatchedProcess> {
+    let mut found: Vec<WatchedProcess> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut waiting: Vec<u32> = holders.iter().rev().copied().collect();
+    while let Some(pid) = waiting.pop() {
+        if !may_be_target(pid) || !seen.insert(pid) {
+            continue;
+        }
+        found.extend(all.iter().filter(|kin| kin.process.pid == pid).map(|kin| kin.process.clone()));
+        waiting.extend(all.iter().filter(|kin| kin.parent_pid == pid).map(|kin| kin.process.pid));
+    }
+    found
+}
+
+/// Children of the target's processes that are not among `known`; `None`: this kernel does not list them.
+///
+/// Source: `/proc/PID/task/PID/children` (`CONFIG_PROC_CHILDREN`), the children of the first thread.
+pub(crate) fn find_children<'a>(
+    roots: &Roots,
+    known: impl Iterator<Item = &'a WatchedProcess> + Clone,
+    buffer: &mut Vec<u8>,
+) -> Option<Vec<WatchedProcess>> {
+    let mut found: Vec<WatchedProcess> = Vec::new();
+    let mut is_listed = false;
+    let targets = known.clone().filter(|process| process.role == ProcessRole::Target);
+    let mut waiting: Vec<u32> = targets.map(|process| process.pid).collect();
+    while let Some(pid) = waiting.pop() {
+        let path = roots.in_proc(&format!("{pid}/task/{pid}/children"));
+        let Ok(text) = read_once(&path, buffer) else { continue };
+        is_listed = true;
+        let children: Vec<u32> = source::Fields::of(text)
+            .filter_map(|field| u32::try_from(source::decimal(field)?).ok())
+            .collect();
+        for child in children {
+            let mut all =
+                known.clone().map(|process| process.pid).chain(found.iter().map(|process| process.pid));
+            let is_known = all.any(|pid| pid == child);
+            if is_known || !may_be_target(child) {
+                continue;
+            }
+            if let Ok(kin) = describe(roots, child, ProcessRole::Target, buffer) {
+                found.push(kin.process);
+                waiting.push(child);
+            }
+        }
+    }
+    is_listed.then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kin(pid: u32, parent_pid: u32) -> Kin {
+        let process = WatchedProcess { pid, start_ticks: 1, command: "x".into(), role: ProcessRole::Target };
+        Kin { process, parent_pid }
+    }
+
+    #[test]
+    fn workers_of_a_holder_belong_to_the_target() {
+        let all = [kin(100, 1), kin(101, 100), kin(102, 100), kin(103, 102), kin(104, 1), kin(1, 0)];
+        let pids = |holders: &[u32]| -> Vec<u32> {
+            let mut pids: Vec<u32> =
+                with_descendants(&all, holders).iter().map(|process| process.pid).collect();
+            pids.sort_unstable();
+            pids
+        };
+        assert_eq!(pids(&[100, 101]), [100, 101, 102, 103]);
+        assert_eq!(pids(&[1, 104]), [104], "process 1 and its children are not the target");
+    }
+
+    #[test]
+    fn loops_of_parents_end() {
+        let all = [kin(100, 101), kin(101, 100)];
+        assert_eq!(with_descendants(&all, &[100]).len(), 2);
+    }
+
+    #[test]
+    fn this_process_is_described_and_never_a_target() {
+        let me = describe_process(std::process::id(), ProcessRole::Generator).expect("exists");
+        assert!(me.start_ticks > 0 && !me.command.is_empty());
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("binds");
+        let address = Endpoint::Tcp(listener.local_addr().expect("is bound"));
+        assert_eq!(find_target_processes(&address).expect("searches"), []);
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_is_an_error() {
+        let error = describe_process(u32::MAX, ProcessRole::Target).expect_err("no such process").to_string();
+        assert!(error.starts_with("cannot open '/proc/4294967295/stat'"), "{error}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Takes samples: one pass over all collectors, one row.
+
+use crate::collect::{COLLECTORS, Collector, Pass};
+use crate::error::ObserveError;
+use crate::roots::Roots;
+use crate::watch::Scene;
+use crate::{ListenerFilter, clock, discover};
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::series::{Column, Row, SeriesLine};
+use sysdyno_record::units::MonoNs;
+
+/// Between two looks for what came and went. Unit: nanoseconds.
+const LOOK_INTERVAL_NS: u64 = 1_000_000_000;
+
+/// Samples per second that a plan may ask for, at most.
+pub const MAX_RATE_HZ: f64 = 1000.0;
+
+/// What is to be sampled, and how often.
+#[derive(Clone, Debug)]
+pub struct SamplerPlan {
+    /// Where `/proc` and `/sys` are.
+    pub roots: Roots,
+    /// Samples per second.
+    pub hz: f64,
+    /// Processes to watch. Without a target among them, those that hold the target's socket are.
+    pub watch: Vec<WatchedProcess>,
+    /// Whose listening sockets and connections are measured; `None` for none.
+    pub target_port: Option<ListenerFilter>,
+}
+
+impl SamplerPlan {
+    /// Ten samples per second of this host, without a target.
+    pub fn host() -> SamplerPlan {
+        SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port: None }
+    }
+}
+
+/// Reads all collectors, one row at a time.
+pub struct Sampler {
+    scene: Scene,
+    collectors: Vec<Box<dyn Collector>>,
+    buffer: Vec<u8>,
+    next_look: MonoNs,
+    is_header_due: bool,
+}
+
+impl Sampler {
+    /// A sampler whose columns are known.
+    ///
+    /// *Errors*: the plan cannot be carried out. What the host does not have is no error: its columns say so.
+    pub fn new(plan: SamplerPlan) -> Result<Sampler, ObserveError> {
+        if !(plan.hz > 0.0 && plan.hz <= MAX_RATE_HZ) {
+            return Err(ObserveError::Plan {
+                cause: format!("rate '{}' is not in 0 to {MAX_RATE_HZ} Hz", plan.hz),
+            });
+        }
+        if !plan.roots.proc.is_dir() {
+            return Err(ObserveError::Plan {
+                cause: format!("'{}' is not a folder", plan.roots.proc.display()),
+            });
+        }
+        let mut watch = plan.watch;
+        let has_target = watch.iter().any(|process| process.role == ProcessRole::Target);
+        if let Some(endpoint) = plan.target_port.as_ref().filter(|_| !has_target && plan.roots.is_host()) {
+            // A target that is not found now may be found later.
+            watch.extend(discover::find_target_processes(endpoint).unwrap_or_default());
+        }
+        let mut sampler = Sampler {
+            scene: Scene::new(plan.roots, plan.target_port, watch),
+            collectors: COLLECTORS.iter().map(|make| make()).collect(),
+            buffer: Vec::new(),
+            next_look: MonoNs(0),
+            is_header_due: true,
+        };
+        sampler.read();
+        sampler.next_look = MonoNs(0);
+        Ok(sampler)
+    }
+
+    /// The columns of the next row, unless something comes or goes until then.
+    pub fn header(&mut self) -> Vec<Column> {
+        self.collectors.iter_mut().flat_map(|collector| collector.table().columns().to_vec()).collect()
+    }
+
+    /// Takes one sample: pushes a header if the columns are not those of the last one, then the row.
+    pub fn sample(&mut self, out: &mut Vec<SeriesLine>) {
+        let [begin_mono_ns, end_mono_ns] = self.read();
+        if self.is_header_due {
+            self.is_header_due = false;
+            out.push(SeriesLine::Header { columns: self.header() });
+        }
+        let width = self.collectors.iter_mut().map(|collector| collector.table().values().len()).sum();
+        let mut values = Vec::with_capacity(width);
+        for collector in &mut self.collectors {
+            values.extend_from_slice(collector.table().values());
+        }
+        out.push(SeriesLine::Row(Row { begin_mono_ns, end_mono_ns, values }));
+    }
+
+    /// Reads all collectors; returns the window.
+    fn read(&mut self) -> [MonoNs; 2] {
+        let now = clock::monotonic();
+        let is_look = now >= self.next_look;
+        if is_look {
+            self.next_look = MonoNs(now.0 + LOOK_INTERVAL_NS);
+            self.scene.look(now, &mut self.buffer);
+        }
+        let mut pass = Pass { scene: &mut self.scene, buffer: &mut self.buffer, is_look };
+        let begin = clock::monotonic();
+        for collector in &mut self.collectors {
+            collector.read(&mut pass);
+            self.is_header_due |= collector.table().take_change();
+        }
+        [begin, clock::monotonic()]
+    }
+}

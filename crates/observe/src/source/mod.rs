@@ -1,0 +1,35 @@
+//! Parsers of the kernel's texts: pure, total, and strict about what they take.
+//!
+//! Invariants:
+//! - a parser reads bytes and nothing else; it never opens, waits or logs;
+//! - what it does not understand is an error that names the line, never a zero; what newer kernels append is skipped;
+//! - fields are found by name where the kernel names them (`snmp`, `netstat`, `vmstat`, `meminfo`), since their number
+//!   and order differ between kernels;
+//! - no parser copies hostile text into an error.
+//!
+//! Most parsers fill a buffer that the caller reuses, since they run ten times a second.
+
+pub mod cgroup;
+pub mod cpu_stat;
+pub mod diskstats;
+mod file;
+pub mod file_nr;
+pub mod interrupts;
+pub mod limits;
+pub mod named;
+pub mod net_dev;
+pub mod net_tcp;
+pub mod net_unix;
+pub mod pid_stat;
+pub mod pid_status;
+pub mod pressure;
+mod scan;
+pub mod schedstat;
+pub mod snmp;
+pub mod sockstat;
+pub mod softirqs;
+pub mod softnet;
+pub mod stat;
+
+pub(crate) use file::{KeptFile, read_once};
+pub(crate) use scan::{Fields, decimal, hexadecimal, lines};
