@@ -3,7 +3,8 @@
 //! All functions answer `None` to a sample that is too small or that holds a value that is not finite; nothing that they
 //! return is infinite or not a number.
 
-use crate::distribution::normal_quantile;
+/// Standard deviation ÷ median absolute deviation of a normal distribution, as usually rounded.
+const NORMAL_DEVIATION_RATIO: f64 = 1.4826;
 
 /// Whether the sample has at least `least_count` values, all finite.
 pub(crate) fn is_usable(values: &[f64], least_count: usize) -> bool {
@@ -75,9 +76,8 @@ pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
 pub fn robust_scores(values: &[f64]) -> Option<Vec<f64>> {
     let centre = median(values)?;
     let deviation = median_absolute_deviation(values)?;
-    let normal_ratio = normal_quantile(0.75);
-    (deviation > 0.0)
-        .then(|| values.iter().map(|value| normal_ratio * (value - centre) / deviation).collect())
+    let scale = NORMAL_DEVIATION_RATIO * deviation;
+    (deviation > 0.0).then(|| values.iter().map(|value| (value - centre) / scale).collect())
 }
 
 /// Coefficient of variation: standard deviation ÷ mean.

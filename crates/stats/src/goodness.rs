@@ -6,8 +6,17 @@
 
 use crate::descriptive::{is_usable, raw_mean, sorted};
 
+/// The modified statistic that 15 % of truly exponential samples exceed.
+pub const CRITICAL_15_PERCENT: f64 = 0.916;
+
+/// The modified statistic that 10 % of truly exponential samples exceed.
+pub const CRITICAL_10_PERCENT: f64 = 1.062;
+
 /// The modified statistic that 5 % of truly exponential samples exceed.
 pub const CRITICAL_5_PERCENT: f64 = 1.321;
+
+/// The modified statistic that 2.5 % of truly exponential samples exceed.
+pub const CRITICAL_2_5_PERCENT: f64 = 1.591;
 
 /// The modified statistic that 1 % of truly exponential samples exceed.
 pub const CRITICAL_1_PERCENT: f64 = 1.959;

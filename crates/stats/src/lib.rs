@@ -7,6 +7,7 @@
 //! something that is not a number, or with a zero that stands for "unknown".
 
 pub mod autocorrelation;
+pub mod bootstrap;
 pub mod change_point;
 pub mod descriptive;
 pub mod distribution;
@@ -14,8 +15,21 @@ pub mod estimate;
 pub mod goodness;
 pub mod histogram;
 pub mod isotonic;
+pub mod knee;
+pub mod multiplicity;
 pub mod order_statistics;
 pub mod proportion;
+pub mod quantile;
+pub mod queueing;
 pub mod rank;
+pub mod rank_sum;
 pub mod regression;
+pub mod sample_size;
+pub mod schedule;
+pub mod sequential;
+pub mod signed_rank;
 pub mod steady;
+pub mod t_test;
+pub mod usl;
+pub mod variance_components;
+pub mod verdict;

@@ -12,8 +12,9 @@
 //! only those around the crossing are given to it, and [`crate::isotonic`] is the cross-check.
 
 use crate::descriptive::{is_usable, median_of_sorted, raw_mean};
-use crate::distribution::{normal_cdf, student_t_quantile};
+use crate::distribution::{normal_cdf, normal_quantile, student_t_quantile};
 use crate::estimate::{Estimate, is_level};
+use crate::rank::tie_counts;
 
 /// A straight line fitted by least squares: y = intercept + slope · x.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +39,11 @@ impl Line {
     /// Degrees of freedom that are left for the residuals: n − 2.
     pub fn freedom(&self) -> f64 {
         self.count as f64 - 2.0
+    }
+
+    /// Standard error of the intercept.
+    pub fn intercept_se(&self) -> f64 {
+        self.residual_sd * (1.0 / self.count as f64 + self.mean_x * self.mean_x / self.sxx).sqrt()
     }
 
     /// The line's value at `x`.
@@ -108,17 +114,46 @@ pub fn inverse_prediction(line: &Line, y0: f64, level: f64) -> Option<Estimate> 
 /// Unit: that of y per step. Cost: quadratic in time and memory.
 /// `None`: fewer than two values, more than [`TREND_COUNT_MAX`], or one that is not finite.
 pub fn theil_sen_slope(y: &[f64]) -> Option<f64> {
+    Some(median_of_sorted(&pair_slopes(y)?))
+}
+
+/// [`theil_sen_slope`] with Sen's interval from the ranks of the slopes.
+///
+/// `None`: as there, or too few values for this level, or `level` is not strictly between 0 and 1.
+pub fn theil_sen(y: &[f64], level: f64) -> Option<Estimate> {
+    let slopes = pair_slopes(y)?;
+    if !is_level(level) {
+        return None;
+    }
+    let reach = normal_quantile(1.0 - (1.0 - level) / 2.0) * score_variance(y).sqrt();
+    let low = ((slopes.len() as f64 - reach) / 2.0).round() - 1.0;
+    let high = ((slopes.len() as f64 + reach) / 2.0).round();
+    if low < 0.0 || high >= slopes.len() as f64 {
+        return None;
+    }
+    let [low, high] = [low, high].map(|rank| slopes[rank as usize]);
+    Some(Estimate { point: median_of_sorted(&slopes), low, high, level })
+}
+
+/// The slopes between all pairs of points, in ascending order.
+fn pair_slopes(y: &[f64]) -> Option<Vec<f64>> {
     if !is_usable(y, 2) || y.len() > TREND_COUNT_MAX {
         return None;
     }
     let mut slopes = Vec::with_capacity(y.len() * (y.len() - 1) / 2);
     for (index, value) in y.iter().enumerate() {
-        slopes.extend(
-            y[..index].iter().enumerate().map(|(earlier, past)| (value - past) / (index - earlier) as f64),
-        );
+        let to_past = |(earlier, past): (usize, &f64)| (value - past) / (index - earlier) as f64;
+        slopes.extend(y[..index].iter().enumerate().map(to_past));
     }
     slopes.sort_by(f64::total_cmp);
-    Some(median_of_sorted(&slopes))
+    Some(slopes)
+}
+
+/// Variance of Kendall's score without a trend, corrected for ties.
+fn score_variance(y: &[f64]) -> f64 {
+    let spread = |count: f64| count * (count - 1.0) * (2.0 * count + 5.0);
+    let ties: f64 = tie_counts(y).into_iter().map(|count| spread(count as f64)).sum();
+    (spread(y.len() as f64) - ties) / 18.0
 }
 
 /// The longest series that the quadratic trend functions take: over an hour of one-second values.
@@ -129,6 +164,8 @@ pub const TREND_COUNT_MAX: usize = 4_000;
 pub struct MannKendall {
     /// Pairs that rise minus pairs that fall.
     pub score: i64,
+    /// Variance of the score without a trend.
+    pub variance: f64,
     /// The score in standard deviations, with continuity correction; positive for a rising series.
     pub z: f64,
     /// Probability of a score at least as far from 0 without a trend.
@@ -150,11 +187,9 @@ pub fn mann_kendall(y: &[f64]) -> Option<MannKendall> {
             score += i64::from(value > past) - i64::from(value < past);
         }
     }
-    let spread = |count: f64| count * (count - 1.0) * (2.0 * count + 5.0);
-    let ties: f64 = crate::rank::tie_counts(y).into_iter().map(|count| spread(count as f64)).sum();
-    let variance = (spread(y.len() as f64) - ties) / 18.0;
+    let variance = score_variance(y);
     let z = if score == 0 { 0.0 } else { (score - score.signum()) as f64 / variance.sqrt() };
-    Some(MannKendall { score, z, p_two_sided: (2.0 * normal_cdf(-z.abs())).min(1.0) })
+    Some(MannKendall { score, variance, z, p_two_sided: (2.0 * normal_cdf(-z.abs())).min(1.0) })
 }
 
 #[cfg(test)]
@@ -195,7 +230,7 @@ mod tests {
     fn the_robust_slope_ignores_a_spike() {
         let slope = theil_sen_slope(&[1.0, 2.0, 3.0, 400.0, 5.0, 6.0, 7.0]).expect("enough values");
         assert!((slope - 1.0).abs() < 1e-12);
-        assert_eq!(theil_sen_slope(&[1.0]), None);
+        assert_eq!((theil_sen_slope(&[1.0]), theil_sen(&[1.0, 2.0, 4.0], 0.95)), (None, None));
     }
 
     #[test]

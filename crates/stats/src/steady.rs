@@ -62,14 +62,14 @@ pub fn half_shift(series: &[f64]) -> Option<f64> {
     (first > 0.0 && second > 0.0).then(|| (second / first).ln().abs())
 }
 
-/// The drift of a series over its length as a share of its median: Theil–Sen slope × number of values ÷ median.
+/// The drift of a series from its first to its last value as a share of its median: Theil–Sen slope × (n − 1) ÷ median.
 ///
 /// Positive for a rising series.
 /// `None`: as [`theil_sen_slope`], or the median is not positive.
 pub fn drift_ratio(series: &[f64]) -> Option<f64> {
     let slope = theil_sen_slope(series)?;
     let median = median(series).filter(|median| *median > 0.0)?;
-    Some(slope * series.len() as f64 / median)
+    Some(slope * (series.len() - 1) as f64 / median)
 }
 
 /// A test whose null hypothesis is that the series is stationary around a constant.
@@ -81,8 +81,17 @@ pub struct Kpss {
     pub lag_count: usize,
 }
 
-/// The η that 5 % of stationary series exceed (Kwiatkowski et al. 1992, table 1).
+/// The η that 10 % of stationary series exceed (Kwiatkowski et al. 1992, table 1).
+pub const KPSS_CRITICAL_10_PERCENT: f64 = 0.347;
+
+/// The η that 5 % of stationary series exceed.
 pub const KPSS_CRITICAL_5_PERCENT: f64 = 0.463;
+
+/// The η that 2.5 % of stationary series exceed.
+pub const KPSS_CRITICAL_2_5_PERCENT: f64 = 0.574;
+
+/// The η that 1 % of stationary series exceed.
+pub const KPSS_CRITICAL_1_PERCENT: f64 = 0.739;
 
 /// KPSS statistic around a level (D. Kwiatkowski, P. Phillips, P. Schmidt, Y. Shin 1992) with Bartlett weights over
 /// `lag_count` lags.
@@ -134,7 +143,7 @@ mod tests {
         assert_eq!(half_shift(&[1.0, 1.0, 2.0, 2.0]), Some(2f64.ln()));
         assert_eq!(half_shift(&[2.0, 2.0, 1.0, 1.0]), Some(2f64.ln()));
         assert_eq!(half_shift(&[0.0, 0.0, 1.0, 1.0]), None);
-        assert_eq!(drift_ratio(&[9.0, 10.0, 11.0]), Some(0.3));
+        assert_eq!(drift_ratio(&[9.0, 10.0, 11.0]), Some(0.2));
         assert_eq!(drift_ratio(&[0.0, 0.0, 0.0]), None);
     }
 
