@@ -3,6 +3,7 @@
 use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter, gauge};
 use crate::error::ParseError;
+use crate::roots::Roots;
 use crate::source::stat::{self, CPU_STATES, Stat};
 use sysdyno_record::series::Column;
 
@@ -24,7 +25,7 @@ struct CpuFormat {
 }
 
 impl Format for CpuFormat {
-    fn fill(&mut self, text: &[u8], table: &mut Table, _is_look: bool) -> Result<(), ParseError> {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
         stat::parse(text, &mut self.stat)?;
         if !self.stat.cpus.iter().map(|times| &times.cpu).eq(&self.cpus) || table.columns().is_empty() {
             self.cpus = self.stat.cpus.iter().map(|times| times.cpu).collect();

@@ -2,6 +2,7 @@
 
 use super::{Collector, Pass, Table};
 use crate::error::ParseError;
+use crate::roots::Roots;
 use crate::source::KeptFile;
 use crate::watch::Scene;
 use std::path::PathBuf;
@@ -11,9 +12,7 @@ use sysdyno_record::series::Column;
 /// Turns the text of a file into values.
 pub(crate) trait Format: Send {
     /// Sets the values of the table, and its columns when they are other ones than before.
-    ///
-    /// `is_look`: once a second; time for what may cost more.
-    fn fill(&mut self, text: &[u8], table: &mut Table, is_look: bool) -> Result<(), ParseError>;
+    fn fill(&mut self, text: &[u8], table: &mut Table, roots: &Roots) -> Result<(), ParseError>;
 
     /// The columns to list when the file could never be read.
     fn absent(&self) -> Vec<Column>;
@@ -64,7 +63,7 @@ impl<F: Format + 'static> FileCollector<F> {
     fn try_read(&mut self, pass: &mut Pass<'_>) -> Result<(), String> {
         let file = self.file.get_or_insert_with(|| KeptFile::new(self.place.path(pass.scene)));
         let text = file.read(pass.buffer).map_err(|error| error.to_string())?;
-        let parsed = self.format.fill(text, &mut self.table, pass.is_look);
+        let parsed = self.format.fill(text, &mut self.table, &pass.scene.roots);
         parsed.map_err(|error| format!("cannot understand '{}': {error}", file.path().display()))
     }
 

@@ -5,15 +5,25 @@
 //! - its columns change only when what it watches changes, so that headers are rare;
 //! - a value that was not read in this pass is `None`; nothing is carried over from an earlier pass.
 
+mod cgroup;
 mod columns;
 mod cpu;
+mod disk;
 mod file;
+mod file_handles;
+mod irq;
+mod link;
 mod listener;
+mod memory;
+mod netdev;
 mod own;
+mod pressure;
 mod process;
 mod protocols;
 mod sockstat;
+mod softirq;
 mod softnet;
+mod vmstat;
 
 use crate::watch::Scene;
 pub(crate) use columns::{Table, counter, gauge};
@@ -44,7 +54,19 @@ pub(crate) const COLLECTORS: &[fn() -> Box<dyn Collector>] = &[
     protocols::snmp,
     protocols::netstat,
     sockstat::collector,
+    netdev::collector,
     process::collector,
+    cgroup::collector,
     cpu::collector,
+    softirq::collector,
+    irq::collector,
+    pressure::cpu,
+    pressure::memory,
+    pressure::io,
+    disk::collector,
+    memory::collector,
+    vmstat::collector,
+    file_handles::collector,
+    link::collector,
     own::collector,
 ];

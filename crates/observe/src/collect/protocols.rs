@@ -6,6 +6,7 @@
 use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter, gauge};
 use crate::error::ParseError;
+use crate::roots::Roots;
 use crate::source::snmp;
 use sysdyno_record::series::Column;
 
@@ -90,7 +91,7 @@ impl ProtocolFormat {
 }
 
 impl Format for ProtocolFormat {
-    fn fill(&mut self, text: &[u8], table: &mut Table, _is_look: bool) -> Result<(), ParseError> {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
         if !self.is_known(text)? {
             self.learn(text, table)?;
         }
@@ -122,9 +123,10 @@ mod tests {
 
     #[test]
     fn a_value_keeps_its_name_when_the_order_changes() {
+        let roots = Roots::host();
         let (mut format, mut table) = (ProtocolFormat::new(&["Tcp"]), Table::default());
         let mut read = |text: &str| {
-            format.fill(text.as_bytes(), &mut table, false).expect("parses");
+            format.fill(text.as_bytes(), &mut table, &roots).expect("parses");
             let values = table.columns().iter().zip(table.values());
             values.map(|(column, value)| format!("{}={value:?}", column.name)).collect::<Vec<_>>().join(" ")
         };
@@ -137,7 +139,8 @@ mod tests {
 
     #[test]
     fn a_file_without_the_protocol_is_an_error() {
+        let roots = Roots::host();
         let mut format = ProtocolFormat::new(&["Tcp"]);
-        assert!(format.fill(b"Udp: A\nUdp: 1\n", &mut Table::default(), false).is_err());
+        assert!(format.fill(b"Udp: A\nUdp: 1\n", &mut Table::default(), &roots).is_err());
     }
 }

@@ -4,6 +4,7 @@ use super::file::{FileCollector, Format, Place};
 use super::protocols::NETNS_SCOPE;
 use super::{Collector, Table, gauge};
 use crate::error::ParseError;
+use crate::roots::Roots;
 use crate::source::sockstat;
 use sysdyno_record::series::Column;
 
@@ -14,7 +15,7 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 struct SockstatFormat;
 
 impl Format for SockstatFormat {
-    fn fill(&mut self, text: &[u8], table: &mut Table, _is_look: bool) -> Result<(), ParseError> {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
         let sockstat = sockstat::parse(text)?;
         if table.columns().is_empty() {
             table.replace(self.absent());

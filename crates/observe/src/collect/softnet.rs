@@ -3,6 +3,7 @@
 use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter, gauge};
 use crate::error::ParseError;
+use crate::roots::Roots;
 use crate::source::softnet::{self, Softnet};
 use sysdyno_record::series::Column;
 
@@ -28,7 +29,7 @@ impl SoftnetFormat {
 }
 
 impl Format for SoftnetFormat {
-    fn fill(&mut self, text: &[u8], table: &mut Table, _is_look: bool) -> Result<(), ParseError> {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
         softnet::parse(text, &mut self.lines)?;
         if !self.cpus().eq(self.cpus.iter().copied()) || table.columns().is_empty() {
             self.cpus = self.cpus().collect();

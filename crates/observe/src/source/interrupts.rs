@@ -31,6 +31,13 @@ pub struct Scratch {
     counts: Vec<u64>,
 }
 
+impl Scratch {
+    /// CPUs of the header that was read last.
+    pub fn cpus(&self) -> &[u32] {
+        &self.cpus
+    }
+}
+
 /// Hands each row that has a count for every CPU to `each`.
 pub fn parse(text: &[u8], scratch: &mut Scratch, mut each: impl FnMut(Row<'_>)) -> Result<(), ParseError> {
     let mut all = lines(text).enumerate();

@@ -1,0 +1,30 @@
+//! Open files of the host and their limit: `/proc/sys/fs/file-nr`.
+
+use super::file::{FileCollector, Format, Place};
+use super::{Collector, Table, gauge};
+use crate::error::ParseError;
+use crate::roots::Roots;
+use crate::source::file_nr;
+use sysdyno_record::series::Column;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    FileCollector::boxed(Place::Proc("sys/fs/file-nr"), FileNrFormat)
+}
+
+struct FileNrFormat;
+
+impl Format for FileNrFormat {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
+        let files = file_nr::parse(text)?;
+        if table.columns().is_empty() {
+            table.replace(self.absent());
+        }
+        table.set_count(0, Some(files.allocated_count));
+        table.set_count(1, Some(files.limit_count));
+        Ok(())
+    }
+
+    fn absent(&self) -> Vec<Column> {
+        vec![gauge("files.allocated_count", "count", "host"), gauge("files.limit_count", "count", "host")]
+    }
+}

@@ -1,0 +1,50 @@
+//! Memory of the host: `/proc/meminfo`.
+
+use super::file::{FileCollector, Format, Place};
+use super::{Collector, Table, gauge};
+use crate::error::ParseError;
+use crate::roots::Roots;
+use crate::source::named::Picker;
+use sysdyno_record::series::Column;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    FileCollector::boxed(Place::Proc("meminfo"), MemoryFormat { picker: Picker::new(FIELDS) })
+}
+
+/// Fields of the kernel, in kibibytes.
+const FIELDS: &[&str] =
+    &["MemTotal", "MemFree", "MemAvailable", "Cached", "Dirty", "Writeback", "Slab", "SwapTotal", "SwapFree"];
+
+/// Their columns.
+const NAMES: [&str; FIELDS.len()] = [
+    "memory.total_bytes",
+    "memory.free_bytes",
+    "memory.available_bytes",
+    "memory.cached_bytes",
+    "memory.dirty_bytes",
+    "memory.writeback_bytes",
+    "memory.slab_bytes",
+    "memory.swap_total_bytes",
+    "memory.swap_free_bytes",
+];
+
+struct MemoryFormat {
+    picker: Picker,
+}
+
+impl Format for MemoryFormat {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
+        self.picker.parse(text)?;
+        if table.columns().is_empty() {
+            table.replace(self.absent());
+        }
+        for (position, kibibytes) in self.picker.values().iter().enumerate() {
+            table.set_count(position, kibibytes.map(|kibibytes| kibibytes.saturating_mul(1024)));
+        }
+        Ok(())
+    }
+
+    fn absent(&self) -> Vec<Column> {
+        NAMES.iter().map(|name| gauge(*name, "bytes", "host")).collect()
+    }
+}

@@ -1,0 +1,72 @@
+//! What the kernel did to find memory: chosen fields of `/proc/vmstat`.
+//!
+//! A field that this kernel does not have is listed with that reason: their names change with the kernel's version
+//! (`allocstall` became one per zone in 4.10, `workingset_refault` one per kind in 5.9).
+
+use super::file::{FileCollector, Format, Place};
+use super::{Collector, Table, counter};
+use crate::error::ParseError;
+use crate::roots::Roots;
+use crate::source::named::Picker;
+use sysdyno_record::series::Column;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    FileCollector::boxed(Place::Proc("vmstat"), VmstatFormat { picker: Picker::new(FIELDS) })
+}
+
+/// Fields of the kernel, all counters.
+const FIELDS: &[&str] = &[
+    "pgfault",
+    "pgmajfault",
+    "pswpin",
+    "pswpout",
+    "pgscan_kswapd",
+    "pgscan_direct",
+    "pgscan_direct_throttle",
+    "pgsteal_kswapd",
+    "pgsteal_direct",
+    "allocstall_dma",
+    "allocstall_dma32",
+    "allocstall_normal",
+    "allocstall_movable",
+    "kswapd_low_wmark_hit_quickly",
+    "kswapd_high_wmark_hit_quickly",
+    "workingset_refault_anon",
+    "workingset_refault_file",
+    "compact_stall",
+    "compact_fail",
+    "thp_fault_alloc",
+    "thp_fault_fallback",
+    "thp_collapse_alloc",
+    "numa_miss",
+    "numa_pages_migrated",
+    "nr_dirtied",
+    "nr_written",
+    "drop_pagecache",
+    "oom_kill",
+];
+
+struct VmstatFormat {
+    picker: Picker,
+}
+
+impl Format for VmstatFormat {
+    fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
+        self.picker.parse(text)?;
+        if table.columns().is_empty() {
+            table.replace(self.absent());
+            for (position, _) in self.picker.values().iter().enumerate().filter(|(_, value)| value.is_none())
+            {
+                table.explain(position, Some("'/proc/vmstat' of this kernel has no such field"));
+            }
+        }
+        for (position, value) in self.picker.values().iter().enumerate() {
+            table.set_count(position, *value);
+        }
+        Ok(())
+    }
+
+    fn absent(&self) -> Vec<Column> {
+        FIELDS.iter().map(|field| counter(format!("vmstat.{field}"), "count", "host")).collect()
+    }
+}
