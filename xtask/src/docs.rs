@@ -1,8 +1,7 @@
 //! The documents that are generated from the program's own definition of its commands: `docs/cli.md`, `docs/man/` and
 //! `docs/completions/`.
 //!
-//! The hidden command `sysdyno docs FOLDER` writes them; this module only runs it, into `docs/` itself or, for tidy,
-//! into a folder to compare with.
+//! The hidden command `sysdyno docs FOLDER` writes them side by side; this module runs it and says where each belongs.
 
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
@@ -10,10 +9,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Where the generated documents lie, relative to the root.
-pub const FOLDER: &str = "docs";
+/// Where the generated documents belong, by the end of their names; all others in `docs/` itself.
+const FOLDERS: &[(&str, &str)] = &[
+    (".1", "docs/man"),
+    (".bash", "docs/completions"),
+    (".zsh", "docs/completions"),
+    (".fish", "docs/completions"),
+];
 
-/// The generated documents that tidy insists on once they exist; the rest is whatever the program writes beside them.
+/// The document whose presence means that all of them are kept in the repository.
 pub const INDEX: &str = "docs/cli.md";
 
 /// Writes the generated documents into the repository.
@@ -40,8 +44,7 @@ pub fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
     let status = Command::new(&program).arg("docs").arg(&folder).status();
     let status = status.with_context(|| format!("cannot run '{}'", program.display()))?;
     ensure!(status.success(), "cannot generate documents: 'sysdyno docs' ended with {status}");
-    let mut documents = BTreeMap::new();
-    collect(&folder, Path::new(FOLDER), &mut documents)?;
+    let documents = collect(&folder)?;
     ensure!(!documents.is_empty(), "cannot generate documents: 'sysdyno docs' wrote nothing");
     Ok(documents)
 }
@@ -62,16 +65,16 @@ fn build(root: &Path) -> Result<PathBuf> {
     Ok(rest.split('"').next().expect("split yields at least one part").into())
 }
 
-fn collect(folder: &Path, relative: &Path, into: &mut BTreeMap<PathBuf, String>) -> Result<()> {
+fn collect(folder: &Path) -> Result<BTreeMap<PathBuf, String>> {
     let context = || format!("cannot read '{}'", folder.display());
+    let mut documents = BTreeMap::new();
     for entry in fs::read_dir(folder).with_context(context)? {
         let entry = entry.with_context(context)?;
-        let name = relative.join(entry.file_name());
-        if entry.path().is_dir() {
-            collect(&entry.path(), &name, into)?;
-        } else {
-            into.insert(name, fs::read_to_string(entry.path()).with_context(context)?);
-        }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let belongs =
+            FOLDERS.iter().find(|(ending, _)| name.ends_with(ending)).map_or("docs", |(_, place)| place);
+        documents
+            .insert(Path::new(belongs).join(&name), fs::read_to_string(entry.path()).with_context(context)?);
     }
-    Ok(())
+    Ok(documents)
 }
