@@ -1,14 +1,23 @@
 //! Descriptions of a sample: centre, spread, relative standing.
 //!
-//! All functions answer `None` to a sample that is too small or that holds a value that is not finite; nothing that they
-//! return is infinite or not a number.
+//! All functions answer `None` to a sample that is too small or that holds a value that is not finite or of a size beyond 1e±60, which no
+//! measurement has; nothing that they return is infinite or not a number.
 
 /// Standard deviation ÷ median absolute deviation of a normal distribution, as usually rounded.
 const NORMAL_DEVIATION_RATIO: f64 = 1.4826;
 
-/// Whether the sample has at least `least_count` values, all finite.
+/// Sizes beyond this, or below its inverse, are not measurements; their powers would overflow or vanish.
+const SIZE_MAX: f64 = 1e60;
+
+/// Whether the sample has at least `least_count` values, all finite and none of an absurd size.
 pub(crate) fn is_usable(values: &[f64], least_count: usize) -> bool {
-    values.len() >= least_count && values.iter().all(|value| value.is_finite())
+    let is_measurement = |value: &f64| *value == 0.0 || (1.0 / SIZE_MAX..=SIZE_MAX).contains(&value.abs());
+    values.len() >= least_count && values.iter().all(is_measurement)
+}
+
+/// The same, and all values are positive.
+pub(crate) fn is_positive(values: &[f64], least_count: usize) -> bool {
+    is_usable(values, least_count) && values.iter().all(|value| *value > 0.0)
 }
 
 /// The values in ascending order.
@@ -92,7 +101,7 @@ pub fn variation_ratio(values: &[f64]) -> Option<f64> {
 ///
 /// `None`: there is no value, or one that is not positive.
 pub fn geometric_mean(values: &[f64]) -> Option<f64> {
-    if !values.iter().all(|value| *value > 0.0) {
+    if !is_positive(values, 1) {
         return None;
     }
     mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(f64::exp)

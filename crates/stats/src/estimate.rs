@@ -16,6 +16,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// The estimate, unless a number in it is not finite.
+    pub(crate) fn finite(self) -> Option<Estimate> {
+        [self.point, self.low, self.high].iter().all(|end| end.is_finite()).then_some(self)
+    }
+
     /// Length of the interval.
     pub fn width(&self) -> f64 {
         self.high - self.low
@@ -42,9 +47,12 @@ impl Estimate {
     }
 }
 
-/// Whether `level` can be the level of an interval: strictly between 0 and 1.
+/// Levels nearer to 0 or 1 than this are none: their quantiles would rest on rounding.
+const LEVEL_MARGIN: f64 = 1e-12;
+
+/// Whether `level` can be the level of an interval, or a ratio: strictly between 0 and 1.
 pub(crate) fn is_level(level: f64) -> bool {
-    level > 0.0 && level < 1.0
+    (LEVEL_MARGIN..=1.0 - LEVEL_MARGIN).contains(&level)
 }
 
 #[cfg(test)]

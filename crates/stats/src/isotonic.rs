@@ -4,6 +4,8 @@
 //! rises. Pool-adjacent-violators algorithm (M. Ayer et al. 1955): neighbours that are out of order are replaced by
 //! their weighted mean until none is.
 
+use crate::descriptive::is_usable;
+
 /// The non-decreasing values with the least weighted sum of squared distances from `y`.
 ///
 /// Both slices have the same length; a missing or not positive weight counts as 1. Cost: linear.
@@ -38,9 +40,9 @@ impl Block {
 /// The x at which a curve through points with ascending x crosses `level` upward for the last time, by a straight line
 /// between the last point at or below the level and the first above it. Unit: that of x.
 ///
-/// `None`: the curve lies wholly above the level or wholly at or below it, or the slices differ in length.
+/// `None`: the curve lies wholly above the level or wholly at or below it, the slices differ in length, or a value is not finite.
 pub fn crossing(x: &[f64], y: &[f64], level: f64) -> Option<f64> {
-    if x.len() != y.len() {
+    if x.len() != y.len() || !is_usable(x, 2) || !is_usable(y, 2) || !is_usable(&[level], 1) {
         return None;
     }
     let below = y.iter().rposition(|value| *value <= level)?;

@@ -106,7 +106,7 @@ pub fn inverse_prediction(line: &Line, y0: f64, level: f64) -> Option<Estimate> 
     let point = line.mean_x - distance / b;
     let low = line.mean_x + first.min(second);
     let high = line.mean_x + first.max(second);
-    Some(Estimate { point, low: low.min(point), high: high.max(point), level })
+    Estimate { point, low: low.min(point), high: high.max(point), level }.finite()
 }
 
 /// The median of the slopes between all pairs of points of an evenly spaced series (H. Theil 1950, P. Sen 1968).

@@ -11,6 +11,7 @@
 //!
 //! Limits: for planning only; rank intervals need about 5 % more pairs. A pilot's s is itself uncertain: use [`sd_upper`].
 
+use crate::descriptive::is_usable;
 use crate::distribution::{chi_squared_quantile, normal_cdf, student_t_quantile};
 use crate::estimate::is_level;
 
@@ -141,7 +142,7 @@ fn mean_over_chi(freedom: f64, function: impl Fn(f64) -> f64) -> f64 {
 ///
 /// `None`: fewer than two values, an s that is negative or not finite, or an assurance that is not strictly between 0 and 1.
 pub fn sd_upper(sd: f64, pilot_count: u64, assurance: f64) -> Option<f64> {
-    if pilot_count < 2 || !(sd >= 0.0 && sd.is_finite()) || !is_level(assurance) {
+    if pilot_count < 2 || sd < 0.0 || !is_usable(&[sd], 1) || !is_level(assurance) {
         return None;
     }
     let freedom = (pilot_count - 1) as f64;

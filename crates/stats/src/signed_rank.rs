@@ -13,7 +13,7 @@
 //! Limits: differences must be symmetric around the effect, which pairing of exchangeable trials gives; below 6 pairs there is no
 //! 95 % interval. Exact up to [`EXACT_COUNT_MAX`] pairs, normal approximation above. Time and memory are quadratic.
 
-use crate::descriptive::{is_usable, median_of_sorted, sorted};
+use crate::descriptive::{is_positive, is_usable, median_of_sorted, sorted};
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::estimate::{Estimate, is_level};
 use crate::rank::{midranks, tie_counts};
@@ -37,8 +37,7 @@ pub enum Direction {
 ///
 /// `None`: slices of different length, or a value that is not positive and finite.
 pub fn log_ratios(a: &[f64], b: &[f64], direction: Direction) -> Option<Vec<f64>> {
-    let is_positive = |values: &[f64]| values.iter().all(|value| *value > 0.0 && value.is_finite());
-    if a.len() != b.len() || !is_positive(a) || !is_positive(b) {
+    if a.len() != b.len() || !is_positive(a, 0) || !is_positive(b, 0) {
         return None;
     }
     let sign = match direction {

@@ -130,7 +130,7 @@ pub fn ratio_of_means(a: &[f64], b: &[f64], level: f64) -> Option<Estimate> {
     // (ab)² − (a² − h_a)(b² − h_b), expanded so that it does not cancel.
     let root = (h_b * denominator + h_a * mean_b * mean_b).sqrt();
     let [low, high] = [(product - root) / denominator, (product + root) / denominator];
-    Some(Estimate { point: mean_b / mean_a, low, high, level })
+    Estimate { point: mean_b / mean_a, low, high, level }.finite()
 }
 
 /// What the order within a pair adds: d = effect + order · o, with o = +1 where A ran first and −1 where B did.

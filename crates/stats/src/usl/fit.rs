@@ -6,7 +6,7 @@
 //! peak by the delta method. Limits: [`LOADS_MIN`] loads; κ is not identified before [`PAST_PEAK_MIN`] loads lie past the peak.
 
 use super::Usl;
-use crate::descriptive::{is_usable, sorted};
+use crate::descriptive::{is_positive, sorted};
 use crate::distribution::student_t_quantile;
 use crate::estimate::{Estimate, is_level};
 
@@ -84,7 +84,7 @@ pub fn fit(clients: &[f64], throughputs_hz: &[f64], scale: ResidualScale, level:
 ///
 /// `None`: fewer than three points, slices of different length, or points that no such law passes near.
 pub fn starting_point(clients: &[f64], throughputs_hz: &[f64]) -> Option<Usl> {
-    if clients.len() != throughputs_hz.len() || !is_usable(clients, 3) || !is_usable(throughputs_hz, 3) {
+    if clients.len() != throughputs_hz.len() || !is_positive(clients, 3) || !is_positive(throughputs_hz, 3) {
         return None;
     }
     let (mut matrix, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
@@ -125,13 +125,12 @@ struct Points<'a> {
 
 impl<'a> Points<'a> {
     fn new(clients: &'a [f64], throughputs_hz: &'a [f64], scale: ResidualScale) -> Option<Points<'a>> {
-        let is_positive = |values: &[f64]| values.iter().all(|value| *value > 0.0 && value.is_finite());
         let mut loads = sorted(clients);
         loads.dedup();
         let is_usable = clients.len() == throughputs_hz.len()
             && loads.len() >= LOADS_MIN
-            && is_positive(clients)
-            && is_positive(throughputs_hz);
+            && is_positive(clients, 1)
+            && is_positive(throughputs_hz, 1);
         is_usable.then_some(Points { clients, throughputs_hz, scale })
     }
 
