@@ -47,26 +47,38 @@ pub(crate) trait Collector: Send {
     fn table(&mut self) -> &mut Table;
 }
 
+/// How often a collector is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// At every sample, while the budget allows it.
+    EverySample,
+    /// Once a second: what changes slowly, or costs much to read.
+    EverySecond,
+}
+
+/// Makes a collector that has read nothing yet.
+type Make = fn() -> Box<dyn Collector>;
+
 /// All collectors, in the order in which they are read and their columns are listed.
-pub(crate) const COLLECTORS: &[fn() -> Box<dyn Collector>] = &[
-    listener::collector,
-    softnet::collector,
-    protocols::snmp,
-    protocols::netstat,
-    sockstat::collector,
-    netdev::collector,
-    process::collector,
-    cgroup::collector,
-    cpu::collector,
-    softirq::collector,
-    irq::collector,
-    pressure::cpu,
-    pressure::memory,
-    pressure::io,
-    disk::collector,
-    memory::collector,
-    vmstat::collector,
-    file_handles::collector,
-    link::collector,
-    own::collector,
+pub(crate) const COLLECTORS: &[(Pace, Make)] = &[
+    (Pace::EverySample, listener::collector),
+    (Pace::EverySample, softnet::collector),
+    (Pace::EverySample, protocols::snmp),
+    (Pace::EverySample, protocols::netstat),
+    (Pace::EverySample, sockstat::collector),
+    (Pace::EverySample, netdev::collector),
+    (Pace::EverySample, process::collector),
+    (Pace::EverySample, cgroup::collector),
+    (Pace::EverySample, cpu::collector),
+    (Pace::EverySample, softirq::collector),
+    (Pace::EverySample, irq::collector),
+    (Pace::EverySample, pressure::cpu),
+    (Pace::EverySample, pressure::memory),
+    (Pace::EverySample, pressure::io),
+    (Pace::EverySample, disk::collector),
+    (Pace::EverySecond, memory::collector),
+    (Pace::EverySecond, vmstat::collector),
+    (Pace::EverySecond, file_handles::collector),
+    (Pace::EverySecond, link::collector),
+    (Pace::EverySample, own::collector),
 ];

@@ -35,41 +35,48 @@ const SETTINGS: &[&str] = &[
 /// Values that do not grow.
 const GAUGES: &[&str] = &["Tcp.CurrEstab"];
 
+#[derive(Default)]
 struct ProtocolFormat {
     protocols: &'static [&'static str],
     /// The lines of names that the columns were made from, one after the other.
     names: Vec<u8>,
     /// For each value of the chosen protocols whether it has a column.
     is_kept: Vec<bool>,
+    scratch: Vec<Option<u64>>,
 }
 
 impl ProtocolFormat {
     fn new(protocols: &'static [&'static str]) -> ProtocolFormat {
-        ProtocolFormat { protocols, names: vec![], is_kept: vec![] }
+        ProtocolFormat { protocols, ..ProtocolFormat::default() }
     }
 
-    fn is_chosen(&self, section: &snmp::Section<'_>) -> bool {
-        self.protocols.iter().any(|name| name.as_bytes() == section.protocol)
-    }
-
-    /// Whether the chosen protocols have the names in the order that the columns were made from.
-    fn is_known(&self, text: &[u8]) -> Result<bool, ParseError> {
-        let (mut rest, mut is_known) = (self.names.as_slice(), true);
-        snmp::parse(text, |section| {
-            if self.is_chosen(&section) {
-                match rest.strip_prefix(section.names_line) {
-                    Some(tail) => rest = tail,
-                    None => is_known = false,
+    /// Sets the values; returns whether the names are those that the columns were made from.
+    fn try_fill(&mut self, text: &[u8], table: &mut Table) -> Result<bool, ParseError> {
+        let (mut names, mut kept, mut position) = (self.names.as_slice(), self.is_kept.iter(), 0);
+        let mut is_known = !names.is_empty();
+        snmp::parse(text, &mut self.scratch, |section| {
+            if !is_known || !is_chosen(self.protocols, &section) {
+                return;
+            }
+            let Some(rest) = names.strip_prefix(section.names_line) else {
+                is_known = false;
+                return;
+            };
+            names = rest;
+            for (value, is_kept) in section.values.iter().zip(kept.by_ref()) {
+                if *is_kept {
+                    table.set_count(position, *value);
+                    position += 1;
                 }
             }
         })?;
-        Ok(is_known && rest.is_empty() && !self.names.is_empty())
+        Ok(is_known && names.is_empty())
     }
 
     fn learn(&mut self, text: &[u8], table: &mut Table) -> Result<(), ParseError> {
         let (mut names, mut is_kept, mut columns) = (Vec::new(), Vec::new(), Vec::new());
-        snmp::parse(text, |section| {
-            if !self.is_chosen(&section) {
+        snmp::parse(text, &mut self.scratch, |section| {
+            if !is_chosen(self.protocols, &section) {
                 return;
             }
             names.extend_from_slice(section.names_line);
@@ -84,32 +91,26 @@ impl ProtocolFormat {
                 }
             }
         })?;
+        if columns.is_empty() {
+            return Err(ParseError::at(0, "a line of the protocols"));
+        }
         (self.names, self.is_kept) = (names, is_kept);
         table.replace(columns);
         Ok(())
     }
 }
 
+fn is_chosen(protocols: &[&str], section: &snmp::Section<'_>) -> bool {
+    protocols.iter().any(|name| name.as_bytes() == section.protocol)
+}
+
 impl Format for ProtocolFormat {
     fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
-        if !self.is_known(text)? {
+        if !self.try_fill(text, table)? {
             self.learn(text, table)?;
+            self.try_fill(text, table)?;
         }
-        if table.columns().is_empty() {
-            return Err(ParseError::at(0, "a line of the protocols"));
-        }
-        let (mut position, mut kept) = (0, self.is_kept.iter());
-        snmp::parse(text, |section| {
-            if !self.is_chosen(&section) {
-                return;
-            }
-            for (value, is_kept) in section.values().zip(kept.by_ref()) {
-                if *is_kept {
-                    table.set_count(position, value);
-                    position += 1;
-                }
-            }
-        })
+        Ok(())
     }
 
     fn absent(&self) -> Vec<Column> {

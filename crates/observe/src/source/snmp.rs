@@ -13,47 +13,63 @@ pub struct Section<'a> {
     pub protocol: &'a [u8],
     /// The whole first line; while it stays the same, so does the place of every value.
     pub names_line: &'a [u8],
-    names: Fields<'a>,
-    values: Fields<'a>,
+    /// The values, one per name; `None`: it is negative, as `Tcp.MaxConn` is where there is no limit.
+    pub values: &'a [Option<u64>],
 }
 
 impl<'a> Section<'a> {
-    /// Names of the values, in the order of [`Section::values`].
+    /// Names of the values, in their order.
     pub fn names(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        self.names
-    }
-
-    /// The values; `None`: it is negative, as `Tcp.MaxConn` is where there is no limit.
-    pub fn values(&self) -> impl Iterator<Item = Option<u64>> + use<'a> {
-        self.values.map(decimal)
+        Fields::of(self.names_line).skip(1)
     }
 }
 
-/// Hands each section to `each`, after it has been checked that it has as many values as names.
-pub fn parse(text: &[u8], mut each: impl FnMut(Section<'_>)) -> Result<(), ParseError> {
+/// Hands each section to `each`; `scratch` is memory that is reused.
+pub fn parse(
+    text: &[u8],
+    scratch: &mut Vec<Option<u64>>,
+    mut each: impl FnMut(Section<'_>),
+) -> Result<(), ParseError> {
     let mut all = lines(text).enumerate();
     let mut is_empty = true;
     while let Some((index, names_line)) = all.next() {
-        let (protocol, names) = split(names_line).ok_or(ParseError::at(index, "a protocol and names"))?;
+        let protocol = protocol(names_line).ok_or(ParseError::at(index, "a protocol and names"))?;
         let (_, values_line) = all.next().ok_or(ParseError::at(index + 1, "a line of values"))?;
-        let (again, values) = split(values_line).ok_or(ParseError::at(index + 1, "a protocol and values"))?;
-        if again != protocol || names.count() != values.count() || !values.into_iter().all(is_number) {
+        let is_complete = parse_values(values_line, protocol, scratch) == Some(count_names(names_line));
+        if !is_complete {
             return Err(ParseError::at(index + 1, "a value for each name of the line before"));
         }
         is_empty = false;
-        each(Section { protocol, names_line, names, values });
+        each(Section { protocol, names_line, values: scratch });
     }
     if is_empty { Err(ParseError::at(0, "a protocol")) } else { Ok(()) }
 }
 
-fn split(line: &[u8]) -> Option<(&[u8], Fields<'_>)> {
-    let mut fields = Fields::of(line);
-    let protocol = fields.next()?.strip_suffix(b":")?;
-    Some((protocol, fields))
+fn protocol(line: &[u8]) -> Option<&[u8]> {
+    Fields::of(line).next()?.strip_suffix(b":")
 }
 
-fn is_number(field: &[u8]) -> bool {
-    decimal(field.strip_prefix(b"-").unwrap_or(field)).is_some()
+/// Names after the protocol, which the kernel separates by one space each.
+fn count_names(line: &[u8]) -> usize {
+    line.iter().filter(|byte| **byte == b' ').count()
+}
+
+/// Reads the values; returns their number, or `None` if one is no number or they are another protocol's.
+fn parse_values(line: &[u8], wanted: &[u8], out: &mut Vec<Option<u64>>) -> Option<usize> {
+    out.clear();
+    let mut fields = Fields::of(line);
+    (fields.next()?.strip_suffix(b":")? == wanted).then_some(())?;
+    for field in fields {
+        let value = match field.strip_prefix(b"-") {
+            Some(negative) => {
+                decimal(negative)?;
+                None
+            }
+            None => Some(decimal(field)?),
+        };
+        out.push(value);
+    }
+    Some(out.len())
 }
 
 #[cfg(test)]
@@ -62,9 +78,9 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<String>, ParseError> {
         let mut out = Vec::new();
-        parse(text.as_bytes(), |section| {
+        parse(text.as_bytes(), &mut Vec::new(), |section| {
             let protocol = String::from_utf8_lossy(section.protocol).into_owned();
-            for (name, value) in section.names().zip(section.values()) {
+            for (name, value) in section.names().zip(section.values) {
                 out.push(format!("{protocol}.{}={value:?}", String::from_utf8_lossy(name)));
             }
         })?;

@@ -1,10 +1,13 @@
 //! Takes samples: one pass over all collectors, one row.
 
-use crate::collect::{COLLECTORS, Collector, Pass};
+mod seat;
+
+use crate::collect::{COLLECTORS, Pass};
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::watch::Scene;
 use crate::{ListenerFilter, clock, discover};
+use seat::{Seat, keep_within_budget};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::series::{Column, Row, SeriesLine};
 use sysdyno_record::units::MonoNs;
@@ -38,7 +41,8 @@ impl SamplerPlan {
 /// Reads all collectors, one row at a time.
 pub struct Sampler {
     scene: Scene,
-    collectors: Vec<Box<dyn Collector>>,
+    seats: Vec<Seat>,
+    period_ns: u64,
     buffer: Vec<u8>,
     next_look: MonoNs,
     is_header_due: bool,
@@ -67,7 +71,8 @@ impl Sampler {
         }
         let mut sampler = Sampler {
             scene: Scene::new(plan.roots, plan.target_port, watch),
-            collectors: COLLECTORS.iter().map(|make| make()).collect(),
+            seats: COLLECTORS.iter().map(|(pace, make)| Seat::new(*pace, make())).collect(),
+            period_ns: (1e9 / plan.hz).round() as u64,
             buffer: Vec::new(),
             next_look: MonoNs(0),
             is_header_due: true,
@@ -79,7 +84,7 @@ impl Sampler {
 
     /// The columns of the next row, unless something comes or goes until then.
     pub fn header(&mut self) -> Vec<Column> {
-        self.collectors.iter_mut().flat_map(|collector| collector.table().columns().to_vec()).collect()
+        self.seats.iter_mut().flat_map(|seat| seat.table().columns().to_vec()).collect()
     }
 
     /// Takes one sample: pushes a header if the columns are not those of the last one, then the row.
@@ -89,10 +94,10 @@ impl Sampler {
             self.is_header_due = false;
             out.push(SeriesLine::Header { columns: self.header() });
         }
-        let width = self.collectors.iter_mut().map(|collector| collector.table().values().len()).sum();
+        let width = self.seats.iter_mut().map(|seat| seat.table().values().len()).sum();
         let mut values = Vec::with_capacity(width);
-        for collector in &mut self.collectors {
-            values.extend_from_slice(collector.table().values());
+        for seat in &mut self.seats {
+            values.extend_from_slice(seat.table().values());
         }
         out.push(SeriesLine::Row(Row { begin_mono_ns, end_mono_ns, values }));
     }
@@ -103,13 +108,13 @@ impl Sampler {
         let is_look = now >= self.next_look;
         if is_look {
             self.next_look = MonoNs(now.0 + LOOK_INTERVAL_NS);
+            keep_within_budget(&mut self.seats, self.period_ns);
             self.scene.look(now, &mut self.buffer);
         }
         let mut pass = Pass { scene: &mut self.scene, buffer: &mut self.buffer, is_look };
         let begin = clock::monotonic();
-        for collector in &mut self.collectors {
-            collector.read(&mut pass);
-            self.is_header_due |= collector.table().take_change();
+        for seat in &mut self.seats {
+            self.is_header_due |= seat.read(&mut pass);
         }
         [begin, clock::monotonic()]
     }
