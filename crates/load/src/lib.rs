@@ -18,6 +18,7 @@ pub mod error;
 pub mod http1;
 mod io;
 pub mod schedule;
+mod sys;
 pub mod target;
 
 pub use engine::{Control, Outcome, Sink, run};

@@ -3,13 +3,15 @@
 //! One `epoll_ctl` when a socket is made and none after. Edges are safe because a socket is read until a short read: a
 //! read that fills less than the buffer has drained it, and what comes later is a new edge. A close by the peer that
 //! was there before the read is announced by `EPOLLRDHUP` in the same event, and then reading goes on to the end.
-//! Waiting uses `epoll_pwait2`, whose time-out is in nanoseconds.
+//! Waiting uses `epoll_pwait2`, whose time-out is in nanoseconds; on kernels before 5.11 it is in milliseconds, which the
+//! engine finds when it measures its timer.
 
 use super::{Completion, Io, Send, Slot, Submitted};
 use crate::error::LoadError;
+use crate::sys::{self, Event};
 use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, Event, EventData, EventFlags};
-use rustix::fd::OwnedFd;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::time::Duration;
@@ -92,12 +94,27 @@ impl Epoll {
         Ok(if is_connecting { Submitted::Pending } else { Submitted::Complete })
     }
 
+    /// Waits on a kernel that knows milliseconds only.
+    fn wait_milliseconds(&mut self, timeout: Duration) {
+        let timeout = rustix::time::Timespec {
+            tv_sec: timeout.as_secs() as i64,
+            tv_nsec: i64::from(timeout.subsec_nanos()),
+        };
+        let mut events: Vec<epoll::Event> = Vec::with_capacity(EVENTS_COUNT);
+        let _ = epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&timeout));
+        self.events.extend(events.iter().map(|event| {
+            let (flags, data) = (event.flags, event.data);
+            Event { events: flags.bits(), u64: data.u64() }
+        }));
+    }
+
     /// Takes the next event of a socket that still is the one it was registered for.
     fn advance(&mut self) -> bool {
         while let Some(event) = self.events.get(self.next_event) {
             self.next_event += 1;
-            let data = event.data.u64();
-            let current = Current { slot: data as u32, generation: (data >> 32) as u32, flags: event.flags };
+            let data = event.u64;
+            let flags = EventFlags::from_bits_retain(event.events);
+            let current = Current { slot: data as u32, generation: (data >> 32) as u32, flags };
             if self.is_alive(current) {
                 self.current = current;
                 return true;
@@ -194,15 +211,12 @@ impl Io for Epoll {
     }
 
     fn wait(&mut self, timeout: Duration) {
-        self.events.clear();
         self.next_event = 0;
         self.current.flags = EventFlags::empty();
-        let timeout = rustix::time::Timespec {
-            tv_sec: timeout.as_secs() as i64,
-            tv_nsec: i64::from(timeout.subsec_nanos()),
-        };
         // An interrupted wait is an early end of it; the engine looks at the clock in any case.
-        let _ = epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout));
+        if sys::wait(self.epoll.as_fd(), &mut self.events, timeout) == Err(Errno::NOSYS) {
+            self.wait_milliseconds(timeout);
+        }
     }
 
     #[inline]
