@@ -1,0 +1,51 @@
+//! What other threads tell an event thread: a queue with an `eventfd` that wakes it.
+
+use super::timer::Answer;
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use std::sync::{Mutex, PoisonError};
+
+/// One message to an event thread.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A connection was accepted for it.
+    Accepted(OwnedFd),
+    /// A worker finished.
+    Done(Answer),
+}
+
+/// The queue.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    messages: Mutex<Vec<Message>>,
+    bell: OwnedFd,
+}
+
+impl Inbox {
+    pub(super) fn new() -> Result<Inbox, Errno> {
+        let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        Ok(Inbox { messages: Mutex::default(), bell })
+    }
+
+    /// Adds a message and wakes the thread.
+    pub(super) fn send(&self, message: Message) {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+        // Fails only when the counter is at its maximum, and then the bell rings already.
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+    }
+
+    /// Takes all messages.
+    pub(super) fn take(&self) -> Vec<Message> {
+        let mut count = [0; 8];
+        // Nothing to read means that somebody took the messages after the bell rang.
+        let _ = rustix::io::read(&self.bell, &mut count);
+        std::mem::take(&mut self.messages.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl AsFd for Inbox {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+}

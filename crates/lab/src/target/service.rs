@@ -1,0 +1,91 @@
+//! When a request is answered: at once, after work, after a delay, or when a worker is done.
+
+use super::inbox::Inbox;
+use super::pool::Pool;
+use super::timer::{Answer, Timer};
+use super::{Bottleneck, LatencyTable};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use sysdyno_observe::clock::{monotonic, thread_cpu_ns};
+
+/// How an event thread serves.
+#[derive(Debug)]
+pub(super) enum Service<'a> {
+    /// At once.
+    Immediate,
+    /// After burning this much CPU time.
+    Burn { work_ns: u64 },
+    /// After the next delay of a table that all threads share.
+    Delay { table: &'a LatencyTable, next: &'a AtomicU64 },
+    /// When a worker is done.
+    Pool(Pool),
+}
+
+/// Whether an answer is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Readiness {
+    Now,
+    Later,
+}
+
+impl<'a> Service<'a> {
+    /// What `bottleneck` makes of an event thread; `next` is the position in the latency table.
+    pub(super) fn new(
+        bottleneck: Option<&'a Bottleneck>,
+        next: &'a AtomicU64,
+        inbox: &Arc<Inbox>,
+    ) -> std::io::Result<Service<'a>> {
+        Ok(match bottleneck {
+            Some(Bottleneck::SingleThread { work_us }) => Service::Burn { work_ns: work_us * 1000 },
+            Some(Bottleneck::Latency(table)) => Service::Delay { table, next },
+            Some(Bottleneck::WorkerPool { workers, hold_ms }) => {
+                Service::Pool(Pool::start(*workers, Duration::from_millis(*hold_ms), inbox)?)
+            }
+            Some(Bottleneck::Stall { .. } | Bottleneck::AcceptQueue { .. }) | None => Service::Immediate,
+        })
+    }
+
+    /// Whether another request can be taken.
+    pub(super) fn has_room(&self) -> bool {
+        match self {
+            Service::Pool(pool) => pool.has_room(),
+            _ => true,
+        }
+    }
+
+    /// Serves one request.
+    pub(super) fn serve(&mut self, answer: Answer, timer: &mut Timer) -> Readiness {
+        match self {
+            Service::Immediate => Readiness::Now,
+            Service::Burn { work_ns } => {
+                burn(*work_ns);
+                Readiness::Now
+            }
+            Service::Delay { table, next } => {
+                let delay = table.delay(next.fetch_add(1, Ordering::Relaxed));
+                timer.add(monotonic().after(delay), answer);
+                Readiness::Later
+            }
+            Service::Pool(pool) => {
+                pool.submit(answer);
+                Readiness::Later
+            }
+        }
+    }
+
+    /// Takes note that a worker reported.
+    pub(super) fn worker_finished(&mut self) {
+        if let Service::Pool(pool) = self {
+            pool.finished();
+        }
+    }
+}
+
+/// Uses CPU time; time in which the thread does not run does not count.
+fn burn(work_ns: u64) {
+    let end_ns = thread_cpu_ns() + work_ns;
+    while thread_cpu_ns() < end_ns {
+        std::hint::spin_loop();
+    }
+}
