@@ -56,7 +56,11 @@ const RULES: &[Place] = &[
         allowed: &[],
         sign: Sign::Code(&[
             "std::fs",
-            "std::net",
+            "TcpStream",
+            "TcpListener",
+            "UdpSocket",
+            "UnixStream",
+            "ToSocketAddrs",
             "std::env",
             "std::process",
             "std::thread",
