@@ -1,1 +1,32 @@
-//! placeholder
+//! From a record to verdict, capacity, findings.
+//!
+//! Promise: this crate does no input or output and never states a finding without evidence. Everything is a function of
+//! what was recorded, so that the analysis of a run can be derived again at any time and by anyone.
+//!
+//! Constraints that shape the crate:
+//! - the verdict comes before the number: what is not the server's is at best a lower bound ([`verdict`], [`analyze`]);
+//! - a reading that is missing is neither 0 nor a contradiction; rules that need it are silent ([`readings`]);
+//! - a limit in a rule is a [`threshold::Threshold`] with unit and source, and the reference is made from the same value;
+//! - records are hostile: no number in them makes the analysis panic or print something that is not a number.
+
+mod analysis;
+pub mod capacity;
+mod curve;
+pub mod findings;
+mod format;
+mod headline;
+mod input;
+pub mod outcome;
+pub mod readings;
+mod run_verdict;
+pub mod search;
+pub mod threshold;
+pub mod verdict;
+mod view;
+
+#[cfg(test)]
+mod corpus;
+
+pub use analysis::analyze;
+pub use input::AnalyzeInput;
+pub use view::TrialView;

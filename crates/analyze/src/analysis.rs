@@ -1,0 +1,241 @@
+//! All conclusions about a record, in one value.
+
+use crate::capacity::{self, is_connection_limited};
+use crate::curve::{curve, distribution, slip};
+use crate::findings::{Scene, examine};
+use crate::headline;
+use crate::input::{AnalyzeInput, Examined, Sorted};
+use crate::outcome::{Judgement, TrialOutcome};
+use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
+use crate::verdict::{INCOMPLETE, Observation, verdict_of};
+use crate::view::{TrialView, finite_or_zero};
+use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, Finding, Rates, Verdict, VerdictStatus};
+use sysdyno_record::load::{
+    Counts, Failures, GeneratorSummary, LatencyKind, LatencySummary, TimerError, TrialPurpose,
+};
+use sysdyno_record::plan::{Plan, RunPlan};
+
+/// The schema of the analysis that this program writes.
+pub const SCHEMA: &str = "sysdyno.analysis/1";
+
+/// A failing trial shows the limit best while it is not far beyond the capacity. Unit: ratio.
+const JUST_ABOVE: f64 = 1.3;
+
+/// Concludes from a record all that it supports.
+///
+/// Cost: linear in the series for each check and trial; well below a second for a run of an hour.
+pub fn analyze(input: &AnalyzeInput) -> Analysis {
+    let sorted = Sorted::new(input);
+    let examined = Examined::new(input, &sorted);
+    if examined.views.is_empty() {
+        return nothing(&examined);
+    }
+    match input.plan {
+        Plan::Run(plan) => analyze_run(&examined, plan),
+        Plan::Load(_) => analyze_load(&examined),
+    }
+}
+
+fn analyze_load(examined: &Examined) -> Analysis {
+    let shown = examined.views.len() - 1;
+    let view = &examined.views[shown];
+    let verdict = verdict_of_load(examined, shown);
+    let findings = examine(&scene(examined, shown, None, false));
+    let parts = Parts {
+        headline: headline::headline_of_load(view, &verdict),
+        limit: headline::limit(&findings, None, &verdict),
+        verdict,
+        capacity: None,
+        findings,
+    };
+    assemble(examined, view, parts)
+}
+
+fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
+    let mut capacity = capacity::estimate(&examined.outcomes, plan);
+    let shown = shown_trial(&examined.outcomes, &capacity);
+    let focus = focus_trial(&examined.outcomes, &capacity, shown);
+    let open: Vec<&TrialOutcome> =
+        examined.outcomes.iter().filter(|outcome| outcome.offered_hz.is_some()).collect();
+    let is_connection_limited = capacity.ended_by == EndedBy::Generator && is_connection_limited(&open);
+    let state = RunState {
+        capacity: &capacity,
+        shown,
+        focus,
+        is_finished: examined.is_finished(plan),
+        is_connection_limited,
+    };
+    let verdict = verdict_of_run(examined, &state);
+    withhold(&mut capacity, &verdict);
+    let findings = examine(&scene(examined, focus, Some(plan), is_connection_limited));
+    let view = &examined.views[shown];
+    let parts = Parts {
+        headline: headline::headline_of_run(&capacity, plan, view, &verdict),
+        limit: headline::limit(&findings, Some(&capacity), &verdict),
+        verdict,
+        capacity: Some(capacity),
+        findings,
+    };
+    assemble(examined, view, parts)
+}
+
+/// A rate that is not the server's is not handed on, unless it is a lower bound.
+fn withhold(capacity: &mut Capacity, verdict: &Verdict) {
+    if verdict.status == VerdictStatus::Invalid && !capacity.is_lower_bound {
+        (capacity.rate_hz, capacity.low_hz, capacity.high_hz, capacity.certified_hz) =
+            (None, None, None, None);
+        capacity.certified_passes = 0;
+        capacity.method.push_str("; no rate is given, since the run is not valid");
+    }
+}
+
+fn scene<'a>(
+    examined: &'a Examined,
+    focus: usize,
+    plan: Option<&'a RunPlan>,
+    is_connection_limited: bool,
+) -> Scene<'a> {
+    let rate = |index: &usize| examined.outcomes[*index].offered_hz.unwrap_or(f64::INFINITY);
+    let passes = (0..examined.outcomes.len())
+        .filter(|index| *index != focus && examined.outcomes[*index].judgement == Judgement::Pass)
+        .filter(|index| examined.outcomes[*index].offered_hz.is_some());
+    let base = passes.min_by(|a, b| rate(a).total_cmp(&rate(b)));
+    Scene {
+        focus: examined.views[focus],
+        base: base.map(|index| examined.views[index]),
+        trials: &examined.views,
+        verdicts: &examined.verdicts,
+        objective: plan.map(|plan| &plan.objective),
+        is_connection_limited,
+    }
+}
+
+/// Position of the trial at the greatest rate that met the objective and is not beyond the capacity, or of the last one.
+fn shown_trial(outcomes: &[TrialOutcome], capacity: &Capacity) -> usize {
+    let positions = 0..outcomes.len();
+    let last = outcomes.len().saturating_sub(1);
+    let load = |outcome: &TrialOutcome| outcome.offered_hz.unwrap_or(outcome.goodput_hz);
+    let is_sweep = outcomes.iter().any(|outcome| outcome.purpose == TrialPurpose::Sweep);
+    let carried = positions.filter(|index| {
+        let outcome = &outcomes[*index];
+        let is_carried = outcome.judgement == Judgement::Pass || (is_sweep && outcome.met().is_some());
+        is_carried && outcome.purpose != TrialPurpose::Pilot
+    });
+    let carried: Vec<usize> = carried.collect();
+    let up_to = |limit: f64| {
+        let within = carried.iter().copied().filter(|index| is_sweep || load(&outcomes[*index]) <= limit);
+        within.max_by(|a, b| load(&outcomes[*a]).total_cmp(&load(&outcomes[*b])))
+    };
+    up_to(capacity.rate_hz.unwrap_or(f64::INFINITY)).or_else(|| up_to(f64::INFINITY)).unwrap_or(last)
+}
+
+/// Position of the trial that shows what stops the server: the first beyond the capacity that failed.
+fn focus_trial(outcomes: &[TrialOutcome], capacity: &Capacity, shown: usize) -> usize {
+    let limit = capacity.rate_hz.unwrap_or(0.0);
+    let wanted = |outcome: &TrialOutcome| match capacity.ended_by {
+        EndedBy::Generator => {
+            outcome.judgement == Judgement::GeneratorLimited
+                || matches!(outcome.judgement, Judgement::Fail(_))
+        }
+        _ => matches!(outcome.judgement, Judgement::Fail(_)),
+    };
+    let is_limited = |index: &usize| outcomes[*index].judgement == Judgement::GeneratorLimited;
+    let rate = |index: &usize| outcomes[*index].offered_hz.unwrap_or(f64::INFINITY);
+    let beyond: Vec<usize> =
+        (0..outcomes.len()).filter(|index| wanted(&outcomes[*index]) && rate(index) >= limit).collect();
+    let measured = beyond
+        .iter()
+        .copied()
+        .filter(|index| outcomes[*index].purpose == TrialPurpose::Grid && rate(index) <= limit * JUST_ABOVE);
+    let nearest =
+        |candidates: &[usize]| candidates.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b)));
+    let limited: Vec<usize> = beyond.iter().copied().filter(is_limited).collect();
+    nearest(&limited)
+        .or_else(|| nearest(&measured.collect::<Vec<_>>()))
+        .or_else(|| nearest(&beyond))
+        .unwrap_or(shown)
+}
+
+/// What differs between `run` and `load`.
+struct Parts {
+    verdict: Verdict,
+    headline: String,
+    limit: String,
+    capacity: Option<Capacity>,
+    findings: Vec<Finding>,
+}
+
+fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
+    let measured = view.measured();
+    let slip_ns = slip(view);
+    Analysis {
+        schema: SCHEMA.to_owned(),
+        verdict: parts.verdict,
+        headline: parts.headline,
+        limit: parts.limit,
+        capacity: parts.capacity,
+        curve: curve(examined),
+        shown_trial: view.begin.trial,
+        counts: measured.counts,
+        failures: measured.failures.clone(),
+        rates: Rates {
+            offered_hz: measured.offered_hz.filter(|rate| view.is_open() && rate.is_finite()),
+            achieved_hz: finite_or_zero(measured.achieved_hz),
+            goodput_hz: view.goodput_hz(),
+        },
+        response_time_ns: view.summary(LatencyKind::Response),
+        service_time_ns: view.summary(LatencyKind::Service),
+        slip_ns,
+        loop_slip_ns: view.summary(LatencyKind::LoopSlip),
+        pool_slip_ns: view.summary(LatencyKind::PoolSlip),
+        connect_time_ns: view.summary(LatencyKind::Connect),
+        first_byte_time_ns: view.summary(LatencyKind::FirstByte),
+        failure_time_ns: view.summary(LatencyKind::Failure),
+        generator: view.end.summary.generator.clone(),
+        findings: parts.findings,
+        distribution: distribution(view),
+    }
+}
+
+/// The analysis of a record in which no trial has ended.
+fn nothing(examined: &Examined) -> Analysis {
+    let none = LatencySummary::default();
+    let mut verdict = verdict_of_load(examined, 0);
+    if verdict.reasons.is_empty() {
+        let observation = Observation::invalid("no trial was recorded".to_owned());
+        verdict =
+            verdict_of(observation.map(|observation| INCOMPLETE.reason(observation)).into_iter().collect());
+    }
+    Analysis {
+        schema: SCHEMA.to_owned(),
+        headline: "Nothing was measured".to_owned(),
+        limit: "No limit can be named: no trial has ended".to_owned(),
+        verdict,
+        capacity: None,
+        curve: Vec::new(),
+        shown_trial: 0,
+        counts: Counts::default(),
+        failures: Failures::new(),
+        rates: Rates { offered_hz: None, achieved_hz: 0.0, goodput_hz: 0.0 },
+        response_time_ns: none,
+        service_time_ns: none,
+        slip_ns: none,
+        loop_slip_ns: none,
+        pool_slip_ns: none,
+        connect_time_ns: none,
+        first_byte_time_ns: none,
+        failure_time_ns: none,
+        generator: GeneratorSummary {
+            threads: 0,
+            cpus: Vec::new(),
+            cpu_seconds: 0.0,
+            busiest_thread_ratio: 0.0,
+            timer_error: TimerError::default(),
+            io: String::new(),
+            gap_sample_ns: Vec::new(),
+            backlog_max: 0,
+        },
+        findings: Vec::new(),
+        distribution: Vec::new(),
+    }
+}

@@ -1,0 +1,234 @@
+//! Capacity from the outcomes of a search: the highest offered rate that meets the objective, with its interval.
+//!
+//! Definition: the greatest rate at which the objective's percentile of response time (from the intended send) is within
+//! its limit, achieved ÷ offered is at least the objective's, and failures are at most the objective's. Three ways lead
+//! to the number, in this order, and the record says which one was taken:
+//!
+//! 1. *line*: y = ln percentile is fitted on x = ln rate over the replicated grid; the rate is where the line meets the
+//!    limit, its interval is Fieller's ([`fit`]). It needs a line that is straight as far as the replicates can tell.
+//! 2. *line around the crossing*: the same over the three rates nearest to the crossing of the isotonic curve.
+//! 3. *enclosure*: latency jumps, or errors set the end: the interval reaches from the greatest rate at which all trials
+//!    passed to the least at which none did.
+//!
+//! The answer depends on the outcomes and the plan only, so that the same record always gives it again.
+
+mod enclosure;
+mod fit;
+mod sweep;
+
+use crate::format::{counted, duration, percent, rate};
+use crate::outcome::{FailCause, Judgement, TrialOutcome, recorded_ratio};
+use crate::threshold::{HOUSE, Threshold};
+use enclosure::Enclosure;
+use sysdyno_record::analysis::{Capacity, EndedBy};
+use sysdyno_record::load::TrialPurpose;
+use sysdyno_record::plan::{Objective, RunPlan, SearchMethod};
+use sysdyno_stats::estimate::Estimate;
+
+pub(crate) use enclosure::group_by_rate;
+
+/// Service time that hardly grows from low load to overload is not that of a server that queues.
+pub const FLAT_SERVICE: Threshold =
+    Threshold::new("median service time with all connections in use ÷ that at low load", 1.2, "ratio", HOUSE);
+/// A load is low up to this share of the rate that failed.
+const LOW_LOAD: f64 = 0.75;
+/// Waiting for a connection makes up at least this share of a percentile that it explains.
+const POOL_SHARE: f64 = 0.5;
+
+/// What the outcomes of a search say about the server's capacity.
+pub fn estimate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
+    match &plan.search.method {
+        SearchMethod::OfferedRate => estimate_rate(outcomes, plan),
+        SearchMethod::Connections(_) => sweep::estimate(outcomes, plan),
+    }
+}
+
+/// The objective as a user types it: `p99<50ms`.
+pub fn objective_text(objective: &Objective) -> String {
+    let percentile = format!("{:.4}", objective.percentile_ratio * 100.0);
+    let percentile = percentile.trim_end_matches('0').trim_end_matches('.');
+    format!("p{percentile}<{}", objective.limit.to_string().replace(' ', ""))
+}
+
+/// A capacity with nothing in it yet.
+fn blank(plan: &RunPlan, ended_by: EndedBy, method: String) -> Capacity {
+    Capacity {
+        rate_hz: None,
+        low_hz: None,
+        high_hz: None,
+        ended_by,
+        is_lower_bound: false,
+        certified_hz: None,
+        certified_passes: 0,
+        method,
+        objective: objective_text(&plan.objective),
+    }
+}
+
+fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
+    let open: Vec<&TrialOutcome> = outcomes.iter().filter(|outcome| outcome.offered_hz.is_some()).collect();
+    let enclosure = Enclosure::of(&open);
+    let definition = definition(&plan.objective);
+    let Some(low) = enclosure.low_hz else {
+        let ended_by = match (enclosure.limited_hz, enclosure.high_hz) {
+            (Some(_), None) => EndedBy::Generator,
+            _ if is_cut_short(outcomes) => EndedBy::Interrupted,
+            _ => EndedBy::NothingCarried,
+        };
+        let tried = counted(outcomes.len() as f64, "trial");
+        return blank(plan, ended_by, format!("{definition}; none of {tried} met it"));
+    };
+    let mut capacity = match bound(&open, &enclosure, plan) {
+        Some(ended_by) => at_least(low, ended_by, plan, &definition),
+        None => between(&open, &enclosure, plan, &definition),
+    };
+    certify(&mut capacity, &open, plan);
+    capacity
+}
+
+/// Why the passes are only a lower bound; `None` if the server's own limit was found.
+fn bound(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan) -> Option<EndedBy> {
+    let is_first = |limited: f64| enclosure.high_hz.is_none_or(|high| limited <= high);
+    if enclosure.limited_hz.is_some_and(is_first) || is_connection_limited(open) {
+        return Some(EndedBy::Generator);
+    }
+    if enclosure.high_hz.is_some() {
+        return None;
+    }
+    let is_ceiling =
+        plan.search.max_rate_hz.zip(enclosure.low_hz).is_some_and(|(ceiling, low)| low >= ceiling * 0.999);
+    Some(if is_ceiling { EndedBy::Ceiling } else { EndedBy::Interrupted })
+}
+
+fn at_least(low_hz: f64, ended_by: EndedBy, plan: &RunPlan, definition: &str) -> Capacity {
+    let why = match ended_by {
+        EndedBy::Generator => "beyond it the generator was at its own limit",
+        EndedBy::Ceiling => "it is the highest rate that the plan allows",
+        _ => "the search did not get further",
+    };
+    let method = format!("{definition}; the greatest rate at which every trial met it: {why}");
+    let bound = blank(plan, ended_by, method);
+    Capacity { rate_hz: Some(low_hz), low_hz: Some(low_hz), is_lower_bound: true, ..bound }
+}
+
+fn between(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan, definition: &str) -> Capacity {
+    let cause = enclosure.cause;
+    let ended_by = match cause {
+        FailCause::Errors => EndedBy::Errors,
+        FailCause::Objective => EndedBy::Objective,
+        FailCause::AchievedRate => EndedBy::AchievedRate,
+    };
+    let grid: Vec<&TrialOutcome> = open
+        .iter()
+        .copied()
+        .filter(|outcome| outcome.purpose == TrialPurpose::Grid && outcome.is_sound())
+        .collect();
+    let limit_ns = plan.objective.limit.0 as f64;
+    let fitted = if cause == FailCause::Objective { fit::crossing(&grid, limit_ns) } else { None };
+    let (estimate, how) = match fitted {
+        Some(fitted) => (fitted.estimate, fitted.method),
+        None => enclosed(enclosure, &grid, limit_ns),
+    };
+    let method = format!("{definition}; {how}");
+    let found = blank(plan, ended_by, method);
+    Capacity {
+        rate_hz: Some(estimate.point),
+        low_hz: Some(estimate.low),
+        high_hz: Some(estimate.high),
+        ..found
+    }
+}
+
+/// The estimate where no line fits: the enclosure, and in it the crossing of the isotonic curve if there is one.
+fn enclosed(enclosure: &Enclosure, grid: &[&TrialOutcome], limit_ns: f64) -> (Estimate, String) {
+    let low = enclosure.low_hz.unwrap_or(0.0);
+    let high = enclosure.high_hz.unwrap_or(low).max(low);
+    let crossing = fit::isotonic_crossing(grid, limit_ns).filter(|_| enclosure.cause == FailCause::Objective);
+    let point = crossing.map_or(low, |crossing| crossing.clamp(low, high));
+    let why = match enclosure.cause {
+        FailCause::Objective => "latency does not follow a line in the logarithms",
+        FailCause::Errors => "failures set the end",
+        FailCause::AchievedRate => "completions fell behind",
+    };
+    let how = format!(
+        "{why}, so the interval reaches from the greatest rate at which all trials met it to the least at which none did"
+    );
+    (Estimate { point, low, high, level: 0.95 }, how)
+}
+
+fn definition(objective: &Objective) -> String {
+    let percentile = recorded_ratio(objective.percentile_ratio);
+    let stand_in = if percentile > objective.percentile_ratio + 1e-9 {
+        format!(" (judged by the next percentile that is kept, {})", percent(percentile))
+    } else {
+        String::new()
+    };
+    format!(
+        "highest offered rate with {}{stand_in} of response time from the intended send, achieved/offered at least {}, \
+         failures at most {}",
+        objective_text(objective),
+        percent(objective.min_achieved_ratio),
+        percent(objective.max_error_ratio)
+    )
+}
+
+fn is_cut_short(outcomes: &[TrialOutcome]) -> bool {
+    let has_fail = outcomes.iter().any(|outcome| matches!(outcome.judgement, Judgement::Fail(_)));
+    outcomes.iter().any(|outcome| outcome.is_interrupted) || !has_fail
+}
+
+/// Whether the connections, and not the server, set the end: all were in use while the server answered as fast as at
+/// low load.
+pub fn is_connection_limited(open: &[&TrialOutcome]) -> bool {
+    let fails = open.iter().filter(|outcome| {
+        matches!(outcome.judgement, Judgement::Fail(FailCause::Objective | FailCause::AchievedRate))
+    });
+    let Some(fail) = fails.min_by(|a, b| a.offered_hz.unwrap_or(0.0).total_cmp(&b.offered_hz.unwrap_or(0.0)))
+    else {
+        return false;
+    };
+    let fail_hz = fail.offered_hz.unwrap_or(0.0);
+    let low = open
+        .iter()
+        .filter(|outcome| outcome.judgement == Judgement::Pass && outcome.connections == fail.connections)
+        .filter(|outcome| outcome.offered_hz.is_some_and(|offered| offered <= LOW_LOAD * fail_hz))
+        .min_by(|a, b| a.offered_hz.unwrap_or(0.0).total_cmp(&b.offered_hz.unwrap_or(0.0)));
+    let Some(low) = low else { return false };
+    let is_flat = match (fail.service_p50_ns, low.service_p50_ns) {
+        (Some(full), Some(light)) => full <= FLAT_SERVICE.value * light,
+        _ => false,
+    };
+    let waits = match (fail.pool_wait_p99_ns, fail.percentile_ns) {
+        (Some(wait), Some(percentile)) => wait >= POOL_SHARE * percentile,
+        _ => false,
+    };
+    is_flat && waits
+}
+
+/// The highest rate at which every certification pass met the objective.
+fn certify(capacity: &mut Capacity, open: &[&TrialOutcome], plan: &RunPlan) {
+    let passes: Vec<&TrialOutcome> =
+        open.iter().copied().filter(|outcome| outcome.purpose == TrialPurpose::Certify).collect();
+    let needed = plan.search.certify_passes.max(1) as usize;
+    let proven = group_by_rate(&passes).into_iter().rev().find(|group| {
+        let sound: Vec<_> = group.outcomes.iter().filter(|outcome| outcome.is_sound()).collect();
+        sound.len() >= needed && sound.iter().all(|outcome| outcome.judgement == Judgement::Pass)
+    });
+    if let Some(group) = proven {
+        let count = group.outcomes.iter().filter(|outcome| outcome.is_sound()).count();
+        capacity.certified_hz = Some(group.rate_hz);
+        capacity.certified_passes = u32::try_from(count).unwrap_or(u32::MAX);
+        let text = format!("; {} of {count} fresh trials met it at {} req/s", count, rate(group.rate_hz));
+        capacity.method.push_str(&text);
+    }
+}
+
+/// The objective's limit as it is read: `p99 below 50 ms`.
+pub(crate) fn objective_phrase(objective: &Objective) -> String {
+    let text = objective_text(objective);
+    let percentile = text.split('<').next().unwrap_or_default().to_owned();
+    format!(
+        "{percentile} below {}",
+        duration(objective.limit.0 as f64).replace(".00", "").replace(".0 ", " ")
+    )
+}

@@ -1,0 +1,71 @@
+//! The capacity curve, one point per trial, and the latency distribution of one of them.
+
+use crate::input::Examined;
+use crate::outcome::TrialOutcome;
+use crate::view::{TrialView, finite_or_zero};
+use sysdyno_record::analysis::{CurvePoint, QuantilePoint, VerdictStatus};
+use sysdyno_record::load::{LatencyKind, LatencySummary};
+use sysdyno_stats::order_statistics::{TAIL_COUNT_MIN, is_quantile_supported};
+
+/// Points of a distribution.
+const POINTS: u32 = 100;
+
+/// One point per trial that has ended.
+pub(crate) fn curve(examined: &Examined) -> Vec<CurvePoint> {
+    let trials = examined.views.iter().zip(&examined.outcomes).zip(&examined.verdicts);
+    trials.map(|((view, outcome), verdict)| point(view, outcome, verdict.status)).collect()
+}
+
+fn point(view: &TrialView, outcome: &TrialOutcome, status: VerdictStatus) -> CurvePoint {
+    let felt = view.summary(view.felt_kind());
+    CurvePoint {
+        trial: outcome.trial,
+        purpose: outcome.purpose,
+        connections: outcome.connections,
+        offered_hz: outcome.offered_hz,
+        achieved_hz: outcome.achieved_hz,
+        goodput_hz: outcome.goodput_hz,
+        error_ratio: outcome.error_ratio,
+        p50_ns: felt.p50,
+        p90_ns: felt.p90,
+        p99_ns: felt.p99,
+        p99_9_ns: felt.p99_9,
+        met: outcome.offered_hz.and(outcome.met()),
+        status,
+        begin_mono_ns: view.measured().begin_mono_ns,
+        end_mono_ns: view.measured().end_mono_ns,
+    }
+}
+
+/// Quantiles that the sample supports, closer together the farther out they are.
+pub(crate) fn distribution(view: &TrialView) -> Vec<QuantilePoint> {
+    let histogram = view.latency.get(view.felt_kind());
+    let decades = (histogram.count() as f64 / TAIL_COUNT_MIN).max(1.0).log10();
+    let ratio = |index: u32| 1.0 - 10f64.powf(-decades * f64::from(index) / f64::from(POINTS));
+    let supported = (0..=POINTS).map(ratio).filter(|ratio| is_quantile_supported(histogram.count(), *ratio));
+    supported
+        .filter_map(|ratio| Some(QuantilePoint { ratio, value_ns: histogram.quantile(ratio)? }))
+        .collect()
+}
+
+/// The slip as a whole: loop and pool slip together.
+///
+/// The record keeps the two apart. Their quantiles are added, which is exact when the requests that were late in one way
+/// are those that were late in the other, and nearly so when one of them hardly matters, which is the usual case.
+pub(crate) fn slip(view: &TrialView) -> LatencySummary {
+    let (late, waited) = (view.summary(LatencyKind::LoopSlip), view.summary(LatencyKind::PoolSlip));
+    let add = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+    LatencySummary {
+        p50: add(late.p50, waited.p50),
+        p90: add(late.p90, waited.p90),
+        p99: add(late.p99, waited.p99),
+        p99_9: add(late.p99_9, waited.p99_9),
+        max: add(late.max, waited.max),
+        count: late.count.min(waited.count),
+        mean: late.mean.zip(waited.mean).map(|(late, waited)| finite_or_zero(late + waited)),
+        p50_interval: None,
+        p99_interval: None,
+        censored_count: late.censored_count.max(waited.censored_count),
+        censored_min_ns: late.censored_min_ns.or(waited.censored_min_ns),
+    }
+}

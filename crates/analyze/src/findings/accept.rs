@@ -1,0 +1,145 @@
+//! Accept queue overflow: connections arrive faster than the server accepts them, and the kernel drops them.
+//!
+//! The queue of a listener holds its limit plus one (`sk_ack_backlog > sk_max_ack_backlog` means full,
+//! `include/net/sock.h`). The limit is the smaller of the argument of `listen` and `net.core.somaxconn` at that moment, so
+//! that a changed setting has no effect before the next `listen`.
+
+use super::{Case, ENGINE, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{counted, duration, name, whole};
+use crate::readings::{Window, sum_known};
+use crate::threshold::Threshold;
+use crate::view::TrialView;
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::load::{FailureClass, LatencyKind};
+
+const OVERFLOWS: Threshold = Threshold::new(
+    "connections dropped at a full accept queue, more than",
+    0.0,
+    "count",
+    "TcpExt.ListenOverflows; netdata warns above 1/s",
+);
+const SYN_TIMEOUT_NS: Threshold = Threshold::new(
+    "time to connect that only a repeated SYN explains",
+    0.9e9,
+    "ns",
+    "initial retransmission timeout of 1 s, RFC 6298",
+);
+
+/// T01.
+pub(super) const OVERFLOW: Rule = Rule {
+    id: "T01",
+    name: "accept-overflow",
+    meaning: "The accept queue of a listening socket was full and the kernel dropped connections.",
+    thresholds: &[OVERFLOWS, SYN_TIMEOUT_NS],
+    remedy: "let the server accept faster (more workers, a shorter accept loop), then raise its backlog and net.core.somaxconn; \
+             only a new listen() takes them over",
+    counterfactual: "with a longer accept queue the overflows and the slow connects would stay",
+    examine: examine_overflow,
+};
+
+const NETNS: &str = "netns:target";
+
+fn examine_overflow(scene: &Scene) -> Option<Case> {
+    let dropped = |view: &&TrialView| drops(&view.whole());
+    let total = sum_known(scene.trials.iter().map(|view| dropped(&view)))?;
+    let worst =
+        scene.trials.iter().max_by(|a, b| dropped(a).unwrap_or(0.0).total_cmp(&dropped(b).unwrap_or(0.0)))?;
+    let window = worst.whole();
+    let source = "/proc/PID/net/netstat TcpExt ListenOverflows, ListenDrops";
+    let column = format!("TcpExt.ListenOverflows@{NETNS}");
+    if total <= OVERFLOWS.value {
+        let (first, last) = (scene.trials.first()?, scene.trials.last()?);
+        let whole_run = Window::new(first.series, first.begin.begin_mono_ns, last.end.end_mono_ns);
+        let text = "no connection was dropped at an accept queue".to_owned();
+        let against = seen_in(column, evidence(EvidenceRole::Against, &whole_run, source, text));
+        return excluded("No accept queue overflowed", vec![against]);
+    }
+    let text = format!(
+        "{} were dropped at a full accept queue, {} in all trials",
+        counted(dropped(&worst).unwrap_or(0.0), "connection"),
+        whole(total)
+    );
+    let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, source, text))];
+    let listener = fullest(&window);
+    found.extend(listener.as_ref().and_then(|listener| listener.evidence(&window)));
+    found.extend(repeated_syns(&window));
+    found.extend(effect(worst, &window));
+    let place = listener.map_or(String::new(), |listener| {
+        format!(
+            " of {} (limit {}, greatest length {})",
+            listener.address(),
+            whole(listener.limit),
+            whole(listener.length)
+        )
+    });
+    let title = format!("The accept queue{place} overflowed: {} were dropped", counted(total, "connection"));
+    Some(Case { title, evidence: found, remedy: None })
+}
+
+/// Connections dropped at listeners. Overflows are counted among the drops.
+fn drops(window: &Window) -> Option<f64> {
+    let overflows = window.occurrences("TcpExt.ListenOverflows", NETNS);
+    let drops = window.occurrences("TcpExt.ListenDrops", NETNS);
+    overflows.map(|overflows| if overflows > 0.0 { overflows.max(drops.unwrap_or(0.0)) } else { 0.0 })
+}
+
+struct Listener<'a> {
+    scope: &'a str,
+    length: f64,
+    limit: f64,
+}
+
+impl Listener<'_> {
+    fn address(&self) -> String {
+        name(self.scope.trim_start_matches("listener:"))
+    }
+
+    fn evidence(&self, window: &Window) -> Option<Evidence> {
+        let text = format!("its queue reached {}, the limit is {}", whole(self.length), whole(self.limit));
+        let column = format!("listener.queue_count@{}", self.scope);
+        let confirmer =
+            evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_rqueue and idiag_wqueue", text);
+        (self.length >= self.limit).then(|| seen_in(column, confirmer))
+    }
+}
+
+/// The listener whose queue came nearest to its limit, or went farthest beyond.
+fn fullest<'a>(window: &Window<'a>) -> Option<Listener<'a>> {
+    let listeners = window.scopes("listener.queue_count").into_iter().filter_map(|scope| {
+        let length = window.level("listener.queue_count", scope)?.max;
+        let limit = window.level("listener.limit_count", scope)?.last;
+        Some(Listener { scope, length, limit })
+    });
+    listeners.max_by(|a, b| (a.length - a.limit).total_cmp(&(b.length - b.limit)))
+}
+
+/// SYNs that this host had to send again; the generator's, when both share the namespace.
+fn repeated_syns(window: &Window) -> Option<Evidence> {
+    let repeated = window.occurrences("TcpExt.TCPSynRetrans", NETNS).filter(|count| *count > 0.0)?;
+    let text = format!("{} SYN packets were sent again", whole(repeated));
+    let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
+    Some(seen_in(
+        format!("TcpExt.TCPSynRetrans@{NETNS}"),
+        evidence(EvidenceRole::Confirmer, window, source, text),
+    ))
+}
+
+/// What users notice of it: connects that fail or take a second and more.
+fn effect(view: &TrialView, window: &Window) -> Option<Evidence> {
+    let failed = view.failures_of(&[
+        FailureClass::ConnectTimeout,
+        FailureClass::ConnectReset,
+        FailureClass::ConnectRefused,
+    ]);
+    let slow = [LatencyKind::Connect, LatencyKind::Response, LatencyKind::Service]
+        .iter()
+        .filter_map(|kind| view.summary(*kind).max)
+        .max()
+        .filter(|slow| *slow as f64 >= SYN_TIMEOUT_NS.value);
+    let text = match (failed, slow) {
+        (0, None) => return None,
+        (0, Some(slow)) => format!("the slowest request took {}", duration(slow as f64)),
+        (failed, _) => format!("{} could not be established", counted(failed as f64, "connection")),
+    };
+    Some(evidence(EvidenceRole::Effect, window, ENGINE, text))
+}

@@ -1,0 +1,239 @@
+//! CPU as the limit: all of it, or one thread's worth of it.
+
+use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use crate::format::{cpus, list, name, percent};
+use crate::readings::{CpuShare, MachineShare, Window, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::event::ProcessRole;
+
+const MACHINE_BUSY: Threshold = Threshold::new(
+    "busy share of all CPUs",
+    0.85,
+    "ratio",
+    "netdata, CPU utilisation alarm (75 % clears, 85 % warns)",
+);
+const RUN_DELAY: Threshold = Threshold::new(
+    "time that the server's threads waited for a CPU ÷ time that they wanted one",
+    0.20,
+    "ratio",
+    HOUSE,
+);
+const PRESSURE: Threshold =
+    Threshold::new("share of the time in which some task waited for a CPU (PSI)", 0.25, "ratio", HOUSE);
+const USER_BOUND: Threshold =
+    Threshold::new("user share of the busy time that calls it user code", 0.60, "ratio", HOUSE);
+const GENERATOR_PART: Threshold =
+    Threshold::new("the generator's part of the busy time that is named first", 0.30, "ratio", HOUSE);
+
+/// C13.
+pub(super) const SATURATED: Rule = Rule {
+    id: "C13",
+    name: "cpu-saturated",
+    meaning: "All CPUs are busy; more requests cannot be worked on at the same time.",
+    thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, GENERATOR_PART],
+    remedy: "spend less CPU per request (profile the server, cache its responses) or give it more CPUs",
+    counterfactual: "with one CPU more, or one taken away, the capacity would stay the same",
+    examine: examine_saturated,
+};
+
+fn examine_saturated(scene: &Scene) -> Option<Case> {
+    let window = scene.focus.steady();
+    let machine = window.machine()?;
+    let busiest = busiest(&window)?;
+    let column = format!("cpu.idle_us@{}", busiest.scope);
+    if machine.busy_ratio < MACHINE_BUSY.value {
+        let text = format!("the CPUs were {} busy", percent(machine.busy_ratio));
+        let against = seen_in(column, evidence(EvidenceRole::Against, &window, "/proc/stat", text));
+        return excluded("The CPUs are not the limit", vec![against]);
+    }
+    let text = format!(
+        "{} of the time of {} was spent: {}",
+        percent(machine.busy_ratio),
+        cpu_names(&window),
+        split(&machine)
+    );
+    let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, "/proc/stat", text))];
+    found.extend(waiting(scene, &window));
+    found.extend(user_effect(scene));
+    let (server, generator) =
+        (used(scene, &window, ProcessRole::Target), used(scene, &window, ProcessRole::Generator));
+    let who = match (server, generator) {
+        (Some(server), Some(generator)) => {
+            format!(
+                "; the server used {} of {} CPUs, the generator {}",
+                cpus(server),
+                machine.cpus,
+                cpus(generator)
+            )
+        }
+        (Some(server), None) => format!("; the server used {} of {} CPUs", cpus(server), machine.cpus),
+        _ => String::new(),
+    };
+    let title = format!(
+        "The CPUs are the limit: {} are {} busy, {}{who}",
+        cpu_names(&window),
+        percent(machine.busy_ratio),
+        split(&machine)
+    );
+    let busy = machine.busy_ratio * machine.cpus as f64;
+    let part = generator.and_then(|generator| ratio(generator, busy)).unwrap_or(0.0);
+    Some(Case { title, evidence: found, remedy: remedy(&machine, part) })
+}
+
+fn remedy(machine: &MachineShare, generator_part: f64) -> Option<String> {
+    if generator_part >= GENERATOR_PART.value {
+        return Some(format!(
+            "send the load from another host: {} of the CPU time went into the generator",
+            percent(generator_part)
+        ));
+    }
+    let user = ratio(machine.user_ratio, machine.busy_ratio)?;
+    (user < USER_BOUND.value).then(|| {
+        "most of the time is in the kernel: keep connections alive, send fewer and larger writes, spread the network's \
+         interrupts; or give it more CPUs"
+            .to_owned()
+    })
+}
+
+fn used(scene: &Scene, window: &Window, role: ProcessRole) -> Option<f64> {
+    window.process_cpus(&scene.focus.processes(role))
+}
+
+fn busiest(window: &Window) -> Option<CpuShare> {
+    window.cpus().into_iter().max_by(|a, b| a.busy_ratio.total_cmp(&b.busy_ratio))
+}
+
+/// `CPUs 0 and 1`; beyond eight of them, their number.
+fn cpu_names(window: &Window) -> String {
+    let numbers: Vec<String> = window.cpus().iter().map(|cpu| name(cpu.number())).collect();
+    match numbers.as_slice() {
+        [one] => format!("CPU {one}"),
+        few if few.len() <= 8 => format!("CPUs {}", list(few)),
+        many => format!("all {} CPUs", many.len()),
+    }
+}
+
+fn split(machine: &MachineShare) -> String {
+    let parts = [
+        (machine.user_ratio, "user"),
+        (machine.system_ratio, "system"),
+        (machine.softirq_ratio, "interrupts"),
+        (machine.steal_ratio, "stolen"),
+    ];
+    let named = parts
+        .iter()
+        .filter(|(share, _)| *share >= 0.005)
+        .map(|(share, what)| format!("{} {what}", percent(*share)));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// Tasks that waited for a CPU: of the server, of the host, by the scheduler's count.
+fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
+    let confirm = |source: &str, text: String| evidence(EvidenceRole::Confirmer, window, source, text);
+    let targets = scene.focus.processes(ProcessRole::Target);
+    let delay = window.process_run_delay(&targets).zip(window.process_cpus(&targets));
+    let delay =
+        delay.and_then(|(waited, ran)| ratio(waited, waited + ran)).filter(|share| *share >= RUN_DELAY.value);
+    let pressure = window
+        .growth("psi.cpu_some_us", "host")
+        .and_then(|growth| growth.per_second())
+        .map(|rate| rate / 1e6);
+    let pressure = pressure.filter(|share| *share >= PRESSURE.value);
+    let count = window.cpus().len() as f64;
+    let running = window.level("kernel.running_count", "host").filter(|level| level.mean > count);
+    let delay = delay.map(|share| {
+        confirm(
+            "/proc/PID/task/TID/schedstat",
+            format!(
+                "the server's threads waited for a CPU in {} of the time in which they wanted one",
+                percent(share)
+            ),
+        )
+    });
+    let pressure = pressure.map(|share| {
+        seen_in(
+            "psi.cpu_some_us@host".to_owned(),
+            confirm(
+                "/proc/pressure/cpu",
+                format!("some task waited for a CPU in {} of the time", percent(share)),
+            ),
+        )
+    });
+    let running = running.map(|level| {
+        seen_in(
+            "kernel.running_count@host".to_owned(),
+            confirm(
+                "/proc/stat procs_running",
+                format!("{:.1} tasks wanted to run on {} CPUs", level.mean, window.cpus().len()),
+            ),
+        )
+    });
+    [delay, pressure, running].into_iter().flatten().collect()
+}
+
+const THREAD_FULL: Threshold =
+    Threshold::new("CPU of the busiest thread of the server", 0.95, "ratio of a CPU", HOUSE);
+const SIBLINGS_IDLE: Threshold =
+    Threshold::new("CPU of its next busiest thread", 0.20, "ratio of a CPU", HOUSE);
+
+/// F05.
+pub(super) const SINGLE_THREAD: Rule = Rule {
+    id: "F05",
+    name: "single-thread",
+    meaning: "One thread of the server does the work and is full, while other CPUs are idle.",
+    thresholds: &[THREAD_FULL, SIBLINGS_IDLE, MACHINE_BUSY],
+    remedy: "run as many workers as there are CPUs (several processes or SO_REUSEPORT), or move the work out of that thread",
+    counterfactual: "a second worker would not raise the rate",
+    examine: examine_single_thread,
+};
+
+fn examine_single_thread(scene: &Scene) -> Option<Case> {
+    let window = scene.focus.steady();
+    let machine = window.machine();
+    let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
+    let first = threads.first()?;
+    let source = "/proc/PID/task/TID/schedstat";
+    let seen = |role: EvidenceRole, text: String| {
+        seen_in(first.column.clone(), evidence(role, &window, source, text))
+    };
+    let next = threads.get(1).map_or(0.0, |thread| thread.busy_ratio);
+    let against =
+        |text: String| excluded("No single thread is the limit", vec![seen(EvidenceRole::Against, text)]);
+    if first.busy_ratio < THREAD_FULL.value {
+        return against(format!(
+            "the busiest thread of the server used {} of a CPU",
+            percent(first.busy_ratio)
+        ));
+    }
+    if next > SIBLINGS_IDLE.value {
+        return against(format!("the server's next thread was busy too: {} of a CPU", percent(next)));
+    }
+    let who = format!("{} (process {})", name(&first.command), first.pid);
+    let mut found = vec![seen(
+        EvidenceRole::Mechanism,
+        format!(
+            "one thread of {who} used {} of a CPU, the next {}",
+            percent(first.busy_ratio),
+            percent(next)
+        ),
+    )];
+    match machine {
+        Some(machine) if machine.busy_ratio < MACHINE_BUSY.value => {
+            let text = format!("{} of the machine was idle meanwhile", percent(1.0 - machine.busy_ratio));
+            found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/stat", text));
+        }
+        Some(machine) => {
+            let text = format!(
+                "no CPU was left for a second thread: the machine was {} busy",
+                percent(machine.busy_ratio)
+            );
+            found.push(evidence(EvidenceRole::Against, &window, "/proc/stat", text));
+        }
+        None => {}
+    }
+    found.extend(user_effect(scene));
+    let title =
+        format!("One thread is the limit: {who} has one busy thread, {} of a CPU", percent(first.busy_ratio));
+    Some(Case { title, evidence: found, remedy: None })
+}

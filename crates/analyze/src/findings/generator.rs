@@ -1,0 +1,96 @@
+//! The load generator as the limit: then nothing is known about the server's.
+
+use super::{Case, ENGINE, Rule, Scene, evidence, excluded, tail_ns, user_effect};
+use crate::capacity::FLAT_SERVICE;
+use crate::format::{counted, cpus, duration, percent};
+use crate::verdict::{GENERATOR_CHECKS, SERVER_SATURATED, is_server_saturated};
+use sysdyno_record::analysis::{EvidenceRole, Reason, VerdictStatus};
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::load::LatencyKind;
+
+/// G01.
+pub(super) const GENERATOR_LIMITED: Rule = Rule {
+    id: "G01",
+    name: "generator-limited",
+    meaning: "The load generator reached its own limit before the server reached its.",
+    thresholds: &[SERVER_SATURATED],
+    remedy: "give the generator more threads or CPUs, lift its quota, or send from another host",
+    counterfactual: "with a second generator host the rate would stay the same",
+    examine: examine_generator,
+};
+
+fn examine_generator(scene: &Scene) -> Option<Case> {
+    let window = scene.focus.steady();
+    let generator = &scene.focus.end.summary.generator;
+    let Some(reason) = focus_reason(scene) else {
+        let text = format!(
+            "the generator's busiest thread used {} of a CPU",
+            percent(generator.busiest_thread_ratio)
+        );
+        return excluded(
+            "The generator is not the limit",
+            vec![evidence(EvidenceRole::Against, &window, ENGINE, text)],
+        );
+    };
+    let mut found = vec![evidence(EvidenceRole::Mechanism, &window, ENGINE, reason.text.clone())];
+    if is_server_saturated(&scene.focus, &window) == Some(false) {
+        let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target));
+        let used = used.map_or(String::new(), |used| format!(": the server used {}", cpus(used)));
+        let idle = window.machine().map_or(0.0, |machine| 1.0 - machine.busy_ratio);
+        let text = format!("{} of the machine was idle{used}", percent(idle));
+        found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/stat", text));
+    }
+    found.extend(user_effect(scene));
+    Some(Case {
+        title: format!("The generator is the limit: {}", reason.text),
+        evidence: found,
+        remedy: Some(reason.remedy.clone()),
+    })
+}
+
+/// The check that says so of the focus.
+fn focus_reason<'a>(scene: &Scene<'a>) -> Option<&'a Reason> {
+    let index = scene.trials.iter().position(|view| view.begin.trial == scene.focus.begin.trial)?;
+    let is_generator = |reason: &&Reason| {
+        reason.status == VerdictStatus::Invalid && GENERATOR_CHECKS.contains(&reason.id.as_str())
+    };
+    scene.verdicts.get(index)?.reasons.iter().find(is_generator)
+}
+
+/// G02.
+pub(super) const CONNECTION_LIMITED: Rule = Rule {
+    id: "G02",
+    name: "connection-limited",
+    meaning: "All connections were in use while the server answered as fast as at low load: their number is the limit.",
+    thresholds: &[FLAT_SERVICE],
+    remedy: "raise --connections and run again",
+    counterfactual: "with twice as many connections the rate would stay the same",
+    examine: examine_connections,
+};
+
+fn examine_connections(scene: &Scene) -> Option<Case> {
+    if !scene.is_connection_limited {
+        return None;
+    }
+    let window = scene.focus.steady();
+    let connections = counted(f64::from(scene.focus.plan().connections), "connection");
+    let wait = tail_ns(&scene.focus, LatencyKind::PoolSlip)?;
+    let text =
+        format!("requests waited for one of the {connections}, 1 % of them {} or more", duration(wait));
+    let mut found = vec![evidence(EvidenceRole::Mechanism, &window, ENGINE, text.clone())];
+    let median = |view: &crate::view::TrialView| view.summary(LatencyKind::Service).p50.map(|ns| ns as f64);
+    if let Some((full, light)) = median(&scene.focus).zip(scene.base.as_ref().and_then(median)) {
+        let text = format!(
+            "the median service time was {} then and {} at the lowest load",
+            duration(full),
+            duration(light)
+        );
+        found.push(evidence(EvidenceRole::Confirmer, &window, ENGINE, text));
+    }
+    found.extend(user_effect(scene));
+    Some(Case {
+        title: format!("The number of connections is the limit: {text}"),
+        evidence: found,
+        remedy: None,
+    })
+}

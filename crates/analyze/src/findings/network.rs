@@ -1,0 +1,109 @@
+//! The network link as the limit.
+
+use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use crate::format::{name, percent, whole};
+use crate::readings::{Window, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+
+const LINE_RATE: Threshold = Threshold::new(
+    "bits sent or received ÷ speed of the link",
+    0.90,
+    "ratio",
+    "netdata, interface speed alarm",
+);
+const CPU_IDLE: Threshold =
+    Threshold::new("idle share of the CPUs that shows that they are not the limit", 0.30, "ratio", HOUSE);
+const RETRANSMITTED: Threshold = Threshold::new("TCP segments sent again ÷ sent", 0.01, "ratio", HOUSE);
+
+/// N10.
+pub(super) const BANDWIDTH: Rule = Rule {
+    id: "N10",
+    name: "bandwidth-bound",
+    meaning: "A network link carries as many bits as it can.",
+    thresholds: &[LINE_RATE, CPU_IDLE, RETRANSMITTED],
+    remedy: "compress or shrink the responses, cache them nearer to the users, or use a faster link or more of them",
+    counterfactual: "with responses of half the size the number of requests per second would stay the same",
+    examine: examine_bandwidth,
+};
+
+struct Link<'a> {
+    device: &'a str,
+    direction: &'static str,
+    used_ratio: f64,
+    speed_mbps: f64,
+}
+
+fn examine_bandwidth(scene: &Scene) -> Option<Case> {
+    let window = scene.focus.steady();
+    let links = links(&window);
+    let Some(busiest) = links.iter().max_by(|a, b| a.used_ratio.total_cmp(&b.used_ratio)) else {
+        let text = "the requests went over the loopback interface, which has no speed".to_owned();
+        let against = evidence(EvidenceRole::Against, &window, "the target's address", text);
+        return excluded(
+            "No network link is the limit",
+            if scene.focus.is_loopback() { vec![against] } else { Vec::new() },
+        );
+    };
+    let text = format!(
+        "{} {} {} of its {} Mbit/s",
+        name(busiest.device),
+        busiest.direction,
+        percent(busiest.used_ratio),
+        whole(busiest.speed_mbps)
+    );
+    let column = format!(
+        "netdev.{}_bytes@netdev:{}",
+        if busiest.direction == "sent" { "tx" } else { "rx" },
+        busiest.device
+    );
+    let seen = |role: EvidenceRole| {
+        seen_in(column.clone(), evidence(role, &window, "/proc/PID/net/dev", text.clone()))
+    };
+    if busiest.used_ratio < LINE_RATE.value {
+        return excluded("No network link is the limit", vec![seen(EvidenceRole::Against)]);
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    found.extend(confirmers(&window));
+    found.extend(user_effect(scene));
+    Some(Case { title: format!("The network link is the limit: {text}"), evidence: found, remedy: None })
+}
+
+/// Links with a known speed, both directions of each.
+fn links<'a>(window: &Window<'a>) -> Vec<Link<'a>> {
+    let mut links = Vec::new();
+    for scope in window.scopes("netdev.speed_mbps") {
+        let Some(speed) = window.level("netdev.speed_mbps", scope).filter(|speed| speed.last > 0.0) else {
+            continue;
+        };
+        for (direction, column) in [("sent", "netdev.tx_bytes"), ("received", "netdev.rx_bytes")] {
+            let bytes_hz = window.growth(column, scope).and_then(|growth| growth.per_second());
+            let used = bytes_hz.and_then(|bytes_hz| ratio(bytes_hz * 8.0, speed.last * 1e6));
+            let device = scope.trim_start_matches("netdev:");
+            links.extend(used.map(|used_ratio| Link {
+                device,
+                direction,
+                used_ratio,
+                speed_mbps: speed.last,
+            }));
+        }
+    }
+    links
+}
+
+fn confirmers(window: &Window) -> Vec<Evidence> {
+    let mut found = Vec::new();
+    if let Some(machine) = window.machine().filter(|machine| 1.0 - machine.busy_ratio > CPU_IDLE.value) {
+        let text = format!("the CPUs were {} idle meanwhile", percent(1.0 - machine.busy_ratio));
+        found.push(evidence(EvidenceRole::Confirmer, window, "/proc/stat", text));
+    }
+    let count = |column: &str| window.growth(column, "netns:target").map(|growth| growth.amount);
+    let again =
+        count("Tcp.RetransSegs").zip(count("Tcp.OutSegs")).and_then(|(again, sent)| ratio(again, sent));
+    if let Some(share) = again.filter(|share| *share > RETRANSMITTED.value) {
+        let text = format!("{} of the TCP segments were sent again", percent(share));
+        let seen = evidence(EvidenceRole::Confirmer, window, "/proc/PID/net/snmp Tcp RetransSegs", text);
+        found.push(seen_in("Tcp.RetransSegs@netns:target".to_owned(), seen));
+    }
+    found
+}

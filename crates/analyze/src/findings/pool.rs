@@ -1,0 +1,144 @@
+//! Worker pool full: requests wait in the server's sockets while its workers wait for something that is not CPU.
+
+use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use crate::format::{counted, cpus, name, percent, whole};
+use crate::readings::{Window, process_scope, sum_known};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::event::ProcessRole;
+
+const UNREAD_SHARE: Threshold = Threshold::new(
+    "connections with a request that the server has not read ÷ requests in flight",
+    0.25,
+    "ratio",
+    HOUSE,
+);
+const IN_FLIGHT: Threshold =
+    Threshold::new("requests in flight, so that waiting means something", 4.0, "count", HOUSE);
+const QUEUED: Threshold =
+    Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
+const MACHINE_IDLE: Threshold = Threshold::new("busy share of all CPUs, at most", 0.70, "ratio", HOUSE);
+const THREAD_IDLE: Threshold =
+    Threshold::new("CPU of the server's busiest thread, at most", 0.95, "ratio of a CPU", HOUSE);
+const ASLEEP: Threshold =
+    Threshold::new("share of the server's threads that are running, at most", 0.5, "ratio", HOUSE);
+
+/// F04.
+pub(super) const POOL_FULL: Rule = Rule {
+    id: "F04",
+    name: "worker-pool-full",
+    meaning: "All workers of the server are occupied without using CPU, and requests wait for one to become free.",
+    thresholds: &[UNREAD_SHARE, IN_FLIGHT, QUEUED, MACHINE_IDLE, THREAD_IDLE, ASLEEP],
+    remedy: "raise the number of workers, or shorten what they wait for (a database, another service, a sleep)",
+    counterfactual: "with twice as many workers the capacity would stay the same",
+    examine: examine_pool,
+};
+
+fn examine_pool(scene: &Scene) -> Option<Case> {
+    let window = scene.focus.steady();
+    let not_full = "The worker pool is not the limit";
+    if let Some(against) = busy_cpus(scene, &window) {
+        return excluded(not_full, vec![against]);
+    }
+    let in_flight = scene.focus.in_flight_mean().unwrap_or(0.0);
+    let waiting = waiting(&window, in_flight);
+    if waiting.iter().all(|evidence| evidence.role == EvidenceRole::Against) {
+        return excluded(not_full, waiting);
+    }
+    let mut found: Vec<Evidence> =
+        waiting.into_iter().filter(|evidence| evidence.role == EvidenceRole::Mechanism).collect();
+    let workers = workers(scene, &window);
+    found.extend(workers.evidence);
+    found.extend(user_effect(scene));
+    let reason = found.first().map_or(String::new(), |evidence| format!(", {}", evidence.text));
+    let title = format!("The worker pool is full: {} while the CPUs are idle{reason}", workers.text);
+    Some(Case { title, evidence: found, remedy: None })
+}
+
+/// CPU that explains the waiting without a pool.
+fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
+    let against = |source: &str, text: String| Some(evidence(EvidenceRole::Against, window, source, text));
+    if let Some(machine) = window.machine().filter(|machine| machine.busy_ratio > MACHINE_IDLE.value) {
+        return against("/proc/stat", format!("the CPUs were {} busy", percent(machine.busy_ratio)));
+    }
+    let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
+    let full = threads.first().filter(|thread| thread.busy_ratio >= THREAD_IDLE.value)?;
+    against(
+        "/proc/PID/task/TID/schedstat",
+        format!("a thread of the server used {} of a CPU", percent(full.busy_ratio)),
+    )
+}
+
+/// Requests that wait in sockets, as mechanism; sockets in which none waits, as contradiction.
+fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
+    let mut found = Vec::new();
+    for scope in window.scopes("connections.unread_count") {
+        let Some(unread) = window.level("connections.unread_count", scope) else { continue };
+        let is_waiting = in_flight >= IN_FLIGHT.value && unread.mean >= UNREAD_SHARE.value * in_flight;
+        let role = if is_waiting { EvidenceRole::Mechanism } else { EvidenceRole::Against };
+        let text = format!(
+            "{} of {} in flight lie unread in the server's sockets",
+            whole(unread.mean),
+            counted(in_flight.round(), "request")
+        );
+        let column = format!("connections.unread_count@{scope}");
+        found.push(seen_in(
+            column,
+            evidence(role, window, "sock_diag, idiag_rqueue of ESTABLISHED sockets", text),
+        ));
+    }
+    for scope in window.scopes("listener.queue_count") {
+        let Some(queue) = window.level("listener.queue_count", scope) else { continue };
+        let role = if queue.mean >= QUEUED.value { EvidenceRole::Mechanism } else { EvidenceRole::Against };
+        let text = format!(
+            "{:.1} connections wait to be accepted on {}",
+            queue.mean,
+            name(scope.trim_start_matches("listener:"))
+        );
+        let column = format!("listener.queue_count@{scope}");
+        found
+            .push(seen_in(column, evidence(role, window, "sock_diag, idiag_rqueue of LISTEN sockets", text)));
+    }
+    found
+}
+
+struct Workers {
+    text: String,
+    evidence: Vec<Evidence>,
+}
+
+/// What the server's threads did instead.
+fn workers(scene: &Scene, window: &Window) -> Workers {
+    let targets = scene.focus.processes(ProcessRole::Target);
+    let sum = |column: &str| {
+        sum_known(
+            targets
+                .iter()
+                .map(|process| window.level(column, &process_scope(process)).map(|level| level.mean)),
+        )
+    };
+    let threads = sum("process.threads_count").map(f64::round);
+    let running = sum("process.running_threads_count");
+    let blocked = sum("process.uninterruptible_threads_count").unwrap_or(0.0);
+    let command = targets.first().map_or("the server".to_owned(), |process| name(&process.command));
+    let text = threads.map_or(format!("{command} waits"), |threads| {
+        format!("{} of {command} wait", counted(threads, "thread"))
+    });
+    let mut found = Vec::new();
+    if let (Some(threads), Some(running)) = (threads, running)
+        && running <= ASLEEP.value * threads
+    {
+        let disk = if blocked >= 1.0 {
+            format!(", {blocked:.1} of the others blocked on a device")
+        } else {
+            String::new()
+        };
+        let text = format!("{running:.1} of {} were running{disk}", counted(threads, "thread"));
+        found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/stat", text));
+    }
+    if let (Some(used), Some(machine)) = (window.process_cpus(&targets), window.machine()) {
+        let text = format!("the server used {} of {} CPUs", cpus(used), machine.cpus);
+        found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/stat", text));
+    }
+    Workers { text, evidence: found }
+}

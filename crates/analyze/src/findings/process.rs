@@ -1,0 +1,126 @@
+//! Limits that the system sets to the server's processes: descriptors and CPU quota.
+
+use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use crate::format::{cpus, name, percent, whole};
+use crate::readings::{Window, process_scope, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use crate::verdict::throttled_share;
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
+
+const DESCRIPTORS_USED: Threshold = Threshold::new(
+    "open descriptors of a process of the server ÷ its limit",
+    0.95,
+    "ratio",
+    "netdata, file descriptor alarm",
+);
+const SPINNING: Threshold =
+    Threshold::new("CPU of a thread that accepts in vain", 0.95, "ratio of a CPU", HOUSE);
+
+/// F01.
+pub(super) const DESCRIPTORS: Rule = Rule {
+    id: "F01",
+    name: "fd-exhausted",
+    meaning: "A process of the server has used up its file descriptors and can accept no connection.",
+    thresholds: &[DESCRIPTORS_USED, SPINNING],
+    remedy: "raise the process's limit (LimitNOFILE, ulimit -n), and keep its connection limit below it with a reserve",
+    counterfactual: "with a higher limit, set on the living process by prlimit, the failures would stay",
+    examine: examine_descriptors,
+};
+
+struct Descriptors<'a> {
+    process: &'a WatchedProcess,
+    used: f64,
+    limit: f64,
+}
+
+fn examine_descriptors(scene: &Scene) -> Option<Case> {
+    let window = scene.focus.whole();
+    let targets = scene.focus.processes(ProcessRole::Target);
+    let known = targets.iter().filter_map(|process| {
+        let scope = process_scope(process);
+        let used = window.level("process.fds_count", &scope)?.max;
+        let limit = window.level("process.fds_limit_count", &scope)?.last;
+        (limit > 0.0).then_some(Descriptors { process, used, limit })
+    });
+    let fullest = known.max_by(|a, b| (a.used / a.limit).total_cmp(&(b.used / b.limit)))?;
+    let share = ratio(fullest.used, fullest.limit)?;
+    let who = format!("{} (process {})", name(&fullest.process.command), fullest.process.pid);
+    let text =
+        format!("{who} had {} of its {} file descriptors open", whole(fullest.used), whole(fullest.limit));
+    let column = format!("process.fds_count@{}", process_scope(fullest.process));
+    let seen = |role: EvidenceRole| {
+        seen_in(column.clone(), evidence(role, &window, "/proc/PID/fd, /proc/PID/limits", text.clone()))
+    };
+    if share < DESCRIPTORS_USED.value {
+        return excluded("File descriptors are not the limit", vec![seen(EvidenceRole::Against)]);
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    found.extend(not_accepting(scene, &window));
+    found.extend(user_effect(scene));
+    Some(Case { title: format!("File descriptors are the limit: {text}"), evidence: found, remedy: None })
+}
+
+/// Signs that the server does not accept: connections that wait, or a thread that spins.
+fn not_accepting(scene: &Scene, window: &Window) -> Vec<Evidence> {
+    let mut found = Vec::new();
+    for scope in window.scopes("listener.queue_count") {
+        let Some(queue) = window.level("listener.queue_count", scope).filter(|queue| queue.max >= 1.0) else {
+            continue;
+        };
+        let text = format!(
+            "up to {} connections waited to be accepted on {}",
+            whole(queue.max),
+            name(scope.trim_start_matches("listener:"))
+        );
+        let seen = evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_rqueue", text);
+        found.push(seen_in(format!("listener.queue_count@{scope}"), seen));
+    }
+    let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
+    if let Some(thread) = threads.first().filter(|thread| thread.busy_ratio >= SPINNING.value) {
+        let text = format!("a thread of the server used {} of a CPU", percent(thread.busy_ratio));
+        let seen = evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/schedstat", text);
+        found.push(seen_in(thread.column.clone(), seen));
+    }
+    found
+}
+
+const PERIODS_THROTTLED: Threshold =
+    Threshold::new("share of quota periods in which the server was stopped", 0.05, "ratio", HOUSE);
+const QUOTA_USED: Threshold = Threshold::new("CPU of the server ÷ its quota", 0.80, "ratio", HOUSE);
+
+/// C03.
+pub(super) const THROTTLED: Rule = Rule {
+    id: "C03",
+    name: "cfs-throttled",
+    meaning: "The server's CPU quota was used up, and it was stopped until the next period.",
+    thresholds: &[PERIODS_THROTTLED, QUOTA_USED],
+    remedy: "raise the quota (cpu.max, CPUQuota=, the container's CPU limit), or run fewer threads",
+    counterfactual: "without the quota the capacity would stay the same",
+    examine: examine_throttled,
+};
+
+fn examine_throttled(scene: &Scene) -> Option<Case> {
+    let window = scene.focus.steady();
+    let scope = "cgroup:target";
+    let share = throttled_share(&window, scope)?;
+    let column = format!("cgroup.throttled_count@{scope}");
+    let text = format!("the server was stopped in {} of the periods of its CPU quota", percent(share));
+    let seen = |role: EvidenceRole| {
+        seen_in(column.clone(), evidence(role, &window, "cpu.stat nr_throttled, nr_periods", text.clone()))
+    };
+    if share < PERIODS_THROTTLED.value {
+        return excluded("The CPU quota is not the limit", vec![seen(EvidenceRole::Against)]);
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target));
+    let quota = window.level("cgroup.quota_ratio", scope).map(|level| level.last);
+    if let Some((used, quota)) = used.zip(quota).filter(|(used, quota)| *used >= QUOTA_USED.value * quota) {
+        let text = format!("it used {} of the {} CPUs that it may use", cpus(used), cpus(quota));
+        found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/PID/stat, cpu.max", text));
+    }
+    found.extend(user_effect(scene));
+    let quota = quota.map_or(String::new(), |quota| format!(" of {} CPUs", cpus(quota)));
+    let title = format!("The CPU quota{quota} is the limit: {text}");
+    Some(Case { title, evidence: found, remedy: None })
+}

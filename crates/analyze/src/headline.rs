@@ -1,0 +1,158 @@
+//! The sentences that are read first: what the server can take, and what stops it.
+
+use crate::capacity::objective_phrase;
+use crate::format::{counted, duration, name, rate, whole};
+use crate::view::TrialView;
+use sysdyno_record::analysis::{
+    Capacity, Confidence, EndedBy, EvidenceRole, Finding, Reason, Verdict, VerdictStatus,
+};
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::plan::{RunPlan, SearchMethod};
+
+/// Most exclusions that are named when no limit was found.
+const EXCLUSIONS_MAX: usize = 3;
+
+/// What the server is called: its process, or just that.
+fn server(watched: &[WatchedProcess]) -> String {
+    let target = watched.iter().find(|process| process.role == ProcessRole::Target);
+    target
+        .map(|process| name(&process.command))
+        .filter(|name| !name.is_empty())
+        .unwrap_or("the server".to_owned())
+}
+
+/// The headline of `run`.
+pub(crate) fn headline_of_run(
+    capacity: &Capacity,
+    plan: &RunPlan,
+    view: &TrialView,
+    verdict: &Verdict,
+) -> String {
+    let who = server(view.watched);
+    let with = match plan.search.method {
+        SearchMethod::OfferedRate => format!(" with {}", objective_phrase(&plan.objective)),
+        SearchMethod::Connections(_) => {
+            format!(" with {}", counted(f64::from(view.plan().connections), "connection"))
+        }
+    };
+    let Some(rate_hz) = capacity.rate_hz else { return no_capacity(capacity, plan, verdict) };
+    if capacity.is_lower_bound {
+        let why = match capacity.ended_by {
+            EndedBy::Generator => "the generator was the limit",
+            EndedBy::Ceiling => "no more was tried",
+            _ => "the search was stopped",
+        };
+        return format!("{who} takes at least {} req/s{with}; {why}", rate(rate_hz));
+    }
+    let interval = match (capacity.low_hz, capacity.high_hz) {
+        (Some(low), Some(high)) if capacity.method.contains("Fieller") => {
+            format!(" (95 % interval {}–{})", rate(low), rate(high))
+        }
+        (Some(low), Some(high)) => format!(" (between {} and {})", rate(low), rate(high)),
+        _ => String::new(),
+    };
+    format!("{who} takes {} req/s{interval}{with}", rate(rate_hz))
+}
+
+fn no_capacity(capacity: &Capacity, plan: &RunPlan, verdict: &Verdict) -> String {
+    let worst = worst(verdict).map(|reason| reason.text.clone());
+    match (capacity.ended_by, worst) {
+        (EndedBy::Interrupted, _) => {
+            "No capacity yet: the search was stopped before any rate was carried".to_owned()
+        }
+        (EndedBy::NothingCarried, None) => {
+            format!("No capacity: no rate was carried with {}", objective_phrase(&plan.objective))
+        }
+        (_, Some(text)) => format!("No capacity: {text}"),
+        (_, None) => "No capacity was found".to_owned(),
+    }
+}
+
+fn worst(verdict: &Verdict) -> Option<&Reason> {
+    verdict.reasons.iter().find(|reason| reason.status == VerdictStatus::Invalid)
+}
+
+/// The headline of `load`.
+pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict) -> String {
+    if let Some(reason) = worst(verdict) {
+        let is_bound = reason.text.contains("at least");
+        let goodput = rate(view.goodput_hz());
+        return if is_bound {
+            format!("At least {goodput} req/s: the generator was the limit")
+        } else {
+            format!("Not to be trusted: {}", reason.text)
+        };
+    }
+    let counts = view.counts();
+    let felt = view.summary(view.felt_kind());
+    let latency = [("p50", felt.p50), ("p99", felt.p99)]
+        .iter()
+        .filter_map(|(name, value)| value.map(|value| format!("{name} {}", duration(value as f64))))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let latency = if latency.is_empty() { String::new() } else { format!(", {} {latency}", time_name(view)) };
+    match view.measured().offered_hz.filter(|_| view.is_open()) {
+        Some(offered) => format!(
+            "{} completed {} of {} at {} req/s offered{latency}",
+            server(view.watched),
+            whole(counts.ok as f64),
+            counted(counts.scheduled as f64, "request"),
+            rate(offered)
+        ),
+        None => format!(
+            "{} completed {} req/s with {}{latency}",
+            server(view.watched),
+            rate(view.goodput_hz()),
+            counted(f64::from(view.plan().connections), "connection")
+        ),
+    }
+}
+
+fn time_name(view: &TrialView) -> &'static str {
+    if view.is_open() { "response time" } else { "service time" }
+}
+
+/// What stops the server, or that nothing was found.
+pub(crate) fn limit(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdict) -> String {
+    let is_ended_by = |end: EndedBy| capacity.is_some_and(|capacity| capacity.ended_by == end);
+    if is_ended_by(EndedBy::NothingCarried) {
+        return "Nothing was carried, so nothing can be said about a limit".to_owned();
+    }
+    let generator = findings
+        .iter()
+        .find(|finding| finding.id.starts_with('G') && finding.confidence > Confidence::Excluded);
+    if let Some(finding) =
+        generator.or_else(|| findings.iter().find(|finding| finding.confidence >= Confidence::Likely))
+    {
+        return with_evidence(finding);
+    }
+    if is_ended_by(EndedBy::Ceiling) {
+        return "The limit was not reached: the highest rate that was allowed is carried".to_owned();
+    }
+    if let Some(finding) = findings.iter().find(|finding| finding.confidence == Confidence::Possible) {
+        return format!("Possibly: {}", finding.title);
+    }
+    let against: Vec<&str> = findings
+        .iter()
+        .flat_map(|finding| {
+            finding.evidence.iter().filter(|evidence| evidence.role == EvidenceRole::Against).take(1)
+        })
+        .map(|evidence| evidence.text.as_str())
+        .take(EXCLUSIONS_MAX)
+        .collect();
+    let seen = if against.is_empty() { String::new() } else { format!(": {}", against.join(", ")) };
+    let is_invalid = verdict.status == VerdictStatus::Invalid;
+    let prefix = if is_invalid { "No limit can be named" } else { "No limit found on this host" };
+    format!("{prefix}{seen}")
+}
+
+/// A finding's title with its first independent signal.
+fn with_evidence(finding: &Finding) -> String {
+    let confirmer = finding.evidence.iter().find(|evidence| evidence.role == EvidenceRole::Confirmer);
+    match confirmer {
+        Some(confirmer) if !finding.title.contains(&confirmer.text) => {
+            format!("{} ({})", finding.title, confirmer.text)
+        }
+        _ => finding.title.clone(),
+    }
+}

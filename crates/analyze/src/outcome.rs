@@ -1,0 +1,188 @@
+//! One trial reduced to what a search needs: at which load, what came of it, and whose doing that was.
+//!
+//! A pass is a pass even if the generator was at its limit: the server did carry the load. A fail counts against the
+//! server only if nothing says that the generator or the world was to blame.
+
+use crate::readings::ratio;
+use crate::verdict::{ENVIRONMENT_CHECKS, GENERATOR_CHECKS};
+use crate::view::{achieved_ratio, error_ratio, finite_or_zero};
+use sysdyno_record::analysis::{Verdict, VerdictStatus};
+use sysdyno_record::load::{
+    Blame, LatencyKind, LatencySummary, PhaseSummary, TrialBegin, TrialEnd, TrialEnding, TrialPurpose,
+};
+use sysdyno_record::plan::{LoadPlan, Objective};
+
+/// A trial as a point of the search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialOutcome {
+    /// Its number.
+    pub trial: u32,
+    /// What it was for.
+    pub purpose: TrialPurpose,
+    /// Connections.
+    pub connections: u32,
+    /// Offered rate; `None` in a closed process. Unit: requests per second.
+    pub offered_hz: Option<f64>,
+    /// Completed requests per second, valid or not.
+    pub achieved_hz: f64,
+    /// Completed and valid requests per second.
+    pub goodput_hz: f64,
+    /// Share of requests that failed or timed out.
+    pub error_ratio: f64,
+    /// The objective's percentile of response time (closed: service time), or the greatest value where the sample is too
+    /// small for it. Unit: nanoseconds.
+    pub percentile_ns: Option<f64>,
+    /// Median service time. Unit: nanoseconds.
+    pub service_p50_ns: Option<f64>,
+    /// 99th percentile of the wait for a free connection. Unit: nanoseconds.
+    pub pool_wait_p99_ns: Option<f64>,
+    /// What it says.
+    pub judgement: Judgement,
+    /// Whether the user stopped it.
+    pub is_interrupted: bool,
+}
+
+/// What a trial says about the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// The objective was met.
+    Pass,
+    /// It was not, and it was the server's doing.
+    Fail(FailCause),
+    /// It was not, and the generator was at its own limit.
+    GeneratorLimited,
+    /// Nothing: the trial was disturbed, cut off or empty.
+    Unsound,
+}
+
+/// Which part of the objective was missed; of several, the first of this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailCause {
+    /// Too many requests failed, or responses were wrong.
+    Errors,
+    /// The percentile was above the limit.
+    Objective,
+    /// Completions fell behind arrivals.
+    AchievedRate,
+}
+
+impl TrialOutcome {
+    /// The outcome of a trial under its verdict.
+    pub fn of(begin: &TrialBegin, end: &TrialEnd, verdict: &Verdict, objective: &Objective) -> TrialOutcome {
+        let measured = &end.summary.measured;
+        let is_open = begin.plan.arrival.is_open();
+        let felt = if is_open { LatencyKind::Response } else { LatencyKind::Service };
+        let summary = |kind: LatencyKind| measured.latency.get(&kind).copied().unwrap_or_default();
+        let pool = summary(LatencyKind::PoolSlip);
+        let percentile_ns = percentile_of(&summary(felt), objective.percentile_ratio);
+        let limited_ns = if is_open { percentile_ns } else { None };
+        TrialOutcome {
+            trial: begin.trial,
+            purpose: begin.purpose,
+            connections: begin.plan.connections,
+            offered_hz: if is_open { offered_hz(&begin.plan, measured) } else { None },
+            achieved_hz: finite_or_zero(measured.achieved_hz),
+            goodput_hz: finite_or_zero(measured.goodput_hz),
+            error_ratio: error_ratio(&measured.counts),
+            percentile_ns,
+            service_p50_ns: summary(LatencyKind::Service).p50.map(|ns| ns as f64),
+            pool_wait_p99_ns: pool.p99.or(pool.max).map(|ns| ns as f64),
+            judgement: judge(end, verdict, objective, limited_ns),
+            is_interrupted: end.ending == TrialEnding::Interrupted,
+        }
+    }
+
+    /// Whether the trial says something about the server.
+    pub fn is_sound(&self) -> bool {
+        matches!(self.judgement, Judgement::Pass | Judgement::Fail(_))
+    }
+
+    /// Whether the objective was met; `None` if the trial cannot say.
+    pub fn met(&self) -> Option<bool> {
+        match self.judgement {
+            Judgement::Pass => Some(true),
+            Judgement::Fail(_) | Judgement::GeneratorLimited => Some(false),
+            Judgement::Unsound => None,
+        }
+    }
+}
+
+/// The offered rate of the measured phases: as planned, else as recorded.
+fn offered_hz(plan: &LoadPlan, measured: &PhaseSummary) -> Option<f64> {
+    let planned = plan.phases.iter().find(|phase| phase.kind.is_measured()).and_then(|phase| phase.rate_hz);
+    planned.or(measured.offered_hz).filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
+/// The percentiles that a record holds, and the ratios up to which each stands in.
+const PERCENTILES: [Percentile; 4] = [
+    Percentile { ratio: 0.50, of: |summary| summary.p50 },
+    Percentile { ratio: 0.90, of: |summary| summary.p90 },
+    Percentile { ratio: 0.99, of: |summary| summary.p99 },
+    Percentile { ratio: 0.999, of: |summary| summary.p99_9 },
+];
+
+struct Percentile {
+    ratio: f64,
+    of: fn(&LatencySummary) -> Option<u64>,
+}
+
+/// The recorded percentile at this ratio or, if it is not recorded, at the next greater one.
+pub(crate) fn recorded_ratio(percentile_ratio: f64) -> f64 {
+    recorded(percentile_ratio).map_or(1.0, |percentile| percentile.ratio)
+}
+
+fn recorded(percentile_ratio: f64) -> Option<&'static Percentile> {
+    PERCENTILES.iter().find(|percentile| percentile.ratio >= percentile_ratio - 1e-9)
+}
+
+fn percentile_of(summary: &LatencySummary, percentile_ratio: f64) -> Option<f64> {
+    let value = recorded(percentile_ratio).and_then(|percentile| (percentile.of)(summary));
+    value.or(summary.max).filter(|_| summary.count > 0).map(|ns| ns.max(1) as f64)
+}
+
+fn judge(end: &TrialEnd, verdict: &Verdict, objective: &Objective, limited_ns: Option<f64>) -> Judgement {
+    let measured = &end.summary.measured;
+    let is_invalid_by = |ids: &[&str]| {
+        verdict
+            .reasons
+            .iter()
+            .any(|reason| reason.status == VerdictStatus::Invalid && ids.contains(&reason.id.as_str()))
+    };
+    if end.ending == TrialEnding::Interrupted
+        || is_invalid_by(ENVIRONMENT_CHECKS)
+        || measured.counts.scheduled == 0
+    {
+        return Judgement::Unsound;
+    }
+    let local = measured.failures.iter().filter(|(class, _)| class.blame() == Blame::Generator);
+    let local =
+        ratio(local.map(|(_, count)| *count as f64).sum(), measured.counts.sent as f64).unwrap_or(0.0);
+    let is_generator = is_invalid_by(GENERATOR_CHECKS) || local > objective.max_error_ratio;
+    let wrong = is_invalid_by(&["M05"]).then_some(FailCause::Errors);
+    match missed(end, objective, limited_ns).or(wrong) {
+        Some(_) if is_generator || is_invalid_by(&["V05"]) => Judgement::GeneratorLimited,
+        Some(cause) => Judgement::Fail(cause),
+        // Fewer requests were sent than offered: this rate was not tried.
+        None if is_invalid_by(&["V05"]) => Judgement::GeneratorLimited,
+        // A closed loop runs as fast as it can: at the generator's limit its rate is the generator's.
+        None if is_generator && limited_ns.is_none() => Judgement::GeneratorLimited,
+        None => Judgement::Pass,
+    }
+}
+
+/// The first part of the objective that was missed.
+///
+/// `limited_ns` is the percentile that the objective limits; a closed process has none, since its service time says
+/// nothing about what users of an open system feel.
+fn missed(end: &TrialEnd, objective: &Objective, limited_ns: Option<f64>) -> Option<FailCause> {
+    let measured = &end.summary.measured;
+    let is_stopped = matches!(end.ending, TrialEnding::HardStop(_));
+    if is_stopped || measured.counts.ok == 0 || error_ratio(&measured.counts) > objective.max_error_ratio {
+        return Some(FailCause::Errors);
+    }
+    if limited_ns.is_some_and(|value| value > objective.limit.0 as f64) {
+        return Some(FailCause::Objective);
+    }
+    let achieved = achieved_ratio(measured).unwrap_or(0.0);
+    (limited_ns.is_some() && achieved < objective.min_achieved_ratio).then_some(FailCause::AchievedRate)
+}

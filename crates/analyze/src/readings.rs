@@ -1,0 +1,323 @@
+//! The kernel's readings inside a span of time: differences of counters, gauges, and what they say about CPUs.
+//!
+//! Invariants: a column that is missing or empty gives `None`, never 0; every ratio is finite. A counter's difference
+//! is the sum of its upward steps, so that a wrap-around or a restart loses one step instead of inventing a huge one.
+
+use std::ops::Range;
+use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::series::Series;
+use sysdyno_record::units::MonoNs;
+
+/// A span of the time axis with the rows of the series that lie in it.
+#[derive(Clone, Debug)]
+pub struct Window<'a> {
+    series: &'a Series,
+    rows: Range<usize>,
+    /// Begin of the span.
+    pub begin: MonoNs,
+    /// End of the span.
+    pub end: MonoNs,
+}
+
+/// How much a counter grew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    /// Sum of the upward steps. Unit: that of the column.
+    pub amount: f64,
+    /// Time between the first and the last reading. Unit: seconds.
+    pub seconds: f64,
+}
+
+impl Growth {
+    /// Growth per second; `None` if no time passed.
+    pub fn per_second(&self) -> Option<f64> {
+        ratio(self.amount, self.seconds)
+    }
+}
+
+/// The values of a gauge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// Mean of the readings.
+    pub mean: f64,
+    /// Greatest reading.
+    pub max: f64,
+    /// Last reading.
+    pub last: f64,
+}
+
+/// Quotient of two numbers; `None` if it is not a finite number.
+pub(crate) fn ratio(part: f64, whole: f64) -> Option<f64> {
+    let quotient = part / whole;
+    (whole != 0.0 && quotient.is_finite()).then_some(quotient)
+}
+
+impl<'a> Window<'a> {
+    /// The rows of `series` that were taken inside the span.
+    pub fn new(series: &'a Series, begin: MonoNs, end: MonoNs) -> Window<'a> {
+        Window { series, rows: series.rows_within(begin, end), begin, end }
+    }
+
+    /// Length of the span. Unit: seconds.
+    pub fn seconds(&self) -> f64 {
+        self.end.seconds_since(self.begin)
+    }
+
+    /// Scopes that have a column of this name.
+    pub fn scopes(&self, name: &'a str) -> Vec<&'a str> {
+        self.series.scopes(name).collect()
+    }
+
+    /// Growth of a counter between the first and the last reading of the span.
+    ///
+    /// `None`: no such column, or fewer than two readings.
+    pub fn growth(&self, name: &str, scope: &str) -> Option<Growth> {
+        self.growth_in(self.rows.clone(), name, scope)
+    }
+
+    /// Growth of a counter from the last reading before the span to the first after it, so that nothing at the edges
+    /// is missed.
+    ///
+    /// `None`: as [`Window::growth`].
+    pub fn occurrences(&self, name: &str, scope: &str) -> Option<f64> {
+        let row_count = self.series.windows().len();
+        let wide = self.rows.start.saturating_sub(1)..(self.rows.end + 1).min(row_count);
+        self.growth_in(wide, name, scope).map(|growth| growth.amount)
+    }
+
+    fn growth_in(&self, rows: Range<usize>, name: &str, scope: &str) -> Option<Growth> {
+        let values = self.series.values(name, scope)?.get(rows.clone())?;
+        let mut known =
+            values.iter().enumerate().filter_map(|(index, value)| value.map(|value| (index, value)));
+        let (first, mut previous) = known.next()?;
+        let (mut last, mut amount) = (first, 0.0);
+        for (index, value) in known {
+            amount += (value - previous).max(0.0);
+            (last, previous) = (index, value);
+        }
+        let at = |index: usize| self.series.windows()[rows.start + index];
+        let seconds = at(last)[1].seconds_since(at(first)[1]);
+        (last > first && amount.is_finite()).then_some(Growth { amount, seconds })
+    }
+
+    /// Readings of a gauge inside the span.
+    ///
+    /// `None`: no such column or no reading.
+    pub fn level(&self, name: &str, scope: &str) -> Option<Level> {
+        let values = self.series.values(name, scope)?.get(self.rows.clone())?;
+        let mut level: Option<Level> = None;
+        let (mut sum, mut count) = (0.0, 0.0);
+        for value in values.iter().flatten().copied().filter(|value| value.is_finite()) {
+            sum += value;
+            count += 1.0;
+            level = Some(Level {
+                mean: sum / count,
+                max: level.map_or(value, |so_far| so_far.max.max(value)),
+                last: value,
+            });
+        }
+        level.filter(|level| level.mean.is_finite())
+    }
+
+    /// Whether a column had readings at the beginning of the span and none at its end.
+    pub fn went_silent(&self, name: &str, scope: &str) -> bool {
+        let values = self.series.values(name, scope).and_then(|values| values.get(self.rows.clone()));
+        values.is_some_and(|values| {
+            values.first().is_some_and(Option::is_some) && values.last().is_some_and(Option::is_none)
+        })
+    }
+
+    /// What each CPU did, in the order of the columns; CPUs without readings are left out.
+    pub fn cpus(&self) -> Vec<CpuShare> {
+        self.scopes("cpu.idle_us").into_iter().filter_map(|scope| self.cpu(scope)).collect()
+    }
+
+    fn cpu(&self, scope: &str) -> Option<CpuShare> {
+        let amount = |name: &str| self.growth(name, scope).map_or(0.0, |growth| growth.amount);
+        let idle = self.growth("cpu.idle_us", scope)?.amount + amount("cpu.iowait_us");
+        let user = amount("cpu.user_us") + amount("cpu.nice_us");
+        let system = amount("cpu.system_us");
+        let softirq = amount("cpu.softirq_us") + amount("cpu.irq_us");
+        let steal = amount("cpu.steal_us");
+        let total = idle + user + system + softirq + steal;
+        Some(CpuShare {
+            scope: scope.to_owned(),
+            busy_ratio: ratio(total - idle, total)?,
+            user_ratio: ratio(user, total)?,
+            system_ratio: ratio(system, total)?,
+            softirq_ratio: ratio(softirq, total)?,
+            steal_ratio: ratio(steal, total)?,
+        })
+    }
+
+    /// The mean over all CPUs.
+    ///
+    /// `None`: no CPU has readings.
+    pub fn machine(&self) -> Option<MachineShare> {
+        let cpus = self.cpus();
+        let count = cpus.len() as f64;
+        let mean = |share: fn(&CpuShare) -> f64| cpus.iter().map(share).sum::<f64>() / count;
+        (!cpus.is_empty()).then(|| MachineShare {
+            cpus: cpus.len(),
+            busy_ratio: mean(|cpu| cpu.busy_ratio),
+            user_ratio: mean(|cpu| cpu.user_ratio),
+            system_ratio: mean(|cpu| cpu.system_ratio),
+            softirq_ratio: mean(|cpu| cpu.softirq_ratio),
+            steal_ratio: mean(|cpu| cpu.steal_ratio),
+        })
+    }
+
+    /// CPU time of these processes together. Unit: CPUs.
+    ///
+    /// `None`: none of them has readings.
+    pub fn process_cpus(&self, processes: &[&WatchedProcess]) -> Option<f64> {
+        sum_known(processes.iter().map(|process| self.rate_cpus("process.cpu_us", &process_scope(process))))
+    }
+
+    /// Time in which these processes could run but had no CPU, summed over threads. Unit: CPUs.
+    ///
+    /// `None`: none of them has readings.
+    pub fn process_run_delay(&self, processes: &[&WatchedProcess]) -> Option<f64> {
+        sum_known(
+            processes.iter().map(|process| self.rate_cpus("process.run_delay_us", &process_scope(process))),
+        )
+    }
+
+    /// What the threads of these processes did, busiest first.
+    ///
+    /// A process whose threads are not listed and that has one thread stands for that thread.
+    pub fn threads(&self, processes: &[&WatchedProcess]) -> Vec<ThreadShare> {
+        let mut threads: Vec<ThreadShare> = Vec::new();
+        let scopes = self.scopes("thread.cpu_us");
+        for process in processes {
+            let prefix = format!("thread:{}/", process.pid);
+            let before = threads.len();
+            for scope in scopes.iter().filter(|scope| scope.starts_with(&prefix)) {
+                threads.extend(self.thread(process, scope, "thread"));
+            }
+            let scope = process_scope(process);
+            let is_single = self.level("process.threads_count", &scope).is_some_and(|level| level.max <= 1.0);
+            if threads.len() == before && is_single {
+                threads.extend(self.thread(process, &scope, "process"));
+            }
+        }
+        threads.sort_by(|a, b| b.busy_ratio.total_cmp(&a.busy_ratio));
+        threads
+    }
+
+    fn thread(&self, process: &WatchedProcess, scope: &str, kind: &str) -> Option<ThreadShare> {
+        let column = format!("{kind}.cpu_us");
+        Some(ThreadShare {
+            pid: process.pid,
+            command: process.command.clone(),
+            busy_ratio: self.rate_cpus(&column, scope)?,
+            run_delay_ratio: self.rate_cpus(&format!("{kind}.run_delay_us"), scope),
+            column: format!("{column}@{scope}"),
+        })
+    }
+
+    /// Growth of a counter of microseconds per second, as a number of CPUs.
+    fn rate_cpus(&self, name: &str, scope: &str) -> Option<f64> {
+        self.growth(name, scope)?.per_second().map(|rate| rate / 1e6)
+    }
+}
+
+/// The scope of a process's columns.
+pub(crate) fn process_scope(process: &WatchedProcess) -> String {
+    format!("process:{}", process.pid)
+}
+
+/// Sum of the known values; `None` if none is known.
+pub(crate) fn sum_known(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    values.flatten().fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
+}
+
+/// What one CPU did, as shares of its time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CpuShare {
+    /// `cpu:N`.
+    pub scope: String,
+    /// All but idle and iowait.
+    pub busy_ratio: f64,
+    /// User code, niced included.
+    pub user_ratio: f64,
+    /// Kernel code on behalf of processes.
+    pub system_ratio: f64,
+    /// Interrupts, hard and soft.
+    pub softirq_ratio: f64,
+    /// Taken by the hypervisor.
+    pub steal_ratio: f64,
+}
+
+impl CpuShare {
+    /// The CPU's number as it is printed.
+    pub fn number(&self) -> &str {
+        self.scope.trim_start_matches("cpu:")
+    }
+}
+
+/// What all CPUs did, as shares of their time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MachineShare {
+    /// How many there are.
+    pub cpus: usize,
+    /// All but idle and iowait.
+    pub busy_ratio: f64,
+    /// User code, niced included.
+    pub user_ratio: f64,
+    /// Kernel code on behalf of processes.
+    pub system_ratio: f64,
+    /// Interrupts, hard and soft.
+    pub softirq_ratio: f64,
+    /// Taken by the hypervisor.
+    pub steal_ratio: f64,
+}
+
+/// What one thread did, as shares of one CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadShare {
+    /// Its process.
+    pub pid: u32,
+    /// The process's command name. Untrusted.
+    pub command: String,
+    /// Time on a CPU.
+    pub busy_ratio: f64,
+    /// Time runnable without a CPU; `None` where the kernel does not say.
+    pub run_delay_ratio: Option<f64>,
+    /// Column `name@scope` that shows it.
+    pub column: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::SeriesBuilder;
+
+    #[test]
+    fn a_counter_that_wraps_loses_one_step() {
+        let series =
+            SeriesBuilder::new(1.0).column("softnet.dropped_count", "cpu:0", &[5.0, 9.0, 1.0, 3.0]).build();
+        let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
+        let growth = window.growth("softnet.dropped_count", "cpu:0").expect("has readings");
+        assert_eq!((growth.amount, growth.seconds), (6.0, 3.0));
+    }
+
+    #[test]
+    fn what_is_not_there_is_none() {
+        let series = SeriesBuilder::new(1.0).column("a", "host", &[1.0]).build();
+        let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
+        assert_eq!(window.growth("a", "host"), None);
+        assert_eq!(window.growth("b", "host"), None);
+        assert_eq!(window.level("b", "host"), None);
+        assert_eq!(window.machine(), None);
+        assert!(window.cpus().is_empty());
+    }
+
+    #[test]
+    fn an_event_at_the_edge_is_an_occurrence() {
+        let series = SeriesBuilder::new(1.0).column("e", "host", &[0.0, 4.0, 4.0, 4.0, 6.0]).build();
+        let window = Window::new(&series, MonoNs(1_500_000_000), MonoNs(3_500_000_000));
+        assert_eq!(window.growth("e", "host").map(|growth| growth.amount), Some(0.0));
+        assert_eq!(window.occurrences("e", "host"), Some(2.0));
+    }
+}

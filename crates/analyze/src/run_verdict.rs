@@ -1,0 +1,191 @@
+//! The verdict of a run: that of the trial that is shown, and of the trials that decided.
+//!
+//! A search drives the server into overload on purpose; what the checks say about those trials says nothing about the
+//! result. What counts is the trial at the greatest rate that met the objective, what ended the search, and whether the
+//! trials in between were disturbed.
+
+use crate::format::{counted, rate};
+use crate::input::Examined;
+use crate::outcome::Judgement;
+use crate::verdict::{
+    Check, GENERATOR_CHECKS, INCOMPLETE, NOTHING_CARRIED, Observation, SEARCH_INTERRUPTED, UNEVEN_SHARE,
+    UNEVEN_TRIALS, verdict_of,
+};
+use sysdyno_record::analysis::{Capacity, EndedBy, Reason, Verdict, VerdictStatus};
+use sysdyno_record::load::TrialPurpose;
+
+/// Checks that concern the host and matter in every trial that decides.
+const HOST_CHECKS: &[&str] = &["M11", "M12", "M14", "M15"];
+
+/// What is known about a run besides its trials.
+pub(crate) struct RunState<'a> {
+    pub(crate) capacity: &'a Capacity,
+    /// Position of the shown trial.
+    pub(crate) shown: usize,
+    /// Position of the trial that shows the limit.
+    pub(crate) focus: usize,
+    pub(crate) is_finished: bool,
+    pub(crate) is_connection_limited: bool,
+}
+
+/// The verdict of `run`.
+pub(crate) fn verdict_of_run(examined: &Examined, state: &RunState) -> Verdict {
+    let mut reasons = shown_reasons(examined, state);
+    let mut add = |reason: Reason| {
+        if !reasons.iter().any(|known| known.id == reason.id && known.status >= reason.status) {
+            reasons.retain(|known| known.id != reason.id);
+            reasons.push(reason);
+        }
+    };
+    limit_reasons(examined, state).into_iter().for_each(&mut add);
+    disturbed_reasons(examined).into_iter().for_each(&mut add);
+    ending_reasons(examined, state).into_iter().for_each(&mut add);
+    verdict_of(reasons)
+}
+
+/// The verdict of `load`.
+pub(crate) fn verdict_of_load(examined: &Examined, shown: usize) -> Verdict {
+    let mut reasons = examined.verdicts.get(shown).map(|verdict| verdict.reasons.clone()).unwrap_or_default();
+    if examined.cut_off > 0 {
+        reasons.extend(raise(
+            &INCOMPLETE,
+            Observation::invalid("the trial has no end in the record".to_owned()),
+        ));
+    }
+    verdict_of(reasons)
+}
+
+fn raise(check: &Check, observation: Option<Observation>) -> Option<Reason> {
+    observation.map(|observation| check.reason(observation))
+}
+
+/// What the checks say about the shown trial.
+///
+/// It met the objective: that the generator was near its limit too does not take that away, and whether the generator
+/// ended the search is told apart.
+fn shown_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
+    let mut reasons =
+        examined.verdicts.get(state.shown).map(|verdict| verdict.reasons.clone()).unwrap_or_default();
+    let is_passed =
+        examined.outcomes.get(state.shown).is_some_and(|outcome| outcome.judgement == Judgement::Pass);
+    for reason in &mut reasons {
+        let is_generator = GENERATOR_CHECKS.contains(&reason.id.as_str());
+        if is_passed && is_generator && reason.status == VerdictStatus::Invalid {
+            reason.status = VerdictStatus::Suspect;
+        }
+    }
+    if !is_passed {
+        // The pilot or an overloaded trial is shown for want of a better one: only what concerns the responses counts.
+        reasons.retain(|reason| reason.id.starts_with('M') || reason.status == VerdictStatus::Valid);
+    }
+    reasons
+}
+
+/// Why the number is only a lower bound, if it is.
+fn limit_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
+    let at_least = state
+        .capacity
+        .rate_hz
+        .map_or(String::new(), |hz| format!(": the server takes at least {} req/s", rate(hz)));
+    match state.capacity.ended_by {
+        EndedBy::Generator if state.is_connection_limited => {
+            let text = "all connections were in use while the server answered as fast as at low load";
+            let check = crate::verdict::CHECKS.iter().find(|check| check.id == "M02");
+            check
+                .and_then(|check| raise(check, Observation::invalid(format!("{text}{at_least}"))))
+                .into_iter()
+                .collect()
+        }
+        EndedBy::Generator => {
+            let verdict = examined.verdicts.get(state.focus);
+            let reasons = verdict.map(|verdict| verdict.reasons.as_slice()).unwrap_or_default();
+            let mut reasons: Vec<Reason> =
+                reasons.iter().filter(|reason| is_generator_limit(reason)).cloned().collect();
+            for reason in reasons.iter_mut().filter(|reason| !reason.text.contains("at least")) {
+                reason.text.push_str(&at_least);
+            }
+            reasons
+        }
+        EndedBy::NothingCarried => nothing_reasons(examined, state),
+        _ => Vec::new(),
+    }
+}
+
+fn is_generator_limit(reason: &Reason) -> bool {
+    let is_limit = GENERATOR_CHECKS.contains(&reason.id.as_str()) || reason.id == "V05";
+    is_limit && reason.status == VerdictStatus::Invalid
+}
+
+fn nothing_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
+    let verdict = examined.verdicts.get(state.focus);
+    let invalid = verdict.map(|verdict| verdict.reasons.as_slice()).unwrap_or_default().iter();
+    let mut reasons: Vec<Reason> =
+        invalid.filter(|reason| reason.status == VerdictStatus::Invalid).cloned().collect();
+    let text = format!("none of {} met the objective", counted(examined.outcomes.len() as f64, "trial"));
+    reasons.extend(raise(&NOTHING_CARRIED, Observation::invalid(text)));
+    reasons
+}
+
+/// Trials of the search that were disturbed.
+fn disturbed_reasons(examined: &Examined) -> Vec<Reason> {
+    let all = examined.outcomes.len() as f64;
+    let unsound = examined
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.judgement == Judgement::Unsound && !outcome.is_interrupted);
+    let unsound = unsound.count() as f64;
+    let mut reasons = Vec::new();
+    if unsound > UNEVEN_SHARE.value * all {
+        let text = format!(
+            "{} of {} said nothing about the server",
+            counted(unsound, "trial"),
+            counted(all, "trial")
+        );
+        reasons.extend(raise(&UNEVEN_TRIALS, Observation::suspect(text)));
+    }
+    let deciding: Vec<usize> = (0..examined.outcomes.len())
+        .filter(|index| {
+            examined.outcomes[*index].purpose == TrialPurpose::Grid && examined.outcomes[*index].is_sound()
+        })
+        .collect();
+    for id in HOST_CHECKS {
+        let fired: Vec<&Reason> = deciding
+            .iter()
+            .flat_map(|index| &examined.verdicts[*index].reasons)
+            .filter(|reason| reason.id == *id && reason.status >= VerdictStatus::Suspect)
+            .collect();
+        let Some(first) = fired.first() else { continue };
+        if fired.len() as f64 > UNEVEN_SHARE.value * deciding.len() as f64 {
+            let text = format!(
+                "in {} of the {} that decided; in one, {}",
+                fired.len(),
+                counted(deciding.len() as f64, "trial"),
+                first.text
+            );
+            reasons.push(Reason { text, status: VerdictStatus::Suspect, ..(*first).clone() });
+        }
+    }
+    reasons
+}
+
+fn ending_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if examined.cut_off > 0 {
+        let text = format!(
+            "{} no end in the record",
+            if examined.cut_off == 1 { "one trial has" } else { "trials have" }
+        );
+        let observation = if examined.outcomes.is_empty() {
+            Observation::invalid(text)
+        } else {
+            Observation::suspect(text)
+        };
+        reasons.extend(raise(&INCOMPLETE, observation));
+    }
+    if !state.is_finished && state.capacity.ended_by != EndedBy::NothingCarried {
+        let text =
+            format!("the search was stopped after {}", counted(examined.outcomes.len() as f64, "trial"));
+        reasons.extend(raise(&SEARCH_INTERRUPTED, Observation::suspect(text)));
+    }
+    reasons
+}

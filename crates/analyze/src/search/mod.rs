@@ -1,0 +1,186 @@
+//! Looking for the capacity: which trial is to be run next, given what came of those before.
+//!
+//! The procedure, for the offered rate:
+//!
+//! ```text
+//! pilot    closed loop: the order of magnitude X
+//! bracket  open loop at {0.5, 0.7, 0.85, 1, 1.15}·X in random order, then bisection of ln rate between the greatest
+//!          pass and the least fail until they are within 10 %; results near the limit are repeated, the median decides
+//! grid     rates from 0.95·pass to 1.05·fail, log-spaced, replicated in random order: capacity is estimated from these
+//! certify  fresh trials at the greatest grid rate below the interval
+//! ```
+//!
+//! No single trial decides: plain bisection never comes back from one wrong answer. The search holds no state but the
+//! plan and the outcomes, and its random orders come from the plan's seed: the same outcomes always lead to the same
+//! next trial, so that a recorded search can be followed again and it can be told whether it had come to its end.
+//!
+//! Invariants: every stage has a bounded number of trials; no rate exceeds the plan's ceiling; a trial that the world
+//! disturbed is repeated, but not for ever; after an interruption there is no next trial. Letting the server rest
+//! between trials is the caller's business.
+
+mod bracket;
+mod certify;
+mod grid;
+mod order;
+mod sweep;
+
+use crate::capacity;
+use crate::outcome::TrialOutcome;
+use sysdyno_record::analysis::{Capacity, Verdict};
+use sysdyno_record::load::{TrialBegin, TrialEnd, TrialPurpose};
+use sysdyno_record::plan::{Arrival, RunPlan, SearchMethod};
+use sysdyno_record::units::SpanNs;
+use sysdyno_stats::order_statistics::TAIL_COUNT_MIN;
+
+/// A trial that is to be run next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialRequest {
+    /// What it is for.
+    pub purpose: TrialPurpose,
+    /// How requests arrive.
+    pub arrival: Arrival,
+    /// Connections.
+    pub connections: u32,
+    /// Offered rate; `None` in a closed process. Unit: requests per second.
+    pub rate_hz: Option<f64>,
+    /// Length of the measured window.
+    pub window: SpanNs,
+    /// Length of the warm-up before it.
+    pub warmup: SpanNs,
+    /// Seed of its arrivals.
+    pub seed: u64,
+}
+
+/// A search that is going on, or one that is followed again from its record.
+#[derive(Clone, Debug)]
+pub struct Search {
+    plan: RunPlan,
+    outcomes: Vec<TrialOutcome>,
+}
+
+/// A trial of a stage, before the plan's lengths and seeds are filled in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Step {
+    pub(crate) purpose: TrialPurpose,
+    pub(crate) connections: u32,
+    pub(crate) rate_hz: Option<f64>,
+}
+
+/// Most trials of one search, whatever happens. A search without surprises takes 25 to 35.
+pub const TRIALS_MAX: usize = 200;
+
+/// A window is lengthened at most this many times to hold the samples that the percentile needs.
+const WINDOW_STRETCH_MAX: f64 = 4.0;
+/// Reserve over the least number of samples, since arrivals vary.
+const SAMPLE_RESERVE: f64 = 1.1;
+/// Time that a trial takes besides warm-up and window: connecting, drain, rest. Unit: seconds.
+const OVERHEAD_SECONDS: f64 = 1.0;
+
+impl Search {
+    /// A search that has not begun.
+    pub fn new(plan: &RunPlan) -> Search {
+        Search { plan: plan.clone(), outcomes: Vec::new() }
+    }
+
+    /// A search that has come this far.
+    pub fn with_outcomes(plan: &RunPlan, outcomes: Vec<TrialOutcome>) -> Search {
+        Search { plan: plan.clone(), outcomes }
+    }
+
+    /// The trial to run next; `None` when the search is over. Asking twice gives the same answer.
+    pub fn next(&self) -> Option<TrialRequest> {
+        let is_stopped = self.outcomes.iter().any(|outcome| outcome.is_interrupted);
+        if is_stopped || self.outcomes.len() >= TRIALS_MAX {
+            return None;
+        }
+        self.step().map(|step| self.request(step))
+    }
+
+    /// Takes in what came of a trial.
+    pub fn record(&mut self, begin: &TrialBegin, end: &TrialEnd, verdict: &Verdict) {
+        self.outcomes.push(TrialOutcome::of(begin, end, verdict, &self.plan.objective));
+    }
+
+    /// What came of the trials so far, in order.
+    pub fn outcomes(&self) -> &[TrialOutcome] {
+        &self.outcomes
+    }
+
+    /// What the outcomes so far say about the capacity.
+    pub fn capacity(&self) -> Capacity {
+        capacity::estimate(&self.outcomes, &self.plan)
+    }
+
+    /// How long the rest of the search will take if nothing surprising happens.
+    pub fn remaining(&self) -> SpanNs {
+        let Some(next) = self.next() else { return SpanNs(0) };
+        let (probes, windows) = self.left(next.purpose);
+        let rate_hz = self.outcomes.iter().rev().find_map(|outcome| outcome.offered_hz);
+        let length = |base: SpanNs| {
+            self.window(base, rate_hz).seconds() + self.plan.search.warmup.seconds() + OVERHEAD_SECONDS
+        };
+        let seconds = probes * length(self.plan.search.probe) + windows * length(self.plan.search.window);
+        SpanNs((seconds.clamp(0.0, 1e9) * 1e9) as u64)
+    }
+
+    fn step(&self) -> Option<Step> {
+        match &self.plan.search.method {
+            SearchMethod::Connections(levels) => sweep::next(&self.plan, levels, &self.outcomes),
+            SearchMethod::OfferedRate => {
+                let bracket = match bracket::next(&self.plan, &self.outcomes) {
+                    bracket::Stage::Step(step) => return Some(step),
+                    bracket::Stage::Nothing => return None,
+                    bracket::Stage::Found(bracket) => bracket,
+                };
+                grid::next(&self.plan, &bracket, &self.outcomes)
+                    .or_else(|| certify::next(&self.plan, &bracket, &self.outcomes))
+            }
+        }
+    }
+
+    /// Probing and measured trials that are still to come, `next` included.
+    fn left(&self, next: TrialPurpose) -> (f64, f64) {
+        let search = &self.plan.search;
+        let done = |purpose: TrialPurpose| {
+            self.outcomes.iter().filter(|outcome| outcome.purpose == purpose).count() as f64
+        };
+        let grid = f64::from(search.grid_rates) * f64::from(search.grid_replicates);
+        let certify = f64::from(search.certify_passes);
+        match next {
+            TrialPurpose::Pilot => (1.0 + bracket::EXPECTED_TRIALS, grid + certify),
+            TrialPurpose::Bracket => {
+                ((bracket::EXPECTED_TRIALS - done(TrialPurpose::Bracket)).max(1.0), grid + certify)
+            }
+            TrialPurpose::Grid => (0.0, (grid - done(TrialPurpose::Grid)).max(1.0) + certify),
+            TrialPurpose::Certify => (0.0, (certify - done(TrialPurpose::Certify)).max(1.0)),
+            TrialPurpose::Sweep | TrialPurpose::Single => (0.0, sweep::left(&self.plan, &self.outcomes)),
+        }
+    }
+
+    fn request(&self, step: Step) -> TrialRequest {
+        let search = &self.plan.search;
+        let is_probe = matches!(step.purpose, TrialPurpose::Pilot | TrialPurpose::Bracket);
+        let arrival = match (step.rate_hz, self.plan.load.arrival) {
+            (None, _) => Arrival::Closed,
+            (Some(_), Arrival::Constant) => Arrival::Constant,
+            (Some(_), Arrival::Poisson | Arrival::Closed) => Arrival::Poisson,
+        };
+        TrialRequest {
+            purpose: step.purpose,
+            arrival,
+            connections: step.connections,
+            rate_hz: step.rate_hz,
+            window: self.window(if is_probe { search.probe } else { search.window }, step.rate_hz),
+            warmup: search.warmup,
+            seed: order::derived_seed(self.plan.seed, self.outcomes.len() as u64),
+        }
+    }
+
+    /// The window, long enough for the percentile at this rate.
+    fn window(&self, base: SpanNs, rate_hz: Option<f64>) -> SpanNs {
+        let beyond = (1.0 - self.plan.objective.percentile_ratio).max(1e-4);
+        let needed = rate_hz.map_or(0.0, |rate| SAMPLE_RESERVE * TAIL_COUNT_MIN / beyond / rate.max(1e-3));
+        let seconds = needed.clamp(base.seconds(), base.seconds() * WINDOW_STRETCH_MAX);
+        SpanNs((seconds * 1e9).round() as u64)
+    }
+}

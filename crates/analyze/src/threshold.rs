@@ -1,0 +1,26 @@
+//! The limits of all rules: a number never stands in a rule without its unit and its source.
+
+/// A limit of a rule.
+///
+/// The documentation and the code read the same value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold {
+    /// What is compared with it, in a phrase.
+    pub what: &'static str,
+    /// The limit. Unit: `unit`.
+    pub value: f64,
+    /// Its unit: `ratio`, `ns`, `count`, `hz` …
+    pub unit: &'static str,
+    /// Where the number comes from.
+    pub source: &'static str,
+}
+
+impl Threshold {
+    /// A limit with its unit and source.
+    pub const fn new(what: &'static str, value: f64, unit: &'static str, source: &'static str) -> Threshold {
+        Threshold { what, value, unit, source }
+    }
+}
+
+/// Source of a limit that was chosen here, for want of a published one.
+pub(crate) const HOUSE: &str = "house value";

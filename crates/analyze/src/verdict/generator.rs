@@ -1,0 +1,385 @@
+//! Is it the generator that was measured? CPU, connections, ports, descriptors, lateness, and the cost of watching.
+
+use super::{Check, Examine, Observation, SERVER_SATURATED, is_server_saturated};
+use crate::format::{counted, cpus, duration, percent, rate, whole};
+use crate::readings::{Window, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use crate::view::TrialView;
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::load::{FailureClass, LatencyKind, TrialPurpose};
+
+const THREAD_FULL: Threshold = Threshold::new(
+    "CPU of the busiest generator thread, from which on it is the limit",
+    0.90,
+    "ratio",
+    "house value: a paced loop at 90 % has no reserve for a burst",
+);
+const THREAD_BUSY: Threshold =
+    Threshold::new("CPU of the busiest generator thread, from which on it is named", 0.70, "ratio", HOUSE);
+const QUOTA_USED: Threshold =
+    Threshold::new("CPU of the generator ÷ its CPU quota", 0.95, "ratio", "netdata, cgroup CPU limit alarm");
+const THROTTLED: Threshold = Threshold::new(
+    "share of quota periods in which the generator was stopped",
+    0.05,
+    "ratio",
+    "cpu.stat nr_throttled ÷ nr_periods, house value",
+);
+const STARVED: Threshold = Threshold::new(
+    "share of the time in which a generator thread ran or waited for a CPU while CPUs were idle",
+    0.95,
+    "ratio",
+    HOUSE,
+);
+/// With less idle CPU than this, waiting for a CPU needs no quota as its explanation.
+const IDLE_MIN: f64 = 0.20;
+
+/// M01.
+pub(super) const CPU_BOUND: Check = Check {
+    id: "M01",
+    name: "gen-cpu-bound",
+    meaning: "The load generator had no CPU left, so the rate is its own limit and only a lower bound of the server's.",
+    thresholds: &[THREAD_FULL, THREAD_BUSY, QUOTA_USED, THROTTLED, STARVED, SERVER_SATURATED],
+    remedy: "give the generator more threads or CPUs, lift its quota, or send from another host",
+    examine: Examine::Trial(examine_cpu),
+};
+
+fn examine_cpu(view: &TrialView) -> Option<Observation> {
+    let window = view.steady();
+    let saturated = is_server_saturated(view, &window);
+    let at_least = at_least(view);
+    if let Some(quota) = quota_at_limit(view, &window) {
+        let text = format!("{}{at_least}", quota.text);
+        return if quota.is_shared { Observation::suspect(text) } else { Observation::invalid(text) };
+    }
+    if let Some(text) = starved_text(view, &window) {
+        return Observation::invalid(format!("{text}{at_least}"));
+    }
+    let busiest = view.end.summary.generator.busiest_thread_ratio;
+    let busy = format!("the generator's busiest thread used {} of a CPU", percent(busiest));
+    if busiest >= THREAD_FULL.value {
+        return match saturated {
+            Some(true) => Observation::suspect(format!(
+                "{busy}, and the server had no CPU left either: which of the two is the limit cannot be told apart{at_least}"
+            )),
+            Some(false) => Observation::invalid(format!("{busy} while the server had CPU left{at_least}")),
+            None => {
+                Observation::invalid(format!("{busy}, and nothing is known about the server's CPU{at_least}"))
+            }
+        };
+    }
+    if busiest < THREAD_BUSY.value {
+        return None;
+    }
+    if view.is_open() || saturated == Some(true) {
+        return Observation::remark(busy);
+    }
+    Observation::suspect(format!("{busy}; in a closed loop that adds to every service time"))
+}
+
+/// What a rate that the generator set still says. In a search the rate that met the objective says it instead.
+fn at_least(view: &TrialView) -> String {
+    match view.begin.purpose {
+        TrialPurpose::Single | TrialPurpose::Sweep => {
+            format!(": the server takes at least {} req/s", rate(view.goodput_hz()))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The generator's CPU quota was its limit.
+struct QuotaLimit {
+    text: String,
+    /// The server lives under the same quota.
+    is_shared: bool,
+}
+
+fn quota_at_limit(view: &TrialView, window: &Window) -> Option<QuotaLimit> {
+    let scope = "cgroup:generator";
+    let quota = window.level("cgroup.quota_ratio", scope)?.last;
+    let used = window.process_cpus(&view.processes(ProcessRole::Generator));
+    let used = used.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()))?;
+    let stopped = throttled_share(window, scope).unwrap_or(0.0);
+    let is_used_up = ratio(used, quota).is_some_and(|share| share >= QUOTA_USED.value);
+    if !is_used_up && stopped < THROTTLED.value {
+        return None;
+    }
+    let is_shared = stopped > 0.0 && throttled_share(window, "cgroup:target") == Some(stopped);
+    let with = if is_shared { ", which the server shares," } else { "" };
+    let text = format!(
+        "the generator used {} of the {} CPUs of its quota{with} and was stopped in {} of the periods",
+        cpus(used),
+        cpus(quota),
+        percent(stopped)
+    );
+    Some(QuotaLimit { text, is_shared })
+}
+
+/// Share of the quota periods in which a cgroup was stopped.
+pub(crate) fn throttled_share(window: &Window, scope: &str) -> Option<f64> {
+    let stopped = window.growth("cgroup.throttled_count", scope)?.amount;
+    ratio(stopped, window.growth("cgroup.periods_count", scope)?.amount)
+}
+
+/// A generator thread waited for a CPU while CPUs were idle: a quota above what can be seen, or a crowded CPU.
+fn starved_text(view: &TrialView, window: &Window) -> Option<String> {
+    let idle = 1.0 - window.machine()?.busy_ratio;
+    let threads = window.threads(&view.processes(ProcessRole::Generator));
+    let wanted =
+        |thread: &crate::readings::ThreadShare| thread.busy_ratio + thread.run_delay_ratio.unwrap_or(0.0);
+    let thread = threads.iter().max_by(|a, b| wanted(a).total_cmp(&wanted(b)))?;
+    let is_starved =
+        wanted(thread) >= STARVED.value && thread.busy_ratio < THREAD_FULL.value && idle >= IDLE_MIN;
+    is_starved.then(|| {
+        format!(
+            "a generator thread ran for {} and waited for a CPU for {} of the time, with {} of the machine idle",
+            percent(thread.busy_ratio),
+            percent(thread.run_delay_ratio.unwrap_or(0.0)),
+            percent(idle)
+        )
+    })
+}
+
+const LATE_NS: Threshold = Threshold::new(
+    "99th percentile of the wait for a free connection, from which on 1 % of the starts are late",
+    1e6,
+    "ns",
+    HOUSE,
+);
+const UNSENT: Threshold = Threshold::new("share of arrivals that were never sent", 0.01, "ratio", HOUSE);
+const MACHINE_IDLE: Threshold =
+    Threshold::new("idle share of the machine from which on CPU is not what limits", 0.30, "ratio", HOUSE);
+
+/// M02.
+pub(super) const CONCURRENCY_BOUND: Check = Check {
+    id: "M02",
+    name: "gen-concurrency-bound",
+    meaning: "All connections were in use, so that their number, and not the server, may have set the rate.",
+    thresholds: &[LATE_NS, UNSENT, MACHINE_IDLE],
+    remedy: "raise --connections; if the rate rises with it, the connections were the limit",
+    examine: Examine::Trial(examine_connections),
+};
+
+fn examine_connections(view: &TrialView) -> Option<Observation> {
+    let connections = counted(f64::from(view.plan().connections), "connection");
+    let window = view.steady();
+    let is_idle = window.machine().is_some_and(|machine| 1.0 - machine.busy_ratio >= MACHINE_IDLE.value);
+    let is_saturated = is_server_saturated(view, &window) == Some(true);
+    if !view.is_open() {
+        let service = view.summary(LatencyKind::Service).p50? as f64;
+        let is_free = view.end.summary.generator.busiest_thread_ratio < THREAD_BUSY.value;
+        let text = format!(
+            "{connections} in a closed loop carry at most {} req/s at a service time of {}; the machine was not busy",
+            rate(f64::from(view.plan().connections) * 1e9 / service.max(1.0)),
+            duration(service)
+        );
+        return if is_idle && is_free && !is_saturated { Observation::remark(text) } else { None };
+    }
+    let pool = view.summary(LatencyKind::PoolSlip);
+    let wait = pool.p99.or(pool.max).unwrap_or(0) as f64;
+    let unsent = ratio(view.counts().unsent as f64, view.counts().scheduled as f64).unwrap_or(0.0);
+    if wait < LATE_NS.value && unsent <= UNSENT.value {
+        return None;
+    }
+    let never = if unsent > 0.0 { format!(", {} were never sent", percent(unsent)) } else { String::new() };
+    let text =
+        format!("requests waited for one of the {connections}: 99th percentile {}{never}", duration(wait));
+    let is_search = view.begin.purpose != TrialPurpose::Single;
+    if is_search || is_saturated || server_queues(&window) {
+        return Observation::remark(format!("{text}; the wait is part of the response time"));
+    }
+    Observation::suspect(text)
+}
+
+/// Whether requests wait inside the server's sockets.
+fn server_queues(window: &Window) -> bool {
+    ["connections.unread_count", "listener.queue_count"].iter().any(|name| {
+        window
+            .scopes(name)
+            .iter()
+            .any(|scope| window.level(name, scope).is_some_and(|level| level.mean >= 1.0))
+    })
+}
+
+const PORTS_USED: Threshold = Threshold::new(
+    "sockets in TIME_WAIT ÷ ports of net.ipv4.ip_local_port_range",
+    0.90,
+    "ratio",
+    "house value; the limit is per pair of addresses",
+);
+
+/// M07.
+pub(super) const PORTS: Check = Check {
+    id: "M07",
+    name: "gen-ports-exhausted",
+    meaning: "The generator's host had no local port left for new connections; the failures are not the server's.",
+    thresholds: &[PORTS_USED],
+    remedy: "keep connections alive, widen net.ipv4.ip_local_port_range, or send from more addresses",
+    examine: Examine::Trial(examine_ports),
+};
+
+fn examine_ports(view: &TrialView) -> Option<Observation> {
+    let refused = view.failures_of(&[FailureClass::LocalPorts]);
+    if refused > 0 {
+        return Observation::invalid(format!(
+            "{} found no local port (EADDRNOTAVAIL)",
+            counted(refused as f64, "connection")
+        ));
+    }
+    let range = view.facts.text("sysctl.net.ipv4.ip_local_port_range")?;
+    let mut ends = range.split_whitespace().map(str::parse::<f64>);
+    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    let waiting = view.whole().level("sockstat.tcp_tw_count", "netns:target")?.max;
+    let share = ratio(waiting, last - first + 1.0)
+        .filter(|share| view.is_loopback() && *share >= PORTS_USED.value)?;
+    Observation::suspect(format!(
+        "{} sockets were in TIME_WAIT, {} of the {} local ports",
+        whole(waiting),
+        percent(share),
+        whole(last - first + 1.0)
+    ))
+}
+
+const DESCRIPTORS_USED: Threshold = Threshold::new(
+    "open descriptors of the generator ÷ its limit",
+    0.95,
+    "ratio",
+    "netdata, file descriptor alarm",
+);
+
+/// M08.
+pub(super) const DESCRIPTORS: Check = Check {
+    id: "M08",
+    name: "gen-fd-limit",
+    meaning: "The generator ran out of file descriptors; the failures are not the server's.",
+    thresholds: &[DESCRIPTORS_USED],
+    remedy: "raise the limit with 'ulimit -n', or use fewer connections",
+    examine: Examine::Trial(examine_descriptors),
+};
+
+fn examine_descriptors(view: &TrialView) -> Option<Observation> {
+    let refused = view.failures_of(&[FailureClass::LocalFdLimit]);
+    if refused > 0 {
+        return Observation::invalid(format!(
+            "{} found no file descriptor (EMFILE)",
+            counted(refused as f64, "connection")
+        ));
+    }
+    let window = view.whole();
+    let process = *view.processes(ProcessRole::Generator).first()?;
+    let scope = crate::readings::process_scope(process);
+    let (used, limit) =
+        (window.level("process.fds_count", &scope)?, window.level("process.fds_limit_count", &scope)?);
+    ratio(used.max, limit.last).filter(|share| *share >= DESCRIPTORS_USED.value)?;
+    Observation::suspect(format!(
+        "the generator used {} of its {} file descriptors",
+        whole(used.max),
+        whole(limit.last)
+    ))
+}
+
+const LOCAL_SHARE: Threshold =
+    Threshold::new("share of requests that failed on this host", 0.001, "ratio", HOUSE);
+
+/// V09.
+pub(super) const LOCAL_ERRORS: Check = Check {
+    id: "V09",
+    name: "gen-socket-errors",
+    meaning: "Socket calls failed on the generator's own host.",
+    thresholds: &[LOCAL_SHARE],
+    remedy: "look at the host's memory and network limits; send less, or from another host",
+    examine: Examine::Trial(examine_local_errors),
+};
+
+fn examine_local_errors(view: &TrialView) -> Option<Observation> {
+    let failed = view.failures_of(&[FailureClass::LocalBuffers, FailureClass::LocalOther]);
+    let share = ratio(failed as f64, view.counts().sent as f64).filter(|share| *share > 0.0)?;
+    let text = format!(
+        "{} failed in a socket call on this host ({})",
+        counted(failed as f64, "request"),
+        percent(share)
+    );
+    if share > LOCAL_SHARE.value { Observation::invalid(text) } else { Observation::suspect(text) }
+}
+
+const LAG_OF_MEDIAN: Threshold = Threshold::new(
+    "lateness of the generator (p99) ÷ median response time, worth a remark",
+    0.10,
+    "ratio",
+    HOUSE,
+);
+const LAG_OF_TAIL: Threshold =
+    Threshold::new("lateness of the generator (p99) ÷ p99 of response time", 0.10, "ratio", HOUSE);
+const LAG_IS_TAIL: Threshold = Threshold::new(
+    "lateness of the generator (p99) ÷ p99 of response time, from which on the tail is the generator's",
+    0.50,
+    "ratio",
+    HOUSE,
+);
+const LAG_NOTICED_NS: Threshold = Threshold::new("lateness that is worth a remark", 1e5, "ns", HOUSE);
+const LAG_SLICE_NS: Threshold = Threshold::new(
+    "lateness that one turn of another process on the same CPU does not explain",
+    4e6,
+    "ns",
+    "above the base slice of the kernel's fair scheduler, about 3 ms",
+);
+const LAG_GROSS_NS: Threshold =
+    Threshold::new("lateness that is the generator's own fault", 1e7, "ns", HOUSE);
+
+/// V06.
+pub(super) const LAG: Check = Check {
+    id: "V06",
+    name: "gen-lag",
+    meaning: "The generator itself was late; its lateness is part of every response time.",
+    thresholds: &[LAG_OF_MEDIAN, LAG_OF_TAIL, LAG_IS_TAIL, LAG_NOTICED_NS, LAG_SLICE_NS, LAG_GROSS_NS],
+    remedy: "lower the rate, add generator threads, or send from another host",
+    examine: Examine::Trial(examine_lag),
+};
+
+fn examine_lag(view: &TrialView) -> Option<Observation> {
+    let slip = view.summary(LatencyKind::LoopSlip);
+    let response = view.summary(LatencyKind::Response);
+    let lag = slip.p99.or(slip.max).filter(|_| view.is_open())? as f64;
+    let of = |latency: Option<u64>| latency.and_then(|latency| ratio(lag, latency as f64)).unwrap_or(0.0);
+    let (of_median, of_tail) = (of(response.p50), of(response.p99.or(response.max)));
+    let text = format!(
+        "1 % of the requests were noticed {} or more after their time, {} of the p99 response time",
+        duration(lag),
+        percent(of_tail)
+    );
+    if lag >= LAG_GROSS_NS.value && of_tail >= LAG_IS_TAIL.value {
+        let is_excused = is_server_saturated(view, &view.steady()) == Some(true);
+        return if is_excused { Observation::suspect(text) } else { Observation::invalid(text) };
+    }
+    if lag >= LAG_SLICE_NS.value && of_tail >= LAG_OF_TAIL.value {
+        return Observation::suspect(text);
+    }
+    if lag >= LAG_NOTICED_NS.value && of_median >= LAG_OF_MEDIAN.value {
+        Observation::remark(text)
+    } else {
+        None
+    }
+}
+
+const OBSERVER_CPU: Threshold =
+    Threshold::new("CPU of the sampler's thread, worth a remark", 0.02, "ratio of a CPU", HOUSE);
+const OBSERVER_HEAVY: Threshold =
+    Threshold::new("CPU of the sampler's thread", 0.05, "ratio of a CPU", HOUSE);
+
+/// M14.
+pub(super) const OBSERVER: Check = Check {
+    id: "M14",
+    name: "observer-effect",
+    meaning: "Reading the kernel's counters itself took noticeable CPU.",
+    thresholds: &[OBSERVER_CPU, OBSERVER_HEAVY],
+    remedy: "lower the sampling rate, or watch fewer processes",
+    examine: Examine::Trial(examine_observer),
+};
+
+fn examine_observer(view: &TrialView) -> Option<Observation> {
+    let share = view.steady().growth("self.cpu_us", "host")?.per_second()? / 1e6;
+    let text = format!("sampling took {} of a CPU", percent(share));
+    if share > OBSERVER_HEAVY.value {
+        return Observation::suspect(text);
+    }
+    if share > OBSERVER_CPU.value { Observation::remark(text) } else { None }
+}

@@ -1,0 +1,210 @@
+//! Was the host what it should be: nobody else on it, no CPU taken away, the same server all the time?
+
+use super::{Check, Examine, Observation};
+use crate::format::{cpus, list, name, percent};
+use crate::readings::{process_scope, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use crate::view::TrialView;
+use std::collections::BTreeSet;
+use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
+
+const FOREIGN_CPU: Threshold =
+    Threshold::new("CPU of processes outside the measurement, worth a remark", 0.05, "CPUs", HOUSE);
+const FOREIGN_SHARE: Threshold =
+    Threshold::new("CPU of processes outside the measurement ÷ that of the machine", 0.05, "ratio", HOUSE);
+
+/// M11.
+pub(super) const FOREIGN_LOAD: Check = Check {
+    id: "M11",
+    name: "foreign-load",
+    meaning: "Other processes used the same CPUs.",
+    thresholds: &[FOREIGN_CPU, FOREIGN_SHARE],
+    remedy: "stop them; or, if they are part of the service (an application server, a database), name them with --watch-pid",
+    examine: Examine::Trial(examine_foreign),
+};
+
+/// Time in interrupts belongs to nobody and is left out, so that the figure errs on the low side.
+fn examine_foreign(view: &TrialView) -> Option<Observation> {
+    let window = view.steady();
+    let machine = window.machine()?;
+    let targets = window.process_cpus(&view.processes(ProcessRole::Target))?;
+    let generator = window.process_cpus(&view.processes(ProcessRole::Generator));
+    let generator = generator.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()))?;
+    let used = (machine.user_ratio + machine.system_ratio) * machine.cpus as f64;
+    let foreign = used - targets - generator;
+    let share = ratio(foreign, machine.cpus as f64)?;
+    let text = format!(
+        "processes outside the measurement used {} CPUs, {} of the machine",
+        cpus(foreign.max(0.0)),
+        percent(share)
+    );
+    if share > FOREIGN_SHARE.value {
+        return Observation::suspect(text);
+    }
+    if foreign > FOREIGN_CPU.value { Observation::remark(text) } else { None }
+}
+
+const STEAL_NOTICED: Threshold =
+    Threshold::new("CPU time taken by the hypervisor, worth a remark", 0.005, "ratio", HOUSE);
+const STEAL_SUSPECT: Threshold = Threshold::new("CPU time taken by the hypervisor", 0.02, "ratio", HOUSE);
+const STEAL_INVALID: Threshold = Threshold::new(
+    "CPU time taken by the hypervisor, from which on the measurement is of its other guests too",
+    0.10,
+    "ratio",
+    "netdata, steal alarm",
+);
+
+/// M12.
+pub(super) const STEAL: Check = Check {
+    id: "M12",
+    name: "steal",
+    meaning: "The hypervisor gave CPU time to somebody else.",
+    thresholds: &[STEAL_NOTICED, STEAL_SUSPECT, STEAL_INVALID],
+    remedy: "use a host with CPUs of its own, or repeat at a quiet time",
+    examine: Examine::Trial(examine_steal),
+};
+
+fn examine_steal(view: &TrialView) -> Option<Observation> {
+    let share = view.steady().machine()?.steal_ratio;
+    let text = format!("the hypervisor took {} of the CPU time", percent(share));
+    match share {
+        share if share > STEAL_INVALID.value => Observation::invalid(text),
+        share if share > STEAL_SUSPECT.value => Observation::suspect(text),
+        share if share > STEAL_NOTICED.value => Observation::remark(text),
+        _ => None,
+    }
+}
+
+const SHARED_BUSY: Threshold =
+    Threshold::new("busy share of the CPUs that generator and server have in common", 0.70, "ratio", HOUSE);
+
+/// M15.
+pub(super) const CO_LOCATED: Check = Check {
+    id: "M15",
+    name: "co-located",
+    meaning: "Load generator and server ran on the same host and took CPU from each other.",
+    thresholds: &[SHARED_BUSY],
+    remedy: "send from another host, or give each its own CPUs",
+    examine: Examine::Trial(examine_co_located),
+};
+
+fn examine_co_located(view: &TrialView) -> Option<Observation> {
+    let window = view.steady();
+    let targets = window.process_cpus(&view.processes(ProcessRole::Target));
+    if targets.is_none() && !view.is_loopback() {
+        return None;
+    }
+    let generator = window.process_cpus(&view.processes(ProcessRole::Generator));
+    let generator = generator.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()));
+    let shares: Vec<String> = [("the server", targets), ("the generator", generator)]
+        .into_iter()
+        .filter_map(|(who, used)| used.map(|used| format!("{who} used {} CPUs", cpus(used))))
+        .collect();
+    let together = if shares.is_empty() { String::new() } else { format!(": {}", list(&shares)) };
+    let Some(machine) = window.machine() else {
+        return Observation::remark(format!("generator and server share the host{together}"));
+    };
+    let text = format!(
+        "generator and server share {} CPUs, which were {} busy{together}",
+        machine.cpus,
+        percent(machine.busy_ratio)
+    );
+    if machine.busy_ratio > SHARED_BUSY.value {
+        return Observation::suspect(format!("{text}; the rate is that of both together"));
+    }
+    Observation::remark(text)
+}
+
+/// M19.
+pub(super) const TARGET_CHANGED: Check = Check {
+    id: "M19",
+    name: "target-changed",
+    meaning: "The server was restarted or replaced while it was measured.",
+    thresholds: &[],
+    remedy: "find out who restarted it (a reload, a crash, a worker's request limit) and measure again",
+    examine: Examine::Trial(examine_target),
+};
+
+fn examine_target(view: &TrialView) -> Option<Observation> {
+    let window = view.whole();
+    let targets = view.processes(ProcessRole::Target);
+    if let Some(replaced) = targets.iter().find(|process| is_replaced(process, &targets)) {
+        return Observation::invalid(format!(
+            "process {} '{}' ended and another took its number",
+            replaced.pid,
+            name(&replaced.command)
+        ));
+    }
+    let pids: BTreeSet<u32> = targets.iter().map(|process| process.pid).collect();
+    let known = targets
+        .iter()
+        .filter(|process| window.level("process.threads_count", &process_scope(process)).is_some());
+    let known: BTreeSet<u32> = known.map(|process| process.pid).collect();
+    let gone: Vec<&&WatchedProcess> = targets
+        .iter()
+        .filter(|process| window.went_silent("process.cpu_us", &process_scope(process)))
+        .collect();
+    if !gone.is_empty() {
+        let names: Vec<String> = gone
+            .iter()
+            .take(3)
+            .map(|process| format!("{} '{}'", process.pid, name(&process.command)))
+            .collect();
+        let text =
+            format!("{} of {} processes of the server ended: {}", gone.len(), pids.len(), list(&names));
+        let is_all = gone.len() >= known.len().max(1);
+        return if is_all { Observation::invalid(text) } else { Observation::suspect(text) };
+    }
+    let newcomers = newcomers(view);
+    if newcomers.is_empty() {
+        None
+    } else {
+        Observation::remark(format!("the server started {}", list(&newcomers)))
+    }
+}
+
+fn is_replaced(process: &WatchedProcess, targets: &[&WatchedProcess]) -> bool {
+    targets.iter().any(|other| other.pid == process.pid && other.start_ticks != process.start_ticks)
+}
+
+/// Processes of the server that appeared while it was measured.
+fn newcomers(view: &TrialView) -> Vec<String> {
+    let measured = view.measured();
+    let during = view
+        .events
+        .iter()
+        .filter(|event| event.mono_ns > measured.begin_mono_ns && event.mono_ns < measured.end_mono_ns);
+    let mut processes = during.filter_map(|event| match &event.event {
+        EventKind::Watched(process) if process.role == ProcessRole::Target => Some(process),
+        _ => None,
+    });
+    processes
+        .by_ref()
+        .take(3)
+        .map(|process| format!("process {} '{}'", process.pid, name(&process.command)))
+        .collect()
+}
+
+/// M22.
+pub(super) const PATH_HIDES_NIC: Check = Check {
+    id: "M22",
+    name: "path-hides-nic",
+    meaning: "The requests did not pass a network interface, so nothing can be said about one.",
+    thresholds: &[],
+    remedy: "send from another host to include the network",
+    examine: Examine::Trial(examine_path),
+};
+
+fn examine_path(view: &TrialView) -> Option<Observation> {
+    let way = match &view.plan().target.endpoint {
+        sysdyno_record::plan::Endpoint::Unix(_) => "a Unix socket",
+        sysdyno_record::plan::Endpoint::Tcp(_) => "the loopback interface",
+    };
+    if view.is_loopback() {
+        Observation::remark(format!(
+            "requests went over {way}: no network card, interrupt or link was involved"
+        ))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,161 @@
+//! May the numbers be trusted? Every known way in which a measurement goes wrong is one [`Check`].
+//!
+//! [`CHECKS`] is the list of all; its order is the order of the reference, and nothing registers itself. A check looks
+//! at one trial and says nothing, makes a remark ([`VerdictStatus::Valid`]), or lowers the verdict. A reading that is
+//! missing never fires a check: what could not be seen is neither good nor bad.
+//!
+//! Limits: checks of one trial cannot tell two causes apart that look the same in it (too few connections, a server
+//! that queues); the search compares trials for that, in [`crate::capacity`].
+
+mod ending;
+mod generator;
+mod host;
+mod responses;
+mod stationary;
+mod timing;
+
+#[cfg(test)]
+mod tests;
+
+use crate::readings::Window;
+use crate::threshold::Threshold;
+use crate::view::TrialView;
+use sysdyno_record::analysis::{Reason, Verdict, VerdictStatus};
+use sysdyno_record::event::ProcessRole;
+
+pub(crate) use ending::UNEVEN_SHARE;
+pub use ending::{INCOMPLETE, NOTHING_CARRIED, SEARCH_INTERRUPTED, UNEVEN_TRIALS};
+pub(crate) use generator::throttled_share;
+
+/// One way in which a measurement goes wrong.
+#[derive(Debug)]
+pub struct Check {
+    /// Its number, e.g. `M01`.
+    pub id: &'static str,
+    /// Its short name, e.g. `gen-cpu-bound`.
+    pub name: &'static str,
+    /// What it means when it fires, in a sentence.
+    pub meaning: &'static str,
+    /// The limits that it uses.
+    pub thresholds: &'static [Threshold],
+    /// What to do about it, in a sentence.
+    pub remedy: &'static str,
+    /// What it looks at.
+    pub(crate) examine: Examine,
+}
+
+/// What a check looks at.
+#[derive(Debug)]
+pub(crate) enum Examine {
+    /// One trial.
+    Trial(fn(&TrialView) -> Option<Observation>),
+    /// The run as a whole; the analysis of the run raises it.
+    Run,
+}
+
+/// What a check saw.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Observation {
+    status: VerdictStatus,
+    text: String,
+}
+
+impl Observation {
+    /// Something that a reader should know and that does not lower the verdict.
+    pub(crate) fn remark(text: String) -> Option<Observation> {
+        Some(Observation { status: VerdictStatus::Valid, text })
+    }
+
+    /// Something that may have touched the numbers.
+    pub(crate) fn suspect(text: String) -> Option<Observation> {
+        Some(Observation { status: VerdictStatus::Suspect, text })
+    }
+
+    /// Something after which the numbers are not the server's.
+    pub(crate) fn invalid(text: String) -> Option<Observation> {
+        Some(Observation { status: VerdictStatus::Invalid, text })
+    }
+}
+
+impl Check {
+    /// The check as a reason of a verdict.
+    pub(crate) fn reason(&self, observation: Observation) -> Reason {
+        Reason {
+            id: self.id.to_owned(),
+            name: self.name.to_owned(),
+            status: observation.status,
+            text: observation.text,
+            remedy: self.remedy.to_owned(),
+        }
+    }
+}
+
+/// All checks, in the order of the reference.
+pub static CHECKS: &[&Check] = &[
+    &generator::CPU_BOUND,
+    &generator::CONCURRENCY_BOUND,
+    &responses::ERRORS,
+    &responses::CONTENT,
+    &timing::COORDINATED_OMISSION,
+    &generator::PORTS,
+    &generator::DESCRIPTORS,
+    &responses::KEEP_ALIVE,
+    &stationary::NON_STATIONARY,
+    &host::FOREIGN_LOAD,
+    &host::STEAL,
+    &generator::OBSERVER,
+    &host::CO_LOCATED,
+    &host::TARGET_CHANGED,
+    &host::PATH_HIDES_NIC,
+    &ending::ACCOUNTING,
+    &responses::ACHIEVED_RATE,
+    &generator::LAG,
+    &timing::LITTLE,
+    &responses::FEW_SAMPLES,
+    &generator::LOCAL_ERRORS,
+    &timing::ARRIVAL_SHAPE,
+    &ending::INTERRUPTED,
+    &ending::HARD_STOP,
+    &ending::INCOMPLETE,
+    &ending::SEARCH_INTERRUPTED,
+    &ending::NOTHING_CARRIED,
+    &ending::UNEVEN_TRIALS,
+];
+
+/// Checks whose INVALID means that the generator, not the server, was the limit.
+pub const GENERATOR_CHECKS: &[&str] = &["M01", "M07", "M08", "V06", "V09"];
+
+/// Checks whose INVALID means that a trial says nothing about server or generator: the world around it changed.
+pub const ENVIRONMENT_CHECKS: &[&str] = &["M12", "M19", "V01"];
+
+/// What all checks say about one trial.
+pub fn check_trial(view: &TrialView) -> Verdict {
+    let fired = CHECKS.iter().filter_map(|check| match check.examine {
+        Examine::Trial(examine) => examine(view).map(|observation| check.reason(observation)),
+        Examine::Run => None,
+    });
+    verdict_of(fired.collect())
+}
+
+/// The verdict that follows from reasons: the worst of them, or VALID.
+pub(crate) fn verdict_of(mut reasons: Vec<Reason>) -> Verdict {
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.status));
+    let status = reasons.first().map_or(VerdictStatus::Valid, |reason| reason.status);
+    Verdict { status, reasons }
+}
+
+/// A server is taken to be at its limit when the machine, or one of its threads, is busier than this.
+pub(crate) const SERVER_SATURATED: Threshold = Threshold::new(
+    "share of the machine, or of one CPU by a thread of the server, from which on the server has no CPU left",
+    0.90,
+    "ratio",
+    "house value, between the 85 % at which netdata warns and the end",
+);
+
+/// Whether the server had no CPU left in this span; `None` if nothing is known about CPUs.
+pub(crate) fn is_server_saturated(view: &TrialView, window: &Window) -> Option<bool> {
+    let machine = window.machine()?;
+    let threads = window.threads(&view.processes(ProcessRole::Target));
+    let is_thread_full = threads.first().is_some_and(|thread| thread.busy_ratio >= SERVER_SATURATED.value);
+    Some(machine.busy_ratio >= SERVER_SATURATED.value || is_thread_full)
+}

@@ -1,0 +1,212 @@
+//! Were the responses what was asked for, enough of them, at the rate that was asked for?
+
+use super::{Check, Examine, Observation};
+use crate::format::{counted, percent, rate, whole};
+use crate::readings::ratio;
+use crate::threshold::{HOUSE, Threshold};
+use crate::view::TrialView;
+use sysdyno_record::load::{Blame, FailureClass};
+use sysdyno_record::plan::{Arrival, KeepAlive};
+use sysdyno_stats::order_statistics::{COMPARED_TAIL_COUNT_MIN, TAIL_COUNT_MIN};
+
+/// Classes that say that the server answered, and answered wrongly.
+const CONTENT_CLASSES: &[FailureClass] = &[
+    FailureClass::WrongBody,
+    FailureClass::WrongLength,
+    FailureClass::WrongHeader,
+    FailureClass::BodyTruncated,
+    FailureClass::BodyLimit,
+    FailureClass::Protocol,
+    FailureClass::InvalidStatus,
+    FailureClass::Desync,
+];
+
+const ERROR_SHARE: Threshold = Threshold::new(
+    "share of requests that failed or timed out",
+    0.001,
+    "ratio",
+    "proposed in the issue tracker of aspnet/Benchmarks, number 320",
+);
+
+/// M04.
+pub(super) const ERRORS: Check = Check {
+    id: "M04",
+    name: "errors-as-throughput",
+    meaning: "Requests failed; a rate that counts them is not the rate of the service.",
+    thresholds: &[ERROR_SHARE],
+    remedy: "look at the failures by class and at the server's log; if these responses are wanted, say so with --expect-status",
+    examine: Examine::Trial(examine_errors),
+};
+
+fn examine_errors(view: &TrialView) -> Option<Observation> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut failed = view.counts().timed_out as f64;
+    if failed > 0.0 {
+        parts.push(format!("{} timed out", whole(failed)));
+    }
+    let classes = view.failures_blamed_on(Blame::Server);
+    for (class, count) in classes.into_iter().filter(|(class, _)| !CONTENT_CLASSES.contains(class)) {
+        failed += count as f64;
+        let codes = if class == FailureClass::Status { status_codes(view) } else { String::new() };
+        parts.push(format!("{} {}{codes}", whole(count as f64), class.name()));
+    }
+    let share = ratio(failed, view.counts().sent as f64).filter(|share| *share > 0.0)?;
+    let text = format!("{} of the requests failed: {}", percent(share), parts.join(", "));
+    if share > ERROR_SHARE.value { Observation::invalid(text) } else { Observation::remark(text) }
+}
+
+/// The most frequent status codes that were not expected, as ` (404, 503)`.
+fn status_codes(view: &TrialView) -> String {
+    let expected = &view.plan().validators.statuses;
+    let is_expected = |code: u16| match expected.as_slice() {
+        [] => (200..400).contains(&code),
+        listed => listed.contains(&code),
+    };
+    let mut codes: Vec<(u16, u64)> =
+        view.measured().statuses.iter().map(|(code, count)| (*code, *count)).collect();
+    codes.retain(|(code, count)| !is_expected(*code) && *count > 0);
+    codes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let codes: Vec<String> = codes.iter().take(3).map(|(code, _)| code.to_string()).collect();
+    if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) }
+}
+
+const WRONG_SHARE: Threshold =
+    Threshold::new("share of responses with another length, header or framing", 1e-5, "ratio", HOUSE);
+const WRONG_BODIES: Threshold = Threshold::new("responses with another body", 0.0, "count", HOUSE);
+
+/// M05.
+pub(super) const CONTENT: Check = Check {
+    id: "M05",
+    name: "wrong-content",
+    meaning: "Responses had the wrong content, so the work that was measured is not the work that was meant.",
+    thresholds: &[WRONG_SHARE, WRONG_BODIES],
+    remedy: "request one of them by hand and compare; if the body is meant to change, leave out the body check",
+    examine: Examine::Trial(examine_content),
+};
+
+fn examine_content(view: &TrialView) -> Option<Observation> {
+    let mut classes = view.failures_blamed_on(Blame::Server);
+    classes.retain(|(class, _)| CONTENT_CLASSES.contains(class));
+    let wrong: f64 = classes.iter().map(|(_, count)| *count as f64).sum();
+    let share = ratio(wrong, view.counts().sent as f64).filter(|share| *share > 0.0)?;
+    let parts: Vec<String> =
+        classes.iter().map(|(class, count)| format!("{} {}", whole(*count as f64), class.name())).collect();
+    let text = format!("{} of the responses were wrong: {}", percent(share), parts.join(", "));
+    let has_wrong_body = view.failures_of(&[FailureClass::WrongBody]) as f64 > WRONG_BODIES.value;
+    if share > WRONG_SHARE.value || has_wrong_body {
+        Observation::invalid(text)
+    } else {
+        Observation::suspect(text)
+    }
+}
+
+const EXTRA_CONNECTIONS: Threshold =
+    Threshold::new("connections per request beyond what keep-alive asks for", 0.05, "ratio", HOUSE);
+
+/// M09.
+pub(super) const KEEP_ALIVE: Check = Check {
+    id: "M09",
+    name: "keepalive-not-effective",
+    meaning: "Connections were to be kept and were not, so that connecting was measured too.",
+    thresholds: &[EXTRA_CONNECTIONS],
+    remedy: "raise the server's keep-alive limits (nginx: keepalive_requests, keepalive_timeout), or use --no-keepalive",
+    examine: Examine::Trial(examine_keep_alive),
+};
+
+fn examine_keep_alive(view: &TrialView) -> Option<Observation> {
+    let planned = match view.plan().keep_alive {
+        KeepAlive::Unlimited => 0.0,
+        KeepAlive::Requests(count) => 1.0 / f64::from(count.max(1)),
+    };
+    let sent = view.counts().sent as f64;
+    let opened = view.measured().connections_opened as f64;
+    let extra = ratio(opened - f64::from(view.plan().connections), sent)? - planned;
+    if extra <= EXTRA_CONNECTIONS.value {
+        return None;
+    }
+    let accepted = view.steady().occurrences("Tcp.PassiveOpens", "netns:target");
+    let accepted =
+        accepted.map_or(String::new(), |count| format!("; the kernel counts {} accepted", whole(count)));
+    Observation::suspect(format!(
+        "{} were opened for {}{accepted}",
+        counted(opened, "connection"),
+        counted(sent, "request")
+    ))
+}
+
+const ACHIEVED: Threshold =
+    Threshold::new("completed ÷ scheduled requests", 0.99, "ratio", "house value; Lancet allows 0.90");
+const ACHIEVED_NOTICED: Threshold =
+    Threshold::new("completed ÷ scheduled requests, worth a remark", 0.995, "ratio", HOUSE);
+const SCHEDULED_SIGMAS: Threshold = Threshold::new(
+    "shortfall of scheduled requests beyond 1 %, in standard deviations of a Poisson count",
+    4.0,
+    "count",
+    HOUSE,
+);
+
+/// V05.
+pub(super) const ACHIEVED_RATE: Check = Check {
+    id: "V05",
+    name: "rate-not-achieved",
+    meaning: "Fewer requests were completed than were to be sent.",
+    thresholds: &[ACHIEVED, ACHIEVED_NOTICED, SCHEDULED_SIGMAS],
+    remedy: "lower the rate; 'sysdyno run' finds the highest one that is carried",
+    examine: Examine::Trial(examine_achieved),
+};
+
+fn examine_achieved(view: &TrialView) -> Option<Observation> {
+    let offered = view.measured().offered_hz.filter(|_| view.is_open())?;
+    let scheduled = view.counts().scheduled as f64;
+    let due = offered * view.seconds();
+    let scatter = if view.plan().arrival == Arrival::Poisson { due.max(0.0).sqrt() } else { 1.0 };
+    let missing = due - scheduled;
+    if missing > (1.0 - ACHIEVED.value) * due + SCHEDULED_SIGMAS.value * scatter {
+        return Observation::invalid(format!(
+            "only {} of {} requests were scheduled: the generator did not keep its own time",
+            whole(scheduled),
+            whole(due)
+        ));
+    }
+    let achieved = view.achieved_ratio().filter(|achieved| *achieved < ACHIEVED_NOTICED.value)?;
+    let text = format!(
+        "{} of the requests offered at {} req/s were completed in step",
+        percent(achieved),
+        rate(offered)
+    );
+    if achieved < ACHIEVED.value { Observation::suspect(text) } else { Observation::remark(text) }
+}
+
+const TAIL: f64 = 0.01;
+const TAIL_PRINTED: Threshold =
+    Threshold::new("values beyond a percentile that is printed", TAIL_COUNT_MIN, "count", HOUSE);
+const TAIL_COMPARED: Threshold = Threshold::new(
+    "values beyond a percentile that may be compared",
+    COMPARED_TAIL_COUNT_MIN,
+    "count",
+    HOUSE,
+);
+
+/// V08.
+pub(super) const FEW_SAMPLES: Check = Check {
+    id: "V08",
+    name: "few-samples",
+    meaning: "Too few requests were measured for the percentiles that people want.",
+    thresholds: &[TAIL_PRINTED, TAIL_COMPARED],
+    remedy: "measure longer, or at a higher rate",
+    examine: Examine::Trial(examine_samples),
+};
+
+fn examine_samples(view: &TrialView) -> Option<Observation> {
+    let count = view.summary(view.felt_kind()).count as f64;
+    if count == 0.0 && view.counts().failed == 0 {
+        return Observation::invalid("no response was measured".to_owned());
+    }
+    let text =
+        |needed: f64| format!("{} measured; p99 needs {}", counted(count, "response"), whole(needed / TAIL));
+    if count * TAIL < TAIL_PRINTED.value {
+        return Observation::suspect(text(TAIL_PRINTED.value) + " to be printed");
+    }
+    let is_thin = count * TAIL < TAIL_COMPARED.value;
+    if is_thin { Observation::remark(text(TAIL_COMPARED.value) + " to be compared") } else { None }
+}

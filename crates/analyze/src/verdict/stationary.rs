@@ -1,0 +1,152 @@
+//! Did the system stay as it was while it was measured?
+//!
+//! Gates are effect sizes: with many seconds every drift is significant. A trend must also be more than noise
+//! (Mann–Kendall), a level shift must separate all seconds before it from all seconds after it. In the trials of a
+//! search it is a remark only, since near capacity queues wander; there the replicates speak.
+
+use super::{Check, Examine, Observation};
+use crate::format::percent;
+use crate::threshold::{HOUSE, Threshold};
+use crate::view::TrialView;
+use sysdyno_record::analysis::VerdictStatus;
+use sysdyno_record::load::{Interval, TrialPurpose};
+use sysdyno_stats::change_point::best_split;
+use sysdyno_stats::descriptive::{mean, median};
+use sysdyno_stats::regression::mann_kendall;
+use sysdyno_stats::steady::drift_ratio;
+
+const RATE_CHANGE: Threshold =
+    Threshold::new("change of the closed-loop rate over the window", 0.05, "ratio", "house value");
+const RATE_BROKEN: Threshold =
+    Threshold::new("the same, from which on there was no steady state", 0.25, "ratio", HOUSE);
+const LATENCY_CHANGE: Threshold =
+    Threshold::new("change of the median latency over the window", 0.20, "ratio", HOUSE);
+const LATENCY_BROKEN: Threshold =
+    Threshold::new("the same, from which on there was no steady state", 1.0, "ratio", HOUSE);
+const LATENCY_FLOOR_NS: Threshold =
+    Threshold::new("change of the median latency that matters to anyone", 1e5, "ns", HOUSE);
+const BACKLOG_GROWTH: Threshold =
+    Threshold::new("growth of the requests in flight ÷ requests offered", 0.005, "ratio", HOUSE);
+/// A trend with more chance than this is noise.
+const TREND_P_MAX: f64 = 0.01;
+/// Seconds that each side of a level shift must last.
+const SHIFT_SIDE_MIN: usize = 5;
+/// Fewer intervals show no trend.
+const INTERVALS_MIN: usize = 8;
+/// Intervals shorter than this are the remainders of phases. Unit: seconds.
+const INTERVAL_SECONDS_MIN: f64 = 0.5;
+
+/// M10.
+pub(super) const NON_STATIONARY: Check = Check {
+    id: "M10",
+    name: "non-stationary",
+    meaning: "Rate or latency kept changing while it was measured, so that one number does not describe it.",
+    thresholds: &[RATE_CHANGE, RATE_BROKEN, LATENCY_CHANGE, LATENCY_BROKEN, LATENCY_FLOOR_NS, BACKLOG_GROWTH],
+    remedy: "warm up longer with --warmup, or find out what the server does meanwhile",
+    examine: Examine::Trial(examine),
+};
+
+fn examine(view: &TrialView) -> Option<Observation> {
+    let seconds: Vec<&Interval> = view
+        .measured_intervals()
+        .filter(|interval| interval.end_mono_ns.seconds_since(interval.begin_mono_ns) >= INTERVAL_SECONDS_MIN)
+        .collect();
+    if seconds.len() < INTERVALS_MIN {
+        return None;
+    }
+    let signals: Vec<Signal> =
+        [rate_signal(view, &seconds), latency_signal(view, &seconds), backlog_signal(view, &seconds)]
+            .into_iter()
+            .flatten()
+            .collect();
+    let text = signals.iter().map(|signal| signal.text.as_str()).collect::<Vec<_>>().join("; ");
+    let worst = signals.iter().map(|signal| signal.status).max()?;
+    match worst {
+        _ if view.begin.purpose != TrialPurpose::Single => Observation::remark(text),
+        VerdictStatus::Invalid => Observation::invalid(text),
+        VerdictStatus::Suspect | VerdictStatus::Valid => Observation::suspect(text),
+    }
+}
+
+struct Signal {
+    status: VerdictStatus,
+    text: String,
+}
+
+impl Signal {
+    fn new(change: f64, broken: Threshold, text: String) -> Signal {
+        let is_broken = change.abs() >= broken.value;
+        Signal { status: if is_broken { VerdictStatus::Invalid } else { VerdictStatus::Suspect }, text }
+    }
+}
+
+/// The rate of a closed loop; that of an open one is given.
+fn rate_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
+    if view.is_open() {
+        return None;
+    }
+    let per_second = |interval: &&Interval| {
+        let length = interval.end_mono_ns.seconds_since(interval.begin_mono_ns);
+        interval.counts.ok as f64 / length
+    };
+    let rates: Vec<f64> = seconds.iter().map(per_second).collect();
+    let change = change_of(&rates).filter(|change| change.abs() > RATE_CHANGE.value)?;
+    Some(Signal::new(change, RATE_BROKEN, format!("the rate changed by {} over the window", percent(change))))
+}
+
+fn latency_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
+    if !view.is_open() {
+        return None;
+    }
+    let medians: Vec<f64> = seconds.iter().filter_map(|interval| Some(interval.p50_ns? as f64)).collect();
+    if medians.len() < INTERVALS_MIN {
+        return None;
+    }
+    let change = change_of(&medians).filter(|change| change.abs() > LATENCY_CHANGE.value)?;
+    (change.abs() * median(&medians)? >= LATENCY_FLOOR_NS.value).then(|| {
+        Signal::new(
+            change,
+            LATENCY_BROKEN,
+            format!("the median latency changed by {} over the window", percent(change)),
+        )
+    })
+}
+
+fn backlog_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
+    let in_flight: Vec<f64> = seconds.iter().map(|interval| interval.in_flight_at_end as f64).collect();
+    let quarter = in_flight.len() / 4;
+    let growth = mean(&in_flight[in_flight.len() - quarter..])? - mean(&in_flight[..quarter])?;
+    let share = crate::readings::ratio(growth, view.counts().scheduled as f64)?;
+    let is_growing = view.is_open() && share > BACKLOG_GROWTH.value && is_trend(&in_flight);
+    is_growing.then(|| Signal {
+        status: VerdictStatus::Suspect,
+        text: format!("requests in flight grew by {} over the window", crate::format::whole(growth)),
+    })
+}
+
+/// Relative change of a series over its length, by trend or by a level shift, whichever is greater; `None` if noise
+/// explains it.
+fn change_of(values: &[f64]) -> Option<f64> {
+    let trend = drift_ratio(values).filter(|_| is_trend(values));
+    let shift = level_shift(values);
+    [trend, shift].into_iter().flatten().max_by(|a, b| a.abs().total_cmp(&b.abs()))
+}
+
+fn is_trend(values: &[f64]) -> bool {
+    mann_kendall(values).is_some_and(|test| test.p_two_sided < TREND_P_MAX)
+}
+
+/// Relative change at the best split, if every value before it lies on one side of every value after it.
+fn level_shift(values: &[f64]) -> Option<f64> {
+    let split = best_split(values, SHIFT_SIDE_MIN)?;
+    let (before, after) = (&values[..split.index], values.get(split.index..split.end)?);
+    let range = |part: &[f64]| {
+        part.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        })
+    };
+    let ((low_before, high_before), (low_after, high_after)) = (range(before), range(after));
+    let is_apart = high_before < low_after || high_after < low_before;
+    let change = crate::readings::ratio(mean(after)? - mean(before)?, mean(before)?)?;
+    is_apart.then_some(change)
+}

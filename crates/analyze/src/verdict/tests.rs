@@ -1,0 +1,367 @@
+//! The checks: what fires each, what looks like it and does not, and that a clean trial is VALID.
+
+use super::*;
+use crate::corpus::*;
+use sysdyno_record::analysis::VerdictStatus::{Invalid, Suspect, Valid};
+use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::facts::Fact;
+use sysdyno_record::load::{FailureClass, LatencyKind, TrialEnding, TrialPurpose};
+use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive};
+
+/// What a check says about a trial.
+fn status_of(id: &str, case: Case) -> Option<VerdictStatus> {
+    let case = case.build();
+    let verdict = check_trial(&case.view());
+    verdict.reasons.iter().find(|reason| reason.id == id).map(|reason| reason.status)
+}
+
+fn text_of(id: &str, case: Case) -> String {
+    let case = case.build();
+    let verdict = check_trial(&case.view());
+    verdict
+        .reasons
+        .iter()
+        .find(|reason| reason.id == id)
+        .map(|reason| reason.text.clone())
+        .unwrap_or_default()
+}
+
+fn open() -> Case {
+    Case::open(2000.0, 10.0)
+}
+
+fn closed() -> Case {
+    Case::closed(64, 20_000.0, 10.0)
+}
+
+#[test]
+fn a_clean_run_on_a_shared_host_is_valid_with_remarks() {
+    for case in [open(), closed()] {
+        let case = case.build();
+        let verdict = check_trial(&case.view());
+        assert_eq!(verdict.status, Valid, "{:?}", verdict.reasons);
+        let ids: Vec<&str> = verdict.reasons.iter().map(|reason| reason.id.as_str()).collect();
+        assert!(ids.contains(&"M15") && ids.contains(&"M22"), "{ids:?}");
+    }
+}
+
+#[test]
+fn every_check_has_its_own_number_and_says_what_it_means() {
+    let mut ids: Vec<&str> = CHECKS.iter().map(|check| check.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), CHECKS.len());
+    for check in CHECKS {
+        assert!(
+            check.meaning.ends_with('.') && !check.remedy.is_empty() && !check.name.is_empty(),
+            "{}",
+            check.id
+        );
+        assert!(
+            check.thresholds.iter().all(|limit| limit.value.is_finite() && !limit.source.is_empty()),
+            "{}",
+            check.id
+        );
+    }
+    assert!(GENERATOR_CHECKS.iter().chain(ENVIRONMENT_CHECKS).all(|id| ids.contains(id)));
+}
+
+#[test]
+fn m01_a_full_generator_thread_with_an_idle_server_is_a_lower_bound() {
+    let case = closed().generator(0.96);
+    assert_eq!(status_of("M01", case.clone()), Some(Invalid));
+    assert!(text_of("M01", case).contains("at least 20,000 req/s"));
+    assert_eq!(status_of("M01", closed().generator(0.75)), Some(Suspect));
+    assert_eq!(status_of("M01", open().generator(0.75)), Some(Valid));
+    assert_eq!(status_of("M01", closed().generator(0.5)), None);
+}
+
+#[test]
+fn m01_when_both_are_full_nobody_is_blamed() {
+    let case = closed().generator(0.95).server(0.95).cpu(0.5, 0.4, 0.08);
+    assert_eq!(status_of("M01", case.clone()), Some(Suspect));
+    assert!(text_of("M01", case).contains("cannot be told apart"));
+}
+
+#[test]
+fn m01_a_quota_of_a_fifth_of_a_cpu_is_seen() {
+    let quota = |used: f64, stopped: f64| {
+        closed()
+            .generator(used)
+            .gauge("cgroup.quota_ratio", "cgroup:generator", 0.2)
+            .counter("cgroup.periods_count", "cgroup:generator", 10.0)
+            .counter("cgroup.throttled_count", "cgroup:generator", stopped)
+    };
+    let case = quota(0.199, 9.8);
+    assert_eq!(status_of("M01", case.clone()), Some(Invalid));
+    let text = text_of("M01", case);
+    assert!(
+        text.contains("0.20 of the 0.20 CPUs") && text.contains("98 %") && text.contains("at least"),
+        "{text}"
+    );
+    assert_eq!(status_of("M01", quota(0.1, 0.0)), None);
+    let shared = quota(0.19, 9.0).counter("cgroup.periods_count", "cgroup:target", 10.0).counter(
+        "cgroup.throttled_count",
+        "cgroup:target",
+        9.0,
+    );
+    assert_eq!(status_of("M01", shared), Some(Suspect));
+}
+
+#[test]
+fn m01_a_quota_that_cannot_be_seen_shows_as_waiting_beside_idle_cpus() {
+    let delayed = |delay: f64| {
+        closed().generator(0.2).counter(
+            "thread.run_delay_us",
+            &format!("thread:{GENERATOR}/{GENERATOR}"),
+            delay * 1e6,
+        )
+    };
+    assert_eq!(status_of("M01", delayed(0.78)), Some(Invalid));
+    assert_eq!(status_of("M01", delayed(0.3)), None);
+}
+
+#[test]
+fn m02_waiting_for_connections_of_an_idle_server() {
+    let waiting = || open().edit(|case| case.fill(LatencyKind::PoolSlip, spread(20_000, 20e6)));
+    assert_eq!(status_of("M02", waiting()), Some(Suspect));
+    assert_eq!(status_of("M02", open()), None);
+    let queueing = waiting().gauge("connections.unread_count", "listener:127.0.0.1:8080", 40.0);
+    assert_eq!(status_of("M02", queueing), Some(Valid));
+    let search = waiting().edit(|case| case.begin.purpose = TrialPurpose::Grid);
+    assert_eq!(status_of("M02", search), Some(Valid));
+    let one = Case::closed(1, 50.0, 40.0).cpu(0.05, 0.05, 0.0);
+    assert_eq!(status_of("M02", one.clone()), Some(Valid));
+    assert!(text_of("M02", one).contains("1 connection in a closed loop"));
+}
+
+#[test]
+fn m04_failures_above_a_thousandth_are_no_throughput() {
+    assert_eq!(status_of("M04", open().fail(FailureClass::Status, 21)), Some(Invalid));
+    assert_eq!(status_of("M04", open().fail(FailureClass::Status, 20)), Some(Valid));
+    assert_eq!(status_of("M04", open().time_out(30)), Some(Invalid));
+    assert_eq!(status_of("M04", open()), None);
+    assert_eq!(status_of("M04", open().fail(FailureClass::LocalPorts, 500)), None);
+    let missing = open().fail(FailureClass::Status, 20_000).edit(|case| {
+        case.end.summary.measured.statuses = [(404, 20_000)].into();
+    });
+    assert_eq!(text_of("M04", missing), "100 % of the requests failed: 20,000 status (404)");
+}
+
+#[test]
+fn m05_wrong_content_is_another_workload() {
+    for class in [FailureClass::WrongBody, FailureClass::WrongLength, FailureClass::BodyTruncated] {
+        assert_eq!(status_of("M05", open().fail(class, 1)), Some(Invalid), "{class:?}");
+    }
+    assert_eq!(status_of("M05", open().fail(FailureClass::Status, 100)), None);
+}
+
+#[test]
+fn m06_a_stall_in_a_closed_loop() {
+    let stall = |count: u64, length_ns: u64| {
+        closed().edit(move |case| {
+            let mut histogram = spread(200_000, 2e6);
+            (0..count).for_each(|_| histogram.record(length_ns));
+            case.fill(LatencyKind::Service, histogram);
+        })
+    };
+    assert_eq!(status_of("M06", stall(64, 500_000_000)), Some(Suspect));
+    assert_eq!(status_of("M06", stall(1, 500_000_000)), Some(Valid));
+    assert_eq!(status_of("M06", closed()), None);
+    assert_eq!(status_of("M06", open()), None);
+}
+
+#[test]
+fn m07_and_m08_limits_of_the_generators_host() {
+    assert_eq!(status_of("M07", open().fail(FailureClass::LocalPorts, 1)), Some(Invalid));
+    let waiting = |count: f64| {
+        open()
+            .edit(|case| {
+                let range = Fact::Text("50000\t50100".into());
+                case.facts.facts.insert("sysctl.net.ipv4.ip_local_port_range".into(), range);
+            })
+            .gauge("sockstat.tcp_tw_count", "netns:target", count)
+    };
+    assert_eq!(status_of("M07", waiting(95.0)), Some(Suspect));
+    assert_eq!(status_of("M07", waiting(20.0)), None);
+    assert_eq!(status_of("M08", open().fail(FailureClass::LocalFdLimit, 1)), Some(Invalid));
+    let descriptors = |used: f64| {
+        let scope = format!("process:{GENERATOR}");
+        open().gauge("process.fds_count", &scope, used).gauge("process.fds_limit_count", &scope, 1024.0)
+    };
+    assert_eq!(status_of("M08", descriptors(1000.0)), Some(Suspect));
+    assert_eq!(status_of("M08", descriptors(100.0)), None);
+    assert_eq!(status_of("V09", open().fail(FailureClass::LocalBuffers, 100)), Some(Invalid));
+    assert_eq!(status_of("V09", open()), None);
+}
+
+#[test]
+fn m09_connections_that_are_not_kept() {
+    let opened = |count: u64| open().edit(move |case| case.end.summary.measured.connections_opened = count);
+    assert_eq!(status_of("M09", opened(2_000)), Some(Suspect));
+    assert_eq!(status_of("M09", opened(64)), None);
+    let planned = opened(20_000).edit(|case| case.begin.plan.keep_alive = KeepAlive::Requests(1));
+    assert_eq!(status_of("M09", planned), None);
+}
+
+#[test]
+fn m10_a_system_that_changes_while_it_is_measured() {
+    let growing = |growth: f64| {
+        open().edit(move |case| {
+            case.set_intervals(|second| (2000.0, (1e6 * (1.0 + growth * second as f64)) as u64, 2))
+        })
+    };
+    assert_eq!(status_of("M10", growing(0.3)), Some(Invalid));
+    assert_eq!(status_of("M10", growing(0.04)), Some(Suspect));
+    assert_eq!(status_of("M10", growing(0.0)), None);
+    let noise = open()
+        .edit(|case| case.set_intervals(|second| (2000.0, 1_000_000 + 200_000 * (second as u64 % 3), 2)));
+    assert_eq!(status_of("M10", noise), None);
+    let step = closed()
+        .edit(|case| case.set_intervals(|second| (if second < 5 { 20_000.0 } else { 17_000.0 }, 1, 64)));
+    assert_eq!(status_of("M10", step), Some(Suspect));
+    let backlog = open().edit(|case| case.set_intervals(|second| (2000.0, 1_000_000, 40 * second as u64)));
+    assert_eq!(status_of("M10", backlog), Some(Suspect));
+    let search = growing(0.3).edit(|case| case.begin.purpose = TrialPurpose::Grid);
+    assert_eq!(status_of("M10", search), Some(Valid));
+}
+
+#[test]
+fn m11_somebody_else_on_the_host() {
+    assert_eq!(status_of("M11", open().cpu(0.4, 0.3, 0.05)), Some(Suspect));
+    assert_eq!(status_of("M11", open().cpu(0.12, 0.115, 0.05)), Some(Valid));
+    assert_eq!(status_of("M11", open()), None);
+    let unknown = open().cpu(0.4, 0.4, 0.0).edit(|case| case.watched.clear());
+    assert_eq!(status_of("M11", unknown), None);
+}
+
+#[test]
+fn m12_time_that_the_hypervisor_took() {
+    let stolen = |share: f64| {
+        let case = open().counter("cpu.steal_us", "cpu:0", share * 1e6);
+        case.counter("cpu.steal_us", "cpu:1", share * 1e6)
+    };
+    assert_eq!(status_of("M12", stolen(0.3)), Some(Invalid));
+    assert_eq!(status_of("M12", stolen(0.05)), Some(Suspect));
+    assert_eq!(status_of("M12", stolen(0.01)), Some(Valid));
+    assert_eq!(status_of("M12", open()), None);
+}
+
+#[test]
+fn m14_watching_that_costs() {
+    assert_eq!(status_of("M14", open().counter("self.cpu_us", "host", 8e4)), Some(Suspect));
+    assert_eq!(status_of("M14", open().counter("self.cpu_us", "host", 3e4)), Some(Valid));
+    assert_eq!(status_of("M14", open().counter("self.cpu_us", "host", 5e3)), None);
+}
+
+#[test]
+fn m15_sharing_cpus_is_never_invalid_by_itself() {
+    assert_eq!(status_of("M15", open().cpu(0.5, 0.4, 0.1)), Some(Suspect));
+    assert_eq!(status_of("M15", open()), Some(Valid));
+    let remote = open().edit(|case| {
+        case.begin.plan.target.endpoint = Endpoint::Tcp("10.0.0.2:80".parse().expect("an address"));
+        case.watched.retain(|process| process.role == ProcessRole::Generator);
+    });
+    assert_eq!(status_of("M15", remote.clone()), None);
+    assert_eq!(status_of("M22", remote), None);
+}
+
+#[test]
+fn m19_a_server_that_is_not_the_same_any_more() {
+    let dead = open().edit(|case| {
+        case.readings = case.readings.clone().dying("process.cpu_us", &format!("process:{TARGET}"));
+    });
+    assert_eq!(status_of("M19", dead), Some(Invalid));
+    let other =
+        WatchedProcess { pid: TARGET, start_ticks: 99, command: "nginx".into(), role: ProcessRole::Target };
+    let replaced = open().edit(|case| case.watched.push(other.clone()));
+    assert_eq!(status_of("M19", replaced), Some(Invalid));
+    let worker = WatchedProcess { pid: 1001, ..other };
+    let grown = open().edit(|case| {
+        case.watched.push(worker.clone());
+        case.events.push(Event { mono_ns: at(BEGIN + WARMUP + 3.0), event: EventKind::Watched(worker) });
+    });
+    assert_eq!(status_of("M19", grown), Some(Valid));
+    assert_eq!(status_of("M19", open()), None);
+}
+
+#[test]
+fn v01_counts_that_do_not_add_up() {
+    assert_eq!(status_of("V01", open().edit(|case| case.end.summary.measured.counts.ok -= 1)), Some(Invalid));
+    assert_eq!(status_of("V01", open().edit(|case| case.end.summary.total.unsent = u64::MAX)), Some(Invalid));
+    assert_eq!(status_of("V01", open()), None);
+}
+
+#[test]
+fn v05_a_rate_that_is_not_achieved() {
+    let short =
+        |achieved: f64| open().edit(move |case| case.end.summary.measured.achieved_hz = 2000.0 * achieved);
+    assert_eq!(status_of("V05", short(0.8)), Some(Suspect));
+    assert_eq!(status_of("V05", short(0.993)), Some(Valid));
+    assert_eq!(status_of("V05", short(1.0)), None);
+    let asleep = open().edit(|case| {
+        let counts = &mut case.end.summary.measured.counts;
+        (counts.scheduled, counts.sent, counts.written, counts.ok) = (15_000, 15_000, 15_000, 15_000);
+    });
+    assert_eq!(status_of("V05", asleep), Some(Invalid));
+}
+
+#[test]
+fn v06_a_generator_that_is_late() {
+    let late = |median_ns: f64, response_ns: f64| {
+        open().edit(move |case| {
+            case.fill(LatencyKind::LoopSlip, spread(20_000, median_ns));
+            case.fill(LatencyKind::Response, spread(20_000, response_ns));
+        })
+    };
+    assert_eq!(status_of("V06", late(20e6, 21e6)), Some(Invalid));
+    assert_eq!(status_of("V06", late(3e6, 10e6)), Some(Suspect));
+    assert_eq!(status_of("V06", late(0.1e6, 1e6)), Some(Valid));
+    assert_eq!(status_of("V06", open()), None);
+    assert_eq!(status_of("V06", late(20e6, 21e6).cpu(0.6, 0.3, 0.08)), Some(Suspect));
+}
+
+#[test]
+fn v07_littles_law() {
+    let slower = |factor: f64| {
+        closed().edit(move |case| case.fill(LatencyKind::Service, spread(200_000, factor * 2.1e6)))
+    };
+    assert_eq!(status_of("V07", slower(1.5)), Some(Invalid));
+    assert_eq!(status_of("V07", slower(0.5)), Some(Suspect));
+    assert_eq!(status_of("V07", closed()), None);
+}
+
+#[test]
+fn v08_samples_that_are_too_few() {
+    assert_eq!(status_of("V08", Case::open(50.0, 10.0)), Some(Suspect));
+    assert_eq!(status_of("V08", Case::open(500.0, 10.0)), Some(Valid));
+    assert_eq!(status_of("V08", open()), None);
+    let none = open().edit(|case| {
+        case.end.summary.measured.latency.clear();
+        case.end.summary.measured.counts = Default::default();
+    });
+    assert_eq!(status_of("V08", none), Some(Invalid));
+}
+
+#[test]
+fn v24_the_shape_of_the_arrivals() {
+    let gaps = |gaps: Vec<u64>| open().edit(move |case| case.end.summary.generator.gap_sample_ns = gaps);
+    let exponential = |index: u64| (-((index as f64 + 0.5) / 1000.0).ln() * 1e6) as u64;
+    assert_eq!(status_of("V24", gaps((0..1000).map(exponential).collect())), None);
+    assert_eq!(
+        status_of("V24", gaps((0..1000).map(|index| 500_000 + index * 1000).collect())),
+        Some(Suspect)
+    );
+    assert_eq!(status_of("V24", gaps(vec![7; 50])), None);
+    let constant = |gap_ns: Vec<u64>| gaps(gap_ns).edit(|case| case.begin.plan.arrival = Arrival::Constant);
+    assert_eq!(status_of("V24", constant(vec![500_000; 1000])), None);
+    assert_eq!(status_of("V24", constant((0..1000).map(exponential).collect())), Some(Suspect));
+}
+
+#[test]
+fn v30_and_v31_ends_before_the_end() {
+    let ended = |ending: TrialEnding| open().edit(move |case| case.end.ending = ending);
+    assert_eq!(status_of("V30", ended(TrialEnding::Interrupted)), Some(Suspect));
+    assert_eq!(status_of("V31", ended(TrialEnding::HardStop("99 % failed".into()))), Some(Invalid));
+    assert_eq!(status_of("V30", open()).or(status_of("V31", open())), None);
+}

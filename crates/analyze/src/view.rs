@@ -1,0 +1,161 @@
+//! One trial with everything that was recorded around it: what checks and findings look at.
+
+use crate::readings::{Window, ratio};
+use std::net::IpAddr;
+use sysdyno_record::event::{Event, ProcessRole, WatchedProcess};
+use sysdyno_record::facts::HostFacts;
+use sysdyno_record::load::{
+    Blame, Counts, FailureClass, Interval, LatencyKind, LatencySet, LatencySummary, PhaseSummary, TrialBegin,
+    TrialEnd,
+};
+use sysdyno_record::plan::{Endpoint, LoadPlan};
+use sysdyno_record::series::Series;
+
+/// One trial, borrowed from the record or from the run that is going on.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialView<'a> {
+    /// How it began.
+    pub begin: &'a TrialBegin,
+    /// How it ended.
+    pub end: &'a TrialEnd,
+    /// Its intervals, in order of time; those of other trials must not be among them.
+    pub intervals: &'a [Interval],
+    /// Readings of the kernel, of the whole run or at least of the trial.
+    pub series: &'a Series,
+    /// The host.
+    pub facts: &'a HostFacts,
+    /// Processes that are measured, known at the end of the trial.
+    pub watched: &'a [WatchedProcess],
+    /// Latency of the measured phases.
+    pub latency: &'a LatencySet,
+    /// Marks on the time axis, of the whole run or at least of the trial.
+    pub events: &'a [Event],
+}
+
+impl<'a> TrialView<'a> {
+    /// The load that was planned.
+    pub fn plan(&self) -> &'a LoadPlan {
+        &self.begin.plan
+    }
+
+    /// The measured phases together.
+    pub fn measured(&self) -> &'a PhaseSummary {
+        &self.end.summary.measured
+    }
+
+    /// Requests of the measured phases.
+    pub fn counts(&self) -> &'a Counts {
+        &self.measured().counts
+    }
+
+    /// Whether requests arrive whatever the server does.
+    pub fn is_open(&self) -> bool {
+        self.plan().arrival.is_open()
+    }
+
+    /// Length of the measured phases. Unit: seconds.
+    pub fn seconds(&self) -> f64 {
+        self.measured().end_mono_ns.seconds_since(self.measured().begin_mono_ns)
+    }
+
+    /// The measured phases on the time axis.
+    pub fn steady(&self) -> Window<'a> {
+        Window::new(self.series, self.measured().begin_mono_ns, self.measured().end_mono_ns)
+    }
+
+    /// The whole trial on the time axis, warm-up and drain included.
+    pub fn whole(&self) -> Window<'a> {
+        Window::new(self.series, self.begin.begin_mono_ns, self.end.end_mono_ns)
+    }
+
+    /// Intervals of the measured phases, in order.
+    pub fn measured_intervals(&self) -> impl Iterator<Item = &'a Interval> {
+        self.intervals.iter().filter(|interval| interval.phase.is_measured())
+    }
+
+    /// Latency of a kind in few numbers; count 0 if nothing was measured.
+    pub fn summary(&self, kind: LatencyKind) -> LatencySummary {
+        self.measured().latency.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// The latency that a user feels: response time where it exists, else service time.
+    pub fn felt_kind(&self) -> LatencyKind {
+        if self.is_open() { LatencyKind::Response } else { LatencyKind::Service }
+    }
+
+    /// Completed and valid requests per second; 0 if the record holds no number.
+    pub fn goodput_hz(&self) -> f64 {
+        finite_or_zero(self.measured().goodput_hz)
+    }
+
+    /// Share of the arrivals of the measured phases that were completed in step with them.
+    ///
+    /// The smaller of two: completed ÷ scheduled requests, and rate of completions ÷ rate at which arrivals were
+    /// scheduled. The actual number of arrivals is taken, since that of a Poisson process varies.
+    /// `None`: nothing was scheduled.
+    pub fn achieved_ratio(&self) -> Option<f64> {
+        achieved_ratio(self.measured())
+    }
+
+    /// Processes with this role.
+    pub fn processes(&self, role: ProcessRole) -> Vec<&'a WatchedProcess> {
+        self.watched.iter().filter(|process| process.role == role).collect()
+    }
+
+    /// Requests that failed for a reason of this host's own, by class.
+    pub fn failures_of(&self, classes: &[FailureClass]) -> u64 {
+        classes
+            .iter()
+            .filter_map(|class| self.measured().failures.get(class))
+            .fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// Failure classes with their counts, most frequent first.
+    pub fn failures_blamed_on(&self, blame: Blame) -> Vec<(FailureClass, u64)> {
+        let failures = self.measured().failures.iter().map(|(class, count)| (*class, *count));
+        let mut failures: Vec<_> =
+            failures.filter(|(class, count)| class.blame() == blame && *count > 0).collect();
+        failures.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        failures
+    }
+
+    /// Whether load generator and server run on the same host, as far as the address tells.
+    pub fn is_loopback(&self) -> bool {
+        match &self.plan().target.endpoint {
+            Endpoint::Unix(_) => true,
+            Endpoint::Tcp(address) => match address.ip() {
+                IpAddr::V4(ip) => ip.is_loopback(),
+                IpAddr::V6(ip) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
+            },
+        }
+    }
+
+    /// Requests on their way at one time: the mean of what the intervals ended with.
+    ///
+    /// `None`: no interval was measured.
+    pub fn in_flight_mean(&self) -> Option<f64> {
+        let (sum, count) = self
+            .measured_intervals()
+            .fold((0.0, 0.0), |(sum, count), interval| (sum + interval.in_flight_at_end as f64, count + 1.0));
+        ratio(sum, count)
+    }
+}
+
+/// As [`TrialView::achieved_ratio`], of one phase.
+pub(crate) fn achieved_ratio(measured: &PhaseSummary) -> Option<f64> {
+    let counts = &measured.counts;
+    let seconds = measured.end_mono_ns.seconds_since(measured.begin_mono_ns);
+    let completed = ratio(counts.ok as f64 + counts.failed as f64, counts.scheduled as f64)?;
+    let in_step = ratio(measured.achieved_hz * seconds, counts.scheduled as f64).unwrap_or(completed);
+    Some(completed.min(in_step))
+}
+
+/// Share of the sent requests that failed or timed out; 0 if none was sent.
+pub(crate) fn error_ratio(counts: &Counts) -> f64 {
+    ratio(counts.failed as f64 + counts.timed_out as f64, counts.sent as f64).unwrap_or(0.0)
+}
+
+/// The number, or 0 for one that a broken record may hold.
+pub(crate) fn finite_or_zero(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
