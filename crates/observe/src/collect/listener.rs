@@ -7,7 +7,7 @@
 use super::{Collector, Pass, Table, gauge};
 use crate::clock;
 use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket};
-use crate::discover::{find_inet, is_local, scope};
+use crate::discover::{families, find_inet, is_local, scope};
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
@@ -30,6 +30,8 @@ struct ListenerCollector {
     queues: Vec<Queue>,
     /// Addresses that have columns, in their order.
     shown: Vec<Endpoint>,
+    /// Families of the sockets that were found last.
+    shown_families: Vec<Family>,
     next_count: MonoNs,
     is_remote: Option<bool>,
 }
@@ -55,7 +57,14 @@ impl ListenerCollector {
         self.queues.clear();
         match endpoint {
             Endpoint::Tcp(address) => {
-                find_inet(diag, *address, &mut self.sockets)?;
+                // Between looks, only the families of the known sockets are asked: a question walks a large table.
+                let all = families(*address).iter().copied();
+                let is_asked = |family: &Family| {
+                    pass.is_look || self.shown_families.contains(family) || self.shown_families.is_empty()
+                };
+                find_inet(diag, *address, all.filter(is_asked), &mut self.sockets)?;
+                self.shown_families.clear();
+                self.shown_families.extend(self.sockets.iter().map(|socket| Family::of(&socket.local)));
                 self.queues.extend(self.sockets.iter().map(from_inet));
             }
             Endpoint::Unix(path) => find_unix(diag, path, &mut self.queues)?,

@@ -60,7 +60,9 @@ fn find_tcp(roots: &Roots, endpoint: SocketAddr) -> Result<Vec<Listener>, Observ
         return Ok(vec![]);
     }
     let mut sockets = Vec::new();
-    match DiagSocket::open().and_then(|mut diag| find_inet(&mut diag, endpoint, &mut sockets)) {
+    match DiagSocket::open()
+        .and_then(|mut diag| find_inet(&mut diag, endpoint, families(endpoint).iter().copied(), &mut sockets))
+    {
         Ok(()) => Ok(sockets.iter().map(from_diag).collect()),
         Err(_) => find_tcp_in_table(roots, endpoint),
     }
@@ -123,17 +125,22 @@ fn find_unix(roots: &Roots, path: &Path) -> Result<Vec<Listener>, ObserveError> 
     Ok(inodes.into_iter().map(|inode| listener(inode, None, None)).collect())
 }
 
-/// Asks for the listening TCP sockets that a connection to `endpoint` can end at.
+/// The families that listening sockets of an endpoint can have: IPv6 sockets may take IPv4 connections.
+pub(crate) fn families(endpoint: SocketAddr) -> &'static [Family] {
+    if endpoint.ip().to_canonical().is_ipv4() { &[Family::V4, Family::V6] } else { &[Family::V6] }
+}
+
+/// Asks for the listening TCP sockets of these families that a connection to `endpoint` can end at.
 pub(crate) fn find_inet(
     diag: &mut DiagSocket,
     endpoint: SocketAddr,
+    families: impl IntoIterator<Item = Family>,
     out: &mut Vec<InetSocket>,
 ) -> io::Result<()> {
-    let mut best = Best::default();
-    let families: &[Family] =
-        if endpoint.ip().to_canonical().is_ipv4() { &[Family::V4, Family::V6] } else { &[Family::V6] };
+    let mut best = Best { found: std::mem::take(out), ..Best::default() };
+    best.found.clear();
     for family in families {
-        let question = InetQuestion { family: *family, state: SocketState::Listen, port: endpoint.port() };
+        let question = InetQuestion { family, state: SocketState::Listen, port: endpoint.port() };
         let asked = diag.ask(
             |sequence| question.encode(sequence),
             |payload| {
@@ -144,12 +151,11 @@ pub(crate) fn find_inet(
         );
         match asked {
             // A kernel without IPv6 has no such sockets.
-            Err(error) if *family == Family::V6 && error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if family == Family::V6 && error.kind() == io::ErrorKind::NotFound => {}
             other => other?,
         }
     }
-    out.clear();
-    out.append(&mut best.found);
+    *out = best.found;
     Ok(())
 }
 

@@ -5,12 +5,13 @@
 //! the sum exceeds the budget, the collector with the greatest share is read half as often, until the sum fits. Rates
 //! only fall, so that a column does not flicker.
 
+use super::LOOK_INTERVAL_NS;
 use crate::clock;
 use crate::collect::{Collector, Pace, Pass, Table};
 
-/// What all collectors may take of one core. Below the product's limit of 0.005, since what comes and goes is looked
-/// for besides.
-const BUDGET_RATIO: f64 = 0.0035;
+/// What all collectors may take of one core. Below the product's limit of 0.005, since processes are looked for and
+/// rows are written besides.
+const BUDGET_RATIO: f64 = 0.004;
 
 /// No collector is read less often than this. Unit: nanoseconds.
 const MAX_INTERVAL_NS: u64 = 5_000_000_000;
@@ -28,13 +29,38 @@ pub(super) struct Seat {
     wait: u64,
     /// A look was due in a sample that was not this collector's turn.
     owes_look: bool,
-    /// What a reading costs when nothing disturbs it: the least of late readings. Unit: nanoseconds.
-    cost_ns: f64,
+    /// Cost of a usual reading.
+    usual: Cost,
+    /// Cost of a reading that looks for what came and went.
+    look: Cost,
+}
+
+/// What a reading costs when nothing disturbs it: the least of late readings. Unit: nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost(Option<f64>);
+
+impl Cost {
+    fn learn(&mut self, cost_ns: u64) {
+        let cost_ns = cost_ns as f64;
+        self.0 = Some(self.0.map_or(cost_ns, |least| cost_ns.min(least * RISE_RATIO)));
+    }
+
+    fn ns(self) -> f64 {
+        self.0.unwrap_or(0.0)
+    }
 }
 
 impl Seat {
     pub(super) fn new(pace: Pace, collector: Box<dyn Collector>) -> Seat {
-        Seat { collector, pace, stride: 1, wait: 0, owes_look: false, cost_ns: f64::INFINITY }
+        Seat {
+            collector,
+            pace,
+            stride: 1,
+            wait: 0,
+            owes_look: false,
+            usual: Cost::default(),
+            look: Cost::default(),
+        }
     }
 
     /// Reads the collector if it is its turn; else forgets its values. Returns whether its columns changed.
@@ -53,11 +79,8 @@ impl Seat {
         let is_look = std::mem::take(&mut self.owes_look);
         let begin = clock::monotonic();
         self.collector.read(&mut Pass { scene: pass.scene, buffer: pass.buffer, is_look });
-        let cost_ns = clock::monotonic().since(begin) as f64;
-        // A look costs more and comes seldom.
-        if !is_look {
-            self.cost_ns = cost_ns.min(self.cost_ns * RISE_RATIO);
-        }
+        let cost = if is_look { &mut self.look } else { &mut self.usual };
+        cost.learn(clock::monotonic().since(begin));
         self.collector.table().take_change()
     }
 
@@ -65,28 +88,28 @@ impl Seat {
         self.collector.table()
     }
 
-    /// What it takes per sample. Unit: nanoseconds.
+    /// What its usual readings take per sample. Unit: nanoseconds.
     fn share_ns(&self) -> f64 {
-        match self.pace {
-            Pace::EverySample if self.cost_ns.is_finite() => self.cost_ns / self.stride as f64,
-            _ => 0.0,
-        }
+        self.usual.ns() / self.stride as f64
+    }
+
+    /// What its looks take per sample, which does not depend on the stride. Unit: nanoseconds.
+    fn look_share_ns(&self, period_ns: u64) -> f64 {
+        (self.look.ns() - self.usual.ns()).max(0.0) * (period_ns as f64 / LOOK_INTERVAL_NS as f64).min(1.0)
     }
 }
 
 /// Reads what costs most less often, if all together cost too much at this period.
 pub(super) fn keep_within_budget(seats: &mut [Seat], period_ns: u64) {
-    let budget_ns = period_ns as f64 * BUDGET_RATIO;
+    let looks_ns: f64 = seats.iter().map(|seat| seat.look_share_ns(period_ns)).sum();
+    let budget_ns = period_ns as f64 * BUDGET_RATIO - looks_ns;
     let max_stride = (MAX_INTERVAL_NS / period_ns.max(1)).max(1);
     while seats.iter().map(Seat::share_ns).sum::<f64>() > budget_ns {
-        let slowable = seats.iter_mut().filter(|seat| seat.stride * 2 <= max_stride);
-        let Some(dearest) = slowable.max_by(|one, other| one.share_ns().total_cmp(&other.share_ns())) else {
-            return;
-        };
-        if dearest.share_ns() == 0.0 {
-            return;
+        let slowable = seats.iter_mut().filter(|seat| seat.stride * 2 <= max_stride && seat.share_ns() > 0.0);
+        match slowable.max_by(|one, other| one.share_ns().total_cmp(&other.share_ns())) {
+            Some(dearest) => dearest.stride *= 2,
+            None => return,
         }
-        dearest.stride *= 2;
     }
 }
 
@@ -126,7 +149,8 @@ mod tests {
     #[test]
     fn the_dearest_is_read_less_often_and_gets_its_look_late() {
         let mut seats = [0, 1].map(|_| Seat::new(Pace::EverySample, Box::new(Counting::default())));
-        (seats[0].cost_ns, seats[1].cost_ns) = (1_000_000.0, 100_000.0);
+        seats[0].usual.learn(1_000_000);
+        seats[1].usual.learn(100_000);
         keep_within_budget(&mut seats, 100_000_000);
         assert_eq!((seats[0].stride, seats[1].stride), (4, 1));
         let values = [true, false, true, false, false].map(|is_look| read(&mut seats[0], is_look));
@@ -138,10 +162,10 @@ mod tests {
         let mut seats = [Seat::new(Pace::EverySample, Box::new(Counting::default()))];
         keep_within_budget(&mut seats, 100_000_000);
         assert_eq!(seats[0].stride, 1, "what was never read costs nothing");
-        seats[0].cost_ns = 340_000.0;
+        seats[0].usual = Cost(Some(390_000.0));
         keep_within_budget(&mut seats, 100_000_000);
         assert_eq!(seats[0].stride, 1);
-        seats[0].cost_ns = 1e12;
+        seats[0].usual = Cost(Some(1e12));
         keep_within_budget(&mut seats, 100_000_000);
         assert_eq!(seats[0].stride, 32);
     }

@@ -16,17 +16,24 @@ const FIRST_BUFFER_BYTES: usize = 16 << 10;
 pub(crate) struct KeptFile {
     path: PathBuf,
     file: Option<OwnedFd>,
+    is_kept: bool,
 }
 
 impl KeptFile {
     /// A file that is opened when it is first read.
     pub(crate) fn new(path: PathBuf) -> KeptFile {
-        KeptFile { path, file: None }
+        KeptFile { path, file: None, is_kept: true }
     }
 
     /// Its path, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it stays open from now on; else it is opened and closed at each reading.
+    pub(crate) fn keep(&mut self, is_kept: bool) {
+        self.is_kept = is_kept;
+        self.file = self.file.take().filter(|_| is_kept);
     }
 
     /// Reads the whole text into `buffer`.
@@ -37,13 +44,12 @@ impl KeptFile {
             self.file = Some(open(&self.path)?);
         }
         let file = self.file.as_ref().expect("was opened just now");
-        match read_from_start(file, buffer) {
-            Ok(length) => Ok(&buffer[..length]),
-            Err(source) => {
-                self.file = None;
-                Err(ObserveError::io("read", &self.path)(source.into()))
-            }
+        let result = read_from_start(file, buffer);
+        if result.is_err() || !self.is_kept {
+            self.file = None;
         }
+        let length = result.map_err(|source| ObserveError::io("read", &self.path)(source.into()))?;
+        Ok(&buffer[..length])
     }
 }
 

@@ -14,6 +14,11 @@ pub(crate) fn collector() -> Box<dyn Collector> {
     Box::new(ProcessCollector::default())
 }
 
+/// At most this many threads of all processes are followed.
+const MAX_THREADS_IN_ALL: usize = 512;
+/// At most this many threads keep their files open, two each.
+const MAX_OPEN_THREADS: usize = 64;
+
 #[derive(Default)]
 struct ProcessCollector {
     table: Table,
@@ -38,12 +43,24 @@ impl ProcessCollector {
                 .collect();
             is_changed = true;
         }
+        let mut room = MAX_THREADS_IN_ALL;
         for process in &mut self.processes {
-            is_changed |= process.look();
+            is_changed |= process.look(room);
+            room = room.saturating_sub(process.threads_count());
         }
         if is_changed {
+            self.share_open_files();
             let all = self.processes.iter().flat_map(ProcessReader::columns).collect();
             self.table.replace(all);
+        }
+    }
+
+    /// The first threads keep their files open; descriptors are the load engine's too.
+    fn share_open_files(&mut self) {
+        let mut left = MAX_OPEN_THREADS;
+        for process in &mut self.processes {
+            process.keep_open(left);
+            left = left.saturating_sub(process.threads_count());
         }
     }
 }

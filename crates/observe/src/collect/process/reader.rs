@@ -7,8 +7,6 @@ use crate::collect::cpu::tick_us;
 use crate::roots::Roots;
 use crate::source::limits::{self, Limit};
 use crate::source::{KeptFile, pid_stat, read_once};
-use rustix::fs::{Mode, OFlags};
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::series::Column;
@@ -23,7 +21,6 @@ pub(super) struct ProcessReader {
     stat: KeptFile,
     limits: PathBuf,
     descriptors: PathBuf,
-    descriptors_folder: Option<OwnedFd>,
     threads: Threads,
     values: ProcessValues,
     latest_cpu_us: u64,
@@ -38,7 +35,6 @@ impl ProcessReader {
             stat: KeptFile::new(folder.join("stat")),
             limits: folder.join("limits"),
             descriptors: folder.join("fd"),
-            descriptors_folder: None,
             threads: Threads::new(folder.join("task")),
             values: ProcessValues::default(),
             latest_cpu_us: 0,
@@ -58,9 +54,20 @@ impl ProcessReader {
         self.is_gone
     }
 
-    /// Takes up threads that came. Returns whether the columns changed.
-    pub(super) fn look(&mut self) -> bool {
-        !self.is_gone && self.threads.look()
+    /// Takes up threads that came, `room` of them at most. Returns whether the columns changed.
+    pub(super) fn look(&mut self, room: usize) -> bool {
+        !self.is_gone && self.threads.look(self.values.threads_count, room)
+    }
+
+    /// Threads that are followed.
+    pub(super) fn threads_count(&self) -> usize {
+        self.threads.ids().count()
+    }
+
+    /// Lets the files of this many threads stay open; the others are opened at each reading.
+    pub(super) fn keep_open(&mut self, threads_count: usize) {
+        self.stat.keep(threads_count > 0);
+        self.threads.keep_open(threads_count);
     }
 
     /// Columns of the process and its threads.
@@ -73,7 +80,7 @@ impl ProcessReader {
 
     /// Number of those columns.
     pub(super) fn width(&self) -> usize {
-        PROCESS_WIDTH + THREAD_WIDTH * self.threads.ids().count()
+        PROCESS_WIDTH + THREAD_WIDTH * self.threads_count()
     }
 
     /// Reads it; afterwards it may be gone.
@@ -122,12 +129,8 @@ impl ProcessReader {
     }
 
     /// Open descriptors: the folder's size since kernel 6.2, else counted one by one, once a second.
-    fn count_descriptors(&mut self, is_look: bool) -> Option<u64> {
-        if self.descriptors_folder.is_none() && is_look {
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            self.descriptors_folder = rustix::fs::open(&self.descriptors, flags, Mode::empty()).ok();
-        }
-        let size = rustix::fs::fstat(self.descriptors_folder.as_ref()?).ok()?.st_size;
+    fn count_descriptors(&self, is_look: bool) -> Option<u64> {
+        let size = rustix::fs::stat(&self.descriptors).ok()?.st_size;
         match u64::try_from(size) {
             Ok(0) | Err(_) if is_look => {
                 let listed = std::fs::read_dir(&self.descriptors).ok()?;

@@ -61,7 +61,18 @@ impl Threads {
     }
 
     /// Takes up threads that came, and lets go of those that ended. Returns whether there were any.
-    pub(super) fn look(&mut self) -> bool {
+    ///
+    /// `count`: how many the process had when it was last read. While these are there and none has ended, they are not
+    /// listed again.
+    ///
+    /// `room`: how many may be followed.
+    pub(super) fn look(&mut self, count: Option<u64>, room: usize) -> bool {
+        let most = room.min(MAX_THREADS);
+        let known = self.followed.iter().filter(|thread| !thread.is_gone).count();
+        let is_full = known == most && count.is_some_and(|count| count >= known as u64);
+        if known == self.followed.len() && (count == Some(known as u64) || is_full) {
+            return false;
+        }
         let Some(listed) = list(&self.folder) else { return false };
         let before = self.followed.len();
         let (delay_ns, switches) = (&mut self.ended_delay_ns, &mut self.ended_switches);
@@ -75,7 +86,7 @@ impl Threads {
         });
         let mut is_changed = self.followed.len() != before;
         for id in listed {
-            if self.followed.len() >= MAX_THREADS {
+            if self.followed.len() >= most {
                 break;
             }
             if !self.followed.iter().any(|thread| thread.id == id) {
@@ -84,6 +95,14 @@ impl Threads {
             }
         }
         is_changed
+    }
+
+    /// Lets the files of this many threads stay open.
+    pub(super) fn keep_open(&mut self, count: usize) {
+        for (index, thread) in self.followed.iter_mut().enumerate() {
+            thread.schedstat.keep(index < count);
+            thread.stat.keep(index < count);
+        }
     }
 
     /// Reads each thread's schedule, and its state if there are several. `sampler`: the thread that reads, whose state
