@@ -1,1 +1,25 @@
-fn main() {}
+//! The `sysdyno` program: what was typed becomes a plan, the plan is run, the record is printed.
+//!
+//! This crate holds no domain logic. `args` says what can be typed, `settings` joins it with environment and files,
+//! `plan` makes plans of it, `commands` has one file per command, `ui` is all that prints.
+
+mod args;
+mod commands;
+mod exit;
+mod plan;
+mod settings;
+mod ui;
+
+use clap::Parser;
+
+fn main() -> std::process::ExitCode {
+    let cli = args::Cli::parse();
+    let ui = ui::Ui::new(cli.color);
+    match commands::dispatch(cli.command, &ui) {
+        Ok(code) => code.into(),
+        Err(error) => {
+            ui.error(&error);
+            exit::Exit::CannotRun.into()
+        }
+    }
+}

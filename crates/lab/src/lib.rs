@@ -1,1 +1,16 @@
-//! placeholder
+//! Hosts, and the running of a plan on them.
+//!
+//! Promise: this crate computes no statistic; it does what a plan says, in order, writes down what comes back, and asks
+//! `analyze` what to do next. It is the only crate that starts processes.
+//!
+//! Whatever happens on a host is a typed [`agent::Request`] to an [`agent::Agent`]. Today there is one way to reach it,
+//! in this process ([`agent::LocalAgent`]); the executor ([`execute`]) does not know the difference.
+#![forbid(unsafe_code)]
+
+pub mod agent;
+mod error;
+pub mod execute;
+pub mod service;
+pub mod target;
+
+pub use error::LabError;

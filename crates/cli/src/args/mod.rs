@@ -1,0 +1,208 @@
+//! What can be typed. Parser, help, manual page, completions and documentation all come from these definitions.
+
+mod options;
+
+pub use options::{
+    CapacityOptions, ConnectionsOption, Effort, Field, LoadOptions, RecordOptions, TargetOptions, Typed,
+};
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Finds how much a Linux server can take, and names what stops it.
+#[derive(Debug, Parser)]
+#[command(name = "sysdyno", version, about, long_about = None, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t, env = "SYSDYNO_COLOR")]
+    pub color: Color,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Numbers are typed with their unit: 30s, 5k/s, 64KiB.
+Every option can also be set in the environment (SYSDYNO_CONNECTIONS=64) or in sysdyno.toml; an option wins over the
+environment, that over ./sysdyno.toml, and that over ~/.config/sysdyno/sysdyno.toml.
+
+Exit codes: 0 done; 2 wrong use or cannot run; 3 done but not to be trusted; 130 interrupted.";
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the whole loop in about a minute against a built-in server with a planted bottleneck
+    Demo(DemoArgs),
+    /// Find the capacity of a server under a latency objective, and what limits it
+    Run(Box<RunArgs>),
+    /// Drive load at a server and report what came back
+    Load(Box<LoadArgs>),
+    /// List the runs that were recorded
+    Runs(RunsArgs),
+    /// Print a recorded run again
+    Show(ShowArgs),
+    /// Make the HTML report of a recorded run again
+    Report(ReportArgs),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write manual pages, completions and the command reference into a folder
+    #[command(hide = true)]
+    Docs {
+        /// The folder, made if it is missing
+        folder: PathBuf,
+    },
+    /// Serve the built-in target until standard input ends
+    #[command(hide = true)]
+    Target(TargetArgs),
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, clap::Args)]
+pub struct DemoArgs {
+    /// The bottleneck to plant: worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)
+    #[arg(long, value_enum, default_value_t)]
+    pub bottleneck: Planted,
+    #[command(flatten)]
+    pub record: RecordOptions,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Bottlenecks that the demo can plant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Planted {
+    /// A pool of workers that all wait
+    #[default]
+    WorkerPool,
+    /// One thread that works alone
+    SingleThread,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// The server: http://HOST[:PORT]/PATH, or unix:SOCKET[:/PATH]
+    pub url: String,
+    #[command(flatten)]
+    pub capacity: CapacityOptions,
+    #[command(flatten)]
+    pub target: TargetOptions,
+    #[command(flatten)]
+    pub record: RecordOptions,
+    /// Print the plan, with the most load that it can send, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `load`.
+#[derive(Debug, clap::Args)]
+pub struct LoadArgs {
+    /// The server: http://HOST[:PORT]/PATH, or unix:SOCKET[:/PATH]
+    pub url: String,
+    #[command(flatten)]
+    pub load: LoadOptions,
+    #[command(flatten)]
+    pub target: TargetOptions,
+    #[command(flatten)]
+    pub record: RecordOptions,
+    /// Print the plan, with the most load that it can send, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `runs`.
+#[derive(Debug, clap::Args)]
+pub struct RunsArgs {
+    #[command(flatten)]
+    pub record: RecordOptions,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, clap::Args)]
+pub struct ShowArgs {
+    /// The run: its folder, its name, or the end of its name; the newest if left out
+    pub run: Option<PathBuf>,
+    #[command(flatten)]
+    pub record: RecordOptions,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Also compare every file with its digest
+    #[arg(long)]
+    pub verify: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// The run: its folder, its name, or the end of its name; the newest if left out
+    pub run: Option<PathBuf>,
+    #[command(flatten)]
+    pub record: RecordOptions,
+    /// Write the report here instead of into the run's folder
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of the built-in target.
+#[derive(Debug, clap::Args)]
+pub struct TargetArgs {
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1:0")]
+    pub listen: std::net::SocketAddr,
+    /// Threads that serve
+    #[arg(long, default_value_t = 1)]
+    pub threads: u32,
+    /// Length of each response's body. Unit: bytes
+    #[arg(long, default_value_t = 612)]
+    pub body_bytes: u32,
+    /// A pool of so many workers, each of which holds a request for --hold-ms
+    #[arg(long, group = "bottleneck")]
+    pub workers: Option<u32>,
+    /// How long a worker holds a request. Unit: milliseconds
+    #[arg(long, default_value_t = 5)]
+    pub hold_ms: u64,
+    /// One thread that works this long on each request. Unit: microseconds
+    #[arg(long, group = "bottleneck")]
+    pub work_us: Option<u64>,
+    /// An accept queue of this length, from which one connection is taken every --accept-delay-ms
+    #[arg(long, group = "bottleneck")]
+    pub backlog: Option<u32>,
+    /// Time between two accepts. Unit: milliseconds
+    #[arg(long, default_value_t = 100)]
+    pub accept_delay_ms: u64,
+    /// The server answers nothing for --stall-for-ms every so often. Unit: milliseconds
+    #[arg(long, group = "bottleneck")]
+    pub stall_every_ms: Option<u64>,
+    /// Length of a stall. Unit: milliseconds
+    #[arg(long, default_value_t = 1000)]
+    pub stall_for_ms: u64,
+    /// Each response is delayed by the next of these, in turn. Unit: microseconds
+    #[arg(long, value_delimiter = ',', group = "bottleneck")]
+    pub delays_us: Vec<u32>,
+}

@@ -1,0 +1,318 @@
+//! Options that several commands share. The same structures are read from `sysdyno.toml`, key for option.
+
+use clap::Args;
+use serde::Deserialize;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use sysdyno_record::plan::{Arrival, Objective};
+use sysdyno_record::units::{Bytes, RateHz, SpanNs};
+
+/// A value that is typed as text with its unit, on the command line and in files alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Typed<T>(pub T);
+
+impl<T: FromStr> FromStr for Typed<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Self, T::Err> {
+        text.parse().map(Typed)
+    }
+}
+
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Typed<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map(Typed).map_err(serde::de::Error::custom)
+    }
+}
+
+/// What is sent and what must come back.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[command(next_help_heading = "Request and response")]
+pub struct TargetOptions {
+    /// Method of the request [default: GET]
+    #[arg(long, short = 'm', env = "SYSDYNO_METHOD")]
+    pub method: Option<String>,
+    /// Header field of the request; may be given several times
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    pub header: Vec<Field>,
+    /// File with the body of the request
+    #[arg(long, value_name = "FILE", env = "SYSDYNO_BODY_FILE")]
+    pub body_file: Option<PathBuf>,
+    /// Accepted status codes [default: 200 to 399]
+    #[arg(long, value_delimiter = ',', value_name = "CODE,…", env = "SYSDYNO_EXPECT_STATUS")]
+    pub expect_status: Vec<u16>,
+    /// Exact length of the body in bytes
+    #[arg(long, value_name = "BYTES", env = "SYSDYNO_EXPECT_LENGTH")]
+    pub expect_length: Option<u64>,
+    /// Header field that the response must have, with this value if one is given
+    #[arg(long, value_name = "NAME[: VALUE]", env = "SYSDYNO_EXPECT_HEADER")]
+    pub expect_header: Option<Field>,
+    /// Text that the body must contain
+    #[arg(long, value_name = "TEXT", env = "SYSDYNO_EXPECT_BODY")]
+    pub expect_body: Option<String>,
+    /// Accept bodies that differ from the first one; without this, they are failures
+    #[arg(long, conflicts_with = "same_body", env = "SYSDYNO_ANY_BODY")]
+    pub any_body: bool,
+    /// Fail bodies that differ from the first one (the default)
+    #[arg(long, hide = true)]
+    #[serde(skip)]
+    pub same_body: bool,
+    /// Longest body that is read to its end [default: 64MiB]
+    #[arg(long, value_name = "SIZE", env = "SYSDYNO_MAX_BODY")]
+    pub max_body: Option<Typed<Bytes>>,
+    /// Give a request up this long after its intended send [default: 10s]
+    #[arg(long, value_name = "DURATION", env = "SYSDYNO_TIMEOUT")]
+    pub timeout: Option<Typed<SpanNs>>,
+    /// Give a connection up after this long [default: 5s]
+    #[arg(long, value_name = "DURATION", env = "SYSDYNO_CONNECT_TIMEOUT")]
+    pub connect_timeout: Option<Typed<SpanNs>>,
+    /// Give a request up when nothing has come for this long [default: the timeout]
+    #[arg(long, value_name = "DURATION", env = "SYSDYNO_IDLE_TIMEOUT")]
+    pub idle_timeout: Option<Typed<SpanNs>>,
+    /// Open a connection per request
+    #[arg(long, conflicts_with = "requests_per_connection", env = "SYSDYNO_NO_KEEPALIVE")]
+    pub no_keepalive: bool,
+    /// Requests per connection [default: as many as the server takes]
+    #[arg(long, value_name = "N", env = "SYSDYNO_REQUESTS_PER_CONNECTION")]
+    pub requests_per_connection: Option<u32>,
+    /// Generator threads [default: half of the CPUs]
+    #[arg(long, short = 't', value_name = "N", env = "SYSDYNO_THREADS")]
+    pub threads: Option<u32>,
+    /// Seed of arrivals and orders [default: drawn, and recorded]
+    #[arg(long, value_name = "N", env = "SYSDYNO_SEED")]
+    pub seed: Option<u64>,
+    /// Process to measure besides the generator, instead of those that hold the target's socket
+    #[arg(long = "watch-pid", value_name = "PID")]
+    pub watch_pid: Vec<u32>,
+}
+
+/// How much is sent, and when.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[command(next_help_heading = "Load")]
+pub struct LoadOptions {
+    /// Connections; without --rate, each is a client that sends when it was answered [default: 64]
+    #[arg(long, short = 'c', value_name = "N", env = "SYSDYNO_CONNECTIONS")]
+    pub connections: Option<u32>,
+    /// Length of the load [default: 10s]
+    #[arg(long, short = 'd', value_name = "DURATION", conflicts_with = "requests", env = "SYSDYNO_DURATION")]
+    pub duration: Option<Typed<SpanNs>>,
+    /// Send this many requests
+    #[arg(long, short = 'n', value_name = "N", env = "SYSDYNO_REQUESTS")]
+    pub requests: Option<u64>,
+    /// Offered rate; makes the load an open one, in which requests are sent whether or not others were answered
+    #[arg(long, short = 'r', value_name = "RATE", env = "SYSDYNO_RATE")]
+    pub rate: Option<Typed<RateHz>>,
+    /// Several rates in turn, each for the duration
+    #[arg(long, value_name = "RATE,…", value_delimiter = ',', conflicts_with_all = ["rate", "requests"])]
+    pub steps: Vec<Typed<RateHz>>,
+    /// How requests of an open load arrive [default: poisson]
+    #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
+    pub arrival: Option<ArrivalOption>,
+    /// Load before the measured one [default: 0s]
+    #[arg(long, value_name = "DURATION", env = "SYSDYNO_WARMUP")]
+    pub warmup: Option<Typed<SpanNs>>,
+}
+
+/// How the capacity is looked for.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[command(next_help_heading = "Search")]
+pub struct CapacityOptions {
+    /// What a rate must meet to count as carried, as p99<20ms [default: p99<50ms]
+    #[arg(long, value_name = "pN<DURATION", env = "SYSDYNO_OBJECTIVE")]
+    pub objective: Option<ObjectiveOption>,
+    /// How long the search may take: about 1, 4 or 15 minutes [default: standard]
+    #[arg(long, value_enum, env = "SYSDYNO_EFFORT")]
+    pub effort: Option<Effort>,
+    /// Connections that the offered rate may use; a range (10..700) or a list measures the closed-loop curve instead
+    /// [default: 256]
+    #[arg(long, short = 'c', value_name = "N | A..B | N,…", env = "SYSDYNO_CONNECTIONS")]
+    pub connections: Option<ConnectionsOption>,
+    /// Try no rate above this
+    #[arg(long, value_name = "RATE", env = "SYSDYNO_MAX_RATE")]
+    pub max_rate: Option<Typed<RateHz>>,
+    /// How requests arrive [default: poisson]
+    #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
+    pub arrival: Option<ArrivalOption>,
+    /// Length of each measured window, instead of the effort's
+    #[arg(long, value_name = "DURATION", env = "SYSDYNO_WINDOW")]
+    pub window: Option<Typed<SpanNs>>,
+}
+
+/// Where runs are kept.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[command(next_help_heading = "Record")]
+pub struct RecordOptions {
+    /// Folder of the runs [default: ~/.local/state/sysdyno/runs]
+    #[arg(long, value_name = "FOLDER", env = "SYSDYNO_RUNS_DIR")]
+    pub runs_dir: Option<PathBuf>,
+}
+
+/// Open arrival processes, as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalOption {
+    /// Exponential gaps, as of many independent users
+    Poisson,
+    /// Equal gaps
+    Constant,
+}
+
+impl From<ArrivalOption> for Arrival {
+    fn from(option: ArrivalOption) -> Arrival {
+        match option {
+            ArrivalOption::Poisson => Arrival::Poisson,
+            ArrivalOption::Constant => Arrival::Constant,
+        }
+    }
+}
+
+/// How long a search may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effort {
+    /// About a minute: short windows, no certification
+    Quick,
+    /// About four minutes
+    #[default]
+    Standard,
+    /// About fifteen minutes: windows of 30 s, five certification passes of a minute
+    Thorough,
+}
+
+/// A header field as typed: a name, and a value behind a colon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The name.
+    pub name: String,
+    /// The value; `None` if there was no colon.
+    pub value: Option<String>,
+}
+
+impl FromStr for Field {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Field, String> {
+        let (name, value) = match text.split_once(':') {
+            Some((name, value)) => (name.trim(), Some(value.trim().to_owned())),
+            None => (text.trim(), None),
+        };
+        if name.is_empty() || text.contains(['\r', '\n', '\0']) {
+            return Err("write it as 'Name: value' on one line".into());
+        }
+        Ok(Field { name: name.to_owned(), value })
+    }
+}
+
+impl<'de> Deserialize<'de> for Field {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// An objective as typed: `p99<20ms`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObjectiveOption(pub Objective);
+
+impl FromStr for ObjectiveOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ObjectiveOption, String> {
+        let hint =
+            || format!("cannot read objective '{text}': write a percentile and its limit, as in 'p99<20ms'");
+        let (percentile, limit) = text.split_once('<').ok_or_else(hint)?;
+        let percent: f64 =
+            percentile.trim().strip_prefix('p').and_then(|p| p.parse().ok()).ok_or_else(hint)?;
+        let limit = limit.trim_start_matches('=').trim().parse().map_err(|_| hint())?;
+        if !(percent > 0.0 && percent < 100.0) {
+            return Err(hint());
+        }
+        Ok(ObjectiveOption(Objective { percentile_ratio: percent / 100.0, limit, ..Objective::default() }))
+    }
+}
+
+impl<'de> Deserialize<'de> for ObjectiveOption {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Connections of a search, as typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectionsOption {
+    /// A pool for offered rates.
+    Pool(u32),
+    /// The points of a closed-loop curve.
+    Curve(Vec<u32>),
+}
+
+/// Points that a range `A..B` is measured at.
+const CURVE_POINTS_COUNT: u32 = 8;
+
+impl FromStr for ConnectionsOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ConnectionsOption, String> {
+        let hint = || format!("cannot read connections '{text}': write '256', '10..700' or '10,50,100'");
+        let number = |text: &str| {
+            text.trim().parse::<u32>().ok().filter(|n| (1..=1_000_000).contains(n)).ok_or_else(hint)
+        };
+        if let Some((first, last)) = text.split_once("..") {
+            let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
+            if first >= last {
+                return Err(hint());
+            }
+            let ratio = (f64::from(last) / f64::from(first)).powf(1.0 / f64::from(CURVE_POINTS_COUNT - 1));
+            let point = |index: u32| (f64::from(first) * ratio.powi(index as i32)).round() as u32;
+            let mut points: Vec<u32> = (0..CURVE_POINTS_COUNT).map(point).collect();
+            points.dedup();
+            return Ok(ConnectionsOption::Curve(points));
+        }
+        if text.contains(',') {
+            let mut points = text.split(',').map(number).collect::<Result<Vec<u32>, String>>()?;
+            points.sort_unstable();
+            points.dedup();
+            return Ok(ConnectionsOption::Curve(points));
+        }
+        number(text).map(ConnectionsOption::Pool)
+    }
+}
+
+impl<'de> Deserialize<'de> for ConnectionsOption {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objectives_are_read_as_written() {
+        let objective = "p99.9<20ms".parse::<ObjectiveOption>().expect("reads").0;
+        assert!((objective.percentile_ratio - 0.999).abs() < 1e-12);
+        assert_eq!(objective.limit, SpanNs::from_millis(20));
+        for wrong in ["p99", "99<20ms", "p0<1s", "p100<1s", "p99<20", "p99<", ""] {
+            assert!(wrong.parse::<ObjectiveOption>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn connections_are_a_pool_or_a_curve() {
+        assert_eq!("256".parse(), Ok(ConnectionsOption::Pool(256)));
+        assert_eq!("50,10,10".parse(), Ok(ConnectionsOption::Curve(vec![10, 50])));
+        let curve = "10..700".parse();
+        assert!(
+            matches!(&curve, Ok(ConnectionsOption::Curve(points)) if points.len() == 8 && points[0] == 10 && points[7] == 700)
+        );
+        for wrong in ["0", "700..10", "a", "1..", "", "5000000"] {
+            assert!(wrong.parse::<ConnectionsOption>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! One file per command.
+
+mod demo;
+mod docs;
+mod load;
+mod record;
+mod run;
+mod show;
+mod target;
+
+use crate::args::Command;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Does what was typed.
+pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
+    match command {
+        Command::Demo(args) => demo::demo(&args, ui),
+        Command::Run(args) => run::run(*args, ui),
+        Command::Load(args) => load::load(*args, ui),
+        Command::Runs(args) => show::runs(args, ui),
+        Command::Show(args) => show::show(args, ui),
+        Command::Report(args) => show::report(args, ui),
+        Command::Completions { shell } => docs::completions(shell, ui),
+        Command::Docs { folder } => docs::write(&folder),
+        Command::Target(args) => target::serve(&args, ui),
+    }
+}

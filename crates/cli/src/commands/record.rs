@@ -1,0 +1,120 @@
+//! What `load`, `run` and `demo` have in common: a folder is made, a plan is run, conclusions are drawn and printed.
+
+use crate::exit::Exit;
+use crate::plan;
+use crate::ui::{Console, Signals, Ui};
+use anyhow::Context;
+use std::path::Path;
+use sysdyno_analyze::AnalyzeInput;
+use sysdyno_lab::LabError;
+use sysdyno_lab::agent::LocalAgent;
+use sysdyno_lab::execute::{Journal, clock};
+use sysdyno_observe::describe_process;
+use sysdyno_record::analysis::Analysis;
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::manifest::{RunKind, RunStatus, Tool};
+use sysdyno_record::plan::Plan;
+use sysdyno_record::store::{NewRun, Run, RunWriter};
+use sysdyno_report::{ReportInput, html, json, terminal};
+
+/// What a session needs besides its plan.
+pub struct Session<'a> {
+    /// The command.
+    pub kind: RunKind,
+    /// Folder of all runs.
+    pub runs_dir: &'a Path,
+    /// Whether the result is one JSON document.
+    pub is_json: bool,
+}
+
+/// Runs a plan from beginning to end, and prints the result.
+pub fn record(
+    session: &Session<'_>,
+    plan: &Plan,
+    ui: &Ui,
+    execute: impl FnOnce(&mut LocalAgent, &mut Journal<'_>) -> Result<(), LabError>,
+) -> anyhow::Result<Exit> {
+    raise_descriptor_limit();
+    let signals = Signals::listen().context("cannot listen to signals")?;
+    let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
+    writer.plan(plan)?;
+    let mut console = Console::new(*ui, signals.clone());
+    let executed = {
+        let mut journal = Journal::new(&mut writer, &mut console);
+        execute(&mut LocalAgent::default(), &mut journal)
+    };
+    console.clear();
+    if let Err(error) = executed {
+        writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
+        return Err(error.into());
+    }
+    writer.flush()?;
+    let analysis = conclude(&Run::open(writer.path(), &is_living)?)?;
+    writer.analysis(&analysis)?;
+    let is_interrupted = signals.is_interrupted();
+    let status = if is_interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
+    let path = writer.path().to_owned();
+    writer.finish(status, is_interrupted.then(|| "interrupted by a signal".into()), clock::wall())?;
+    let run = Run::open(&path, &is_living)?;
+    let input = ReportInput::new(&run, &analysis);
+    run.write_report(&html::render(&input))?;
+    print(&input, session.is_json, ui);
+    Ok(if is_interrupted { Exit::Interrupted } else { Exit::of(analysis.verdict.status) })
+}
+
+/// Prints a run as `run` and `show` do.
+pub fn print(input: &ReportInput<'_>, is_json: bool, ui: &Ui) {
+    if is_json {
+        let document = match input.plan {
+            Some(Plan::Load(_)) => json::load_document(input),
+            Some(Plan::Run(_)) | None => json::run_document(input),
+        };
+        ui.print(&format!("{document:#}"));
+    } else {
+        ui.print(&terminal::render(input, &ui.style()));
+    }
+}
+
+/// The conclusions of a run, from its folder alone.
+///
+/// # Errors
+/// The folder does not say what was to be done.
+pub fn conclude(run: &Run) -> anyhow::Result<Analysis> {
+    let plan = run.plan.as_ref().context("cannot analyze this run: it ended before its plan was written")?;
+    let facts = run.facts.clone().unwrap_or_default();
+    Ok(sysdyno_analyze::analyze(&AnalyzeInput {
+        plan,
+        facts: &facts,
+        trials: &run.trials,
+        intervals: &run.intervals,
+        series: &run.series,
+        events: &run.events,
+        latency: &run.latency,
+    }))
+}
+
+/// Whether the process with this pid and start time still runs.
+pub fn is_living(pid: u32, start_ticks: u64) -> bool {
+    describe_process(pid, ProcessRole::Generator).is_ok_and(|process| process.start_ticks == start_ticks)
+}
+
+fn new_run(kind: RunKind) -> anyhow::Result<NewRun> {
+    let own = describe_process(std::process::id(), ProcessRole::Generator)?;
+    let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    Ok(NewRun {
+        kind,
+        tool: Tool { version: env!("CARGO_PKG_VERSION").into(), target: env!("SYSDYNO_TARGET").into() },
+        clock: clock::pair(),
+        command,
+        pid: own.pid,
+        pid_start_ticks: own.start_ticks,
+        suffix: plan::draw_seed() as u32,
+    })
+}
+
+/// Lets this process have as many descriptors as it may; a plan that needs more is told so by its failures.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}

@@ -1,0 +1,52 @@
+//! `sysdyno run`: the capacity of a server, and what limits it.
+
+use super::record::{Session, record};
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::plan;
+use crate::settings::{Combine, Settings};
+use crate::ui::Ui;
+use std::path::Path;
+use sysdyno_analyze::search::Search;
+use sysdyno_lab::execute;
+use sysdyno_record::manifest::RunKind;
+use sysdyno_record::plan::{Plan, RunPlan};
+use sysdyno_record::units::SpanNs;
+
+pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let settings = Settings::read()?;
+    let capacity = args.capacity.or(settings.run);
+    let plan = plan::run(&args.url, &capacity, &args.target.or(settings.target))?;
+    ui.note(&forecast(&plan));
+    if args.dry_run {
+        ui.print(&serde_json::to_string_pretty(&plan)?);
+        return Ok(Exit::Done);
+    }
+    let runs_dir = args.record.or(settings.record).folder()?;
+    search(RunKind::Run, &plan, &runs_dir, args.json, ui)
+}
+
+/// Looks for the capacity and prints it.
+pub fn search(
+    kind: RunKind,
+    plan: &RunPlan,
+    runs_dir: &Path,
+    is_json: bool,
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
+    let session = Session { kind, runs_dir, is_json };
+    record(&session, &Plan::Run(plan.clone()), ui, |agent, journal| execute::run(plan, agent, journal))
+}
+
+/// What a search will do, before its first request.
+fn forecast(plan: &RunPlan) -> String {
+    let left: SpanNs = Search::new(plan).remaining();
+    let ceiling =
+        plan.search.max_rate_hz.map_or("its limit".into(), |rate| format!("{rate:.0} requests per second"));
+    format!(
+        "looks for the capacity of {} over {} connections, up to {ceiling}; takes about {:.0} s",
+        plan.load.target.url,
+        plan.load.connections,
+        left.seconds()
+    )
+}

@@ -1,0 +1,110 @@
+//! `sysdyno runs`, `show` and `report`: recorded runs again.
+
+use super::record::{conclude, is_living, print};
+use crate::args::{RecordOptions, ReportArgs, RunsArgs, ShowArgs};
+use crate::exit::Exit;
+use crate::settings::{Combine, Settings};
+use crate::ui::Ui;
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use sysdyno_record::store::{Run, list};
+use sysdyno_report::{ReportInput, escape, html};
+
+pub fn runs(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let folder = args.record.or(Settings::read()?.record).folder()?;
+    let listed = if folder.exists() { list(&folder)? } else { Vec::new() };
+    if args.json {
+        let manifests: Vec<_> = listed.iter().filter_map(|listing| listing.manifest.as_ref().ok()).collect();
+        ui.print(&serde_json::to_string_pretty(&manifests)?);
+        return Ok(Exit::Done);
+    }
+    if listed.is_empty() {
+        ui.note(&format!("no runs in {}", folder.display()));
+    }
+    for listing in listed {
+        let line = match &listing.manifest {
+            Ok(manifest) => {
+                let name = format!("{:?}", manifest.status).to_lowercase();
+                let is_dead = name == "running" && !is_living(manifest.pid, manifest.pid_start_ticks);
+                let status = if is_dead { "incomplete" } else { &name };
+                let command = escape::terminal(
+                    &manifest.command.iter().skip(1).cloned().collect::<Vec<_>>().join(" "),
+                    60,
+                );
+                format!("{:<32} {:<12} {}  {command}", manifest.id, status, manifest.started_unix_ns)
+            }
+            Err(error) => format!("{:<32} unreadable   {error}", listing.path.display()),
+        };
+        ui.print(&line);
+    }
+    Ok(Exit::Done)
+}
+
+pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let run = open(args.run.as_deref(), args.record)?;
+    warn_of_damage(&run, ui);
+    if args.verify {
+        let differences = run.verify()?;
+        differences.iter().for_each(|difference| ui.note(&format!("differs: {difference}")));
+        if !differences.is_empty() {
+            return Ok(Exit::Untrusted);
+        }
+    }
+    let analysis = run.analysis.clone().map_or_else(|| conclude(&run), Ok)?;
+    print(&ReportInput::new(&run, &analysis), args.json, ui);
+    Ok(Exit::of(analysis.verdict.status))
+}
+
+pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let run = open(args.run.as_deref(), args.record)?;
+    warn_of_damage(&run, ui);
+    let analysis = run.analysis.clone().map_or_else(|| conclude(&run), Ok)?;
+    let page = html::render(&ReportInput::new(&run, &analysis));
+    let path = match args.output {
+        Some(path) => {
+            std::fs::write(&path, page)
+                .with_context(|| format!("cannot write report '{}'", path.display()))?;
+            path
+        }
+        None => {
+            run.write_report(&page)?;
+            run.path().join("report.html")
+        }
+    };
+    ui.print(&path.display().to_string());
+    Ok(Exit::Done)
+}
+
+fn warn_of_damage(run: &Run, ui: &Ui) {
+    if run.is_incomplete {
+        ui.note("warning: this run is incomplete: the process that wrote it died");
+    }
+    run.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
+}
+
+/// Opens a run by its folder, its name, the end of its name, or as the newest.
+fn open(name: Option<&Path>, record: RecordOptions) -> anyhow::Result<Run> {
+    let path = match name {
+        Some(path) if path.is_dir() => path.to_owned(),
+        _ => find(name, &record.or(Settings::read()?.record).folder()?)?,
+    };
+    Ok(Run::open(&path, &is_living)?)
+}
+
+fn find(name: Option<&Path>, folder: &Path) -> anyhow::Result<PathBuf> {
+    let listed = if folder.exists() { list(folder)? } else { Vec::new() };
+    let mut paths = listed.into_iter().map(|listing| listing.path);
+    let Some(name) = name.map(|name| name.to_string_lossy().into_owned()) else {
+        return paths
+            .next()
+            .with_context(|| format!("cannot show a run: there are no runs in '{}'", folder.display()));
+    };
+    let is_named =
+        |path: &PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().ends_with(&name));
+    let found: Vec<PathBuf> = paths.filter(is_named).collect();
+    match found.as_slice() {
+        [path] => Ok(path.clone()),
+        [] => bail!("cannot find run '{name}' in '{}'", folder.display()),
+        _ => bail!("cannot choose a run: {} names end in '{name}'", found.len()),
+    }
+}

@@ -1,0 +1,50 @@
+//! The built-in target, in its own process.
+
+use crate::args::TargetArgs;
+use crate::exit::Exit;
+use crate::ui::Ui;
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use sysdyno_lab::target::{self, Bottleneck, LatencyTable, ListenOn, TargetPlan};
+
+pub fn serve(args: &TargetArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    // The parent holds the other end of the standard input for as long as it lives.
+    std::thread::spawn(move || {
+        let mut byte = [0];
+        while std::io::stdin().read(&mut byte).is_ok_and(|length| length > 0) {}
+        asked.store(true, Ordering::Relaxed);
+    });
+    let plan = TargetPlan {
+        listen: ListenOn::Tcp(args.listen),
+        threads: args.threads,
+        bottleneck: bottleneck(args),
+        body_bytes: args.body_bytes,
+    };
+    let counts = target::serve(&plan, &stop, |address| ui.print(&url(address)))?;
+    ui.print(&counts.json());
+    Ok(Exit::Done)
+}
+
+fn url(address: &ListenOn) -> String {
+    match address {
+        ListenOn::Tcp(address) => format!("http://{address}/"),
+        ListenOn::Unix(path) => format!("unix:{}", path.display()),
+    }
+}
+
+/// The one bottleneck that was asked for; the parser lets no two through.
+fn bottleneck(args: &TargetArgs) -> Option<Bottleneck> {
+    let hold_ms = args.hold_ms;
+    let pool = args.workers.map(|workers| Bottleneck::WorkerPool { workers, hold_ms });
+    let single = args.work_us.map(|work_us| Bottleneck::SingleThread { work_us });
+    let accept_delay_ms = args.accept_delay_ms;
+    let accept = args.backlog.map(|backlog| Bottleneck::AcceptQueue { backlog, accept_delay_ms });
+    let for_ms = args.stall_for_ms;
+    let stall = args.stall_every_ms.map(|every_ms| Bottleneck::Stall { every_ms, for_ms });
+    let delays_us = args.delays_us.clone();
+    let latency = (!delays_us.is_empty()).then(|| Bottleneck::Latency(LatencyTable { delays_us }));
+    pool.or(single).or(accept).or(stall).or(latency)
+}

@@ -1,0 +1,222 @@
+//! From what was typed to what will be done: every default is filled in here.
+
+use crate::args::{CapacityOptions, ConnectionsOption, Effort, Field, LoadOptions, TargetOptions, Typed};
+use anyhow::{Context, bail, ensure};
+use std::path::Path;
+use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
+use sysdyno_record::plan::{
+    Arrival, Deadlines, ExpectedHeader, HardStops, HeaderField, KeepAlive, LoadPlan, Objective, PhaseEnd,
+    PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, Validators,
+};
+use sysdyno_record::units::{Bytes, RateHz, SpanNs};
+
+const DEFAULT_CONNECTIONS: u32 = 64;
+const DEFAULT_POOL: u32 = 256;
+const DEFAULT_DURATION: SpanNs = SpanNs::from_secs(10);
+const DEFAULT_DRAIN: SpanNs = SpanNs::from_secs(5);
+
+/// Connections in a row that may fail before a load gives up.
+const MAX_FAILED_CONNECTIONS: u32 = 20;
+
+/// Samples of the kernel per second.
+pub const SAMPLING_HZ: f64 = 10.0;
+
+/// Most connections that a plan may ask for.
+const MAX_CONNECTIONS: u32 = 1_000_000;
+
+/// Longest request body that is read from a file. Unit: bytes.
+const MAX_REQUEST_BODY_BYTES: u64 = 256 * 1024 * 1024;
+
+/// The plan of `load`.
+pub fn load(url: &str, load: &LoadOptions, target: &TargetOptions) -> anyhow::Result<LoadPlan> {
+    let connections = load.connections.unwrap_or(DEFAULT_CONNECTIONS);
+    let is_open = load.rate.is_some() || !load.steps.is_empty();
+    ensure!(
+        is_open || load.arrival.is_none(),
+        "cannot choose an arrival process: a load without --rate is closed"
+    );
+    let arrival = if is_open { load.arrival.map_or(Arrival::Poisson, Into::into) } else { Arrival::Closed };
+    ensure!(load.requests != Some(0), "cannot send 0 requests");
+    let duration = load.duration.map_or(DEFAULT_DURATION, |duration| duration.0);
+    let end = load.requests.map_or(PhaseEnd::After(duration), PhaseEnd::Requests);
+    let first_rate = load.steps.first().copied().or(load.rate).map(|rate| rate.0.0);
+    let warmup = load.warmup.map(|span| PhasePlan {
+        kind: PhaseKind::Warmup,
+        rate_hz: first_rate,
+        end: PhaseEnd::After(span.0),
+    });
+    let step = |rate: &Typed<RateHz>| PhasePlan {
+        kind: PhaseKind::Step,
+        rate_hz: Some(rate.0.0),
+        end: PhaseEnd::After(duration),
+    };
+    let steady = PhasePlan { kind: PhaseKind::Steady, rate_hz: load.rate.map(|rate| rate.0.0), end };
+    let measured: Vec<PhasePlan> =
+        if load.steps.is_empty() { vec![steady] } else { load.steps.iter().map(step).collect() };
+    let phases = warmup.into_iter().chain(measured).collect();
+    base(url, target, Base { arrival, connections, phases })
+}
+
+/// The plan of `run`.
+pub fn run(url: &str, capacity: &CapacityOptions, target: &TargetOptions) -> anyhow::Result<RunPlan> {
+    let chosen = capacity.connections.clone().unwrap_or(ConnectionsOption::Pool(DEFAULT_POOL));
+    let (connections, method) = match chosen {
+        ConnectionsOption::Pool(pool) => (pool, SearchMethod::OfferedRate),
+        ConnectionsOption::Curve(points) => {
+            (points.last().copied().unwrap_or(1), SearchMethod::Connections(points))
+        }
+    };
+    let mut search = effort(capacity.effort.unwrap_or_default());
+    search.method = method;
+    search.max_rate_hz = capacity.max_rate.map(|rate| rate.0.0);
+    search.window = capacity.window.map_or(search.window, |window| window.0);
+    let arrival = capacity.arrival.map_or(Arrival::Poisson, Into::into);
+    let phases =
+        vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: Some(1.0), end: PhaseEnd::After(search.window) }];
+    let load = base(url, target, Base { arrival, connections, phases })?;
+    Ok(RunPlan {
+        objective: capacity.objective.map_or_else(Objective::default, |option| option.0),
+        search,
+        watch_pids: target.watch_pid.clone(),
+        sampling_hz: SAMPLING_HZ,
+        seed: load.seed,
+        load,
+    })
+}
+
+/// The search of an effort; windows and counts of `Thorough` are those of the method's proof runs.
+fn effort(effort: Effort) -> SearchPlan {
+    let plan = |probe_ms, window_ms, warmup_ms, grid: [u32; 2], certify_passes| SearchPlan {
+        method: SearchMethod::OfferedRate,
+        probe: SpanNs::from_millis(probe_ms),
+        window: SpanNs::from_millis(window_ms),
+        warmup: SpanNs::from_millis(warmup_ms),
+        grid_rates: grid[0],
+        grid_replicates: grid[1],
+        certify_passes,
+        max_rate_hz: None,
+    };
+    match effort {
+        Effort::Quick => plan(1_500, 2_500, 500, [4, 2], 1),
+        Effort::Standard => plan(3_000, 8_000, 1_000, [5, 3], 3),
+        Effort::Thorough => plan(10_000, 30_000, 3_000, [5, 3], 5),
+    }
+}
+
+/// What differs between the two kinds of plan.
+struct Base {
+    arrival: Arrival,
+    connections: u32,
+    phases: Vec<PhasePlan>,
+}
+
+fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPlan> {
+    ensure!(
+        (1..=MAX_CONNECTIONS).contains(&base.connections),
+        "cannot use {} connections: give 1 to {MAX_CONNECTIONS}",
+        base.connections
+    );
+    let threads = options.threads.unwrap_or_else(default_threads).min(base.connections);
+    ensure!(threads > 0, "cannot use 0 threads");
+    let body = options.body_file.as_deref().map(read_body).transpose()?.unwrap_or_default();
+    let default_method = if body.is_empty() { "GET" } else { "POST" };
+    let request = RequestSpec {
+        method: options.method.clone().unwrap_or_else(|| default_method.into()).to_ascii_uppercase(),
+        headers: options.header.iter().map(header).collect::<anyhow::Result<_>>()?,
+        body_bytes: body.len() as u64,
+        body,
+    };
+    let total = options.timeout.map_or(Deadlines::default().total, |span| span.0);
+    let deadlines = Deadlines {
+        total,
+        connect: options.connect_timeout.map_or(Deadlines::default().connect, |span| span.0),
+        idle: options.idle_timeout.map_or(total, |span| span.0),
+        drain: total.min(DEFAULT_DRAIN),
+    };
+    let keep_alive = match (options.no_keepalive, options.requests_per_connection) {
+        (true, _) => KeepAlive::Requests(1),
+        (false, Some(count)) => KeepAlive::Requests(count),
+        (false, None) => KeepAlive::Unlimited,
+    };
+    Ok(LoadPlan {
+        target: sysdyno_load::target::resolve(url)?,
+        request,
+        validators: validators(options)?,
+        arrival: base.arrival,
+        connections: base.connections,
+        keep_alive,
+        phases: base.phases,
+        deadlines,
+        max_body: options.max_body.map_or(Bytes(DEFAULT_MAX_BODY_BYTES), |size| size.0),
+        hard_stops: HardStops {
+            connect_failures_in_a_row: Some(MAX_FAILED_CONNECTIONS),
+            failure_ratio: None,
+        },
+        threads,
+        seed: options.seed.unwrap_or_else(draw_seed),
+    })
+}
+
+fn validators(options: &TargetOptions) -> anyhow::Result<Validators> {
+    if let Some(status) = options.expect_status.iter().find(|status| !(200..600).contains(*status)) {
+        bail!("cannot expect status {status}: final responses have 200 to 599");
+    }
+    let expected = |field: &Field| ExpectedHeader { name: field.name.clone(), value: field.value.clone() };
+    Ok(Validators {
+        statuses: options.expect_status.clone(),
+        body_bytes: options.expect_length,
+        header: options.expect_header.as_ref().map(expected),
+        body_contains: options.expect_body.clone(),
+        same_body: !options.any_body,
+    })
+}
+
+fn header(field: &Field) -> anyhow::Result<HeaderField> {
+    let value = field.value.clone();
+    let value =
+        value.with_context(|| format!("cannot read header '{}': write it as 'Name: value'", field.name))?;
+    Ok(HeaderField { name: field.name.clone(), value })
+}
+
+fn read_body(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let cannot = || format!("cannot read body file '{}'", path.display());
+    let length = std::fs::metadata(path).with_context(cannot)?.len();
+    ensure!(length <= MAX_REQUEST_BODY_BYTES, "{}: it is longer than 256 MiB", cannot());
+    std::fs::read(path).with_context(cannot)
+}
+
+fn default_threads() -> u32 {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    (cpus / 2).max(1)
+}
+
+/// A seed from the system's randomness, small enough to be typed again.
+pub fn draw_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id()) >> 32
+}
+
+/// The most that a load plan can send, in a sentence: what a careful user reads before the first request.
+pub fn worst_case(plan: &LoadPlan) -> String {
+    let seconds: f64 = plan
+        .phases
+        .iter()
+        .map(|phase| match phase.end {
+            PhaseEnd::After(span) => span.seconds(),
+            PhaseEnd::Requests(_) => 0.0,
+        })
+        .sum();
+    let open: Option<f64> = plan
+        .phases
+        .iter()
+        .map(|phase| match (phase.end, phase.rate_hz) {
+            (PhaseEnd::After(span), Some(rate_hz)) => Some(rate_hz * span.seconds()),
+            (PhaseEnd::Requests(count), _) => Some(count as f64),
+            (PhaseEnd::After(_), None) => None,
+        })
+        .sum();
+    let requests =
+        open.map_or("as many requests as are answered".into(), |count| format!("about {count:.0} requests"));
+    let time = if seconds > 0.0 { format!(" in {seconds:.0} s") } else { String::new() };
+    format!("{requests}{time} over {} connections to {}", plan.connections, plan.target.url)
+}

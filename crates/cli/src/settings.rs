@@ -1,0 +1,147 @@
+//! Settings from files, and the one rule by which sources are joined.
+//!
+//! An option on the command line wins over the environment (both are clap's), that over `./sysdyno.toml`, that over
+//! `sysdyno.toml` in the user's configuration folder, that over the default. A list that is given anywhere replaces the
+//! one below it; a switch that is on anywhere is on. Tables and keys are those of the options.
+
+use crate::args::{CapacityOptions, LoadOptions, RecordOptions, TargetOptions};
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Name of the file in the present folder and in the configuration folder.
+const FILE_NAME: &str = "sysdyno.toml";
+
+/// Longest file that is read. Unit: bytes.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// The content of a settings file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Options of the request and its response.
+    pub target: TargetOptions,
+    /// Options of `load`.
+    pub load: LoadOptions,
+    /// Options of `run`.
+    pub run: CapacityOptions,
+    /// Where runs are kept.
+    pub record: RecordOptions,
+}
+
+impl Settings {
+    /// The settings of all files that exist.
+    pub fn read() -> anyhow::Result<Settings> {
+        let user = config_folder().map(|folder| folder.join("sysdyno").join(FILE_NAME));
+        let files = [Some(PathBuf::from(FILE_NAME)), user];
+        files
+            .into_iter()
+            .flatten()
+            .try_fold(Settings::default(), |upper, path| Ok(upper.or(Settings::read_file(&path)?)))
+    }
+
+    fn read_file(path: &Path) -> anyhow::Result<Settings> {
+        let Ok(metadata) = std::fs::metadata(path) else { return Ok(Settings::default()) };
+        if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
+            bail!("cannot read settings '{}': it is no file, or too long", path.display());
+        }
+        let cannot = || format!("cannot read settings '{}'", path.display());
+        let text = std::fs::read_to_string(path).with_context(cannot)?;
+        toml::from_str(&text).with_context(cannot)
+    }
+}
+
+/// Joins two sources of the same settings; `self` wins.
+pub trait Combine {
+    /// What is set here, and for the rest what is set in `lower`.
+    #[must_use]
+    fn or(self, lower: Self) -> Self;
+}
+
+impl<T> Combine for Option<T> {
+    fn or(self, lower: Self) -> Self {
+        Option::or(self, lower)
+    }
+}
+
+impl<T> Combine for Vec<T> {
+    fn or(self, lower: Self) -> Self {
+        if self.is_empty() { lower } else { self }
+    }
+}
+
+impl Combine for bool {
+    fn or(self, lower: Self) -> Self {
+        self || lower
+    }
+}
+
+macro_rules! combine {
+    ($($name:ident { $($field:ident),* $(,)? })*) => {
+        $(impl Combine for $name {
+            fn or(self, lower: Self) -> Self {
+                $name { $($field: Combine::or(self.$field, lower.$field)),* }
+            }
+        })*
+    };
+}
+
+combine! {
+    Settings { target, load, run, record }
+    LoadOptions { connections, duration, requests, rate, steps, arrival, warmup }
+    CapacityOptions { objective, effort, connections, max_rate, arrival, window }
+    RecordOptions { runs_dir }
+    TargetOptions {
+        method, header, body_file, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,
+        timeout, connect_timeout, idle_timeout, no_keepalive, requests_per_connection, threads, seed, watch_pid,
+    }
+}
+
+fn config_folder() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))
+}
+
+impl RecordOptions {
+    /// The folder of the runs.
+    pub fn folder(&self) -> anyhow::Result<PathBuf> {
+        let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let state = || set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
+        let default = || state().map(|state| state.join("sysdyno/runs"));
+        let found = self.runs_dir.clone().or_else(default);
+        found.context("cannot choose a folder for runs: HOME is not set\nhint: give one with --runs-dir")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Settings, String> {
+        toml::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_typed_wins_over_files_and_files_over_defaults() {
+        let file =
+            read("[load]\nconnections = 8\nduration = '3s'\n[target]\nheader = ['A: b']").expect("reads");
+        let typed = LoadOptions { connections: Some(2), ..LoadOptions::default() };
+        let joined = typed.or(file.load);
+        assert_eq!(joined.connections, Some(2));
+        assert!(joined.duration.is_some() && joined.rate.is_none());
+        assert_eq!(file.target.header.len(), 1);
+    }
+
+    #[test]
+    fn a_misspelled_or_unitless_setting_is_an_error_with_its_line() {
+        for text in [
+            "[load]\nconections = 8",
+            "[load]\nduration = '3'",
+            "[load]\nrate = 5",
+            "[nothing]\n",
+            "[run]\nobjective = 'fast'",
+        ] {
+            assert!(read(text).expect_err(text).contains("line"), "{text}");
+        }
+    }
+}

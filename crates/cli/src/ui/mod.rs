@@ -1,0 +1,93 @@
+//! All that prints. Standard output is data, standard error is progress and diagnostics.
+
+mod progress;
+mod signals;
+
+pub use progress::Console;
+pub use signals::Signals;
+
+use crate::args::Color;
+use std::io::{IsTerminal, Write};
+use sysdyno_report::terminal::Style;
+
+/// Widest text that is printed. Unit: columns.
+const MAX_COLUMNS: usize = 100;
+
+/// How to print on this terminal.
+#[derive(Clone, Copy, Debug)]
+pub struct Ui {
+    color: Color,
+}
+
+impl Ui {
+    /// A printer that colours as was asked for.
+    pub fn new(color: Color) -> Ui {
+        Ui { color }
+    }
+
+    /// Prints data. A closed pipe is not an error: whoever read it has enough.
+    #[expect(clippy::unused_self, reason = "printing goes through the printer")]
+    pub fn print(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes());
+        let _ = out.write_all(if text.ends_with('\n') { b"" } else { b"\n" });
+        let _ = out.flush();
+    }
+
+    /// Prints a line of diagnostics.
+    #[expect(clippy::unused_self, reason = "printing goes through the printer")]
+    pub fn note(&self, text: &str) {
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    }
+
+    /// Prints why the program ends.
+    pub fn error(&self, error: &anyhow::Error) {
+        let text = format!("{error:#}");
+        let hint = error.chain().find_map(|cause| hint(&cause.to_string()));
+        self.note(&format!("error: {text}"));
+        if let Some(hint) = hint.filter(|_| !text.contains("hint:")) {
+            self.note(&format!("hint: {hint}"));
+        }
+    }
+
+    /// How to draw on standard output.
+    pub fn style(&self) -> Style {
+        style(self.color, std::io::stdout().is_terminal(), terminal_columns(rustix::stdio::stdout()))
+    }
+
+    /// How to draw on standard error.
+    pub fn progress_style(&self) -> Style {
+        style(self.color, std::io::stderr().is_terminal(), terminal_columns(rustix::stdio::stderr()))
+    }
+}
+
+fn style(color: Color, is_terminal: bool, columns: Option<usize>) -> Style {
+    let is_unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    let has_color = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => is_terminal && is_unset("NO_COLOR"),
+    };
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find(|name| !is_unset(name))
+        .and_then(|name| std::env::var(name).ok());
+    let has_unicode = locale.is_none_or(|locale| locale != "C" && locale != "POSIX");
+    Style { has_color, has_unicode, width_columns: columns.unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS) }
+}
+
+fn terminal_columns(fd: impl rustix::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(fd).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// What to type, for errors that have an answer.
+fn hint(cause: &str) -> Option<&'static str> {
+    let hints = [
+        ("public address", "load a server of your own through its private address, or from the same host"),
+        ("https is not supported", "load the plain HTTP port behind the TLS end, or a Unix socket"),
+        ("Permission denied", "choose another folder with --runs-dir"),
+        ("no runs", "make one with `sysdyno demo`"),
+    ];
+    hints.into_iter().find(|(part, _)| cause.contains(part)).map(|(_, hint)| hint)
+}

@@ -1,0 +1,98 @@
+//! Progress on standard error: one line that is drawn over on a terminal, a plain line per trial and phase elsewhere.
+
+use super::{Signals, Ui};
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+use sysdyno_lab::execute::{Progress, Watcher};
+use sysdyno_record::load::{Counts, Interval};
+use sysdyno_record::plan::PhaseKind;
+use sysdyno_report::progress::{self, ProgressView};
+
+/// Between two drawings on a terminal. Unit: nanoseconds.
+const DRAW_INTERVAL_NS: u64 = 100_000_000;
+
+/// Looks on from a console.
+#[derive(Debug)]
+pub struct Console {
+    ui: Ui,
+    signals: Signals,
+    is_terminal: bool,
+    drawn_ns: Option<u64>,
+    shown: Option<(u32, PhaseKind)>,
+}
+
+impl Console {
+    /// A console that listens to signals.
+    pub fn new(ui: Ui, signals: Signals) -> Console {
+        Console { ui, signals, is_terminal: std::io::stderr().is_terminal(), drawn_ns: None, shown: None }
+    }
+
+    /// Takes the line of progress away.
+    pub fn clear(&mut self) {
+        if self.is_terminal {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+
+    fn draw(&mut self, line: &str, is_new: bool) {
+        let mut out = std::io::stderr().lock();
+        // A closed standard error costs the progress, not the run.
+        let _ = match (self.is_terminal, is_new) {
+            (true, _) => write!(out, "\r\x1b[K{line}"),
+            (false, true) => writeln!(out, "{line}"),
+            (false, false) => Ok(()),
+        };
+        let _ = out.flush();
+    }
+}
+
+impl Watcher for Console {
+    fn progress(&mut self, progress: &Progress) {
+        let is_due =
+            self.drawn_ns.is_none_or(|drawn| progress.elapsed_ns.saturating_sub(drawn) >= DRAW_INTERVAL_NS);
+        let is_new = self.shown != Some((progress.trial, progress.phase));
+        if progress.trial == 0 || !(is_due || is_new) {
+            return;
+        }
+        self.drawn_ns = Some(progress.elapsed_ns);
+        self.shown = Some((progress.trial, progress.phase));
+        let line = progress::line(&view(progress), &self.ui.progress_style());
+        self.draw(&line, is_new);
+    }
+
+    fn is_interrupted(&mut self) -> bool {
+        self.signals.is_interrupted()
+    }
+
+    fn look(&mut self, progress: &Progress, intervals: &[Interval]) {
+        if self.signals.take_asked() {
+            self.clear();
+            self.ui.note(&statistics(progress, intervals));
+        }
+    }
+}
+
+fn view(progress: &Progress) -> ProgressView {
+    ProgressView {
+        trial: progress.trial,
+        purpose: progress.purpose,
+        phase: progress.phase,
+        offered_hz: progress.offered_hz,
+        achieved_hz: progress.achieved_hz,
+        p99_ns: progress.p99_ns,
+        errors_count: progress.errors_count,
+        elapsed: Duration::from_nanos(progress.elapsed_ns),
+        left: progress.left_ns.map(Duration::from_nanos),
+    }
+}
+
+/// What Ctrl-\ prints: the present trial so far.
+fn statistics(progress: &Progress, intervals: &[Interval]) -> String {
+    let mut counts = Counts::default();
+    intervals.iter().for_each(|interval| counts.add(&interval.counts));
+    let in_flight = intervals.last().map_or(0, |interval| interval.in_flight_at_end);
+    format!(
+        "trial {}: {} sent, {} ok, {} failed, {} timed out, {} in flight, {} unsent",
+        progress.trial, counts.sent, counts.ok, counts.failed, counts.timed_out, in_flight, counts.unsent
+    )
+}

@@ -1,0 +1,137 @@
+//! The agent: does on a host what it is asked for, and says what it sees while it does it.
+//!
+//! Requests and answers are plain values, so that they can cross a pipe as they cross a function call. While a request
+//! lasts, notices come in between: intervals of the load, readings of the kernel. A [`Link`] takes them, and is asked
+//! several times a second whether to go on.
+
+mod local;
+
+pub use local::LocalAgent;
+
+use crate::error::LabError;
+use sysdyno_load::Outcome;
+use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::facts::HostFacts;
+use sysdyno_record::load::{Interval, LatencySet};
+use sysdyno_record::plan::{Endpoint, LoadPlan, PhaseKind};
+use sysdyno_record::series::SeriesLine;
+use sysdyno_record::units::{MonoNs, SpanNs};
+
+/// Something that is to be done on a host.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Say what the host is. Answer: [`Answer::Facts`].
+    Facts,
+    /// Find the processes that serve an endpoint, or describe those with these ids. Answer: [`Answer::Processes`].
+    Describe {
+        /// The endpoint of the server under test.
+        endpoint: Endpoint,
+        /// Processes to watch instead of those that hold its socket.
+        pids: Vec<u32>,
+    },
+    /// Begin to sample the kernel. Answer: [`Answer::Done`]; readings come as notices.
+    StartSampling {
+        /// Samples per second.
+        hz: f64,
+        /// Processes to measure.
+        watch: Vec<WatchedProcess>,
+        /// Endpoint whose sockets are measured.
+        endpoint: Endpoint,
+    },
+    /// Stop sampling. Answer: [`Answer::SamplingEnded`].
+    StopSampling,
+    /// Send a load. Answer: [`Answer::Loaded`].
+    Load {
+        /// Number of the trial in the run.
+        trial: u32,
+        /// The load.
+        plan: Box<LoadPlan>,
+    },
+    /// Do nothing for a while, sampling on. Answer: [`Answer::Done`].
+    Rest {
+        /// How long.
+        span: SpanNs,
+    },
+}
+
+impl Request {
+    /// The word for messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Request::Facts => "facts",
+            Request::Describe { .. } => "describe",
+            Request::StartSampling { .. } => "start sampling",
+            Request::StopSampling => "stop sampling",
+            Request::Load { .. } => "load",
+            Request::Rest { .. } => "rest",
+        }
+    }
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// What the host is.
+    Facts(HostFacts),
+    /// The processes that were found.
+    Processes(Vec<WatchedProcess>),
+    /// The load is over.
+    Loaded(Box<Outcome>),
+    /// Sampling is over.
+    SamplingEnded {
+        /// Rows that were taken.
+        samples_count: u64,
+        /// Instants at which none could be taken.
+        missed_count: u64,
+    },
+}
+
+/// Something that an agent sees while it does what it was asked for.
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// A phase of the load began.
+    Phase {
+        /// When.
+        begin: MonoNs,
+        /// The phase.
+        phase: PhaseKind,
+        /// Offered rate. Unit: requests per second.
+        rate_hz: Option<f64>,
+    },
+    /// An interval of the load is complete.
+    Interval(Box<Interval>, Box<LatencySet>),
+    /// Readings of the kernel.
+    Series(SeriesLine),
+}
+
+/// Whether a request goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proceed {
+    /// It goes on.
+    Continue,
+    /// It ends as soon as it decently can, and is answered with what there is.
+    Stop,
+}
+
+/// The other side of an agent, while it works.
+pub trait Link {
+    /// Takes a notice.
+    ///
+    /// # Errors
+    /// It could not be written down; the request is stopped.
+    fn notice(&mut self, notice: Notice) -> Result<(), LabError>;
+
+    /// Is asked several times a second whether to go on.
+    fn tick(&mut self) -> Proceed;
+}
+
+/// Does what it is asked for, on one host.
+pub trait Agent {
+    /// Does one thing and answers when it is done.
+    ///
+    /// # Errors
+    /// It could not be done, or a notice could not be written down.
+    fn call(&mut self, request: Request, link: &mut dyn Link) -> Result<Answer, LabError>;
+}

@@ -1,0 +1,36 @@
+//! What keeps a plan from being run.
+
+use std::io;
+use sysdyno_load::LoadError;
+use sysdyno_observe::ObserveError;
+use sysdyno_record::RecordError;
+
+/// An error of the lab: one of the parts that it drives, or a process that it started.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The load could not be started.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The kernel could not be sampled.
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
+    /// The run folder could not be written or read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A process of ours could not be started, or did not do what it should.
+    #[error("cannot {operation} {object}: {source}")]
+    Process {
+        /// The verb.
+        operation: &'static str,
+        /// What it was done to.
+        object: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An agent gave an answer that does not belong to the request.
+    #[error("cannot use the agent's answer to '{request}': it is of another kind")]
+    Answer {
+        /// The request.
+        request: &'static str,
+    },
+}

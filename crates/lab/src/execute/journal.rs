@@ -1,0 +1,207 @@
+//! Keeps what happens, twice: in the run folder for good, and in memory for the decisions of the next minute.
+
+use super::{Progress, clock};
+use crate::agent::{Link, Notice, Proceed};
+use crate::error::LabError;
+use sysdyno_analyze::TrialView;
+use sysdyno_record::analysis::Verdict;
+use sysdyno_record::event::{Event, EventKind, WatchedProcess};
+use sysdyno_record::facts::HostFacts;
+use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
+use sysdyno_record::plan::PhaseKind;
+use sysdyno_record::series::Series;
+use sysdyno_record::store::RunWriter;
+use sysdyno_record::units::MonoNs;
+
+/// Whoever looks on while a plan runs.
+pub trait Watcher {
+    /// Something changed.
+    fn progress(&mut self, progress: &Progress);
+
+    /// Is asked several times a second whether the plan is to be stopped.
+    fn is_interrupted(&mut self) -> bool;
+
+    /// Is told of everything that was written, so far, a few times a second; prints statistics if it was asked to.
+    fn look(&mut self, _progress: &Progress, _intervals: &[Interval]) {}
+}
+
+/// The memory of a plan that runs.
+pub struct Journal<'a> {
+    writer: &'a mut RunWriter,
+    watcher: &'a mut dyn Watcher,
+    facts: HostFacts,
+    watched: Vec<WatchedProcess>,
+    series: Series,
+    /// Intervals and events of the present trial.
+    intervals: Vec<Interval>,
+    events: Vec<Event>,
+    progress: Progress,
+    begin: MonoNs,
+    trial_begin: MonoNs,
+    phase_open: Option<PhaseKind>,
+    is_interrupted: bool,
+}
+
+impl<'a> Journal<'a> {
+    /// A journal that writes to `writer`.
+    pub fn new(writer: &'a mut RunWriter, watcher: &'a mut dyn Watcher) -> Journal<'a> {
+        let begin = clock::monotonic();
+        Journal {
+            writer,
+            watcher,
+            facts: HostFacts::default(),
+            watched: Vec::new(),
+            series: Series::default(),
+            intervals: Vec::new(),
+            events: Vec::new(),
+            progress: Progress {
+                trial: 0,
+                purpose: TrialPurpose::Single,
+                phase: PhaseKind::Warmup,
+                offered_hz: None,
+                achieved_hz: None,
+                p99_ns: None,
+                errors_count: 0,
+                elapsed_ns: 0,
+                left_ns: None,
+            },
+            begin,
+            trial_begin: begin,
+            phase_open: None,
+            is_interrupted: false,
+        }
+    }
+
+    /// Whether the plan is to be stopped.
+    pub(super) fn is_interrupted(&mut self) -> bool {
+        if !self.is_interrupted && self.watcher.is_interrupted() {
+            self.is_interrupted = true;
+        }
+        self.is_interrupted
+    }
+
+    pub(super) fn keep_facts(&mut self, facts: HostFacts) -> Result<(), LabError> {
+        self.writer.facts(&facts)?;
+        self.facts = facts;
+        Ok(())
+    }
+
+    pub(super) fn keep_watched(&mut self, watched: Vec<WatchedProcess>) -> Result<(), LabError> {
+        for process in &watched {
+            self.event(clock::monotonic(), EventKind::Watched(process.clone()))?;
+        }
+        self.watched = watched;
+        Ok(())
+    }
+
+    pub(super) fn event(&mut self, at: MonoNs, kind: EventKind) -> Result<(), LabError> {
+        let event = Event { mono_ns: at, event: kind };
+        self.writer.event(&event)?;
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// A trial begins; `left_ns` is what the whole plan still takes.
+    pub(super) fn begin_trial(&mut self, begin: &TrialBegin, left_ns: u64) -> Result<(), LabError> {
+        self.intervals.clear();
+        self.trial_begin = begin.begin_mono_ns;
+        self.progress.trial = begin.trial;
+        self.progress.purpose = begin.purpose;
+        self.progress.phase = begin.plan.phases.first().map_or(PhaseKind::Steady, |phase| phase.kind);
+        self.progress.offered_hz = begin.plan.phases.last().and_then(|phase| phase.rate_hz);
+        (self.progress.achieved_hz, self.progress.p99_ns, self.progress.errors_count) = (None, None, 0);
+        self.progress.left_ns = Some(left_ns);
+        self.writer.trial_begin(begin)?;
+        self.show();
+        Ok(())
+    }
+
+    /// A trial ended; returns what its numbers are worth.
+    pub(super) fn end_trial(
+        &mut self,
+        begin: &TrialBegin,
+        end: &TrialEnd,
+        latency: &LatencySet,
+    ) -> Result<Verdict, LabError> {
+        self.close_phase(end.end_mono_ns)?;
+        self.writer.trial_end(end)?;
+        let view = TrialView {
+            begin,
+            end,
+            intervals: &self.intervals,
+            series: &self.series,
+            facts: &self.facts,
+            watched: &self.watched,
+            latency,
+            events: &self.events,
+        };
+        Ok(sysdyno_analyze::verdict::check_trial(&view))
+    }
+
+    /// The last reading of a column, for the decision whether the host is at rest.
+    pub(super) fn last_reading(&self, name: &str) -> Option<f64> {
+        let scopes = self.series.scopes(name);
+        let last = scopes.filter_map(|scope| *self.series.values(name, scope)?.last()?);
+        last.reduce(f64::max)
+    }
+
+    fn close_phase(&mut self, at: MonoNs) -> Result<(), LabError> {
+        let trial = self.progress.trial;
+        match self.phase_open.take() {
+            Some(phase) => self.event(at, EventKind::PhaseEnd { trial, phase }),
+            None => Ok(()),
+        }
+    }
+
+    fn keep_interval(&mut self, interval: Interval, latency: &LatencySet) -> Result<(), LabError> {
+        self.writer.interval(&interval, latency)?;
+        self.progress.phase = interval.phase;
+        self.progress.errors_count += interval.counts.failed + interval.counts.timed_out;
+        let seconds = interval.end_mono_ns.seconds_since(interval.begin_mono_ns);
+        if seconds > 0.0 && interval.counts.scheduled > 0 {
+            self.progress.achieved_hz = Some(interval.counts.ok as f64 / seconds);
+            self.progress.p99_ns = interval.p99_ns.or(self.progress.p99_ns);
+        }
+        self.intervals.push(interval);
+        Ok(())
+    }
+
+    fn show(&mut self) {
+        let elapsed_ns = clock::monotonic().since(self.begin);
+        let passed_ns = elapsed_ns - self.progress.elapsed_ns.min(elapsed_ns);
+        self.progress.elapsed_ns = elapsed_ns;
+        self.progress.left_ns = self.progress.left_ns.map(|left_ns| left_ns.saturating_sub(passed_ns));
+        self.watcher.progress(&self.progress);
+        self.watcher.look(&self.progress, &self.intervals);
+    }
+}
+
+impl Link for Journal<'_> {
+    fn notice(&mut self, notice: Notice) -> Result<(), LabError> {
+        match notice {
+            Notice::Series(line) => {
+                self.writer.series(&line)?;
+                self.series.push(line);
+                Ok(())
+            }
+            Notice::Interval(interval, latency) => self.keep_interval(*interval, &latency),
+            Notice::Phase { begin, phase, rate_hz } => {
+                self.close_phase(begin)?;
+                self.phase_open = Some(phase);
+                let trial = self.progress.trial;
+                self.event(begin, EventKind::PhaseBegin { trial, phase, rate_hz })
+            }
+        }
+    }
+
+    fn tick(&mut self) -> Proceed {
+        let was_interrupted = self.is_interrupted;
+        let stops = self.is_interrupted();
+        if stops && !was_interrupted {
+            // The folder also says so in its status; the mark only adds when.
+            let _ = self.event(clock::monotonic(), EventKind::Signal { name: "SIGINT".into() });
+        }
+        self.show();
+        if stops { Proceed::Stop } else { Proceed::Continue }
+    }
+}

@@ -1,0 +1,63 @@
+//! The built-in target as a child process: this same program, started again.
+//!
+//! The child says where it listens on its standard output and serves until its standard input ends, so that it dies
+//! with its parent, whatever the parent dies of.
+
+use crate::error::LabError;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A built-in target that runs; it ends when this value is dropped.
+#[derive(Debug)]
+pub struct BuiltInTarget {
+    child: Child,
+    url: String,
+}
+
+impl BuiltInTarget {
+    /// Starts `program` with `arguments` and waits until it says its URL.
+    ///
+    /// # Errors
+    /// It cannot be started, or ends without saying a URL.
+    pub fn start(program: &Path, arguments: &[&str]) -> Result<BuiltInTarget, LabError> {
+        let failed = |operation| {
+            move |source| LabError::Process { operation, object: "the built-in target".into(), source }
+        };
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed("start"))?;
+        let mut line = String::new();
+        let output = child.stdout.take().map(BufReader::new);
+        let read =
+            output.map_or(Ok(0), |mut output| output.read_line(&mut line)).map_err(failed("read from"))?;
+        let url = line.trim().to_owned();
+        let target = BuiltInTarget { child, url };
+        if read == 0 || !target.url.starts_with("http://") {
+            return Err(failed("hear from")(io::Error::other("it said no URL")));
+        }
+        Ok(target)
+    }
+
+    /// Where it listens.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for BuiltInTarget {
+    fn drop(&mut self) {
+        // The end of its input ends it; a child that does not heed that is killed.
+        drop(self.child.stdin.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
