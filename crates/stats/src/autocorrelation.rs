@@ -1,8 +1,8 @@
 //! How many independent values a series is worth, and an interval for its mean that allows for that.
 //!
-//! Autocorrelation ρ_k = Σ(x_t − m)(x_{t+k} − m) ÷ Σ(x_t − m)² (biased form); integrated time τ = 1 + 2 Σ_{k≤M} ρ_k with
-//! M the first window of M ≥ 5 τ(M) (A. Sokal, *Monte Carlo Methods in Statistical Mechanics*, 1996); effective number
-//! n ÷ max(τ, 1). Limit: τ is itself uncertain when the series is shorter than about 50 τ.
+//! Autocorrelation ρ_k = Σ(x_t − m)(x_{t+k} − m) ÷ Σ(x_t − m)² (biased form); integrated time τ = 1 + 2 Σ_{k≤M} ρ_k
+//! with M the first window of M ≥ 5 τ(M) (A. Sokal, *Monte Carlo Methods in Statistical Mechanics*, 1996); effective
+//! number n ÷ max(τ, 1). Limit: τ is itself uncertain when the series is shorter than about 50 τ.
 
 use crate::descriptive::{is_usable, raw_mean, raw_variance};
 use crate::distribution::{chi_squared_survival, student_t_quantile};
@@ -102,7 +102,8 @@ pub struct BatchMeans {
     pub mean: Estimate,
 }
 
-/// The mean of a series with an interval that allows for dependence shorter than a batch (a batch should be 10 τ or more).
+/// The mean of a series with an interval that allows for dependence shorter than a batch (a batch should be 10 τ or
+/// more).
 ///
 /// Values after the last whole batch are not used.
 /// `None`: fewer than two batches or values in one, a value that is not finite, or a level that is not one.

@@ -1,8 +1,9 @@
 //! Bootstrap intervals, for description only.
 //!
-//! Bias-corrected and accelerated percentile interval (B. Efron, *JASA* 82, 1987): with z0 from the share of replicates below the estimate and a from the
-//! jackknife, the ends are the quantiles Φ(z0 + (z0 + z)/(1 − a(z0 + z))) of the replicates. Limit: with fewer than about 20 independent
-//! values it is wrong more often than it says (7 to 21 % instead of 5 %); verdicts never rest on it.
+//! Bias-corrected and accelerated percentile interval (B. Efron, *JASA* 82, 1987): with z0 from the share of
+//! replicates below the estimate and a from the jackknife, the ends are the quantiles Φ(z0 + (z0 + z)/(1 − a(z0 +
+//! z))) of the replicates. Limit: with fewer than about 20 independent values it is wrong more often than it says (7
+//! to 21 % instead of 5 %); verdicts never rest on it.
 
 use crate::descriptive::{is_usable, raw_mean, sorted};
 use crate::distribution::{normal_cdf, normal_quantile};
@@ -86,8 +87,8 @@ pub struct Bca {
 
 /// The BCa interval of a statistic from replicates of it.
 ///
-/// `None`: fewer than two values, no replicate, a value that is not finite, a statistic that does not vary or of which all replicates lie on one side, or a
-/// level that is not strictly between 0 and 1.
+/// `None`: fewer than two values, no replicate, a value that is not finite, a statistic that does not vary or of
+/// which all replicates lie on one side, or a level that is not strictly between 0 and 1.
 pub fn bca(sample: &[f64], statistic: impl Fn(&[f64]) -> f64, replicates: &[f64], level: f64) -> Option<Bca> {
     if !is_usable(sample, 2) || !is_usable(replicates, 1) || !is_level(level) {
         return None;

@@ -1,7 +1,7 @@
 //! Descriptions of a sample: centre, spread, relative standing.
 //!
-//! All functions answer `None` to a sample that is too small or that holds a value that is not finite or of a size beyond 1e±60, which no
-//! measurement has; nothing that they return is infinite or not a number.
+//! All functions answer `None` to a sample that is too small or that holds a value that is not finite or of a size
+//! beyond 1e±60, which no measurement has; nothing that they return is infinite or not a number.
 
 /// Standard deviation ÷ median absolute deviation of a normal distribution, as usually rounded.
 const NORMAL_DEVIATION_RATIO: f64 = 1.4826;

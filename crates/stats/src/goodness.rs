@@ -1,8 +1,8 @@
 //! Goodness of fit: are the gaps between arrivals exponential, as a Poisson process was planned to have them?
 //!
-//! Anderson–Darling statistic with estimated mean. Critical values are those of M. Stephens (1974, *JASA* 69) for
-//! the modified statistic A²(1 + 0.6/n), as tabulated in `scipy.stats.anderson` 1.17. Limits: gaps must be independent; with very many
-//! gaps any departure is found, so callers sample at most [`GAP_COUNT_MAX`] of them.
+//! Anderson–Darling statistic with estimated mean. Critical values are those of M. Stephens (1974, *JASA* 69) for the
+//! modified statistic A²(1 + 0.6/n), as tabulated in `scipy.stats.anderson` 1.17. Limits: gaps must be independent;
+//! with very many gaps any departure is found, so callers sample at most [`GAP_COUNT_MAX`] of them.
 
 use crate::descriptive::{is_usable, raw_mean, sorted};
 

@@ -40,7 +40,8 @@ impl Block {
 /// The x at which a curve through points with ascending x crosses `level` upward for the last time, by a straight line
 /// between the last point at or below the level and the first above it. Unit: that of x.
 ///
-/// `None`: the curve lies wholly above the level or wholly at or below it, the slices differ in length, or a value is not finite.
+/// `None`: the curve lies wholly above the level or wholly at or below it, the slices differ in length, or a value is
+/// not finite.
 pub fn crossing(x: &[f64], y: &[f64], level: f64) -> Option<f64> {
     if x.len() != y.len() || !is_usable(x, 2) || !is_usable(y, 2) || !is_usable(&[level], 1) {
         return None;

@@ -1,8 +1,9 @@
 //! Where a curve bends most: Kneedle, a descriptive mark on a chart and nothing more.
 //!
-//! V. Satopää, J. Albrecht, D. Irwin, B. Raghavan, *Finding a "Kneedle" in a Haystack* (2011): scale the curve to the unit square, take its
-//! distance from the diagonal, and call a local maximum of it a knee once the distance has fallen by `sensitivity` mean steps before it rises
-//! again. Limit: the answer depends on the range that was tested; capacity is never derived from it.
+//! V. Satopää, J. Albrecht, D. Irwin, B. Raghavan, *Finding a "Kneedle" in a Haystack* (2011): scale the curve to the
+//! unit square, take its distance from the diagonal, and call a local maximum of it a knee once the distance has
+//! fallen by `sensitivity` mean steps before it rises again. Limit: the answer depends on the range that was tested;
+//! capacity is never derived from it.
 
 use crate::descriptive::is_usable;
 

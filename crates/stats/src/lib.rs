@@ -2,9 +2,9 @@
 //!
 //! Promise: this crate does no input or output, reads no clock, and draws no randomness that it was not handed.
 //!
-//! Every estimate comes with its interval ([`estimate::Estimate`]). A function answers `None` when its sample can't support an
-//! answer: too few values, one that is not finite, no variance where some is needed. It never answers with an infinity, with
-//! something that is not a number, or with a zero that stands for "unknown".
+//! Every estimate comes with its interval ([`estimate::Estimate`]). A function answers `None` when its sample can't
+//! support an answer: too few values, one that is not finite, no variance where some is needed. It never answers with
+//! an infinity, with something that is not a number, or with a zero that stands for "unknown".
 
 pub mod autocorrelation;
 pub mod bootstrap;
@@ -14,6 +14,7 @@ pub mod distribution;
 pub mod estimate;
 pub mod goodness;
 pub mod histogram;
+mod integral;
 pub mod isotonic;
 pub mod knee;
 pub mod multiplicity;

@@ -1,10 +1,12 @@
 //! Many comparisons at once: p-values adjusted for their number.
 //!
-//! S. Holm (1979) bounds the probability of any false claim, for a declared family; Y. Benjamini and Y. Hochberg (1995) bound the
-//! share of false claims, for exploration; C. Dunnett (*JASA* 50, 1955) compares several unpaired samples with one control.
+//! S. Holm (1979) bounds the probability of any false claim, for a declared family; Y. Benjamini and Y. Hochberg
+//! (1995) bound the share of false claims, for exploration; C. Dunnett (*JASA* 50, 1955) compares several unpaired
+//! samples with one control.
 
 use crate::descriptive::{is_usable, raw_mean, sum_of_squares};
 use crate::distribution::normal_cdf;
+use crate::integral::simpson;
 use statrs::function::gamma::ln_gamma;
 
 /// Holm's step-down adjusted p-values, in the order given.
@@ -93,23 +95,11 @@ fn all_within(bound: f64, shares: &[f64], freedom: f64) -> f64 {
 }
 
 /// Density of a standard deviation estimated with `freedom` degrees of freedom, relative to the true one.
-pub(crate) fn chi_density(deviation: f64, freedom: f64) -> f64 {
+fn chi_density(deviation: f64, freedom: f64) -> f64 {
     let half = freedom / 2.0;
     (std::f64::consts::LN_2 + half * half.ln() - ln_gamma(half) + (freedom - 1.0) * deviation.ln()
         - half * deviation * deviation)
         .exp()
-}
-
-/// Integral of a smooth function by Simpson's rule on 128 parts.
-pub(crate) fn simpson([low, high]: [f64; 2], function: impl Fn(f64) -> f64) -> f64 {
-    const PARTS: u32 = 128;
-    let step = (high - low) / f64::from(PARTS);
-    let weight = |index| match index {
-        0 | PARTS => 1.0,
-        odd if odd % 2 == 1 => 4.0,
-        _ => 2.0,
-    };
-    (0..=PARTS).map(|index| weight(index) * function(low + f64::from(index) * step)).sum::<f64>() * step / 3.0
 }
 
 #[cfg(test)]
@@ -121,8 +111,13 @@ mod tests {
     fn one_comparison_needs_no_adjustment() {
         assert_eq!((holm(&[0.03]), benjamini_hochberg(&[0.03])), (vec![0.03], vec![0.03]));
         assert!(holm(&[]).is_empty());
-        let test = dunnett(&[1.0, 2.0, 3.0, 4.0], &[&[3.0, 4.0, 5.0, 7.0]]).expect("usable")[0];
-        assert!((test.p - student_t_p_two_sided(test.t, 6.0)).abs() < 1e-6, "{test:?}");
+        for (control, sample) in
+            [([1.0, 2.0].as_slice(), [3.0, 4.5].as_slice()), (&[1.0, 2.0, 3.0, 4.0], &[3.0, 4.0, 5.0, 7.0])]
+        {
+            let test = dunnett(control, &[sample]).expect("usable")[0];
+            let freedom = (control.len() + sample.len() - 2) as f64;
+            assert!((test.p - student_t_p_two_sided(test.t, freedom)).abs() < 1e-6, "{test:?}");
+        }
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! How well a sample supports a quantile: distribution-free intervals from ranks.
 //!
 //! The number of values below the true quantile of ratio q is binomial(n, q), whatever the distribution, so two ranks
-//! of the sample enclose the quantile with a known confidence (J.-Y. Le Boudec, *Performance Evaluation of Computer and Communication
-//! Systems*, theorem 2.1):
+//! of the sample enclose the quantile with a known confidence (J.-Y. Le Boudec, *Performance Evaluation of Computer
+//! and Communication Systems*, theorem 2.1):
 //!
 //! ```text
 //! low  = max { j : P(Bin(n,q) ≤ j−1) ≤ α/2 }        high = min { k : P(Bin(n,q) ≤ k−1) ≥ 1 − α/2 }
 //! ```
 //!
 //! Limits: the values must be independent. For a series that is not, n is the effective number of
-//! [`crate::autocorrelation::effective_count`]. An upper rank beyond n means that the sample has no upper bound for this
-//! quantile: the answer is then `None`, never a number.
+//! [`crate::autocorrelation::effective_count`]. An upper rank beyond n means that the sample has no upper bound for
+//! this quantile: the answer is then `None`, never a number.
 
 use crate::distribution::{binomial_quantile, normal_quantile};
 use crate::estimate::is_level;
@@ -88,11 +88,13 @@ fn is_tail_at_least(count: u64, ratio: f64, tail_count_min: f64) -> bool {
 
 /// The values of the histogram that enclose its quantile `ratio` with at least confidence `level`.
 ///
+/// Each end is the outer end of its bucket, so that the histogram's grain never makes the interval too narrow.
 /// Unit: nanoseconds.
 /// `None`: as [`quantile_ranks`].
 pub fn quantile_interval(histogram: &LatencyHistogram, ratio: f64, level: f64) -> Option<[u64; 2]> {
     let ranks = quantile_ranks(histogram.count(), ratio, level)?;
-    Some([histogram.value_at_rank(ranks.low)?, histogram.value_at_rank(ranks.high)?])
+    let low = histogram.as_hdr().lowest_equivalent(histogram.value_at_rank(ranks.low)?);
+    Some([low, histogram.value_at_rank(ranks.high)?])
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Intervals for proportions: error ratios and pass counts.
 //!
-//! E. Wilson (1927) for what is shown, since it behaves well for the small counts that errors have; C. Clopper and E. Pearson
-//! (1934) where a guarantee is needed. Limit: trials must be independent; errors in a row are not, and the true
-//! interval is then wider.
+//! E. Wilson (1927) for what is shown, since it behaves well for the small counts that errors have; C. Clopper and E.
+//! Pearson (1934) where a guarantee is needed. Limit: trials must be independent; errors in a row are not, and the
+//! true interval is then wider.
 
 use crate::distribution::{beta_quantile, normal_quantile};
 use crate::estimate::{Estimate, is_level};
@@ -62,8 +62,8 @@ pub struct Tally {
     pub count: u64,
 }
 
-/// Fisher's exact two-sided p that two tallies have the same ratio: the probability, with all margins given, of the tables that
-/// are no more probable than the one seen (R. Fisher 1935).
+/// Fisher's exact two-sided p that two tallies have the same ratio: the probability, with all margins given, of the
+/// tables that are no more probable than the one seen (R. Fisher 1935).
 ///
 /// Cost: linear in the smaller margin.
 /// `None`: a tally without trials or with more successes than trials.

@@ -1,8 +1,9 @@
 //! Quantiles of a sample by three definitions, named so that nobody has to guess.
 //!
-//! [`nearest_rank`] is what HdrHistogram does and what reports print; [`linear`] is type 7 of R. Hyndman and Y. Fan (1996), the default of R
-//! and numpy; [`harrell_davis`] (F. Harrell and C. Davis, *Biometrika* 69, 1982) weighs all values and is the smoothest for small samples. Percentiles
-//! of parts are never averaged: the parts are merged first.
+//! [`nearest_rank`] is what HdrHistogram does and what reports print; [`linear`] is type 7 of R. Hyndman and Y. Fan
+//! (1996), the default of R and numpy; [`harrell_davis`] (F. Harrell and C. Davis, *Biometrika* 69, 1982) weighs all
+//! values and is the smoothest for small samples. Percentiles of parts are never averaged: the parts are merged
+//! first.
 
 use crate::descriptive::{is_usable, sorted};
 use crate::distribution::beta_cdf;

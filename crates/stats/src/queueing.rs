@@ -1,8 +1,9 @@
 //! Laws that hold for any system, used as consistency checks of a measurement.
 //!
-//! J. Little (1961): L = X · W, whatever the distributions. In a closed process without think time the mean number in flight is the number of
-//! connections; a measurement for which it is not has lost requests or timed them wrongly. Utilisation law (P. Denning and J. Buzen,
-//! *ACM Computing Surveys* 10, 1978): no rate exceeds 1 ÷ the greatest busy time per request.
+//! J. Little (1961): L = X · W, whatever the distributions. In a closed process without think time the mean number in
+//! flight is the number of connections; a measurement for which it is not has lost requests or timed them wrongly.
+//! Utilisation law (P. Denning and J. Buzen, *ACM Computing Surveys* 10, 1978): no rate exceeds 1 ÷ the greatest busy
+//! time per request.
 
 /// The mean number of requests in flight: rate × mean time in the system, in requests per second and seconds.
 pub fn in_flight_mean(rate_hz: f64, mean_latency_s: f64) -> f64 {

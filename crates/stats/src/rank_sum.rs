@@ -1,9 +1,10 @@
 //! Two unpaired samples: the Mann–Whitney test and the Hodges–Lehmann shift.
 //!
-//! For comparisons with history, where trials could not be interleaved. U counts the pairs (x, y) with y > x, ties as half;
-//! without ties its null distribution is exact by counting (H. Mann and D. Whitney, *Annals of Mathematical Statistics* 18, 1947,
-//! recursion 2); with ties the normal approximation with corrected variance is used. The shift y − x is the median of all
-//! pairwise differences D, with the interval [D_(k), D_(mn+1−k)], k = max { k : P(U ≤ k−1) ≤ α/2 }.
+//! For comparisons with history, where trials could not be interleaved. U counts the pairs (x, y) with y > x, ties as
+//! half; without ties its null distribution is exact by counting (H. Mann and D. Whitney, *Annals of Mathematical
+//! Statistics* 18, 1947); with ties the normal approximation with corrected variance is used. The shift
+//! y − x is the median of all pairwise differences D, with the interval [D_(k), D_(mn+1−k)], k = max { k : P(U ≤ k−1)
+//! ≤ α/2 }.
 //!
 //! Limits: the two samples share no environment, so a difference says that now differs from then, not why.
 
@@ -62,22 +63,22 @@ fn are_usable(x: &[f64], y: &[f64]) -> bool {
 
 /// Probability of each U from 0 to mn without an effect and without ties.
 ///
-/// The number of ways is the Gaussian binomial coefficient: the product over i ≤ n of (1 − q^(m+i)) ÷ (1 − q^i).
+/// The greatest of all m + n values is a y with probability n ÷ (m + n), and then beats all m of x; otherwise it adds
+/// nothing. Only positive terms are added up, so that the tails keep their digits.
 fn null_probabilities(x_count: usize, y_count: usize) -> Vec<f64> {
-    let mut ways = vec![0.0; x_count * y_count + 1];
-    ways[0] = 1.0;
-    for step in 1..=y_count {
-        // Each step is normalised by its own total (m + i) ÷ i, so that nothing overflows.
-        for u in (x_count + step..ways.len()).rev() {
-            ways[u] -= ways[u - x_count - step];
+    // One distribution for each number of x, with the number of y so far; without any y, U is 0.
+    let mut rows = vec![vec![1.0]; x_count + 1];
+    for y in 1..=y_count {
+        // Without any x, U is 0 too.
+        for x in 1..=x_count {
+            let y_share = y as f64 / (x + y) as f64;
+            let mut row: Vec<f64> = vec![0.0; x * y + 1];
+            rows[x - 1].iter().enumerate().for_each(|(u, p)| row[u] += (1.0 - y_share) * p);
+            rows[x].iter().enumerate().for_each(|(u, p)| row[u + x] += y_share * p);
+            rows[x] = row;
         }
-        for u in step..ways.len() {
-            ways[u] += ways[u - step];
-        }
-        let share = step as f64 / (x_count + step) as f64;
-        ways.iter_mut().for_each(|way| *way *= share);
     }
-    ways
+    rows.swap_remove(x_count)
 }
 
 /// The shift of y against x with its interval, and the rank that gave it.
@@ -127,8 +128,12 @@ mod tests {
         let probabilities = null_probabilities(2, 2);
         let expected = [1.0, 1.0, 2.0, 1.0, 1.0].map(|ways: f64| ways / 6.0);
         probabilities.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-15));
-        let total: f64 = null_probabilities(COUNT_MAX, COUNT_MAX).iter().sum();
+        let largest = null_probabilities(COUNT_MAX, COUNT_MAX);
+        let total: f64 = largest.iter().sum();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
+        assert!(largest.iter().all(|probability| *probability >= 0.0), "probabilities");
+        let mut mirrored = largest.iter().zip(largest.iter().rev());
+        assert!(mirrored.all(|(a, b)| (a - b).abs() <= 1e-12 * a), "the distribution is symmetric");
     }
 
     #[test]

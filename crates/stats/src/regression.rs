@@ -1,7 +1,8 @@
 //! Straight lines: least squares with inverse prediction for capacity, and the robust trend of a series.
 //!
-//! Capacity under an objective is an *inverse prediction*: y = ln p99 is fitted on x = ln rate, and the x is wanted at which
-//! the line meets y0 = ln objective. Its interval is that of E. Fieller (1954). With u = x − x̄ it holds the u with
+//! Capacity under an objective is an *inverse prediction*: y = ln p99 is fitted on x = ln rate, and the x is wanted
+//! at which the line meets y0 = ln objective. Its interval is that of E. Fieller (1954). With u = x − x̄ it holds the
+//! u with
 //!
 //! ```text
 //! (ȳ + b·u − y0)² ≤ t² s² (1/n + u²/Sxx)

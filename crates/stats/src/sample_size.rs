@@ -1,7 +1,7 @@
 //! How many pairs an experiment will need, from the noise of its first ones.
 //!
-//! With s the standard deviation of the paired log ratios and Δ = ln(1 + MEI) (S. Julious, *Sample Sizes for Clinical Trials*, 2010,
-//! chapters 3 to 5, for paired normal differences):
+//! With s the standard deviation of the paired log ratios and Δ = ln(1 + MEI) (S. Julious, *Sample Sizes for Clinical
+//! Trials*, 2010, for paired normal differences):
 //!
 //! ```text
 //! to see a difference   n ≥ (t_{1−α/2,n−1} + t_{power,n−1})² s²/Δ²
@@ -9,7 +9,8 @@
 //! to end definite       2 t_{1−α/2,n−1} s/√n ≤ Δ
 //! ```
 //!
-//! Limits: for planning only; rank intervals need about 5 % more pairs. A pilot's s is itself uncertain: use [`sd_upper`].
+//! Limits: for planning only; rank intervals need about 5 % more pairs. A pilot's s is itself uncertain: use
+//! [`sd_upper`].
 
 use crate::descriptive::is_usable;
 use crate::distribution::{chi_squared_quantile, normal_cdf, student_t_quantile};
@@ -115,8 +116,8 @@ pub fn power(pairs: u64, noise_margins: f64, alpha: f64) -> Option<f64> {
     }))
 }
 
-/// Mean of a function of S = √(χ²/ν), by the trapezoidal rule on ln S: the density there, proportional to exp(ν(u − e^{2u}/2)), falls
-/// off fast enough on both sides for the rule to converge exponentially.
+/// Mean of a function of S = √(χ²/ν), by the trapezoidal rule on ln S: the density there, proportional to exp(ν(u −
+/// e^{2u}/2)), falls off fast enough on both sides for the rule to converge exponentially.
 fn mean_over_chi(freedom: f64, function: impl Fn(f64) -> f64) -> f64 {
     let step = 0.05 / freedom.sqrt();
     let (mut weights, mut sum) = (0.0, 0.0);
@@ -137,10 +138,11 @@ fn mean_over_chi(freedom: f64, function: impl Fn(f64) -> f64) -> f64 {
     sum / weights
 }
 
-/// An upper bound for the true standard deviation that a pilot of `pilot_count` values supports with probability `assurance`
-/// (R. Browne, *Statistics in Medicine* 14, 1995): s √((n−1)/χ²_{1−assurance,n−1}).
+/// An upper bound for the true standard deviation that a pilot of `pilot_count` values supports with probability
+/// `assurance` (R. Browne, *Statistics in Medicine* 14, 1995): s √((n−1)/χ²_{1−assurance,n−1}).
 ///
-/// `None`: fewer than two values, an s that is negative or not finite, or an assurance that is not strictly between 0 and 1.
+/// `None`: fewer than two values, an s that is negative or not finite, or an assurance that is not strictly between 0
+/// and 1.
 pub fn sd_upper(sd: f64, pilot_count: u64, assurance: f64) -> Option<f64> {
     if pilot_count < 2 || sd < 0.0 || !is_usable(&[sd], 1) || !is_level(assurance) {
         return None;

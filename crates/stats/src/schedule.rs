@@ -1,11 +1,12 @@
 //! The order of trials: random super-blocks ABBA or BAAB, and balanced orders of more variants.
 //!
-//! A fixed order fails where the environment has a rhythm or a drift; a random choice between ABBA and BAAB holds its error
-//! rate, and cancels a linear drift within each super-block exactly. For k variants, E. Williams's squares (1949) let each follow each
-//! other equally often. The seed is handed in and recorded, so that the order can be had again.
+//! A fixed order fails where the environment has a rhythm or a drift; a random choice between ABBA and BAAB holds its
+//! error rate, and cancels a linear drift within each super-block exactly. For k variants, E. Williams's squares
+//! (1949) let each follow each other equally often. The seed is handed in and recorded, so that the order can be had
+//! again.
 
-/// Sebastiano Vigna's SplitMix64 (after G. Steele, D. Lea, C. Flood, OOPSLA 2014): a small generator with a fixed definition, so that a
-/// recorded seed gives the same order in any version and language.
+/// Sebastiano Vigna's SplitMix64 (after G. Steele, D. Lea, C. Flood, OOPSLA 2014): a small generator with a fixed
+/// definition, so that a recorded seed gives the same order in any version and language.
 #[derive(Clone, Debug)]
 pub struct SplitMix64 {
     state: u64,

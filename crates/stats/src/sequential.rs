@@ -1,11 +1,12 @@
 //! Looking at a test more than once: bounds that keep the promised error rate.
 //!
-//! C. Jennison and B. Turnbull, *Group Sequential Methods* (2000), tables 2.1 and 2.3, two-sided 5 %, equally spaced looks: S. Pocock's constant bound, and P. O'Brien and
-//! T. Fleming's, which is strict early and almost the fixed one at the end. For users who insist on stopping at significance; the normal
-//! rule of [`crate::verdict::stop_reason`] looks at the width and needs none of this.
+//! C. Jennison and B. Turnbull, *Group Sequential Methods* (2000), tables 2.1 and 2.3, two-sided 5 %, equally spaced
+//! looks: S. Pocock's constant bound, and P. O'Brien and T. Fleming's, which is strict early and almost the fixed one
+//! at the end. For users who insist on stopping at significance; the normal rule of [`crate::verdict::stop_reason`]
+//! looks at the width and needs none of this.
 
 use crate::distribution::normal_cdf;
-use crate::multiplicity::simpson;
+use crate::integral::{PARTS, simpson};
 
 /// The most looks that bounds are tabulated for.
 pub const LOOKS_MAX: usize = 5;
@@ -46,8 +47,8 @@ pub fn nominal_p(bound: f64) -> f64 {
 
 /// The probability that a test without an effect exceeds one of these bounds at its look.
 ///
-/// The density of the sum of increments that has stayed within all bounds so far is carried from look to look (P. Armitage, C. McPherson,
-/// B. Rowe, 1969) on a grid of 129 points; good to about 1e-6. `bounds` are positive.
+/// The density of the sum of increments that has stayed within all bounds so far is carried from look to look (P.
+/// Armitage, C. McPherson, B. Rowe, 1969) on a grid of 129 points; good to about 1e-6. `bounds` are positive.
 pub fn overall_alpha(bounds: &[f64]) -> f64 {
     let normal = |x: f64| (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
     let mut kept = 1.0;
@@ -72,19 +73,14 @@ struct Grid {
 }
 
 impl Grid {
-    const PARTS: u32 = 128;
-
     fn sample(reach: f64, function: impl Fn(f64) -> f64) -> Grid {
-        let step = 2.0 * reach / f64::from(Grid::PARTS);
-        Grid {
-            reach,
-            values: (0..=Grid::PARTS).map(|index| function(f64::from(index) * step - reach)).collect(),
-        }
+        let step = 2.0 * reach / f64::from(PARTS);
+        Grid { reach, values: (0..=PARTS).map(|index| function(f64::from(index) * step - reach)).collect() }
     }
 
     /// Integral of the sampled function times another; both are evaluated at the points of [`simpson`].
     fn integrate(&self, factor: impl Fn(f64) -> f64) -> f64 {
-        let step = 2.0 * self.reach / f64::from(Grid::PARTS);
+        let step = 2.0 * self.reach / f64::from(PARTS);
         simpson([-self.reach, self.reach], |x| {
             let index = ((x + self.reach) / step).round() as usize;
             self.values[index.min(self.values.len() - 1)] * factor(x)

@@ -1,17 +1,19 @@
-//! The effect of a change from paired trials: Wilcoxon's signed-rank test and the Hodges–Lehmann interval that belongs to it.
+//! The effect of a change from paired trials: Wilcoxon's signed-rank test and the Hodges–Lehmann interval that
+//! belongs to it.
 //!
-//! Each pair of neighbouring trials gives one difference, usually d = ln(B/A). Under "no effect" its sign is a coin toss, since
-//! the order of the trials was one, so with the ranks of |d| the sum of the positive ones has a known exact
-//! distribution, whatever the noise. Inverting the test gives an interval from the sorted Walsh averages
-//! W = { (d_i + d_j)/2 : i ≤ j }, M = n(n+1)/2 (J. Hodges and E. Lehmann, *Annals of Mathematical Statistics* 34, 1963; M. Hollander
-//! and D. Wolfe, *Nonparametric Statistical Methods*, 3.2 and 3.3):
+//! Each pair of neighbouring trials gives one difference, usually d = ln(B/A). Under "no effect" its sign is a coin
+//! toss, since the order of the trials was one, so with the ranks of |d| the sum of the positive ones has a known
+//! exact distribution, whatever the noise. Inverting the test gives an interval from the sorted Walsh averages W = {
+//! (d_i + d_j)/2 : i ≤ j }, M = n(n+1)/2 (J. Hodges and E. Lehmann, *Annals of Mathematical Statistics* 34, 1963; M.
+//! Hollander and D. Wolfe, *Nonparametric Statistical Methods*):
 //!
 //! ```text
 //! k = max { k : P(T ≤ k−1) ≤ α/2 },   interval = [ W_(k), W_(M+1−k) ],   estimate = median of W
 //! ```
 //!
-//! Limits: differences must be symmetric around the effect, which pairing of exchangeable trials gives; below 6 pairs there is no
-//! 95 % interval. Exact up to [`EXACT_COUNT_MAX`] pairs, normal approximation above. Time and memory are quadratic.
+//! Limits: differences must be symmetric around the effect, which pairing of exchangeable trials gives; below 6 pairs
+//! there is no 95 % interval. Exact up to [`EXACT_COUNT_MAX`] pairs, normal approximation above. Time and memory are
+//! quadratic.
 
 use crate::descriptive::{is_positive, is_usable, median_of_sorted, sorted};
 use crate::distribution::{normal_cdf, normal_quantile};
@@ -165,8 +167,8 @@ pub struct SignedRank {
     pub ranks: Vec<f64>,
 }
 
-/// Wilcoxon's signed-rank test that the differences are symmetric around zero. Zeros are dropped; equal ones share ranks, and the
-/// distribution is exact given those ranks.
+/// Wilcoxon's signed-rank test that the differences are symmetric around zero. Zeros are dropped; equal ones share
+/// ranks, and the distribution is exact given those ranks.
 ///
 /// `None`: no difference, more than [`COUNT_MAX`], or one that is not finite.
 pub fn signed_rank_test(differences: &[f64]) -> Option<SignedRank> {

@@ -1,14 +1,14 @@
 //! Has the system warmed up, and did it stay as it was while it was measured?
 //!
-//! Warm-up: MSER-5 (K. P. White 1997; *marginal standard error rule* on batches of five values): drop the first d batches that
-//! minimise the standard error of the rest,
+//! Warm-up: MSER-5 (K. P. White 1997; *marginal standard error rule* on batches of five values): drop the first d
+//! batches that minimise the standard error of the rest,
 //!
 //! ```text
 //! MSER(d) = Σ_{j>d} (Y_j − Ȳ_d)² / (k − d)²,   d = 0 … ⌊k/2⌋,   first minimum
 //! ```
 //!
-//! A minimum at ⌊k/2⌋ means that the series had not settled when it ended. Drift is gated by its size, not by a p-value: with many
-//! values every drift is significant.
+//! A minimum at ⌊k/2⌋ means that the series had not settled when it ended. Drift is gated by its size, not by a
+//! p-value: with many values every drift is significant.
 
 use crate::descriptive::{is_usable, median, raw_mean, sum_of_squares};
 use crate::regression::theil_sen_slope;
@@ -29,7 +29,8 @@ pub struct Mser {
 
 /// Where the warm-up of a series ends.
 ///
-/// Values after the last whole batch are not looked at. The result does not change when the series is shifted or scaled.
+/// Values after the last whole batch are not looked at. The result does not change when the series is shifted or
+/// scaled.
 /// Cost: linear.
 /// `None`: fewer than two batches, or a value that is not finite.
 pub fn mser5(series: &[f64]) -> Option<Mser> {

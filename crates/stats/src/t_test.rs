@@ -1,8 +1,8 @@
 //! Student's t: the cross-check of the rank methods, equivalence, and the means of unpaired samples.
 //!
-//! Formulas: Student (1908) for pairs; B. Welch (1947) with Satterthwaite's degrees of freedom; D. Schuirmann (1987) for
-//! equivalence by two one-sided tests; E. Fieller (1954) for the ratio of two means. Limits: exact for normal noise
-//! only; one wild trial widens the interval much more than that of [`crate::signed_rank`].
+//! Formulas: Student (1908) for pairs; B. Welch (1947) with Satterthwaite's degrees of freedom; D. Schuirmann (1987)
+//! for equivalence by two one-sided tests; E. Fieller (1954) for the ratio of two means. Limits: exact for normal
+//! noise only; one wild trial widens the interval much more than that of [`crate::signed_rank`].
 
 use crate::descriptive::{is_usable, raw_mean, raw_variance, sum_of_squares};
 use crate::distribution::{student_t_cdf, student_t_p_two_sided, student_t_quantile};
@@ -112,8 +112,8 @@ pub fn equivalence(differences: &[f64], margin: f64, alpha: f64) -> Option<Equiv
 
 /// The ratio of the means of two unpaired samples, b ÷ a, with Fieller's interval and the degrees of freedom of both.
 ///
-/// `None`: fewer than two values in a sample, one that is not finite, or a mean of a that does not differ from zero at this
-/// level, so that no finite interval exists.
+/// `None`: fewer than two values in a sample, one that is not finite, or a mean of a that does not differ from zero
+/// at this level, so that no finite interval exists.
 pub fn ratio_of_means(a: &[f64], b: &[f64], level: f64) -> Option<Estimate> {
     if !is_usable(a, 2) || !is_usable(b, 2) || !is_level(level) {
         return None;

@@ -1,8 +1,9 @@
 //! Where the noise comes from: within a start of the server, or between starts; and how often to restart.
 //!
-//! T. Kalibera and R. Jones, *Rigorous Benchmarking in Reasonable Time* (ISMM 2013), for two levels. With r1 measurements in each of r2 starts:
-//! S1² the mean variance within starts, S2² the variance of the starts' means; T1² = S1², T2² = S2² − S1²/r1; the cheapest number of
-//! measurements per start is ⌈√((c2/c1)(T1²/T2²))⌉. Limit: all starts have the same number of measurements.
+//! T. Kalibera and R. Jones, *Rigorous Benchmarking in Reasonable Time* (ISMM 2013), for two levels. With r1
+//! measurements in each of r2 starts: S1² the mean variance within starts, S2² the variance of the starts' means; T1²
+//! = S1², T2² = S2² − S1²/r1; the cheapest number of measurements per start is ⌈√((c2/c1)(T1²/T2²))⌉. Limit: all
+//! starts have the same number of measurements.
 
 use crate::descriptive::{is_usable, raw_mean, raw_variance};
 use crate::distribution::student_t_quantile;
@@ -39,7 +40,8 @@ impl VarianceComponents {
         Some(1.0 + (self.inner_count as f64 - 1.0) * self.intraclass_ratio()?)
     }
 
-    /// The cheapest number of measurements per start, for the costs of one measurement and of one start in the same unit.
+    /// The cheapest number of measurements per start, for the costs of one measurement and of one start in the same
+    /// unit.
     ///
     /// `None`: starts do not differ, so that one start with many measurements is cheapest, or a cost is not positive.
     pub fn best_inner_count(&self, measurement_cost: f64, start_cost: f64) -> Option<u64> {

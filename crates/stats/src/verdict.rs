@@ -1,7 +1,8 @@
 //! Did the change help? Better, worse, the same, or can't tell; and when enough pairs have been measured.
 //!
-//! Differences are signed so that positive is an improvement (see [`crate::signed_rank::log_ratios`]). Δ = ln(1 + MEI), where MEI is
-//! the smallest effect that matters, declared before the run. With L and U the ends of the Hodges–Lehmann intervals:
+//! Differences are signed so that positive is an improvement (see [`crate::signed_rank::log_ratios`]). Δ = ln(1 +
+//! MEI), where MEI is the smallest effect that matters, declared before the run. With L and U the ends of the
+//! Hodges–Lehmann intervals:
 //!
 //! ```text
 //! the 90 % interval lies inside (−Δ, +Δ)   →  same      (two one-sided tests at 5 %)
@@ -10,9 +11,10 @@
 //! otherwise                                →  can't tell
 //! ```
 //!
-//! When the 95 % interval is narrower than Δ the verdict is never "can't tell": the 90 % interval lies within the 95 %
-//! one, and if that holds 0 it lies inside (−Δ, +Δ). Measuring therefore stops by the width, not by the sign, of the interval, which keeps
-//! the rate of false verdicts where it was promised; stopping at the first p < 0.05 gives 26 %.
+//! When the 95 % interval is narrower than Δ the verdict is never "can't tell": the 90 % interval lies within the 95
+//! % one, and if that holds 0 it lies inside (−Δ, +Δ). Measuring therefore stops by the width, not by the sign, of
+//! the interval, which keeps the rate of false verdicts where it was promised; stopping at the first p < 0.05 gives
+//! 26 %.
 
 use crate::estimate::Estimate;
 use crate::signed_rank::hodges_lehmann;
@@ -118,7 +120,8 @@ fn qualify(comparison: Comparison, intervals: &Intervals, margin: f64) -> Option
     }
 }
 
-/// Whether a guarded metric did not get worse by its margin or more: the lower end of its 95 % interval lies above −margin.
+/// Whether a guarded metric did not get worse by its margin or more: the lower end of its 95 % interval lies above
+/// −margin.
 pub fn is_not_inferior(wide: &Estimate, margin: f64) -> bool {
     wide.low > -margin
 }

@@ -1,6 +1,8 @@
-//! No sample of any numbers, however absurd, makes a statistic panic or answer with something that is not a finite number.
+//! No sample of any numbers, however absurd, makes a statistic panic or answer with something that is not a finite
+//! number.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sysdyno_stats::estimate::Estimate;
@@ -51,8 +53,15 @@ fn check_estimate(estimate: Option<Estimate>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// The same cases in every run; with `SYSDYNO_SLOW_TESTS=1` many more, and others each time.
+fn config() -> ProptestConfig {
+    let is_slow = std::env::var_os("SYSDYNO_SLOW_TESTS").is_some_and(|value| value == "1");
+    let (cases, rng_seed) = if is_slow { (20_000, RngSeed::Random) } else { (400, RngSeed::Fixed(1)) };
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn descriptions_and_quantiles(x in sample(), ratio in number()) {

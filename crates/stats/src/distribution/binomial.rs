@@ -1,4 +1,5 @@
-//! The binomial distribution, exact: probabilities summed outward from the most probable number, each from its neighbour.
+//! The binomial distribution, exact: probabilities summed outward from the most probable number, each from its
+//! neighbour.
 //!
 //! No factorial is needed and nothing overflows. Cost: proportional to the square root of the number of trials.
 

@@ -1,8 +1,8 @@
 //! The regularised incomplete beta function, both tails of it, each to its own precision.
 //!
-//! Continued fraction 8.17.22 of the NIST *Digital Library of Mathematical Functions*, evaluated by Lentz's method on the side
-//! of the mean where it converges fast (8.17.4 mirrors it). The number of terms grows with the square root of the greater
-//! shape; [`TERMS_MAX`] is enough for shapes up to 1e8.
+//! Continued fraction 8.17.22 of the NIST *Digital Library of Mathematical Functions*, evaluated by Lentz's method on
+//! the side of the mean where it converges fast (8.17.4 mirrors it). The number of terms grows with the square root
+//! of the greater shape; [`TERMS_MAX`] is enough for shapes up to 1e8.
 
 use statrs::function::gamma::ln_gamma;
 

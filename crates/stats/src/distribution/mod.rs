@@ -1,11 +1,12 @@
 //! Quantiles and distribution functions of the reference distributions that intervals and tests are built on.
 //!
-//! The normal and gamma functions are those of the crate `statrs`; its quantiles are good to about 1e-9 in the middle and wrong
-//! far out, and its incomplete beta function ends after 140 terms, so both are our own. Limits: from one degree of freedom; for
-//! probabilities between 1e-6 and 1 − 1e-6, where intervals live, the relative error is below 1e-10 up to 1e4 degrees of
-//! freedom, and below 1e-5 where the limiting distributions take over at 1e6.
+//! The normal and gamma functions are those of the crate `statrs`; its quantiles are good to about 1e-9 in the middle
+//! and wrong far out, and its incomplete beta function ends after 140 terms, so both are our own. Limits: from one
+//! degree of freedom; for probabilities between 1e-6 and 1 − 1e-6, where intervals live, the relative error is below
+//! 1e-10 up to 1e4 degrees of freedom, and below 1e-5 where the limiting distributions take over at 1e6.
 //!
-//! An argument outside its domain is a mistake of ours and panics; functions that take levels from outside check them first.
+//! An argument outside its domain is a mistake of ours and panics; functions that take levels from outside check them
+//! first.
 
 mod binomial;
 mod incomplete_beta;
@@ -166,7 +167,8 @@ impl StudentT {
 }
 
 impl Distribution for StudentT {
-    /// P(|T| > t) is the incomplete beta function of ν/2 and 1/2 at ν ÷ (ν + t²) (DLMF 8.17, Abramowitz and Stegun 26.7.1).
+    /// P(|T| > t) is the incomplete beta function of ν/2 and 1/2 at ν ÷ (ν + t²) (DLMF 8.17, Abramowitz and Stegun
+    /// 26.7.1).
     fn tails(&self, value: f64) -> Tails {
         let square = value * value;
         let point =

@@ -1,9 +1,10 @@
 //! Fit of the Universal Scalability Law to measured points, with intervals.
 //!
-//! Start: the quadratic N/X = α0 + α1·N + α2·N² by least squares gives λ = 1/(α0+α1+α2), κ = α2·λ, σ = 1 − α0·λ (Gunther, chapter 5).
-//! Then Levenberg–Marquardt with Marquardt's diagonal scaling (*SIAM Journal* 11, 1963) inside the bounds 0 ≤ σ < 1, κ ≥ 0, λ > 0; a
-//! coefficient that presses against its bound is held there. Intervals: covariance s²(JᵀJ)⁻¹ with n − 3 degrees of freedom, for the
-//! peak by the delta method. Limits: [`LOADS_MIN`] loads; κ is not identified before [`PAST_PEAK_MIN`] loads lie past the peak.
+//! Start: the quadratic N/X = α0 + α1·N + α2·N² by least squares gives λ = 1/(α0+α1+α2), κ = α2·λ, σ = 1 − α0·λ
+//! (Gunther 2007). Then Levenberg–Marquardt with Marquardt's diagonal scaling (*SIAM Journal* 11, 1963) inside
+//! the bounds 0 ≤ σ < 1, κ ≥ 0, λ > 0; a coefficient that presses against its bound is held there. Intervals:
+//! covariance s²(JᵀJ)⁻¹ with n − 3 degrees of freedom, for the peak by the delta method. Limits: [`LOADS_MIN`] loads;
+//! κ is not identified before [`PAST_PEAK_MIN`] loads lie past the peak.
 
 use super::Usl;
 use crate::descriptive::{is_positive, sorted};
@@ -57,8 +58,8 @@ pub struct UslFit {
 
 /// Fits the law to numbers of clients and their throughputs. Unit: requests per second.
 ///
-/// `None`: fewer than [`LOADS_MIN`] different loads, slices of different length, a value that is not positive and finite, or `level`
-/// is not strictly between 0 and 1.
+/// `None`: fewer than [`LOADS_MIN`] different loads, slices of different length, a value that is not positive and
+/// finite, or `level` is not strictly between 0 and 1.
 pub fn fit(clients: &[f64], throughputs_hz: &[f64], scale: ResidualScale, level: f64) -> Option<UslFit> {
     let points = Points::new(clients, throughputs_hz, scale)?;
     if !is_level(level) {
@@ -155,7 +156,8 @@ impl<'a> Points<'a> {
         self.residuals(coefficients).map(|residual| residual * residual).sum()
     }
 
-    /// Derivatives of the residual at a point: ∂σ = −X(N−1)/D, ∂κ = −XN(N−1)/D, ∂λ = X/λ, divided by X on the logarithmic scale.
+    /// Derivatives of the residual at a point: ∂σ = −X(N−1)/D, ∂κ = −XN(N−1)/D, ∂λ = X/λ, divided by X on the
+    /// logarithmic scale.
     fn gradient(&self, coefficients: Coefficients, clients: f64) -> [f64; 3] {
         let law = law_of(coefficients);
         let factor = match self.scale {

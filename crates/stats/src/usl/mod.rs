@@ -4,9 +4,9 @@
 //! X(N) = λN / (1 + σ(N−1) + κN(N−1))      R(N) = N / X(N)      N_max = √((1−σ)/κ)
 //! ```
 //!
-//! N. Gunther, *Guerrilla Capacity Planning* (2007), equation 4.31 with the rate λ of one client. For a closed process only, where N is what was
-//! set; in an open one use N = X·R. Limits: a descriptive model; outside the range that was tested it predicts
-//! nothing, and it is never drawn beyond twice the greatest N.
+//! N. Gunther, *Guerrilla Capacity Planning* (2007), with the rate λ of one client. For a closed
+//! process only, where N is what was set; in an open one use N = X·R. Limits: a descriptive model; outside the range
+//! that was tested it predicts nothing, and it is never drawn beyond twice the greatest N.
 
 mod fit;
 

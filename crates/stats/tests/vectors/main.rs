@@ -1,7 +1,8 @@
-//! Every statistic against reference values computed by numpy, scipy, statsmodels and kneed (`vectors.json` names the routine of each).
+//! Every statistic against reference values computed by numpy, scipy, statsmodels and kneed (`vectors.json` names the
+//! routine of each).
 //!
-//! Each vector must have a check and each check a vector, and within a vector every expected value must be compared; an exclusion
-//! would have to be written into [`EXCLUDED`] with its reason.
+//! Each vector must have a check and each check a vector, and within a vector every expected value must be compared;
+//! an exclusion would have to be written into [`EXCLUDED`] with its reason.
 
 mod capacity;
 mod case;

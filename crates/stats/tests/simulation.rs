@@ -1,0 +1,308 @@
+//! Do intervals cover what they promise, and do tests err as often as they say? Seeded simulations.
+//!
+//! Each rate that is measured must lie within four standard errors of the one that is promised (or on its safe side).
+//! All is deterministic; with `SYSDYNO_SLOW_TESTS=1` there are 25 times more repetitions, and the bounds are five
+//! times as tight.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use sysdyno_stats::histogram::LatencyHistogram;
+use sysdyno_stats::signed_rank::{critical_rank, hodges_lehmann, signed_rank_test};
+use sysdyno_stats::verdict::{Comparison, judge, log_margin, stop_reason};
+use sysdyno_stats::{
+    autocorrelation, change_point, distribution, goodness, order_statistics, proportion, regression, steady,
+};
+
+/// The error rate of a decision, or the coverage of an interval, with how often it was tried.
+struct Rate {
+    hits: u32,
+    tries: u32,
+}
+
+impl Rate {
+    /// How often `is_hit` holds in `short` repetitions, or 25 times as many.
+    fn of(short: u32, seed: u64, mut is_hit: impl FnMut(&mut Random) -> bool) -> Rate {
+        let is_slow = std::env::var_os("SYSDYNO_SLOW_TESTS").is_some_and(|value| value == "1");
+        let tries = if is_slow { short * 25 } else { short };
+        let mut random = Random { bits: Xoshiro256PlusPlus::seed_from_u64(seed) };
+        Rate { hits: (0..tries).map(|_| u32::from(is_hit(&mut random))).sum(), tries }
+    }
+
+    fn ratio(&self) -> f64 {
+        f64::from(self.hits) / f64::from(self.tries)
+    }
+
+    fn standard_error(&self, promised: f64) -> f64 {
+        (promised * (1.0 - promised) / f64::from(self.tries)).sqrt()
+    }
+
+    #[track_caller]
+    fn is_about(&self, promised: f64) {
+        let distance = (self.ratio() - promised).abs();
+        assert!(distance <= 4.0 * self.standard_error(promised), "{} instead of {promised}", self.ratio());
+    }
+
+    #[track_caller]
+    fn is_at_least(&self, promised: f64) {
+        assert!(
+            self.ratio() >= promised - 4.0 * self.standard_error(promised),
+            "{} below {promised}",
+            self.ratio()
+        );
+    }
+
+    #[track_caller]
+    fn is_at_most(&self, promised: f64) {
+        assert!(
+            self.ratio() <= promised + 4.0 * self.standard_error(promised),
+            "{} above {promised}",
+            self.ratio()
+        );
+    }
+}
+
+struct Random {
+    bits: Xoshiro256PlusPlus,
+}
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.bits.random()
+    }
+
+    fn exponential(&mut self) -> f64 {
+        -(1.0 - self.uniform()).ln()
+    }
+
+    fn normal(&mut self) -> f64 {
+        let radius = (2.0 * self.exponential()).sqrt();
+        radius * (2.0 * std::f64::consts::PI * self.uniform()).cos()
+    }
+
+    /// Noise of one trial: mostly normal, now and then hit by something else on the machine.
+    fn spiky(&mut self) -> f64 {
+        let hit = if self.uniform() < 0.15 { 6.0 * self.exponential() } else { 0.0 };
+        self.normal() + hit
+    }
+
+    fn many(&mut self, count: usize, draw: impl Fn(&mut Random) -> f64) -> Vec<f64> {
+        (0..count).map(|_| draw(self)).collect()
+    }
+
+    /// A first-order autoregressive series around zero.
+    fn autoregressive(&mut self, count: usize, memory: f64) -> Vec<f64> {
+        let mut value = self.normal() / (1.0 - memory * memory).sqrt();
+        let mut next = || {
+            value = memory * value + self.normal();
+            value
+        };
+        (0..count).map(|_| next()).collect()
+    }
+}
+
+#[test]
+fn ranks_cover_the_quantile_as_often_as_the_binomial_says() {
+    for (seed, count, ratio) in [(1, 100, 0.5), (2, 1000, 0.99), (3, 3000, 0.99)] {
+        let ranks = order_statistics::quantile_ranks(count, ratio, 0.95).expect("large enough");
+        let coverage = distribution::binomial_cdf(ranks.high - 1, count, ratio)
+            - distribution::binomial_cdf(ranks.low - 1, count, ratio);
+        assert!(coverage >= 0.95);
+        let truth = -(1.0 - ratio).ln();
+        let covered = Rate::of(1000, seed, |random| {
+            let mut values = random.many(count as usize, Random::exponential);
+            values.sort_by(f64::total_cmp);
+            values[ranks.low as usize - 1] <= truth && truth <= values[ranks.high as usize - 1]
+        });
+        covered.is_about(coverage);
+    }
+}
+
+#[test]
+fn the_interval_of_a_histogram_covers_in_spite_of_its_grain() {
+    // A narrow distribution far out: the whole of it spans few buckets.
+    let covered = Rate::of(400, 4, |random| {
+        let mut histogram = LatencyHistogram::new();
+        (0..2000).for_each(|_| histogram.record((1e9 + 2e6 * random.uniform()) as u64));
+        let [low, high] = order_statistics::quantile_interval(&histogram, 0.9, 0.95).expect("large enough");
+        low <= 1_001_800_000 && 1_001_800_000 <= high
+    });
+    covered.is_at_least(0.95);
+}
+
+#[test]
+fn fieller_covers_the_capacity() {
+    let rates: Vec<f64> = (0..15).map(|index| (4500.0 + 250.0 * f64::from(index / 3)).ln()).collect();
+    let (slope, level) = (3.7, 10f64.ln());
+    let truth = 5175f64.ln();
+    for (seed, noise) in [(5, 0.05), (6, 0.2)] {
+        let covered = Rate::of(2000, seed, |random| {
+            let latencies: Vec<f64> =
+                rates.iter().map(|rate| level + slope * (rate - truth) + noise * random.normal()).collect();
+            let line = regression::ols(&rates, &latencies).expect("a line");
+            regression::inverse_prediction(&line, level, 0.95).is_none_or(|found| found.contains(truth))
+        });
+        covered.is_about(0.95);
+    }
+}
+
+#[test]
+fn hodges_lehmann_covers_the_effect_whatever_the_noise() {
+    let noises: [fn(&mut Random) -> f64; 2] = [Random::normal, Random::spiky];
+    for (seed, count) in [(7, 8), (8, 12), (9, 20)] {
+        let promised = critical_rank(count, 0.95).expect("a level").achieved_level;
+        for noise in noises {
+            let covered = Rate::of(1500, seed, |random| {
+                let d = random.many(count, |random| 0.3 + noise(random) - noise(random));
+                hodges_lehmann(&d, 0.95).expect("enough pairs").contains(0.3)
+            });
+            covered.is_about(promised);
+            let rejected = Rate::of(1500, seed + 10, |random| {
+                let d = random.many(count, |random| noise(random) - noise(random));
+                signed_rank_test(&d).expect("usable").p_two_sided <= 0.05
+            });
+            rejected.is_about(1.0 - promised);
+        }
+    }
+}
+
+/// Adds pairs, two at a time as super-blocks do, until the rule says that they are enough or there are 40.
+fn measured_until_enough(mei: f64, mut draw: impl FnMut() -> f64) -> Vec<f64> {
+    let mut d: Vec<f64> = (0..8).map(|_| draw()).collect();
+    while d.len() < 40 && stop_reason(&d, mei).is_none() {
+        d.extend([draw(), draw()]);
+    }
+    d
+}
+
+#[test]
+fn stopping_by_width_keeps_false_verdicts_rare_and_finds_real_effects() {
+    let mei = 0.03;
+    let margin = log_margin(mei).expect("positive");
+    for (seed, noise) in [(20, 0.5), (21, 1.0), (22, 1.5)] {
+        let verdict = |random: &mut Random, effect: f64| {
+            let d = measured_until_enough(mei, || effect + noise * margin * random.normal());
+            judge(&d, mei).expect("usable").comparison
+        };
+        let false_verdicts = Rate::of(300, seed, |random| {
+            matches!(verdict(random, 0.0), Comparison::Better | Comparison::Worse)
+        });
+        false_verdicts.is_at_most(0.04);
+        let found = Rate::of(300, seed + 10, |random| verdict(random, 2.0 * margin) == Comparison::Better);
+        found.is_at_least(0.99);
+        let opposite = Rate::of(300, seed + 20, |random| verdict(random, margin) == Comparison::Worse);
+        assert_eq!(opposite.hits, 0);
+    }
+}
+
+#[test]
+fn stopping_at_the_first_small_p_errs_far_more_often() {
+    let fooled = Rate::of(300, 50, |random| {
+        let mut d = random.many(8, Random::normal);
+        while d.len() < 40 && signed_rank_test(&d).expect("usable").p_two_sided > 0.05 {
+            d.extend([random.normal(), random.normal()]);
+        }
+        signed_rank_test(&d).expect("usable").p_two_sided <= 0.05
+    });
+    assert!(fooled.ratio() > 0.10, "{}", fooled.ratio());
+}
+
+#[test]
+fn exponential_gaps_are_rejected_as_often_as_promised() {
+    for (seed, count) in [(60, 50), (61, 400)] {
+        for (promised, critical) in
+            [(0.05, goodness::CRITICAL_5_PERCENT), (0.01, goodness::CRITICAL_1_PERCENT)]
+        {
+            let rejected = Rate::of(1500, seed, |random| {
+                let gaps = random.many(count, Random::exponential);
+                goodness::anderson_darling_exponential(&gaps).expect("enough gaps").a_squared_star > critical
+            });
+            rejected.is_about(promised);
+        }
+    }
+}
+
+#[test]
+fn arrivals_that_are_not_poisson_are_found() {
+    let is_found = |gaps: &[f64]| {
+        goodness::anderson_darling_exponential(gaps).expect("enough gaps").is_rejected_at_1_percent()
+    };
+    let jittered =
+        Rate::of(200, 70, |random| is_found(&random.many(50, |random| 0.8 + 0.4 * random.uniform())));
+    assert_eq!(jittered.hits, jittered.tries, "constant arrivals with 20 % of jitter");
+    let batched = Rate::of(200, 71, |random| {
+        is_found(&random.many(400, |random| if random.uniform() < 0.3 { 1e-6 } else { random.exponential() }))
+    });
+    batched.is_at_least(0.99);
+    let uniform = Rate::of(200, 72, |random| is_found(&random.many(400, Random::uniform)));
+    uniform.is_at_least(0.99);
+}
+
+#[test]
+fn the_warm_up_is_cut_near_its_end() {
+    // Throughput climbs by 1 − e^(−t/20) and is noise around 1000 after about 100 of 600 values.
+    let run = |random: &mut Random, length: u32, time: f64| -> Vec<f64> {
+        (0..length).map(|t| 1000.0 * (1.0 - (-f64::from(t) / time).exp()) + 10.0 * random.normal()).collect()
+    };
+    let cut_well = Rate::of(400, 80, |random| {
+        let found = steady::mser5(&run(random, 600, 20.0)).expect("enough values");
+        !found.is_boundary && (60..=200).contains(&found.cut) && (found.mean - 1000.0).abs() < 3.0
+    });
+    cut_well.is_at_least(0.95);
+    let unsettled = Rate::of(400, 81, |random| {
+        steady::mser5(&run(random, 100, 60.0)).expect("enough values").is_boundary
+    });
+    unsettled.is_at_least(0.99);
+    let flat_mostly_kept = Rate::of(400, 82, |random| {
+        let series = random.many(200, Random::normal);
+        steady::mser5(&series).expect("enough values").cut <= 50
+    });
+    flat_mostly_kept.is_at_least(0.70);
+}
+
+#[test]
+fn batches_cover_the_mean_of_a_dependent_series_where_single_values_do_not() {
+    let covers = |interval: sysdyno_stats::estimate::Estimate| interval.contains(0.0);
+    let by_batches = Rate::of(600, 90, |random| {
+        let series = random.autoregressive(2000, 0.8);
+        covers(autocorrelation::batch_means(&series, 10, 0.95).expect("enough values").mean)
+    });
+    by_batches.is_at_least(0.93);
+    let by_values = Rate::of(600, 90, |random| {
+        let series = random.autoregressive(2000, 0.8);
+        covers(sysdyno_stats::t_test::paired_t(&series, 0.95).expect("varies").mean)
+    });
+    by_values.is_at_most(0.70);
+    let tau_near = Rate::of(300, 91, |random| {
+        // (1 + 0.8)/(1 − 0.8) = 9.
+        let tau = autocorrelation::tau(&random.autoregressive(5000, 0.8)).expect("varies");
+        (6.0..12.0).contains(&tau)
+    });
+    tau_near.is_at_least(0.95);
+}
+
+#[test]
+fn changes_are_found_where_they_are_and_not_where_they_are_not() {
+    let false_alarm = Rate::of(150, 100, |random| {
+        let series = random.many(40, Random::normal);
+        change_point::permutation_p(&series, 5, 19, &mut random.bits).expect("long enough") <= 0.05
+    });
+    false_alarm.is_about(0.05);
+    let located = Rate::of(150, 101, |random| {
+        let mut series = random.many(60, Random::normal);
+        series[25..].iter_mut().for_each(|value| *value += 3.0);
+        change_point::best_split(&series, 5).expect("long enough").index.abs_diff(25) <= 2
+    });
+    located.is_at_least(0.95);
+}
+
+#[test]
+fn error_ratios_are_covered() {
+    let covered = |seed, interval: fn(u64, u64, f64) -> Option<sysdyno_stats::estimate::Estimate>| {
+        Rate::of(800, seed, move |random| {
+            let errors = (0..2000).filter(|_| random.uniform() < 0.004).count() as u64;
+            interval(errors, 2000, 0.95).expect("trials").contains(0.004)
+        })
+    };
+    covered(110, proportion::wilson).is_at_least(0.94);
+    covered(111, proportion::clopper_pearson).is_at_least(0.95);
+}
