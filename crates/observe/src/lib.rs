@@ -20,6 +20,7 @@ mod collect;
 mod diag;
 mod discover;
 mod error;
+mod facts;
 mod roots;
 mod sampler;
 mod sampling;
@@ -28,6 +29,7 @@ mod watch;
 
 pub use discover::{Listener, describe_process, find_listeners, find_target_processes};
 pub use error::{ObserveError, ParseError};
+pub use facts::facts;
 pub use roots::Roots;
 pub use sampler::{Sampler, SamplerPlan};
 pub use sampling::{Sampling, SamplingEnd};

@@ -1,0 +1,153 @@
+//! Facts of the processor.
+
+use super::sheet::{Answer, Sheet, list};
+use std::collections::BTreeSet;
+
+/// Where the CPUs are below `/sys`.
+const CPUS: &str = "devices/system/cpu";
+
+pub(super) fn read(sheet: &mut Sheet<'_>) {
+    read_model(sheet);
+    for (name, file) in [("cpu.online_count", "online"), ("cpu.possible_count", "possible")] {
+        let path = sheet.roots.in_sys(CPUS).join(file);
+        let answer = sheet.read(&path).and_then(|text| count_list(&text));
+        sheet.number(name, answer.map(|count| count as f64));
+    }
+    read_topology(sheet);
+    read_caches(sheet);
+    let texts = [
+        ("cpu.smt", "smt/control"),
+        ("cpu.isolated", "isolated"),
+        ("cpu.frequency_governor", "cpu0/cpufreq/scaling_governor"),
+        ("cpu.frequency_driver", "cpu0/cpufreq/scaling_driver"),
+        ("cpu.idle_driver", "cpuidle/current_driver"),
+        ("cpu.idle_governor", "cpuidle/current_governor"),
+    ];
+    for (name, file) in texts {
+        let path = sheet.roots.in_sys(CPUS).join(file);
+        let answer = sheet.read(&path);
+        sheet.text(name, answer);
+    }
+    let path = sheet.roots.in_sys(CPUS).join("cpu0/cpufreq/cpuinfo_max_freq");
+    let answer = sheet.read_count(&path);
+    sheet.number("cpu.frequency_max_khz", answer);
+    let nodes = list(&sheet.roots.in_sys("devices/system/node"));
+    let nodes = nodes.iter().filter(|name| is_numbered(name, "node")).count();
+    let answer =
+        if nodes > 0 { Ok(nodes as f64) } else { Err("'/sys/devices/system/node' is not there".to_owned()) };
+    sheet.number("cpu.numa_nodes_count", answer);
+    let folder = sheet.roots.in_sys(CPUS).join("vulnerabilities");
+    for name in list(&folder) {
+        let answer = sheet.read(&folder.join(&name));
+        sheet.text(format!("cpu.vulnerability.{name}"), answer);
+    }
+}
+
+/// Model and virtualisation, from `/proc/cpuinfo`, whose fields differ between architectures.
+fn read_model(sheet: &mut Sheet<'_>) {
+    let path = sheet.roots.in_proc("cpuinfo");
+    let answer = sheet.read(&path);
+    let field = |names: &[&str]| -> Answer<String> {
+        let text = answer.as_ref().map_err(Clone::clone)?;
+        let found = text.lines().filter_map(|line| line.split_once(':'));
+        let mut found = found.filter(|(name, _)| names.contains(&name.trim()));
+        found
+            .next()
+            .map(|(_, value)| value.trim().to_owned())
+            .ok_or("'/proc/cpuinfo' does not tell".to_owned())
+    };
+    sheet.text("cpu.model", field(&["model name", "Model", "cpu model", "CPU part", "uarch"]));
+    sheet.text("cpu.vendor", field(&["vendor_id", "CPU implementer", "mvendorid"]));
+    sheet.text("cpu.microcode", field(&["microcode"]));
+    let is_guest =
+        field(&["flags", "Features"]).map(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
+    sheet.text("cpu.is_virtual", is_guest.map(|is_guest| if is_guest { "yes" } else { "no" }.to_owned()));
+}
+
+/// Sockets and cores, counted over the CPUs that have a topology.
+fn read_topology(sheet: &mut Sheet<'_>) {
+    let folder = sheet.roots.in_sys(CPUS);
+    let (mut sockets, mut cores) = (BTreeSet::new(), BTreeSet::new());
+    for cpu in list(&folder).iter().filter(|name| is_numbered(name, "cpu")) {
+        let topology = folder.join(cpu).join("topology");
+        let socket = sheet.read(&topology.join("physical_package_id"));
+        let core = sheet.read(&topology.join("core_id"));
+        if let (Ok(socket), Ok(core)) = (socket, core) {
+            sockets.insert(socket.clone());
+            cores.insert((socket, core));
+        }
+    }
+    let known =
+        |count: usize| if count > 0 { Ok(count as f64) } else { Err("no CPU has a topology".to_owned()) };
+    sheet.number("cpu.sockets_count", known(sockets.len()));
+    sheet.number("cpu.cores_count", known(cores.len()));
+}
+
+/// Caches of the first CPU.
+fn read_caches(sheet: &mut Sheet<'_>) {
+    let folder = sheet.roots.in_sys(CPUS).join("cpu0/cache");
+    for index in list(&folder).iter().filter(|name| is_numbered(name, "index")) {
+        let cache = folder.join(index);
+        let (Ok(level), Ok(kind)) = (sheet.read(&cache.join("level")), sheet.read(&cache.join("type")))
+        else {
+            continue;
+        };
+        let suffix = match kind.as_str() {
+            "Data" => "d",
+            "Instruction" => "i",
+            _ => "",
+        };
+        let size = sheet.read(&cache.join("size")).and_then(|text| parse_size(&text));
+        let shared = sheet.read(&cache.join("shared_cpu_list")).and_then(|text| count_list(&text));
+        sheet.number(format!("cpu.cache_l{level}{suffix}_bytes"), size);
+        sheet.number(format!("cpu.cache_l{level}{suffix}_shared_count"), shared.map(|count| count as f64));
+    }
+}
+
+/// `32K`, `8192K`, `1M`. Unit: bytes.
+fn parse_size(text: &str) -> Answer<f64> {
+    let (digits, factor) = match text.strip_suffix('K') {
+        Some(digits) => (digits, 1024.0),
+        None => text.strip_suffix('M').map_or((text, 1.0), |digits| (digits, 1_048_576.0)),
+    };
+    let number: u32 = digits.parse().map_err(|_| "its size is not a number".to_owned())?;
+    Ok(f64::from(number) * factor)
+}
+
+/// How many numbers a list such as `0-3,8` holds.
+fn count_list(text: &str) -> Answer<u64> {
+    let mut sum = 0;
+    for part in text.split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let bounds = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
+        let (first, last) =
+            bounds.filter(|(first, last)| first <= last).ok_or("it is no list of CPUs".to_owned())?;
+        sum += u64::from(last - first) + 1;
+    }
+    Ok(sum)
+}
+
+fn is_numbered(name: &str, prefix: &str) -> bool {
+    let digits = name.strip_prefix(prefix);
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus_are_counted() {
+        assert_eq!(count_list("0-3,8"), Ok(5));
+        assert_eq!(count_list("0"), Ok(1));
+        assert_eq!(count_list(""), Ok(0));
+        assert!(count_list("3-1").is_err() && count_list("x").is_err());
+    }
+
+    #[test]
+    fn sizes_of_caches_are_bytes() {
+        assert_eq!(parse_size("32K"), Ok(32_768.0));
+        assert_eq!(parse_size("1M"), Ok(1_048_576.0));
+        assert!(parse_size("K").is_err());
+    }
+}

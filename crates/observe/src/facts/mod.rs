@@ -1,0 +1,31 @@
+//! What the host is: one flat table of facts, so that two hosts can be compared line by line.
+//!
+//! Invariants: a fact that cannot be read stands there with the reason; texts are cut to a bounded length and hold no
+//! control characters; what names a machine or a person (host name, addresses, serial numbers) is not read.
+
+mod cpu;
+mod host;
+mod interrupts;
+mod network;
+mod sheet;
+mod storage;
+mod sysctl;
+
+use crate::roots::Roots;
+use sheet::Sheet;
+use sysdyno_record::facts::HostFacts;
+
+/// Reads all facts of a host. *Cost*: some hundred small files.
+pub fn facts(roots: &Roots) -> HostFacts {
+    let mut sheet = Sheet::new(roots);
+    cpu::read(&mut sheet);
+    host::read(&mut sheet);
+    interrupts::read(&mut sheet);
+    network::read(&mut sheet);
+    storage::read(&mut sheet);
+    sysctl::read(&mut sheet);
+    sheet.into_facts()
+}
+
+#[cfg(test)]
+mod tests;

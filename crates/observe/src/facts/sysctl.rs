@@ -1,0 +1,98 @@
+//! Facts of the kernel's settings that matter to a server's capacity.
+
+use super::sheet::Sheet;
+use crate::source::decimal;
+
+pub(super) fn read(sheet: &mut Sheet<'_>) {
+    for name in NAMES {
+        let path = sheet.roots.in_proc("sys").join(name.replace('.', "/"));
+        let answer = sheet.read(&path);
+        let number = answer.as_ref().ok().and_then(|text| decimal(text.as_bytes()));
+        match number {
+            Some(number) => sheet.number(format!("sysctl.{name}"), Ok(number as f64)),
+            None => sheet.text(format!("sysctl.{name}"), answer),
+        }
+    }
+}
+
+/// Settings by their usual names. Those of `net` are of this process's network namespace.
+const NAMES: &[&str] = &[
+    "fs.aio-max-nr",
+    "fs.epoll.max_user_watches",
+    "fs.file-max",
+    "fs.inotify.max_user_watches",
+    "fs.nr_open",
+    "kernel.numa_balancing",
+    "kernel.perf_event_paranoid",
+    "kernel.pid_max",
+    "kernel.randomize_va_space",
+    "kernel.sched_autogroup_enabled",
+    "kernel.sched_cfs_bandwidth_slice_us",
+    "kernel.sched_rt_runtime_us",
+    "kernel.threads-max",
+    "kernel.timer_migration",
+    "net.core.busy_poll",
+    "net.core.busy_read",
+    "net.core.default_qdisc",
+    "net.core.dev_weight",
+    "net.core.flow_limit_table_len",
+    "net.core.netdev_budget",
+    "net.core.netdev_budget_usecs",
+    "net.core.netdev_max_backlog",
+    "net.core.optmem_max",
+    "net.core.rmem_default",
+    "net.core.rmem_max",
+    "net.core.rps_sock_flow_entries",
+    "net.core.somaxconn",
+    "net.core.wmem_default",
+    "net.core.wmem_max",
+    "net.ipv4.ip_forward",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.ip_local_reserved_ports",
+    "net.ipv4.tcp_abort_on_overflow",
+    "net.ipv4.tcp_adv_win_scale",
+    "net.ipv4.tcp_autocorking",
+    "net.ipv4.tcp_available_congestion_control",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_ecn",
+    "net.ipv4.tcp_fastopen",
+    "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_keepalive_time",
+    "net.ipv4.tcp_limit_output_bytes",
+    "net.ipv4.tcp_max_orphans",
+    "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.tcp_max_tw_buckets",
+    "net.ipv4.tcp_mem",
+    "net.ipv4.tcp_moderate_rcvbuf",
+    "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_no_metrics_save",
+    "net.ipv4.tcp_notsent_lowat",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_sack",
+    "net.ipv4.tcp_slow_start_after_idle",
+    "net.ipv4.tcp_syn_retries",
+    "net.ipv4.tcp_synack_retries",
+    "net.ipv4.tcp_syncookies",
+    "net.ipv4.tcp_timestamps",
+    "net.ipv4.tcp_tw_reuse",
+    "net.ipv4.tcp_window_scaling",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.udp_mem",
+    "net.netfilter.nf_conntrack_buckets",
+    "net.netfilter.nf_conntrack_max",
+    "vm.dirty_background_bytes",
+    "vm.dirty_background_ratio",
+    "vm.dirty_bytes",
+    "vm.dirty_expire_centisecs",
+    "vm.dirty_ratio",
+    "vm.dirty_writeback_centisecs",
+    "vm.max_map_count",
+    "vm.min_free_kbytes",
+    "vm.nr_hugepages",
+    "vm.overcommit_memory",
+    "vm.overcommit_ratio",
+    "vm.swappiness",
+    "vm.vfs_cache_pressure",
+    "vm.watermark_scale_factor",
+    "vm.zone_reclaim_mode",
+];
