@@ -206,7 +206,8 @@ impl Drop for OverOnDrop<'_> {
 /// Runs the target until `stop` is true, which it looks at 20 times a second, and says what it served.
 ///
 /// `ready` is called once, with the address, when clients can connect. The process's soft limit of descriptors is raised to
-/// its hard limit. Connections that are open at the end are closed without an answer to what is on them.
+/// its hard limit. Connections that are open at the end are closed without an answer to what is on them; workers of a pool
+/// first finish what they hold.
 ///
 /// Errors: the plan is impossible, the address is taken, or the system lacks a resource at the start.
 pub fn serve(

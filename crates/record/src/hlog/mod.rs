@@ -5,7 +5,7 @@
 //! value stands in milliseconds (nanoseconds ÷ 10^6), as the Java writer does it.
 //!
 //! Writing and the parsing of lines and histograms are those of the crate `hdrhistogram`. Its decoder believes the
-//! lengths that a payload declares (up to 4 GiB), so a payload is unpacked here first ([`inflate`]), with a bound, and
+//! lengths that a payload declares (up to 4 GiB), so a payload is unpacked here first (`hlog::inflate`), with a bound, and
 //! its counts are added up before the crate sees it.
 //!
 //! The log of the golden run was opened with HdrHistogram 2.2.2 for Java and hdrhistogram 0.10 for Python; tag, times,
