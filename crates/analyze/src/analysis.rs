@@ -1,7 +1,7 @@
 //! All conclusions about a record, in one value.
 
 use crate::capacity::{self, is_connection_limited};
-use crate::curve::{curve, distribution, slip};
+use crate::curve::{curve, distribution};
 use crate::findings::{Scene, examine};
 use crate::headline;
 use crate::input::{AnalyzeInput, Examined, Sorted};
@@ -167,7 +167,6 @@ struct Parts {
 
 fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
     let measured = view.measured();
-    let slip_ns = slip(view);
     Analysis {
         schema: SCHEMA.to_owned(),
         verdict: parts.verdict,
@@ -185,7 +184,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         },
         response_time_ns: view.summary(LatencyKind::Response),
         service_time_ns: view.summary(LatencyKind::Service),
-        slip_ns,
+        slip_ns: view.summary(LatencyKind::Slip),
         loop_slip_ns: view.summary(LatencyKind::LoopSlip),
         pool_slip_ns: view.summary(LatencyKind::PoolSlip),
         connect_time_ns: view.summary(LatencyKind::Connect),

@@ -2,9 +2,8 @@
 
 use crate::input::Examined;
 use crate::outcome::TrialOutcome;
-use crate::view::{TrialView, finite_or_zero};
+use crate::view::TrialView;
 use sysdyno_record::analysis::{CurvePoint, QuantilePoint, VerdictStatus};
-use sysdyno_record::load::{LatencyKind, LatencySummary};
 use sysdyno_stats::order_statistics::{TAIL_COUNT_MIN, is_quantile_supported};
 
 /// Points of a distribution.
@@ -46,26 +45,4 @@ pub(crate) fn distribution(view: &TrialView) -> Vec<QuantilePoint> {
     supported
         .filter_map(|ratio| Some(QuantilePoint { ratio, value_ns: histogram.quantile(ratio)? }))
         .collect()
-}
-
-/// The slip as a whole: loop and pool slip together.
-///
-/// The record keeps the two apart. Their quantiles are added, which is exact when the requests that were late in one way
-/// are those that were late in the other, and nearly so when one of them hardly matters, which is the usual case.
-pub(crate) fn slip(view: &TrialView) -> LatencySummary {
-    let (late, waited) = (view.summary(LatencyKind::LoopSlip), view.summary(LatencyKind::PoolSlip));
-    let add = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-    LatencySummary {
-        p50: add(late.p50, waited.p50),
-        p90: add(late.p90, waited.p90),
-        p99: add(late.p99, waited.p99),
-        p99_9: add(late.p99_9, waited.p99_9),
-        max: add(late.max, waited.max),
-        count: late.count.min(waited.count),
-        mean: late.mean.zip(waited.mean).map(|(late, waited)| finite_or_zero(late + waited)),
-        p50_interval: None,
-        p99_interval: None,
-        censored_count: late.censored_count.max(waited.censored_count),
-        censored_min_ns: late.censored_min_ns.or(waited.censored_min_ns),
-    }
 }

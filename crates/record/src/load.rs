@@ -146,11 +146,13 @@ pub enum LatencyKind {
     FirstByte,
     /// Intended send to failure.
     Failure,
+    /// Intended send to actual send: loop slip and pool slip together.
+    Slip,
 }
 
 impl LatencyKind {
     /// All kinds, in the order of their discriminants.
-    pub const ALL: [LatencyKind; 7] = [
+    pub const ALL: [LatencyKind; 8] = [
         LatencyKind::Response,
         LatencyKind::Service,
         LatencyKind::LoopSlip,
@@ -158,6 +160,7 @@ impl LatencyKind {
         LatencyKind::Connect,
         LatencyKind::FirstByte,
         LatencyKind::Failure,
+        LatencyKind::Slip,
     ];
 
     /// The word used in tags and JSON.
@@ -170,6 +173,7 @@ impl LatencyKind {
             LatencyKind::Connect => "connect",
             LatencyKind::FirstByte => "first_byte",
             LatencyKind::Failure => "failure",
+            LatencyKind::Slip => "slip",
         }
     }
 }

@@ -112,7 +112,7 @@ impl LocalAgent {
 impl Agent for LocalAgent {
     fn call(&mut self, request: Request, link: &mut dyn Link) -> Result<Answer, LabError> {
         match request {
-            Request::Facts => Ok(Answer::Facts(sysdyno_record::facts::HostFacts::default())),
+            Request::Facts => Ok(Answer::Facts(sysdyno_observe::facts(&Roots::host()))),
             Request::Describe { endpoint, pids } => describe(&endpoint, &pids).map(Answer::Processes),
             Request::StartSampling { hz, watch, endpoint } => self.start_sampling(hz, watch, endpoint),
             Request::StopSampling => self.stop_sampling(link),

@@ -78,6 +78,7 @@ impl<I: Io> Worker<'_, I> {
         if self.job.is_open {
             tally.record(LatencyKind::LoopSlip, request.noticed.since(request.intended));
             tally.record(LatencyKind::PoolSlip, now.since(request.noticed));
+            tally.record(LatencyKind::Slip, now.since(request.intended));
         }
         if self.job.has_idle_deadline {
             self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
