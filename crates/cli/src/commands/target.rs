@@ -45,6 +45,6 @@ fn bottleneck(args: &TargetArgs) -> Option<Bottleneck> {
     let for_ms = args.stall_for_ms;
     let stall = args.stall_every_ms.map(|every_ms| Bottleneck::Stall { every_ms, for_ms });
     let delays_us = args.delays_us.clone();
-    let latency = (!delays_us.is_empty()).then(|| Bottleneck::Latency(LatencyTable { delays_us }));
+    let latency = (!delays_us.is_empty()).then_some(Bottleneck::Latency(LatencyTable { delays_us }));
     pool.or(single).or(accept).or(stall).or(latency)
 }

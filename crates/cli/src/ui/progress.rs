@@ -1,4 +1,6 @@
-//! Progress on standard error: one line that is drawn over on a terminal, a plain line per trial and phase elsewhere.
+//! Progress on standard error: one line that is drawn over on a terminal, a plain line per trial elsewhere.
+//!
+//! Elsewhere, a trial that lasts is heard of every ten seconds, so that a log shows that something goes on.
 
 use super::{Signals, Ui};
 use std::io::{IsTerminal, Write};
@@ -10,6 +12,9 @@ use sysdyno_report::progress::{self, ProgressView};
 
 /// Between two drawings on a terminal. Unit: nanoseconds.
 const DRAW_INTERVAL_NS: u64 = 100_000_000;
+
+/// Between two lines of one trial elsewhere. Unit: nanoseconds.
+const LINE_INTERVAL_NS: u64 = 10_000_000_000;
 
 /// Looks on from a console.
 #[derive(Debug)]
@@ -34,30 +39,27 @@ impl Console {
         }
     }
 
-    fn draw(&mut self, line: &str, is_new: bool) {
+    fn draw(&self, line: &str) {
         let mut out = std::io::stderr().lock();
         // A closed standard error costs the progress, not the run.
-        let _ = match (self.is_terminal, is_new) {
-            (true, _) => write!(out, "\r\x1b[K{line}"),
-            (false, true) => writeln!(out, "{line}"),
-            (false, false) => Ok(()),
-        };
+        let _ = if self.is_terminal { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
         let _ = out.flush();
     }
 }
 
 impl Watcher for Console {
     fn progress(&mut self, progress: &Progress) {
-        let is_due =
-            self.drawn_ns.is_none_or(|drawn| progress.elapsed_ns.saturating_sub(drawn) >= DRAW_INTERVAL_NS);
+        let interval_ns = if self.is_terminal { DRAW_INTERVAL_NS } else { LINE_INTERVAL_NS };
+        let begin_ns = *self.drawn_ns.get_or_insert(progress.elapsed_ns);
+        let is_due = progress.elapsed_ns.saturating_sub(begin_ns) >= interval_ns;
         let is_new = self.shown != Some((progress.trial, progress.phase));
-        if progress.trial == 0 || !(is_due || is_new) {
-            return;
-        }
-        self.drawn_ns = Some(progress.elapsed_ns);
         self.shown = Some((progress.trial, progress.phase));
-        let line = progress::line(&view(progress), &self.ui.progress_style());
-        self.draw(&line, is_new);
+        // Where lines stay, the one of a trial says how it went.
+        let is_wanted = is_due || is_new && (self.is_terminal || progress.phase == PhaseKind::Drain);
+        if progress.trial > 0 && is_wanted {
+            self.drawn_ns = Some(progress.elapsed_ns);
+            self.draw(&progress::line(&view(progress), &self.ui.progress_style()));
+        }
     }
 
     fn is_interrupted(&mut self) -> bool {
