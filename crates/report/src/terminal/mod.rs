@@ -10,6 +10,7 @@ mod style;
 mod verdict;
 mod work;
 
+pub(crate) use answer::ending;
 pub use style::{Style, Tone};
 
 use crate::input::ReportInput;

@@ -1,0 +1,26 @@
+//! Writes the report of the sample record: `cargo run -p sysdyno-report --example sample_report -- OUT.html [VARIANT]`.
+//!
+//! The variants show what a report must not say, or must say less of; `hostile` puts text that tries to run as a script
+//! into every field that a stranger can choose.
+
+#[path = "../tests/fixture/mod.rs"]
+mod fixture;
+
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args_os().skip(1);
+    let out: PathBuf = arguments.next().ok_or("name the file to write, e.g. report.html")?.into();
+    let variant = arguments.next().unwrap_or_else(|| "run".into());
+    let record = match variant.to_string_lossy().as_ref() {
+        "run" => fixture::SampleRecord::run(),
+        "load" => fixture::variants::closed_load(),
+        "generator-bound" => fixture::variants::generator_bound(),
+        "wrong-content" => fixture::variants::wrong_content(),
+        "full" => fixture::variants::full_screen(),
+        "hostile" => fixture::hostile::record(),
+        other => return Err(format!("there is no variant '{other}'").into()),
+    };
+    std::fs::write(out, sysdyno_report::html::render(&record.input()))?;
+    Ok(())
+}

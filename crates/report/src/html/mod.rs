@@ -1,0 +1,126 @@
+//! The report as one HTML file that opens from disk without a network.
+//!
+//! The page is made in `web/` and committed as `assets/report.html`: markup, style and script in one file, with three
+//! places to fill. Its Content-Security-Policy allows nothing but this one script and this one style, by their hashes;
+//! the record is put into a data block that is not executed. Without scripts the reader sees the terminal's screen.
+//!
+//! Invariants: no byte of the record can end the element that it stands in (tested with hostile records); every value
+//! of the record is text in the page, never markup.
+
+mod encode;
+mod payload;
+
+use crate::input::ReportInput;
+use crate::terminal::{self, Style};
+
+/// The page without a record. Made by `npm run build` in `web/`.
+const PAGE: &str = include_str!("../../assets/report.html");
+
+/// Stands where the title goes.
+const TITLE: &str = "<!--sysdyno:title-->";
+/// Stands where the terminal's screen goes, for readers without scripts.
+const TEXT: &str = "<!--sysdyno:text-->";
+/// Stands where the record goes, inside a data block.
+const DATA: &str = "<!--sysdyno:data-->";
+
+/// Columns of the terminal's screen in the page.
+const TEXT_COLUMNS: usize = 100;
+
+/// The report of a record: a complete HTML document.
+pub fn render(input: &ReportInput<'_>) -> String {
+    let screen = terminal::render(input, &Style { width_columns: TEXT_COLUMNS, ..Style::default() });
+    let title = format!("{} – {}", input.analysis.verdict.status.name(), input.url());
+    let data =
+        serde_json::to_string(&payload::payload(input)).expect("string keys and no custom serialisers");
+    fill(&[(TITLE, &markup(&title)), (TEXT, &markup(&screen)), (DATA, &data_block(&data))])
+}
+
+/// The page with each placeholder replaced once, in the order in which they stand in it.
+fn fill(parts: &[(&str, &str)]) -> String {
+    let mut rest = PAGE;
+    let mut page =
+        String::with_capacity(PAGE.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
+    for (placeholder, part) in parts {
+        let (before, after) = rest.split_once(placeholder).expect("the committed page has every placeholder");
+        page.push_str(before);
+        page.push_str(part);
+        rest = after;
+    }
+    page + rest
+}
+
+/// Text as it must stand between the tags of an element.
+fn markup(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ if letter.is_control() && letter != '\n' => escaped.push('\u{fffd}'),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// JSON as it must stand in a `script` element: without any character that could end it or begin a comment.
+///
+/// All of these stand only inside strings of JSON, where `\u` escapes mean the same. Source: HTML standard,
+/// "Restrictions for contents of script elements".
+fn data_block(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                escaped.push_str(&format!("\\u{:04x}", u32::from(letter)))
+            }
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_each_placeholder_once_and_in_order() {
+        let positions = [TITLE, TEXT, DATA].map(|placeholder| {
+            assert_eq!(PAGE.matches(placeholder).count(), 1, "{placeholder}");
+            PAGE.find(placeholder)
+        });
+        assert!(positions.is_sorted());
+    }
+
+    #[test]
+    fn the_page_allows_only_its_own_script_and_style() {
+        let policy =
+            PAGE.split("Content-Security-Policy\" content=\"").nth(1).expect("the page has a policy");
+        let policy = policy.split('"').next().expect("the attribute ends");
+        assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert!(PAGE.len() < 500_000, "{}", PAGE.len());
+        for forbidden in
+            ["http-equiv=\"refresh\"", "<link", "<iframe", "<img", " onload=", " onclick=", "src=\"http"]
+        {
+            assert!(!PAGE.contains(forbidden), "{forbidden}");
+        }
+    }
+
+    #[test]
+    fn no_text_can_leave_its_element() {
+        let text = "</script><script>alert(1)</script><!--&\u{2028}\"'\u{1b}";
+        assert_eq!(
+            markup(text),
+            "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--&amp;\u{2028}&quot;&#39;\u{fffd}"
+        );
+        let json = serde_json::to_string(text).expect("serialises");
+        let block = data_block(&json);
+        assert!(!block.contains(['<', '>', '&', '\u{2028}']), "{block}");
+        assert_eq!(serde_json::from_str::<String>(&block).expect("parses"), text);
+    }
+}

@@ -1,0 +1,373 @@
+// Which counters are shown together over time, in which unit and order: the table behind the small multiples.
+
+import type { Run, Values } from "../record/decode.ts";
+import { isMoving, keyOf } from "../record/decode.ts";
+import { drawn, drawnUnit, growth, sum } from "../record/rates.ts";
+import type { Column } from "../record/types.ts";
+import type { Hue } from "./palette.ts";
+
+export interface Line {
+  label: string;
+  values: Values;
+  hue: Hue;
+  /** Lengths of strokes and gaps in pixels; none for a solid line. */
+  dash?: number[];
+}
+
+export interface Limit {
+  label: string;
+  value: number;
+}
+
+export interface Panel {
+  id: string;
+  group: string;
+  title: string;
+  unit: string;
+  /** One second per value of each line. */
+  seconds: number[];
+  lines: Line[];
+  /** Lines are added up, the first one at the bottom. */
+  isStacked?: boolean;
+  isLog?: boolean;
+  /** Upper end of the scale where the unit has one. */
+  top?: number;
+  limit?: Limit;
+  /** Columns `name@scope` that are in the panel. */
+  columns: string[];
+  /** What the unit is a share of, where that is not the time. */
+  unitText?: string;
+  note?: string;
+}
+
+/** Most panels of the same kind: processors, listeners, interfaces, disks. */
+const MOST = { cpus: 8, processes: 4, listeners: 3, interfaces: 3, disks: 2 };
+
+const HUES: Hue[] = ["a", "b", "c", "d"];
+const DASHES: (number[] | undefined)[] = [undefined, [7, 3], [2, 2], [9, 3, 2, 3]];
+
+/** A line whose hue and dashes follow from its place among its neighbours. */
+function line(position: number, label: string, values: Values): Line {
+  const dash = DASHES[position % DASHES.length];
+  return { label, values, hue: HUES[position % HUES.length] ?? "a", ...(dash && { dash }) };
+}
+
+/** All panels of a record, in the order in which they are read: load, server, processors, network, the rest. */
+export function panelsOf(run: Run): { panels: Panel[]; silent: Panel[] } {
+  const all = [...loadPanels(run), ...serverPanels(run), ...cpuPanels(run), ...networkPanels(run), ...hostPanels(run)];
+  const measured = all.filter((panel) => panel.lines.some((each) => each.values.some((value) => value !== null)));
+  const isSilent = (panel: Panel) => panel.lines.every((each) => each.values.every((value) => value === null || value === 0));
+  return { panels: measured.filter((panel) => !isSilent(panel)), silent: measured.filter(isSilent) };
+}
+
+/** A panel of one column alone. */
+export function columnPanel(run: Run, column: Column): Panel {
+  return {
+    id: `panel-${keyOf(column)}`,
+    group: "Added",
+    title: `${column.name} · ${column.scope}`,
+    unit: drawnUnit(column).unit,
+    seconds: run.rowSeconds,
+    lines: [line(0, column.name, drawnValues(run, column))],
+    columns: [keyOf(column)],
+  };
+}
+
+function drawnValues(run: Run, column: Column): Values {
+  return drawn(column, run.values(column), run.rowSeconds);
+}
+
+/** The columns of these names in one scope as lines; those that there are not are left out. */
+function columnPanelOf(run: Run, scope: string, entries: [name: string, label: string][]): Pick<Panel, "seconds" | "lines" | "columns"> {
+  const found = entries.flatMap(([name, label]) => {
+    const column = run.column(`${name}@${scope}`);
+    return column && !column.unavailable ? [{ column, label }] : [];
+  });
+  return {
+    seconds: run.rowSeconds,
+    lines: found.map(({ column, label }, position) => line(position, label, drawnValues(run, column))),
+    columns: found.map(({ column }) => keyOf(column)),
+  };
+}
+
+// --- the load engine's own intervals --------------------------------------------------------------------------------
+
+/** Values of intervals as horizontal strokes, with gaps where no interval was. */
+function strokes(run: Run, lines: { label: string; hue: Hue; dash?: number[]; at: (interval: number) => number | null }[]) {
+  const seconds: number[] = [];
+  const drawnLines: Line[] = lines.map(({ label, hue, dash }) => ({ label, hue, values: [], ...(dash && { dash }) }));
+  run.intervalBegin.forEach((begin, interval) => {
+    const end = run.intervalEnd[interval] ?? begin;
+    const isAfterGap = begin > (run.intervalEnd[interval - 1] ?? begin) + 0.05;
+    if (isAfterGap) {
+      seconds.push(begin);
+      for (const each of drawnLines) each.values.push(null);
+    }
+    seconds.push(begin, end);
+    drawnLines.forEach((each, position) => {
+      const value = lines[position]?.at(interval) ?? null;
+      each.values.push(value, value);
+    });
+  });
+  return { seconds, lines: drawnLines, columns: [] };
+}
+
+function loadPanels(run: Run): Panel[] {
+  const { intervals, plan } = run.payload;
+  const perSecond = (amount: (interval: number) => number) => (interval: number) => {
+    const length = (run.intervalEnd[interval] ?? 0) - (run.intervalBegin[interval] ?? 0);
+    return length > 0 && intervals.phase[interval] !== "drain" ? amount(interval) / length : null;
+  };
+  const at = (values: number[], interval: number) => values[interval] ?? 0;
+  const errors = (interval: number) => at(intervals.failed, interval) + at(intervals.timed_out, interval);
+  const cpu = (interval: number) => (intervals.thread_cpu_ns[interval] ?? []).reduce((total, each) => total + each, 0) / 1e7;
+  const objective = plan && "run" in plan ? plan.run.objective.limit : null;
+  return [
+    {
+      id: "panel-rate",
+      group: "Load",
+      title: "Rate",
+      unit: "/s",
+      ...strokes(run, [
+        { label: "offered", hue: "neutral", dash: [4, 3], at: perSecond((interval) => at(intervals.scheduled, interval)) },
+        { label: "achieved", hue: "a", at: perSecond((interval) => at(intervals.ok, interval) + errors(interval)) },
+      ]),
+    },
+    {
+      id: "panel-latency",
+      group: "Load",
+      title: "Latency (log)",
+      unit: "ns",
+      isLog: true,
+      ...strokes(run, [
+        { label: "p99", hue: "b", at: (interval) => intervals.p99_ns[interval] ?? null },
+        { label: "p50", hue: "a", dash: [7, 3], at: (interval) => intervals.p50_ns[interval] ?? null },
+      ]),
+      ...(objective !== null && { limit: { label: "objective", value: objective } }),
+    },
+    {
+      id: "panel-errors",
+      group: "Load",
+      title: "Failed and timed out",
+      unit: "/s",
+      ...strokes(run, [{ label: "errors", hue: "b", at: perSecond(errors) }]),
+    },
+    {
+      id: "panel-in-flight",
+      group: "Load",
+      title: "In flight",
+      unit: "count",
+      ...strokes(run, [{ label: "requests", hue: "a", at: (interval) => at(intervals.in_flight, interval) }]),
+    },
+    {
+      id: "panel-generator",
+      group: "Load",
+      title: "Generator's own CPU",
+      unit: "%",
+      unitText: "% of one CPU",
+      ...strokes(run, [{ label: "all threads", hue: "neutral", at: perSecond(cpu) }]),
+    },
+  ];
+}
+
+// --- the server's processes and its listening sockets ---------------------------------------------------------------
+
+/** The scopes of a column, those whose values grew or reached most first, in the order of the record. */
+function greatestScopes(run: Run, name: string, most: number): string[] {
+  const ranked = run.columnsOf(name).filter((column) => !column.unavailable);
+  const size = (column: Column) =>
+    column.kind === "counter"
+      ? growth(run.values(column))
+      : run.values(column).reduce<number>((greatest, value) => Math.max(greatest, value ?? 0), 0);
+  const sizes = new Map(ranked.map((column) => [column, size(column)]));
+  const kept = new Set([...ranked].sort((one, other) => (sizes.get(other) ?? 0) - (sizes.get(one) ?? 0)).slice(0, most));
+  return ranked.filter((column) => kept.has(column)).map((column) => column.scope);
+}
+
+function serverPanels(run: Run): Panel[] {
+  const commands = new Map<string, string>();
+  for (const { event } of run.payload.events) {
+    if (event.kind === "watched" && event.role === "target") commands.set(`process:${event.pid}`, event.command);
+  }
+  const scopes = greatestScopes(run, "process.cpu_us", MOST.processes).filter((scope) => commands.has(scope));
+  const label = (scope: string) => `${scope.replace("process:", "")} ${commands.get(scope)}`;
+  const perProcess = (id: string, title: string, name: string): Panel => {
+    const columns = scopes.flatMap((scope) => run.column(`${name}@${scope}`) ?? []).filter((column) => !column.unavailable);
+    const first = columns[0];
+    return {
+      id,
+      group: "Server",
+      title,
+      unit: first ? drawnUnit(first).unit : "count",
+      seconds: run.rowSeconds,
+      lines: columns.map((column, position) => line(position, label(column.scope), drawnValues(run, column))),
+      columns: columns.map(keyOf),
+    };
+  };
+  const fds = perProcess("panel-fds", "Open descriptors", "process.fds_count");
+  const limits = scopes.flatMap((scope) => run.columnsOf("process.fds_limit_count").filter((column) => column.scope === scope));
+  const least = limits.flatMap((column) => run.values(column)).reduce<number>((low, value) => Math.min(low, value ?? low), Infinity);
+  return [
+    { ...perProcess("panel-process-cpu", "CPU used", "process.cpu_us"), unitText: "% of one CPU" },
+    perProcess("panel-run-delay", "Waiting for a CPU", "process.run_delay_us"),
+    ...listenerPanels(run),
+    { ...fds, ...(Number.isFinite(least) && { limit: { label: "limit", value: least } }) },
+    perProcess("panel-rss", "Resident memory", "process.rss_bytes"),
+  ];
+}
+
+function listenerPanels(run: Run): Panel[] {
+  return greatestScopes(run, "listener.queue_count", MOST.listeners).map((scope) => {
+    const limit = run.column(`listener.limit_count@${scope}`);
+    const value = limit ? run.values(limit).reduce<number>((greatest, each) => Math.max(greatest, each ?? 0), 0) : 0;
+    return {
+      id: `panel-${scope}`,
+      group: "Server",
+      title: `Accept queue of ${scope.replace("listener:", "")}`,
+      unit: "count",
+      ...columnPanelOf(run, scope, [["listener.queue_count", "waiting"]]),
+      ...(value > 0 && { limit: { label: "limit", value } }),
+    };
+  });
+}
+
+// --- processors -----------------------------------------------------------------------------------------------------
+
+const CPU_STATES: { label: string; names: string[] }[] = [
+  { label: "user", names: ["cpu.user_us", "cpu.nice_us"] },
+  { label: "system", names: ["cpu.system_us"] },
+  { label: "softirq", names: ["cpu.softirq_us", "cpu.irq_us"] },
+  { label: "steal", names: ["cpu.steal_us"] },
+];
+
+function cpuPanels(run: Run): Panel[] {
+  const scopes = run.columnsOf("cpu.user_us").map((column) => column.scope);
+  const busy = new Map(scopes.map((scope) => [scope, busyGrowth(run, scope)]));
+  const busiest = new Set([...scopes].sort((one, other) => (busy.get(other) ?? 0) - (busy.get(one) ?? 0)).slice(0, MOST.cpus));
+  const panels: Panel[] = scopes
+    .filter((scope) => busiest.has(scope))
+    .map((scope) => ({
+      id: `panel-${scope}`,
+      group: "Processors",
+      title: scope.replace("cpu:", "CPU "),
+      unit: "%",
+      seconds: run.rowSeconds,
+      lines: CPU_STATES.flatMap(({ label, names }, position) => {
+        const columns = names.flatMap((name) => run.column(`${name}@${scope}`) ?? []).filter((column) => !column.unavailable);
+        if (columns.length === 0) return [];
+        const { hue } = line(position, label, []);
+        return [{ label, hue, values: sum(columns.map((column) => drawnValues(run, column))) }];
+      }),
+      isStacked: true,
+      top: 100,
+      unitText: "% of the CPU",
+      columns: [...CPU_STATES.flatMap(({ names }) => names), "cpu.idle_us", "cpu.iowait_us"].map((name) => `${name}@${scope}`),
+    }));
+  const first = panels[0];
+  if (first && scopes.length > panels.length) first.note = `the ${panels.length} busiest of ${scopes.length} CPUs`;
+  const queue: Panel = {
+    id: "panel-run-queue",
+    group: "Processors",
+    title: "Runnable threads",
+    unit: "count",
+    ...columnPanelOf(run, "host", [["kernel.running_count", "running or waiting"]]),
+    limit: { label: "CPUs", value: Math.max(scopes.length, 1) },
+  };
+  return [queue, ...panels];
+}
+
+function busyGrowth(run: Run, scope: string): number {
+  const columns = CPU_STATES.flatMap(({ names }) => names).flatMap((name) => run.column(`${name}@${scope}`) ?? []);
+  return columns.reduce((total, column) => total + growth(run.values(column)), 0);
+}
+
+// --- network, memory, disks -----------------------------------------------------------------------------------------
+
+function networkPanels(run: Run): Panel[] {
+  const links = greatestScopes(run, "netdev.tx_bytes", MOST.interfaces).map(
+    (scope): Panel => ({
+      id: `panel-${scope}`,
+      group: "Network",
+      title: scope.replace("netdev:", ""),
+      unit: "bytes/s",
+      ...columnPanelOf(run, scope, [
+        ["netdev.tx_bytes", "sent"],
+        ["netdev.rx_bytes", "received"],
+      ]),
+    }),
+  );
+  const drops = run.columnsOf("softnet.dropped_count").filter((column) => !column.unavailable);
+  return [
+    {
+      id: "panel-tcp",
+      group: "Network",
+      title: "TCP trouble",
+      unit: "/s",
+      ...columnPanelOf(run, "netns:target", [
+        ["Tcp.RetransSegs", "retransmits"],
+        ["TcpExt.ListenOverflows", "accept overflows"],
+        ["TcpExt.TCPReqQFullDrop", "SYN queue full"],
+        ["TcpExt.TCPTimeouts", "timeouts"],
+      ]),
+    },
+    ...links,
+    {
+      id: "panel-softnet",
+      group: "Network",
+      title: "Packets dropped before TCP",
+      unit: "/s",
+      seconds: run.rowSeconds,
+      lines: drops.length > 0 ? [line(0, "all CPUs", sum(drops.map((column) => drawnValues(run, column))))] : [],
+      columns: drops.map(keyOf),
+    },
+  ];
+}
+
+function hostPanels(run: Run): Panel[] {
+  const total = run.column("memory.total_bytes@host");
+  const size = total ? run.values(total).find((value) => value !== null) : null;
+  const disks = greatestScopes(run, "disk.io_ms", MOST.disks).filter((scope) => {
+    const column = run.column(`disk.io_ms@${scope}`);
+    return column !== undefined && isMoving(column);
+  });
+  return [
+    {
+      id: "panel-psi",
+      group: "Memory and disks",
+      title: "Some task was stalled by",
+      unit: "%",
+      ...columnPanelOf(run, "host", [
+        ["psi.cpu_some_us", "CPU"],
+        ["psi.io_some_us", "disks"],
+        ["psi.memory_some_us", "memory"],
+      ]),
+    },
+    {
+      id: "panel-memory",
+      group: "Memory and disks",
+      title: "Memory available",
+      unit: "bytes",
+      ...columnPanelOf(run, "host", [["memory.available_bytes", "available"]]),
+      ...(size && { limit: { label: "installed", value: size } }),
+    },
+    ...disks.flatMap((scope): Panel[] => [
+      {
+        id: `panel-${scope}`,
+        group: "Memory and disks",
+        title: `${scope.replace("disk:", "")} traffic`,
+        unit: "bytes/s",
+        ...columnPanelOf(run, scope, [
+          ["disk.written_bytes", "written"],
+          ["disk.read_bytes", "read"],
+        ]),
+      },
+      {
+        id: `panel-${scope}-busy`,
+        group: "Memory and disks",
+        title: `${scope.replace("disk:", "")} busy`,
+        unit: "%",
+        ...columnPanelOf(run, scope, [["disk.io_ms", "busy"]]),
+      },
+    ]),
+  ];
+}

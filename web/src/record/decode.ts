@@ -1,0 +1,119 @@
+// From the embedded document to what charts draw: columns decoded, instants as seconds since the run began.
+
+import type { Column, Encoded, MonoNs, PhaseKind, Payload } from "./types.ts";
+
+export type Values = (number | null)[];
+
+/** The values of an encoded column of so many rows. */
+export function decode(encoded: Encoded, rows: number): Values {
+  if ("constant" in encoded) return new Array<number | null>(rows).fill(encoded.constant);
+  if ("plain" in encoded) return encoded.plain;
+  let last = 0;
+  return encoded.deltas.map((delta) => (delta === null ? null : (last += delta)));
+}
+
+/** Whether a column has a value that differs from the others. */
+export function isMoving(column: Column): boolean {
+  return !("constant" in column.values);
+}
+
+export interface Band {
+  trial: number;
+  phase: PhaseKind;
+  /** Seconds since the run began. */
+  begin: number;
+  end: number;
+  rate_hz: number | null;
+}
+
+/** A record with its time axis. */
+export class Run {
+  readonly payload: Payload;
+  /** Instant from which seconds are counted. */
+  readonly origin: MonoNs;
+  /** Middle of each reading's window, in seconds. */
+  readonly rowSeconds: number[];
+  /** Begin and end of each interval of the load, in seconds. */
+  readonly intervalBegin: number[];
+  readonly intervalEnd: number[];
+  /** Phases of all trials, in order. */
+  readonly bands: Band[];
+  /** The seconds that the time axis covers. */
+  readonly extent: [number, number];
+  private readonly columns: Map<string, Column>;
+  private readonly decoded = new Map<string, Values>();
+
+  constructor(payload: Payload) {
+    this.payload = payload;
+    this.origin = payload.manifest.clock.mono_ns;
+    const { series, intervals } = payload;
+    const begins = decode(series.begin_mono_ns, series.rows);
+    const ends = decode(series.end_mono_ns, series.rows);
+    this.rowSeconds = begins.map((begin, row) => (this.seconds(begin ?? 0) + this.seconds(ends[row] ?? 0)) / 2);
+    const length = intervals.trial.length;
+    this.intervalBegin = decode(intervals.begin_mono_ns, length).map((at) => this.seconds(at ?? 0));
+    this.intervalEnd = decode(intervals.end_mono_ns, length).map((at) => this.seconds(at ?? 0));
+    this.columns = new Map(series.columns.map((column) => [keyOf(column), column]));
+    this.bands = bandsOf(this);
+    const instants = [...this.rowSeconds, ...this.intervalEnd, ...this.bands.map((band) => band.end)];
+    this.extent = [0, instants.reduce((latest, at) => Math.max(latest, at), 1)];
+  }
+
+  /** Seconds since the run began. */
+  seconds(instant: MonoNs): number {
+    return (instant - this.origin) / 1e9;
+  }
+
+  /** The column `name@scope`, if there is one. */
+  column(key: string): Column | undefined {
+    return this.columns.get(key);
+  }
+
+  /** Columns of this name, in the order of the record. */
+  columnsOf(name: string): Column[] {
+    return this.payload.series.columns.filter((column) => column.name === name);
+  }
+
+  /** The raw readings of a column, one per row. */
+  values(column: Column): Values {
+    const key = keyOf(column);
+    const known = this.decoded.get(key);
+    if (known) return known;
+    const values = decode(column.values, this.payload.series.rows);
+    this.decoded.set(key, values);
+    return values;
+  }
+
+  /** The phase at a second, if one was under way. */
+  bandAt(second: number): Band | undefined {
+    return this.bands.find((band) => band.begin <= second && second < band.end);
+  }
+
+  /** Wall-clock time of a second, for labels. */
+  wallClock(second: number): Date {
+    return new Date(Number(this.payload.manifest.clock.unix_ns) / 1e6 + second * 1e3);
+  }
+}
+
+export function keyOf(column: { name: string; scope: string }): string {
+  return `${column.name}@${column.scope}`;
+}
+
+/** Phases from their marks; a phase whose end is missing lasts to the next mark, or to the last interval. */
+function bandsOf(run: Run): Band[] {
+  const bands: Band[] = [];
+  let open: Band | undefined;
+  for (const { mono_ns, event } of run.payload.events) {
+    const at = run.seconds(mono_ns);
+    if (event.kind === "phase_end" && open?.trial === event.trial && open.phase === event.phase) {
+      open.end = at;
+      open = undefined;
+    } else if (event.kind === "phase_begin") {
+      if (open) open.end = at;
+      open = { trial: event.trial, phase: event.phase, begin: at, end: at, rate_hz: event.rate_hz };
+      bands.push(open);
+    }
+  }
+  if (open) open.end = run.intervalEnd.at(-1) ?? open.begin;
+  return bands;
+}

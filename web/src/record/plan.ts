@@ -1,0 +1,18 @@
+// The parts of a plan that several views need.
+
+import type { LoadPlan, Objective, Plan } from "./types.ts";
+
+export function loadOf(plan: Plan | null): LoadPlan | null {
+  if (plan === null) return null;
+  return "run" in plan ? plan.run.load : plan.load;
+}
+
+/** What a rate had to meet; `null` where no capacity was looked for. */
+export function objectiveOf(plan: Plan | null): Objective | null {
+  return plan !== null && "run" in plan ? plan.run.objective : null;
+}
+
+/** The percentile of the objective as it is called: `p99`, `p99.9`. */
+export function percentileName(ratio: number): string {
+  return `p${Number((ratio * 100).toFixed(4))}`;
+}

@@ -1,0 +1,83 @@
+// From running totals to rates, for display. The only place of the page where readings are turned into other numbers;
+// conclusions are never drawn here, they are in the record.
+
+import type { Values } from "./decode.ts";
+import type { Column } from "./types.ts";
+
+/** Counters of this width start again at 0. Source: docs/formats/series.md. */
+const NARROW = { prefix: "softnet.", modulus: 2 ** 32 };
+
+/**
+ * Growth per second between each reading and the last one that there was; the first has none.
+ *
+ * A counter that fell was started anew, or wrapped around if it is a narrow one that was near its end. Readings at the
+ * same instant have no rate between them.
+ */
+export function rates(values: Values, seconds: readonly number[], name: string): Values {
+  let last: { value: number; at: number } | undefined;
+  return values.map((value, row) => {
+    const at = seconds[row];
+    if (value === null || at === undefined) return null;
+    const before = last;
+    last = { value, at };
+    if (!before || at <= before.at) return null;
+    const growth = growthOf(before.value, value, name);
+    return growth === null ? null : growth / (at - before.at);
+  });
+}
+
+function growthOf(before: number, value: number, name: string): number | null {
+  if (value >= before) return value - before;
+  const { prefix, modulus } = NARROW;
+  const hasWrapped = name.startsWith(prefix) && before > modulus * 0.75 && value < modulus * 0.25;
+  return hasWrapped ? value + modulus - before : null;
+}
+
+/** What a column is drawn in: the unit of the chart and the factor from the column's own unit. */
+export interface Drawn {
+  unit: string;
+  factor: number;
+}
+
+/** Times become percent of one CPU (or of the time), amounts become amounts per second; gauges stay. */
+export function drawnUnit(column: Pick<Column, "unit" | "kind">): Drawn {
+  if (column.kind === "gauge") return { unit: column.unit, factor: 1 };
+  const perSecond: Record<string, Drawn> = {
+    ns: { unit: "%", factor: 1e-7 },
+    us: { unit: "%", factor: 1e-4 },
+    ms: { unit: "%", factor: 1e-1 },
+    bytes: { unit: "bytes/s", factor: 1 },
+    count: { unit: "/s", factor: 1 },
+  };
+  const known = Object.hasOwn(perSecond, column.unit) ? perSecond[column.unit] : undefined;
+  return known ?? { unit: `${column.unit}/s`, factor: 1 };
+}
+
+/** The values of a column as they are drawn: rates of counters, gauges as they are. */
+export function drawn(column: Column, values: Values, seconds: readonly number[]): Values {
+  const { factor } = drawnUnit(column);
+  const raw = column.kind === "counter" ? rates(values, seconds, column.name) : values;
+  return factor === 1 ? raw : raw.map((value) => (value === null ? null : value * factor));
+}
+
+/** Sums of several columns, row by row; `null` where one of them has no value. */
+export function sum(columns: Values[]): Values {
+  const [first = [], ...others] = columns;
+  return first.map((value, row) =>
+    others.reduce<number | null>((total, column) => {
+      const other = column[row];
+      return total === null || other === null || other === undefined ? null : total + other;
+    }, value),
+  );
+}
+
+/** Total growth of a counter over the whole record, to choose the columns that are worth a chart. */
+export function growth(values: Values): number {
+  let last: number | null = null;
+  let total = 0;
+  for (const value of values) {
+    if (value !== null && last !== null && value > last) total += value - last;
+    last = value ?? last;
+  }
+  return total;
+}

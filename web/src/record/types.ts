@@ -1,0 +1,299 @@
+// The record as the page is given it. The writer is crates/report/src/html/payload.rs and, below it, crates/record;
+// names and units are theirs: the unit is the last word of a name.
+
+/** Nanoseconds of the measuring host's monotonic clock. */
+export type MonoNs = number;
+
+export type VerdictStatus = "VALID" | "SUSPECT" | "INVALID";
+export type Purpose = "single" | "pilot" | "bracket" | "grid" | "certify" | "sweep";
+export type PhaseKind = "warmup" | "step" | "steady" | "drain";
+export type Confidence = "excluded" | "possible" | "likely" | "confirmed";
+export type EvidenceRole = "mechanism" | "confirmer" | "effect" | "against";
+export type Arrival = "closed" | "constant" | "poisson";
+export type EndedBy =
+  | "objective"
+  | "achieved_rate"
+  | "errors"
+  | "generator"
+  | "ceiling"
+  | "interrupted"
+  | "saturation"
+  | "nothing_carried";
+
+export interface Reason {
+  id: string;
+  name: string;
+  status: VerdictStatus;
+  text: string;
+  remedy: string;
+}
+
+export interface Capacity {
+  rate_hz: number;
+  low_hz: number | null;
+  high_hz: number | null;
+  ended_by: EndedBy;
+  certified_hz: number | null;
+  certified_passes: number;
+  method: string;
+  objective: string;
+}
+
+export type Claim =
+  | { claim: "estimate"; capacity: Capacity }
+  | { claim: "at_least"; capacity: Capacity }
+  | { claim: "withheld"; method: string; objective: string; ending: string }
+  | { claim: "not_sought" };
+
+export interface CurvePoint {
+  trial: number;
+  purpose: Purpose;
+  connections: number;
+  offered_hz: number | null;
+  achieved_hz: number;
+  goodput_hz: number;
+  error_ratio: number;
+  p50_ns: number | null;
+  p90_ns: number | null;
+  p99_ns: number | null;
+  p99_9_ns: number | null;
+  met: boolean | null;
+  status: VerdictStatus;
+  begin_mono_ns: MonoNs;
+  end_mono_ns: MonoNs;
+}
+
+export interface LatencySummary {
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+  p99_9: number | null;
+  max: number | null;
+  count: number;
+  mean: number | null;
+  p50_interval: [number, number] | null;
+  p99_interval: [number, number] | null;
+  censored_count: number;
+  censored_min_ns: number | null;
+}
+
+export interface Counts {
+  scheduled: number;
+  sent: number;
+  written: number;
+  ok: number;
+  failed: number;
+  timed_out: number;
+  in_flight: number;
+  unsent: number;
+}
+
+export interface Evidence {
+  role: EvidenceRole;
+  text: string;
+  source: string;
+  column: string | null;
+  begin_mono_ns: MonoNs;
+  end_mono_ns: MonoNs;
+}
+
+export interface Finding {
+  id: string;
+  name: string;
+  confidence: Confidence;
+  title: string;
+  evidence: Evidence[];
+  remedy: string | null;
+  counterfactual: string;
+}
+
+export interface GeneratorSummary {
+  threads: number;
+  cpus: (number | null)[];
+  cpu_seconds: number;
+  busiest_thread_ratio: number;
+  timer_error: { p50_ns: number; p99_ns: number; count: number };
+  io: string;
+  backlog_max: number;
+}
+
+export interface Analysis {
+  verdict: { status: VerdictStatus; reasons: Reason[] };
+  headline: string;
+  limit: string;
+  curve: CurvePoint[];
+  shown_trial: number;
+  counts: Counts;
+  rates: { offered_hz: number | null; achieved_hz: number; goodput_hz: number };
+  response_time_ns: LatencySummary;
+  service_time_ns: LatencySummary;
+  slip_ns: LatencySummary;
+  loop_slip_ns: LatencySummary;
+  pool_slip_ns: LatencySummary;
+  connect_time_ns: LatencySummary;
+  first_byte_time_ns: LatencySummary;
+  failure_time_ns: LatencySummary;
+  generator: GeneratorSummary;
+  findings: Finding[];
+  distribution: { ratio: number; value_ns: number }[];
+}
+
+export interface PhasePlan {
+  kind: PhaseKind;
+  rate_hz: number | null;
+  end: { after: number } | { requests: number };
+}
+
+export interface LoadPlan {
+  target: { url: string; endpoint: { tcp: string } | { unix: string }; host: string; path: string };
+  request: { method: string; headers: { name: string; value: string }[]; body_bytes: number };
+  validators: {
+    statuses: number[];
+    body_bytes: number | null;
+    header: { name: string; value: string | null } | null;
+    body_contains: string | null;
+    same_body: boolean;
+  };
+  arrival: Arrival;
+  connections: number;
+  keep_alive: "unlimited" | { requests: number };
+  phases: PhasePlan[];
+  deadlines: { total: number; connect: number; idle: number; drain: number };
+  max_body: number;
+  hard_stops: { connect_failures_in_a_row: number | null; failure_ratio: number | null };
+  threads: number;
+  seed: number;
+}
+
+export interface Objective {
+  percentile_ratio: number;
+  /** Nanoseconds. */
+  limit: number;
+  min_achieved_ratio: number;
+  max_error_ratio: number;
+}
+
+export interface RunPlan {
+  load: LoadPlan;
+  objective: Objective;
+  search: {
+    method: "offered_rate" | { connections: number[] };
+    probe: number;
+    window: number;
+    warmup: number;
+    grid_rates: number;
+    grid_replicates: number;
+    certify_passes: number;
+    max_rate_hz: number | null;
+  };
+  watch_pids: number[];
+  sampling_hz: number;
+  seed: number;
+}
+
+export type Plan = { run: RunPlan } | { load: LoadPlan };
+
+export type Fact = { text: string } | { number: number | null } | { unavailable: string };
+
+export interface Manifest {
+  id: string;
+  kind: "run" | "load" | "demo";
+  tool: { version: string; target: string };
+  started_unix_ns: string;
+  ended_unix_ns: string | null;
+  clock: { mono_ns: MonoNs; unix_ns: string };
+  command: string[];
+  status: "running" | "complete" | "interrupted" | "failed";
+  reason: string | null;
+  files: Record<string, { bytes: number; sha256: string }>;
+}
+
+export interface PhaseSummary {
+  kind: PhaseKind;
+  begin_mono_ns: MonoNs;
+  end_mono_ns: MonoNs;
+  counts: Counts;
+  offered_hz: number | null;
+  achieved_hz: number;
+  goodput_hz: number;
+  received_bytes: number;
+  connections_opened: number;
+  connections_closed_idle: number;
+  statuses: Record<string, number>;
+}
+
+export interface Trial {
+  trial: number;
+  purpose: Purpose;
+  arrival: Arrival;
+  connections: number;
+  begin_mono_ns: MonoNs;
+  end_mono_ns: MonoNs | null;
+  ending: "complete" | "interrupted" | { hard_stop: string } | null;
+  measured: PhaseSummary | null;
+  total: Counts | null;
+}
+
+/** A column of numbers as crates/report/src/html/encode.rs writes it. */
+export type Encoded =
+  | { constant: number | null }
+  | { deltas: (number | null)[] }
+  | { plain: (number | null)[] };
+
+export interface Intervals {
+  every: number;
+  trial: number[];
+  phase: PhaseKind[];
+  begin_mono_ns: Encoded;
+  end_mono_ns: Encoded;
+  scheduled: number[];
+  ok: number[];
+  failed: number[];
+  timed_out: number[];
+  in_flight: number[];
+  received_bytes: number[];
+  thread_cpu_ns: number[][];
+  p50_ns: (number | null)[];
+  p99_ns: (number | null)[];
+}
+
+export interface Column {
+  name: string;
+  scope: string;
+  unit: string;
+  kind: "counter" | "gauge";
+  unavailable?: string;
+  values: Encoded;
+}
+
+export interface SeriesTable {
+  every: number;
+  rows: number;
+  begin_mono_ns: Encoded;
+  end_mono_ns: Encoded;
+  columns: Column[];
+}
+
+export type Mark =
+  | { kind: "phase_begin"; trial: number; phase: PhaseKind; rate_hz: number | null }
+  | { kind: "phase_end"; trial: number; phase: PhaseKind }
+  | { kind: "warning" | "hard_stop" | "note"; text: string }
+  | { kind: "signal"; name: string }
+  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" };
+
+export interface Payload {
+  schema: string;
+  folder: string;
+  manifest: Manifest;
+  is_incomplete: boolean;
+  damage: string[];
+  plan: Plan | null;
+  facts: { facts: Record<string, Fact> } | null;
+  analysis: Analysis;
+  capacity: Claim;
+  failures: { class: string; count: number; meaning: string; is_generator: boolean }[];
+  trials: Trial[];
+  intervals: Intervals;
+  series: SeriesTable;
+  events: { mono_ns: MonoNs; event: Mark }[];
+}

@@ -1,0 +1,128 @@
+// The first screen: the verdict sentence, how much the server takes, what stops it, and whether to believe it.
+
+import { duration, percent, rate } from "../number.ts";
+import type { Run } from "../record/decode.ts";
+import { objectiveOf } from "../record/plan.ts";
+import { prose } from "../record/text.ts";
+import type { Finding, VerdictStatus } from "../record/types.ts";
+import { Figure } from "./Figure.tsx";
+import { Badge, ConfidenceMark, ROLES, Seconds, SHAPES } from "./words.tsx";
+
+/** Reasons and pieces of evidence on the first screen; all of them stand further below. */
+const MOST = { reasons: 3, evidence: 3 };
+
+const MEANINGS: Record<VerdictStatus, string> = {
+  VALID: "nothing speaks against these numbers",
+  SUSPECT: "something may have touched these numbers",
+  INVALID: "these numbers must not be taken for the server’s",
+};
+
+export function Answer({ run }: { run: Run }) {
+  const { analysis, capacity } = run.payload;
+  const finding = analysis.findings.find((each) => each.confidence !== "excluded");
+  return (
+    <section id="result" class="answer" aria-labelledby="headline" tabIndex={-1}>
+      <p class="verdict-line">
+        <Badge status={analysis.verdict.status} /> <span class="quiet">{MEANINGS[analysis.verdict.status]}</span>
+      </p>
+      <h1 id="headline">{prose(analysis.headline)}</h1>
+      <Reasons run={run} />
+      <div class="answers">
+        {capacity.claim === "not_sought" ? <Measured run={run} /> : <Figure run={run} />}
+        {analysis.limit !== "" && <Limit run={run} finding={finding} />}
+      </div>
+    </section>
+  );
+}
+
+function Reasons({ run }: { run: Run }) {
+  const { analysis, is_incomplete, manifest } = run.payload;
+  const reasons = analysis.verdict.reasons.filter((reason) => reason.status !== "VALID");
+  const isWhole = !is_incomplete && (manifest.status === "complete" || manifest.status === "running");
+  if (reasons.length === 0 && isWhole) return null;
+  const hidden = reasons.length - MOST.reasons;
+  return (
+    <ul class="reasons-short">
+      {is_incomplete && (
+        <li>
+          <strong>▲ incomplete</strong> sysdyno ended without a word; everything up to then is here.
+        </li>
+      )}
+      {!is_incomplete && !isWhole && (
+        <li>
+          <strong>▲ {manifest.status}</strong> {manifest.reason ?? "no reason recorded"}; everything up to then is here.
+        </li>
+      )}
+      {reasons.slice(0, MOST.reasons).map((reason) => (
+        <li key={reason.id}>
+          <strong>
+            {SHAPES[reason.status]} {reason.id}
+          </strong>{" "}
+          {prose(reason.text)}
+        </li>
+      ))}
+      {hidden > 0 && (
+        <li>
+          <a href="#verdict">and {hidden} more</a>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Limit({ run, finding }: { run: Run; finding: Finding | undefined }) {
+  const evidence = finding?.evidence.filter((each) => each.role !== "against") ?? [];
+  return (
+    <article class="card" aria-labelledby="limit-title">
+      <h2 id="limit-title" class="eyebrow">
+        What stops it {finding && <ConfidenceMark confidence={finding.confidence} />}
+      </h2>
+      <p class="sentence">{prose(run.payload.analysis.limit)}</p>
+      {evidence.length > 0 && (
+        <ul class="evidence-short">
+          {evidence.slice(0, MOST.evidence).map((each, position) => (
+            <li key={position}>
+              <span class="role">{ROLES[each.role]}</span>
+              <span class="text">{prose(each.text)}</span>
+              <Seconds run={run} begin={each.begin_mono_ns} end={each.end_mono_ns} column={each.column} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </article>
+  );
+}
+
+/** Where no capacity was looked for: the rate of valid completions, its tail, and the errors. */
+function Measured({ run }: { run: Run }) {
+  const { analysis, plan } = run.payload;
+  const open = analysis.rates.offered_hz !== null;
+  const latency = open ? analysis.response_time_ns : analysis.service_time_ns;
+  const errors = analysis.counts.sent > 0 ? (analysis.counts.failed + analysis.counts.timed_out) / analysis.counts.sent : null;
+  const isBound = latency.p99 !== null && latency.censored_min_ns !== null && latency.p99 >= latency.censored_min_ns;
+  return (
+    <article class="card" aria-labelledby="measured-title">
+      <h2 id="measured-title" class="eyebrow">
+        What was measured
+      </h2>
+      <dl class="figures">
+        <div>
+          <dt>goodput</dt>
+          <dd>{rate(analysis.rates.goodput_hz)}</dd>
+        </div>
+        <div>
+          <dt>p99 of {open ? "response" : "service"} time</dt>
+          <dd>
+            {isBound && "≥ "}
+            {latency.p99 === null ? "–" : duration(latency.p99)}
+          </dd>
+        </div>
+        <div>
+          <dt>failed or timed out</dt>
+          <dd>{errors === null ? "–" : percent(errors)}</dd>
+        </div>
+      </dl>
+      {objectiveOf(plan) === null && <p class="quiet">One load; no capacity was looked for.</p>}
+    </article>
+  );
+}

@@ -1,0 +1,192 @@
+// How long requests took: the distribution on a logarithmic axis, and the percentiles of every kind of time.
+
+import { chosenDuration, count, duration, onAxis } from "../number.ts";
+import { log, logDomain, logTicks } from "../chart/scale.ts";
+import { useWidth } from "../chart/size.ts";
+import type { Run } from "../record/decode.ts";
+import { objectiveOf, percentileName } from "../record/plan.ts";
+import type { LatencySummary } from "../record/types.ts";
+import { Axes, type Frame } from "./Axes.tsx";
+import { Scroll } from "./words.tsx";
+
+export function Latency({ run }: { run: Run }) {
+  const { analysis } = run.payload;
+  const rows: [string, string, LatencySummary][] = [
+    ["response time", "from the intended send to the last byte", analysis.response_time_ns],
+    ["service time", "from the actual send to the last byte", analysis.service_time_ns],
+    ["slip", "the send was late by", analysis.slip_ns],
+    ["· loop slip", "the generator was late", analysis.loop_slip_ns],
+    ["· pool slip", "no connection was free", analysis.pool_slip_ns],
+    ["first byte", "from the actual send to the first byte", analysis.first_byte_time_ns],
+    ["connect", "to establish a connection", analysis.connect_time_ns],
+    ["failure", "from the intended send to the failure", analysis.failure_time_ns],
+  ];
+  const seen = rows.filter(([, , summary]) => summary.count > 0);
+  const censored = seen.some(([, , summary]) => summary.censored_count > 0);
+  const isOpen = analysis.response_time_ns.count > 0;
+  return (
+    <>
+      <p class="quiet">
+        Trial {analysis.shown_trial}, measured phases. {!isOpen && "A closed loop has no intended send times, so there is service time only."}
+      </p>
+      {analysis.distribution.length > 1 && <Distribution run={run} kind={isOpen ? "response" : "service"} />}
+      <Scroll label="Percentiles">
+        <table class="percentiles">
+          <thead>
+            <tr>
+              <th scope="col">time</th>
+              {["p50", "p90", "p99", "p99.9", "max", "mean", "count"].map((head) => (
+                <th scope="col" class="number" key={head}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {seen.map(([name, meaning, summary]) => (
+              <tr key={name}>
+                <th scope="row">
+                  {name} <span class="quiet">{meaning}</span>
+                </th>
+                <Cell summary={summary} value={summary.p50} interval={summary.p50_interval} />
+                <Cell summary={summary} value={summary.p90} />
+                <Cell summary={summary} value={summary.p99} interval={summary.p99_interval} />
+                <Cell summary={summary} value={summary.p99_9} />
+                <Cell summary={summary} value={summary.max} />
+                <td class="number">{summary.mean === null ? "–" : duration(summary.mean)}</td>
+                <td class="number">{count(summary.count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <p class="quiet measure">
+        Small print below p50 and p99: 95 % interval. “–”: fewer than ten samples lie beyond that percentile.
+        {censored && " “≥”: a lower bound, since requests that timed out, were in flight or were never sent took at least that long."}
+      </p>
+    </>
+  );
+}
+
+interface CellProps {
+  summary: LatencySummary;
+  value: number | null;
+  interval?: [number, number] | null;
+}
+
+function Cell({ summary, value, interval = null }: CellProps) {
+  if (value === null) return <td class="number">–</td>;
+  const isBound = summary.censored_min_ns !== null && value >= summary.censored_min_ns;
+  return (
+    <td class="number">
+      {isBound && "≥ "}
+      {duration(value)}
+      {interval && (
+        <span class="interval-text">
+          {duration(interval[0])}–{duration(interval[1])}
+        </span>
+      )}
+    </td>
+  );
+}
+
+const HEIGHT = 340;
+const MARGIN = { left: 58, right: 18, top: 34, bottom: 44 };
+
+/** Percentiles that are marked where the distribution reaches them. */
+const MARKS: [ratio: number, label: string][] = [
+  [0.5, "p50"],
+  [0.9, "p90"],
+  [0.99, "p99"],
+  [0.999, "p99.9"],
+  [0.9999, "p99.99"],
+  [0.99999, "p99.999"],
+];
+
+/** Each decade of requests beyond a percentile takes the same width, so that the tail is as wide as the body. */
+const beyond = (ratio: number) => 1 / Math.max(1 - ratio, 1e-9);
+
+function Distribution({ run, kind }: { run: Run; kind: "response" | "service" }) {
+  const [element, width] = useWidth<HTMLElement>();
+  const { analysis, plan } = run.payload;
+  const points = analysis.distribution.filter((point) => point.value_ns > 0 && point.ratio < 1);
+  const summary = kind === "response" ? analysis.response_time_ns : analysis.service_time_ns;
+  const objective = kind === "response" ? objectiveOf(plan) : null;
+  const frame: Frame = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: HEIGHT - MARGIN.bottom };
+  const last = points.at(-1)?.ratio ?? 0.9;
+  const x = log([1, beyond(last) * 1.15], [frame.left, frame.right]);
+  const values = points.map((point) => point.value_ns);
+  const y = log(logDomain([...values, ...(objective ? [objective.limit] : [])], 1.25), [frame.bottom, frame.top]);
+  const marks = MARKS.filter(([ratio]) => ratio <= last);
+  const bound = summary.censored_min_ns;
+  const path = (which: typeof points) => which.map(({ ratio, value_ns }, index) => `${index === 0 ? "M" : "L"}${x(beyond(ratio)).toFixed(1)},${y(value_ns).toFixed(1)}`).join("");
+  const firm = bound === null ? points : points.filter((point) => point.value_ns < bound);
+  const bounded = points.slice(Math.max(firm.length - 1, 0));
+  const known: Record<string, number | null> = { p50: summary.p50, p90: summary.p90, p99: summary.p99, "p99.9": summary.p99_9 };
+  const isLast = (ratio: number) => x(beyond(ratio)) > frame.right - 70;
+  return (
+    <>
+      <figure ref={element} class="chart wide">
+        {width > 0 && (
+          <svg width={width} height={HEIGHT} role="img" aria-label={`Distribution of ${kind} time by percentile; values in the table below`}>
+            <Axes
+              frame={frame}
+              x={x}
+              y={y}
+              xTicks={marks.map(([ratio, label]) => [beyond(ratio), label])}
+              yTicks={logTicks(y.domain).map((tick) => [tick, onAxis(tick, "ns")])}
+              xTitle="percentile, each decade of the tail as wide as the next (log)"
+              yTitle={`${kind} time (log), lower is better`}
+            />
+            {objective && (
+              <g class="objective">
+                <line x1={frame.left} x2={frame.right} y1={y(objective.limit)} y2={y(objective.limit)} />
+                <text x={frame.left + 6} y={y(objective.limit) - 7}>
+                  objective: {percentileName(objective.percentile_ratio)} &lt; {chosenDuration(objective.limit)}
+                </text>
+              </g>
+            )}
+            <path class="distribution" d={path(firm)} />
+            {bounded.length > 1 && bound !== null && <path class="distribution bounded" d={path(bounded)} />}
+            {marks.map(([ratio, label]) => {
+              const value = known[label];
+              return value === undefined || value === null ? null : (
+                <g key={label} class="quantile">
+                  <circle cx={x(beyond(ratio))} cy={y(value)} r={4} />
+                  <text x={x(beyond(ratio)) + (isLast(ratio) ? 0 : 9)} y={y(value) + 19} text-anchor={isLast(ratio) ? "middle" : "start"}>
+                    {bound !== null && value >= bound && "≥ "}
+                    {duration(value)}
+                  </text>
+                </g>
+              );
+            })}
+          </svg>
+        )}
+      </figure>
+      <details>
+        <summary>The distribution as a table</summary>
+        <Scroll label="Distribution">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">percentile</th>
+                <th scope="col" class="number">
+                  {kind} time
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {points.map((point, position) => (
+                <tr key={position}>
+                  <th scope="row">{percentileName(point.ratio)}</th>
+                  <td class="number">{duration(point.value_ns)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      </details>
+    </>
+  );
+}
+

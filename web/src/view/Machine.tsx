@@ -1,0 +1,72 @@
+// The facts of the host as a table that can be filtered.
+
+import { useState } from "preact/hooks";
+import { bytes, significant } from "../number.ts";
+import type { Run } from "../record/decode.ts";
+import type { Fact } from "../record/types.ts";
+import { Scroll } from "./words.tsx";
+
+export function Machine({ run }: { run: Run }) {
+  const [wanted, setWanted] = useState("");
+  const facts = Object.entries(run.payload.facts?.facts ?? {});
+  if (facts.length === 0) return <p class="quiet">The record holds no facts of the host.</p>;
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = facts.filter(([name, fact]) => {
+    const text = `${name} ${textOf(name, fact)}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  return (
+    <>
+      <p class="filter">
+        <label for="fact-filter">Filter facts</label>
+        <input
+          id="fact-filter"
+          type="search"
+          autocomplete="off"
+          placeholder="cpu, sysctl, eth0 …"
+          value={wanted}
+          onInput={(event) => setWanted(event.currentTarget.value)}
+        />
+        <span class="quiet" role="status">
+          {shown.length} of {facts.length}
+        </span>
+      </p>
+      <Scroll label="Facts of the machine">
+        <table class="facts">
+          <thead>
+            <tr>
+              <th scope="col">fact</th>
+              <th scope="col">value</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(([name, fact]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td class={"unavailable" in fact ? "quiet" : undefined}>{textOf(name, fact)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </>
+  );
+}
+
+/** Units by the last word of a fact's name; other numbers stand as they are. */
+const UNITS: [suffix: string, write: (value: number) => string][] = [
+  ["_bytes", bytes],
+  ["_mbps", (value) => `${value} Mbit/s`],
+  ["_khz", (value) => `${significant(value / 1e6, 4)} GHz`],
+  ["_hz", (value) => `${value} Hz`],
+  ["_us", (value) => `${value} µs`],
+  ["_ms", (value) => `${value} ms`],
+];
+
+function textOf(name: string, fact: Fact): string {
+  if ("text" in fact) return fact.text;
+  if ("unavailable" in fact) return `not available: ${fact.unavailable}`;
+  if (fact.number === null) return "–";
+  const unit = UNITS.find(([suffix]) => name.endsWith(suffix));
+  return unit ? unit[1](fact.number) : String(fact.number);
+}

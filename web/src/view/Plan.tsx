@@ -1,0 +1,112 @@
+// What was planned, with every default filled in.
+
+import { bytes, chosenDuration as duration, count, percent, rate } from "../number.ts";
+import type { Run } from "../record/decode.ts";
+import { loadOf, percentileName } from "../record/plan.ts";
+import type { LoadPlan, PhasePlan, RunPlan } from "../record/types.ts";
+import { Copyable } from "./words.tsx";
+
+type Row = [name: string, value: string];
+
+export function PlanView({ run }: { run: Run }) {
+  const { plan } = run.payload;
+  const load = loadOf(plan);
+  if (plan === null || load === null) return <p class="quiet">The record holds no plan.</p>;
+  return (
+    <>
+      {"run" in plan && <Rows title="Search" rows={searchRows(plan.run)} />}
+      <Rows title="Load" rows={loadRows(load)} />
+      <Rows title="Request" rows={requestRows(load)} />
+      <details>
+        <summary>The whole plan as JSON</summary>
+        <Copyable text={JSON.stringify(plan, null, 2)} label="Plan as JSON" />
+      </details>
+    </>
+  );
+}
+
+function Rows({ title, rows }: { title: string; rows: Row[] }) {
+  return (
+    <>
+      <h3>{title}</h3>
+      <dl class="plan">
+        {rows.map(([name, value], position) => (
+          <div key={position}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function searchRows(plan: RunPlan): Row[] {
+  const { objective, search } = plan;
+  const method =
+    search.method === "offered_rate" ? "the highest offered rate that meets the objective" : `closed loop over ${search.method.connections.join(", ")} connections`;
+  return [
+    [
+      "objective",
+      `${percentileName(objective.percentile_ratio)} < ${duration(objective.limit)}, achieved ≥ ${percent(objective.min_achieved_ratio)} of offered, errors ≤ ${percent(objective.max_error_ratio)}`,
+    ],
+    ["looked for", method],
+    ["windows", `probe ${duration(search.probe)}, measured ${duration(search.window)}, warm-up ${duration(search.warmup)}`],
+    ["grid", `${search.grid_rates} rates × ${search.grid_replicates}`],
+    ["certification", search.certify_passes === 0 ? "none" : `${search.certify_passes} fresh passes`],
+    ["ceiling", search.max_rate_hz === null ? "none" : rate(search.max_rate_hz)],
+    ["sampling", `${plan.sampling_hz} readings per second`],
+    ["seed", String(plan.seed)],
+  ];
+}
+
+function loadRows(load: LoadPlan): Row[] {
+  const arrival = { closed: "closed: each connection waits for its answer", constant: "open, equal gaps", poisson: "open, exponential gaps (Poisson)" };
+  const { deadlines, hard_stops } = load;
+  return [
+    ["arrival", arrival[load.arrival]],
+    ["connections", count(load.connections)],
+    ["keep-alive", load.keep_alive === "unlimited" ? "until the end" : `${count(load.keep_alive.requests)} requests per connection`],
+    ["phases", load.phases.map(phaseText).join(", then ") || "as the search decides"],
+    ["deadlines", `total ${duration(deadlines.total)}, connect ${duration(deadlines.connect)}, idle ${duration(deadlines.idle)}, drain ${duration(deadlines.drain)}`],
+    [
+      "hard stops",
+      [
+        hard_stops.connect_failures_in_a_row !== null && `${count(hard_stops.connect_failures_in_a_row)} connection failures in a row`,
+        hard_stops.failure_ratio !== null && `${percent(hard_stops.failure_ratio)} failures`,
+      ]
+        .filter(Boolean)
+        .join(", ") || "none",
+    ],
+    ["threads", count(load.threads)],
+    ["seed", String(load.seed)],
+  ];
+}
+
+function phaseText(phase: PhasePlan): string {
+  const words = { warmup: "warm-up", step: "step", steady: "steady", drain: "drain" };
+  const length = "after" in phase.end ? duration(phase.end.after) : `${count(phase.end.requests)} requests`;
+  return `${words[phase.kind]} ${length}${phase.rate_hz === null ? "" : ` at ${rate(phase.rate_hz)}`}`;
+}
+
+function requestRows(load: LoadPlan): Row[] {
+  const { target, request, validators } = load;
+  const endpoint = "tcp" in target.endpoint ? target.endpoint.tcp : `unix:${target.endpoint.unix}`;
+  const checks = [
+    `status ${validators.statuses.length === 0 ? "200–399" : validators.statuses.join(", ")}`,
+    validators.body_bytes !== null && `body of ${count(validators.body_bytes)} bytes`,
+    validators.header !== null && `header ${validators.header.name}${validators.header.value === null ? "" : `: ${validators.header.value}`}`,
+    validators.body_contains !== null && `body contains “${validators.body_contains}”`,
+    validators.same_body && "the same body every time",
+  ];
+  return [
+    ["target", `${request.method} ${target.url}`],
+    ["address", endpoint],
+    ["path", target.path],
+    ["host", target.host],
+    ...request.headers.map(({ name, value }): Row => ["header", `${name}: ${value}`]),
+    ["body", request.body_bytes === 0 ? "none" : bytes(request.body_bytes)],
+    ["ok means", checks.filter(Boolean).join(", ")],
+    ["greatest response", bytes(load.max_body)],
+  ];
+}

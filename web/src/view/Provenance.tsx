@@ -1,0 +1,61 @@
+// How to run it again, and the files that the run left.
+
+import { bytes } from "../number.ts";
+import type { Run } from "../record/decode.ts";
+import { shellLine } from "../record/shell.ts";
+import { Copyable, Scroll } from "./words.tsx";
+
+export function Again({ run }: { run: Run }) {
+  const { manifest, folder, plan } = run.payload;
+  const seed = plan === null ? null : "run" in plan ? plan.run.seed : plan.load.seed;
+  const hasSecrets = manifest.command.some((word) => word.includes("«redacted»"));
+  return (
+    <>
+      <p>The same load, arrival by arrival, on any host that has sysdyno {manifest.tool.version}:</p>
+      <Copyable text={shellLine(manifest.command, seed)} label="Command that runs it again" />
+      {hasSecrets && <p class="quiet">Secrets were left out of the record: put yours where «redacted» stands.</p>}
+      <p>This report again, from the folder:</p>
+      <Copyable text={shellLine(["sysdyno", "report", folder], null)} label="Command that makes this report again" />
+    </>
+  );
+}
+
+export function Files({ run }: { run: Run }) {
+  const { manifest, folder } = run.payload;
+  const files = Object.entries(manifest.files);
+  return (
+    <>
+      <p>
+        The record is the folder <code class="path">{folder}</code>. All of it is JSON, JSON Lines or an HdrHistogram log.
+      </p>
+      {files.length === 0 ? (
+        <p class="quiet">The run did not end by itself, so its files have no digests.</p>
+      ) : (
+        <Scroll label="Files of the run">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">file</th>
+                <th scope="col" class="number">
+                  size
+                </th>
+                <th scope="col">SHA-256</th>
+              </tr>
+            </thead>
+            <tbody>
+              {files.map(([name, digest]) => (
+                <tr key={name}>
+                  <th scope="row">{name}</th>
+                  <td class="number">{bytes(digest.bytes)}</td>
+                  <td>
+                    <code class="digest">{digest.sha256}</code>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,251 @@
+// The report in a real browser: that it opens from disk without a network, stays inert whatever the record says, and can
+// be read by people who see, point and type in different ways.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { CHROMIUM, hasChromium, launch } from "../chromium.mjs";
+import { type Samples, type Variant, VARIANTS, writeSamples } from "./samples.ts";
+
+const DESK = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+let browser: Browser;
+let samples: Samples;
+
+interface Opened {
+  page: Page;
+  /** Console messages, page errors, dialogs, and requests for anything but the report itself. */
+  noise: string[];
+}
+
+async function open(variant: Variant, options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await browser.newContext({ viewport: DESK, ...options });
+  const page = await context.newPage();
+  const noise: string[] = [];
+  const url = samples.url(variant);
+  page.on("console", (message) => noise.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    noise.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (request.url() !== url) noise.push(`request: ${request.url().slice(0, 200)}`);
+  });
+  await page.goto(url);
+  if (options.javaScriptEnabled !== false) await page.waitForSelector(".u-over");
+  return { page, noise };
+}
+
+describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}: apt-get install chromium` }, () => {
+  before(async () => {
+    samples = writeSamples();
+    browser = await launch();
+  });
+
+  after(async () => {
+    await browser?.close();
+    samples?.remove();
+  });
+
+  for (const variant of VARIANTS) {
+    test(`opens from disk without a network and without a complaint: ${variant}`, async () => {
+      const { page, noise } = await open(variant);
+      assert.deepEqual(noise, []);
+      assert.equal(await page.locator("h1").count(), 1);
+      await page.context().close();
+    });
+
+    test(`never scrolls sideways, on a desk or a phone: ${variant}`, async () => {
+      for (const viewport of [DESK, PHONE, { width: 320, height: 700 }]) {
+        const { page } = await open(variant, { viewport });
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(width <= viewport.width, `${width} > ${viewport.width}`);
+        await page.context().close();
+      }
+    });
+
+    for (const colorScheme of ["light", "dark"] as const) {
+      test(`has no accessibility violation: ${variant}, ${colorScheme}`, async () => {
+        const { page } = await open(variant, { colorScheme });
+        await page.evaluate(axe.source);
+        const result = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+        const found = result.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+        assert.deepEqual(found, []);
+        await page.context().close();
+      });
+    }
+  }
+
+  for (const viewport of [DESK, PHONE]) {
+    test(`answers on the first screen at ${viewport.width} px`, async () => {
+      const { page } = await open("run", { viewport });
+      for (const part of [".badge", "h1", ".big", ".sentence"]) {
+        const box = await page.locator(part).first().boundingBox();
+        assert.ok(box && box.y + box.height <= viewport.height, `${part} ends at ${box && box.y + box.height}`);
+      }
+      const first = await page.locator("#result").innerText();
+      for (const text of ["VALID", "4,120", "4,050–4,190", "p99 < 50 ms", "CPUs 2 and 3 are full", "mechanism"]) {
+        assert.ok(first.includes(text), text);
+      }
+      await page.context().close();
+    });
+  }
+
+  test("shows no capacity of a run that is INVALID", async () => {
+    const { page } = await open("wrong-content");
+    const text = await page.locator("main").innerText();
+    assert.ok(text.includes("not known"), text.slice(0, 400));
+    assert.ok(!text.includes("4,120") && !text.includes("4,121"), "the estimate is in the page");
+    assert.equal(await page.evaluate(() => document.getElementById("record")?.textContent?.includes("4121.7")), false);
+    await page.context().close();
+  });
+
+  test("says at least of a run whose generator was the limit", async () => {
+    const { page } = await open("generator-bound");
+    assert.match(await page.locator(".big").innerText(), /at least\s+820\.4\s+req\/s/);
+    await page.context().close();
+  });
+
+  test("stays inert whatever the record says", async () => {
+    const { page, noise } = await open("hostile");
+    for (const button of await page.locator("button:visible:enabled").all()) await button.click();
+    await page.locator("summary").evaluateAll((all) => all.forEach((each) => (each as HTMLElement).click()));
+    await page.mouse.move(700, 500);
+    await page.locator("#fact-filter").fill("<script>");
+    await page.locator("#counter-filter").fill("svg");
+    // Handlers of injected elements would run in later tasks.
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 50)));
+    const state = await page.evaluate(() => ({
+      owned: (window as unknown as { owned?: unknown }).owned,
+      polluted: ({} as { owned?: unknown }).owned,
+      scripts: document.scripts.length,
+      injected: document.querySelectorAll("iframe, object, embed, base, link, img, video, form, template, meta[http-equiv=refresh], main style, marquee").length,
+      handlers: [...document.querySelectorAll("*")].flatMap((element) => [...element.attributes].filter(({ name }) => name.startsWith("on"))).length,
+      hrefs: [...document.querySelectorAll("[href]")].map((element) => element.getAttribute("href")).filter((href) => !href?.startsWith("#")),
+      text: document.body.innerText,
+    }));
+    assert.equal(state.owned, undefined);
+    assert.equal(state.polluted, undefined);
+    assert.deepEqual([state.scripts, state.injected, state.handlers, state.hrefs], [2, 0, 0, []]);
+    for (const payload of ["<img src=x onerror=window.owned=5>", "</script><script>window.owned=2</script>", "\\u{2028}window.owned=35//"]) {
+      assert.ok(state.text.includes(payload), `${payload} is not shown as text`);
+    }
+    assert.deepEqual(noise.filter((each) => !each.startsWith("console: ")), []);
+    await page.context().close();
+  });
+
+  test("its policy blocks what would get past the escaping", async () => {
+    const { page } = await open("run");
+    const ran = await page.evaluate(async () => {
+      const owned = () => (window as unknown as { owned?: number }).owned;
+      const script = document.createElement("script");
+      script.textContent = "window.owned = 1";
+      document.body.append(script);
+      document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.owned = 2'><p style='position:fixed'>x</p>");
+      await new Promise((done) => setTimeout(done, 50));
+      return [owned(), getComputedStyle(document.body.lastElementChild as Element).position];
+    });
+    assert.deepEqual(ran, [undefined, "static"]);
+    await page.context().close();
+  });
+
+  test("is readable without scripts, and as inert", async () => {
+    for (const variant of ["run", "hostile"] as const) {
+      const { page, noise } = await open(variant, { javaScriptEnabled: false });
+      const text = await page.locator("#page pre").innerText();
+      assert.ok(text.includes(variant === "run" ? "4,120 req/s (95 % interval 4,050–4,190)" : "<script>window.owned=1</script>"), text);
+      assert.equal(await page.locator("#page *").count(), 2);
+      assert.deepEqual(noise, []);
+      await page.context().close();
+    }
+  });
+
+  test("can be used with the keyboard alone", async () => {
+    const { page } = await open("run");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Skip to the result");
+    const reach = async (selector: string) => {
+      for (let presses = 0; presses < 120; presses += 1) {
+        if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return;
+        await page.keyboard.press("Tab");
+      }
+      assert.fail(`${selector} is not reached`);
+    };
+    await reach(".curve");
+    await page.keyboard.press("ArrowRight");
+    assert.match(await page.locator(".curve + .readout").innerText(), /^Trial 2, bracket: offered 2,200 req\/s/);
+    const outline = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle);
+    assert.equal(outline, "solid");
+    await reach("#panel-rate .plot");
+    for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press("ArrowRight");
+    const plot = page.locator("#panel-rate .plot");
+    assert.match((await plot.getAttribute("aria-valuetext")) ?? "", /seconds: offered .*achieved/);
+    assert.match(await page.locator(".timeline .readout").innerText(), /trial 1/);
+    await page.context().close();
+  });
+
+  test("goes to the seconds and the counter of a finding", async () => {
+    const { page } = await open("run", { reducedMotion: "reduce" });
+    await page.locator("#result .seconds").nth(1).click();
+    const panel = page.locator("#panel-run-delay");
+    await page.waitForFunction(() => document.activeElement?.id === "panel-run-delay");
+    const [low, high] = await Promise.all(["aria-valuemin", "aria-valuemax"].map(async (name) => Number(await panel.locator(".plot").getAttribute(name))));
+    assert.ok(low !== undefined && high !== undefined && low > 30 && low < 35.8 && high > 39.8 && high < 46, `${low}–${high}`);
+    const box = await panel.boundingBox();
+    assert.ok(box && box.y >= 0 && box.y < DESK.height, `${box?.y}`);
+    await page.locator(".timeline-bar button").click();
+    assert.equal(await panel.locator(".plot").getAttribute("aria-valuemin"), "0");
+    await page.context().close();
+  });
+
+  test("shows a counter that has no panel of its own", async () => {
+    const { page } = await open("run");
+    await page.locator("#counter-filter").fill("no such counter");
+    assert.match(await page.locator(".add-counter").innerText(), /no counter has these words/);
+    await page.locator("#counter-filter").fill("context_switches host");
+    await page.locator(".add-counter button").first().click();
+    const panel = page.locator('[id="panel-kernel.context_switches_count@host"]');
+    await panel.locator("summary").click();
+    await panel.locator("tbody tr").first().waitFor();
+    assert.ok((await panel.locator("tbody tr").count()) > 50);
+    await page.context().close();
+  });
+
+  test("shares one cursor and one window among all panels", async () => {
+    const { page } = await open("run");
+    await page.locator("#panel-rate").scrollIntoViewIfNeeded();
+    const seen = await page.locator("#panel-rate .u-over").boundingBox();
+    assert.ok(seen);
+    // Within a trial: between two of them there is no rate.
+    await page.mouse.move(seen.x + seen.width * 0.53, seen.y + 20);
+    for (const id of ["panel-rate", "panel-process-cpu", "panel-tcp"]) {
+      await page.waitForFunction((wanted) => document.querySelector(`#${wanted} .legend-value`)?.textContent !== "", id);
+    }
+    await page.mouse.down();
+    await page.mouse.move(seen.x + seen.width * 0.75, seen.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForFunction(() => Number(document.querySelector("#panel-tcp .plot")?.getAttribute("aria-valuemin")) > 20);
+    await page.context().close();
+  });
+
+  test("filters the facts of the machine", async () => {
+    const { page } = await open("run");
+    await page.locator("#fact-filter").fill("sysctl net");
+    const rows = await page.locator(".facts tbody tr").allInnerTexts();
+    assert.ok(rows.length > 2 && rows.every((row) => row.includes("sysctl.net")), rows.join("\n"));
+    await page.context().close();
+  });
+
+  test("is light on paper, whatever the screen is", async () => {
+    const { page } = await open("run", { colorScheme: "dark" });
+    const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    assert.notEqual(await paper(), "rgb(255, 255, 255)");
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await paper(), "rgb(255, 255, 255)");
+    assert.equal(await page.locator(".contents").isVisible(), false);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,27 @@
+// Bundles the tests of one folder and hands them to Node's own test runner.
+
+import { spawnSync } from "node:child_process";
+import { readdir, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const kind = process.argv[2] ?? "unit";
+const folder = fileURLToPath(new URL(`${kind}/`, import.meta.url));
+const out = fileURLToPath(new URL(`../dist/test-${kind}/`, import.meta.url));
+const tests = (await readdir(folder)).filter((name) => /\.test\.tsx?$/.test(name));
+await rm(out, { recursive: true, force: true });
+await build({
+  entryPoints: tests.map((name) => folder + name),
+  outdir: out,
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  packages: "external",
+  sourcemap: "inline",
+  logLevel: "warning",
+});
+const files = tests.map((name) => out + name.replace(/\.tsx?$/, ".mjs"));
+const result = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], { stdio: "inherit" });
+process.exitCode = result.status ?? 1;
