@@ -99,7 +99,7 @@ impl SeriesBuilder {
 
 /// A trial with everything around it, owned.
 #[derive(Clone)]
-pub(crate) struct Case {
+pub(crate) struct Specimen {
     pub(crate) begin: TrialBegin,
     pub(crate) end: TrialEnd,
     pub(crate) intervals: Vec<Interval>,
@@ -167,11 +167,12 @@ fn process(pid: u32, command: &str, role: ProcessRole) -> WatchedProcess {
     WatchedProcess { pid, start_ticks: 7, command: command.into(), role }
 }
 
-impl Case {
+impl Specimen {
     /// A clean open-loop trial: 1 ms median, nobody busy.
-    pub(crate) fn open(rate_hz: f64, seconds: f64) -> Case {
+    pub(crate) fn open(rate_hz: f64, seconds: f64) -> Specimen {
         let count = (rate_hz * seconds) as u64;
-        let mut case = Case::bare(load_plan(Arrival::Poisson, 64, Some(rate_hz), seconds), count, seconds);
+        let mut case =
+            Specimen::bare(load_plan(Arrival::Poisson, 64, Some(rate_hz), seconds), count, seconds);
         case.fill(LatencyKind::Response, spread(count, 1e6));
         case.fill(LatencyKind::Service, spread(count, 0.9e6));
         case.fill(LatencyKind::LoopSlip, spread(count, 8e3));
@@ -180,16 +181,16 @@ impl Case {
     }
 
     /// A clean closed-loop trial that obeys Little's law.
-    pub(crate) fn closed(connections: u32, rate_hz: f64, seconds: f64) -> Case {
+    pub(crate) fn closed(connections: u32, rate_hz: f64, seconds: f64) -> Specimen {
         let count = (rate_hz * seconds) as u64;
-        let mut case = Case::bare(load_plan(Arrival::Closed, connections, None, seconds), count, seconds);
+        let mut case = Specimen::bare(load_plan(Arrival::Closed, connections, None, seconds), count, seconds);
         let mean_ns = f64::from(connections) / rate_hz * 1e9;
         let shape = spread(count, 1e6);
         case.fill(LatencyKind::Service, spread(count, 1e6 * 0.99 * mean_ns / shape.mean().expect("filled")));
         case
     }
 
-    fn bare(plan: LoadPlan, count: u64, seconds: f64) -> Case {
+    fn bare(plan: LoadPlan, count: u64, seconds: f64) -> Specimen {
         let rate_hz = plan.phases[1].rate_hz;
         let counts = Counts { scheduled: count, sent: count, written: count, ok: count, ..Counts::default() };
         let (begin, end) = (at(BEGIN + WARMUP), at(BEGIN + WARMUP + seconds));
@@ -221,7 +222,7 @@ impl Case {
         let phases = vec![measured.clone()];
         let summary = TrialSummary { measured, phases, total: counts, generator, learnt_body: None };
         let trial_end = at(BEGIN + WARMUP + seconds + 0.2);
-        let mut case = Case {
+        let mut case = Specimen {
             begin: TrialBegin { trial: 1, purpose: TrialPurpose::Single, begin_mono_ns: at(BEGIN), plan },
             end: TrialEnd { trial: 1, end_mono_ns: trial_end, ending: TrialEnding::Complete, summary },
             intervals: Vec::new(),
@@ -280,7 +281,7 @@ impl Case {
     }
 
     /// Turns this many of the ok requests into failures of a class.
-    pub(crate) fn fail(mut self, class: FailureClass, count: u64) -> Case {
+    pub(crate) fn fail(mut self, class: FailureClass, count: u64) -> Specimen {
         let summary = &mut self.end.summary;
         for counts in [&mut summary.measured.counts, &mut summary.total] {
             counts.ok -= count;
@@ -290,7 +291,7 @@ impl Case {
         self
     }
 
-    pub(crate) fn time_out(mut self, count: u64) -> Case {
+    pub(crate) fn time_out(mut self, count: u64) -> Specimen {
         for counts in [&mut self.end.summary.measured.counts, &mut self.end.summary.total] {
             counts.ok -= count;
             counts.timed_out += count;
@@ -299,7 +300,7 @@ impl Case {
     }
 
     /// Two CPUs, each with these shares.
-    pub(crate) fn cpu(mut self, user: f64, system: f64, softirq: f64) -> Case {
+    pub(crate) fn cpu(mut self, user: f64, system: f64, softirq: f64) -> Specimen {
         for scope in ["cpu:0", "cpu:1"] {
             let idle = (1.0 - user - system - softirq).max(0.0);
             let shares =
@@ -312,14 +313,14 @@ impl Case {
     }
 
     /// The server: one process with one thread that uses this many CPUs.
-    pub(crate) fn server(self, cpus: f64) -> Case {
+    pub(crate) fn server(self, cpus: f64) -> Specimen {
         let scope = format!("process:{TARGET}");
         self.counter("process.cpu_us", &scope, cpus * 1e6)
             .gauge("process.threads_count", &scope, 1.0)
             .counter("thread.cpu_us", &format!("thread:{TARGET}/{TARGET}"), cpus * 1e6)
     }
 
-    pub(crate) fn generator(mut self, cpus: f64) -> Case {
+    pub(crate) fn generator(mut self, cpus: f64) -> Specimen {
         self.end.summary.generator.busiest_thread_ratio = cpus;
         let seconds =
             self.end.summary.measured.end_mono_ns.seconds_since(self.end.summary.measured.begin_mono_ns);
@@ -331,23 +332,23 @@ impl Case {
         )
     }
 
-    pub(crate) fn counter(mut self, name: &str, scope: &str, per_second: f64) -> Case {
+    pub(crate) fn counter(mut self, name: &str, scope: &str, per_second: f64) -> Specimen {
         self.readings = self.readings.counter(name, scope, per_second);
         self
     }
 
-    pub(crate) fn gauge(mut self, name: &str, scope: &str, value: f64) -> Case {
+    pub(crate) fn gauge(mut self, name: &str, scope: &str, value: f64) -> Specimen {
         self.readings = self.readings.gauge(name, scope, value);
         self
     }
 
-    pub(crate) fn edit(mut self, change: impl FnOnce(&mut Case)) -> Case {
+    pub(crate) fn edit(mut self, change: impl FnOnce(&mut Specimen)) -> Specimen {
         change(&mut self);
         self
     }
 
     /// The trial, ready to be looked at.
-    pub(crate) fn build(mut self) -> Case {
+    pub(crate) fn build(mut self) -> Specimen {
         self.series = self.readings.build();
         self
     }

@@ -26,6 +26,8 @@ mod view;
 
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod simulated;
 
 pub use analysis::analyze;
 pub use input::AnalyzeInput;

@@ -3,7 +3,7 @@
 //! The share of fails is made non-decreasing in the rate (isotonic regression), so that one disturbed trial far below
 //! the end does not decide. The lower end is the greatest rate up to which no trial failed, the upper end the least from
 //! which on none passed. A server that fails now and then at any rate has no such rates: then a quarter and three
-//! quarters take their place.
+//! quarters take their place, and at last the greatest rate that was tried.
 
 use crate::outcome::{FailCause, Judgement, TrialOutcome};
 use sysdyno_stats::isotonic::non_decreasing;
@@ -55,7 +55,8 @@ impl Enclosure {
         let last_up_to = |limit: f64| fitted.iter().rposition(|share| *share <= limit);
         let low = last_up_to(0.0).or_else(|| last_up_to(FLAKY_SHARE));
         let first_from = |limit: f64| fitted.iter().position(|share| *share >= limit);
-        let high = first_from(1.0).or_else(|| first_from(1.0 - FLAKY_SHARE));
+        let last = fitted.len().checked_sub(1).filter(|last| fitted[*last] > FLAKY_SHARE);
+        let high = first_from(1.0).or_else(|| first_from(1.0 - FLAKY_SHARE)).or(last);
         let limited = open.iter().filter(|outcome| outcome.judgement == Judgement::GeneratorLimited);
         let limited_hz = limited.filter_map(|outcome| outcome.offered_hz).min_by(f64::total_cmp);
         let low_hz = low.map(|index| groups[index].rate_hz);

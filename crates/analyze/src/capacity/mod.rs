@@ -1,13 +1,13 @@
 //! Capacity from the outcomes of a search: the highest offered rate that meets the objective, with its interval.
 //!
 //! Definition: the greatest rate at which the objective's percentile of response time (from the intended send) is within
-//! its limit, achieved ÷ offered is at least the objective's, and failures are at most the objective's. Three ways lead
+//! its limit, achieved ÷ offered is at least the objective's, and failures are at most the objective's. Two ways lead
 //! to the number, in this order, and the record says which one was taken:
 //!
-//! 1. *line*: y = ln percentile is fitted on x = ln rate over the replicated grid; the rate is where the line meets the
-//!    limit, its interval is Fieller's ([`fit`]). It needs a line that is straight as far as the replicates can tell.
-//! 2. *line around the crossing*: the same over the three rates nearest to the crossing of the isotonic curve.
-//! 3. *enclosure*: latency jumps, or errors set the end: the interval reaches from the greatest rate at which all trials
+//! 1. *line*: over the three rates of the replicated grid that are nearest to the crossing, latency is fitted by straight
+//!    lines in two scales; the capacity is where they meet the limit, the interval is Fieller's ([`fit`]). It needs lines
+//!    that are straight as far as the replicates can tell.
+//! 2. *enclosure*: latency jumps, or errors set the end: the interval reaches from the greatest rate at which all trials
 //!    passed to the least at which none did.
 //!
 //! The answer depends on the outcomes and the plan only, so that the same record always gives it again.
@@ -146,7 +146,7 @@ fn enclosed(enclosure: &Enclosure, grid: &[&TrialOutcome], limit_ns: f64) -> (Es
     let crossing = fit::isotonic_crossing(grid, limit_ns).filter(|_| enclosure.cause == FailCause::Objective);
     let point = crossing.map_or(low, |crossing| crossing.clamp(low, high));
     let why = match enclosure.cause {
-        FailCause::Objective => "latency does not follow a line in the logarithms",
+        FailCause::Objective => "latency does not follow a line",
         FailCause::Errors => "failures set the end",
         FailCause::AchievedRate => "completions fell behind",
     };

@@ -15,6 +15,9 @@ mod pool;
 mod process;
 mod retransmit;
 
+#[cfg(test)]
+mod tests;
+
 use crate::format::{duration, percent, rate};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};

@@ -60,8 +60,9 @@ pub(super) enum Stage {
 struct RateResult {
     rate_hz: f64,
     judgement: Judgement,
-    /// Trials that count.
+    /// Trials that count, and how many of them passed.
     count: usize,
+    passes: usize,
     /// All trials.
     tried: usize,
     /// |ln percentile − ln limit| of the median.
@@ -115,7 +116,14 @@ fn next_rate(plan: &RunPlan, pilot: &TrialOutcome, results: &[RateResult]) -> Op
             (Some(pass), Some(fail)) => {
                 let is_limited = fail.judgement == Judgement::GeneratorLimited;
                 let narrow = if is_limited { NARROW_LIMITED } else { NARROW };
-                (fail.rate_hz / pass.rate_hz > narrow).then(|| (pass.rate_hz * fail.rate_hz).sqrt())
+                let is_wide = fail.rate_hz / pass.rate_hz > narrow;
+                // A lone fail must not close the bracket: it may have been hit by something.
+                let is_lone = !is_limited && (fail.count < 2 || (fail.count == 2 && fail.passes == 1));
+                if is_wide {
+                    Some((pass.rate_hz * fail.rate_hz).sqrt())
+                } else {
+                    is_lone.then_some(fail.rate_hz)
+                }
             }
         }
     })
@@ -223,6 +231,7 @@ fn result(rate_hz: f64, outcomes: &[&TrialOutcome], limit_ns: f64) -> RateResult
         rate_hz,
         judgement,
         count: sound.len() + limited,
+        passes,
         tried: outcomes.len(),
         distance: excess.map_or(f64::INFINITY, f64::abs),
         is_gross: is_failed && excess.is_some_and(|excess| excess >= GROSS.ln()),

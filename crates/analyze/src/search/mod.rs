@@ -24,6 +24,9 @@ mod grid;
 mod order;
 mod sweep;
 
+#[cfg(test)]
+mod tests;
+
 use crate::capacity;
 use crate::outcome::TrialOutcome;
 use sysdyno_record::analysis::{Capacity, Verdict};

@@ -9,13 +9,13 @@ use sysdyno_record::load::{FailureClass, LatencyKind, TrialEnding, TrialPurpose}
 use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive};
 
 /// What a check says about a trial.
-fn status_of(id: &str, case: Case) -> Option<VerdictStatus> {
+fn status_of(id: &str, case: Specimen) -> Option<VerdictStatus> {
     let case = case.build();
     let verdict = check_trial(&case.view());
     verdict.reasons.iter().find(|reason| reason.id == id).map(|reason| reason.status)
 }
 
-fn text_of(id: &str, case: Case) -> String {
+fn text_of(id: &str, case: Specimen) -> String {
     let case = case.build();
     let verdict = check_trial(&case.view());
     verdict
@@ -26,12 +26,12 @@ fn text_of(id: &str, case: Case) -> String {
         .unwrap_or_default()
 }
 
-fn open() -> Case {
-    Case::open(2000.0, 10.0)
+fn open() -> Specimen {
+    Specimen::open(2000.0, 10.0)
 }
 
-fn closed() -> Case {
-    Case::closed(64, 20_000.0, 10.0)
+fn closed() -> Specimen {
+    Specimen::closed(64, 20_000.0, 10.0)
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn m02_waiting_for_connections_of_an_idle_server() {
     assert_eq!(status_of("M02", queueing), Some(Valid));
     let search = waiting().edit(|case| case.begin.purpose = TrialPurpose::Grid);
     assert_eq!(status_of("M02", search), Some(Valid));
-    let one = Case::closed(1, 50.0, 40.0).cpu(0.05, 0.05, 0.0);
+    let one = Specimen::closed(1, 50.0, 40.0).cpu(0.05, 0.05, 0.0);
     assert_eq!(status_of("M02", one.clone()), Some(Valid));
     assert!(text_of("M02", one).contains("1 connection in a closed loop"));
 }
@@ -333,8 +333,8 @@ fn v07_littles_law() {
 
 #[test]
 fn v08_samples_that_are_too_few() {
-    assert_eq!(status_of("V08", Case::open(50.0, 10.0)), Some(Suspect));
-    assert_eq!(status_of("V08", Case::open(500.0, 10.0)), Some(Valid));
+    assert_eq!(status_of("V08", Specimen::open(50.0, 10.0)), Some(Suspect));
+    assert_eq!(status_of("V08", Specimen::open(500.0, 10.0)), Some(Valid));
     assert_eq!(status_of("V08", open()), None);
     let none = open().edit(|case| {
         case.end.summary.measured.latency.clear();

@@ -1,0 +1,297 @@
+//! The rules: what confirms each, what excludes it, and that nothing is said without readings.
+
+use super::*;
+use crate::corpus::*;
+use crate::verdict::check_trial;
+use sysdyno_record::analysis::Confidence::{Confirmed, Excluded, Likely, Possible};
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::facts::Fact;
+use sysdyno_record::load::{FailureClass, TrialPurpose};
+use sysdyno_stats::histogram::LatencyHistogram;
+
+const LISTENER: &str = "listener:127.0.0.1:8080";
+
+/// What all rules conclude of a trial beyond the capacity, with a quiet one at a tenth of the load beside it.
+fn conclude(focus: Specimen) -> Vec<Finding> {
+    let base = Specimen::open(200.0, 10.0).edit(|case| case.begin.purpose = TrialPurpose::Bracket).build();
+    let focus = focus.edit(|case| {
+        case.begin.trial = 2;
+        case.begin.purpose = TrialPurpose::Grid;
+    });
+    let focus = focus.build();
+    let trials = [base.view(), focus.view()];
+    let verdicts: Vec<Verdict> = trials.iter().map(check_trial).collect();
+    let objective = Objective::default();
+    examine(&Scene {
+        focus: trials[1],
+        base: Some(trials[0]),
+        trials: &trials,
+        verdicts: &verdicts,
+        objective: Some(&objective),
+        is_connection_limited: false,
+    })
+}
+
+fn find(id: &str, focus: Specimen) -> Option<Finding> {
+    conclude(focus).into_iter().find(|finding| finding.id == id)
+}
+
+fn confidence_of(id: &str, focus: Specimen) -> Option<Confidence> {
+    find(id, focus).map(|finding| finding.confidence)
+}
+
+/// A trial in which the objective was missed.
+fn slow() -> Specimen {
+    Specimen::open(2000.0, 10.0).edit(|case| case.fill(LatencyKind::Response, spread(20_000, 100e6)))
+}
+
+/// The server waits, idle, with its connections full of unread requests.
+fn pool() -> Specimen {
+    let scope = format!("process:{TARGET}");
+    slow()
+        .cpu(0.05, 0.05, 0.01)
+        .server(0.05)
+        .gauge("process.threads_count", &scope, 8.0)
+        .gauge("process.running_threads_count", &scope, 0.1)
+        .gauge("connections.unread_count", LISTENER, 50.0)
+        .gauge("listener.queue_count", LISTENER, 0.0)
+        .edit(|case| case.set_intervals(|_| (2000.0, 100_000_000, 64)))
+}
+
+#[test]
+fn confidence_follows_from_the_roles_of_the_evidence_alone() {
+    use EvidenceRole::*;
+    let case = Specimen::open(200.0, 10.0).build();
+    let window = case.view().steady();
+    let of = |roles: &[EvidenceRole]| {
+        let evidence: Vec<Evidence> =
+            roles.iter().map(|role| evidence(*role, &window, "test", String::new())).collect();
+        confidence(&evidence)
+    };
+    assert_eq!(of(&[Mechanism, Confirmer, Effect]), Some(Confirmed));
+    assert_eq!(of(&[Mechanism, Confirmer]), Some(Likely));
+    assert_eq!(of(&[Mechanism, Effect]), Some(Possible));
+    assert_eq!(of(&[Mechanism, Confirmer, Effect, Against]), Some(Possible));
+    assert_eq!(of(&[Against, Confirmer, Effect]), Some(Excluded));
+    assert_eq!(of(&[Confirmer, Effect]), None);
+    assert_eq!(of(&[]), None);
+}
+
+#[test]
+fn every_rule_has_its_own_number_and_can_be_argued_with() {
+    let mut ids: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), RULES.len());
+    for rule in RULES {
+        assert!(
+            rule.meaning.ends_with('.') && !rule.remedy.is_empty() && !rule.counterfactual.is_empty(),
+            "{}",
+            rule.id
+        );
+        assert!(
+            rule.thresholds.iter().all(|limit| limit.value.is_finite() && !limit.source.is_empty()),
+            "{}",
+            rule.id
+        );
+    }
+}
+
+#[test]
+fn nothing_is_confirmed_about_a_quiet_server_and_much_is_excluded() {
+    let findings = conclude(Specimen::open(2000.0, 10.0).gauge("connections.unread_count", LISTENER, 0.0));
+    assert!(findings.iter().all(|finding| finding.confidence == Excluded), "{findings:#?}");
+    let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+    assert_eq!(ids, ["G01", "N10", "C13", "F05", "F04"]);
+    assert!(findings.iter().all(|finding| !finding.evidence.is_empty() && finding.remedy.is_none()));
+}
+
+#[test]
+fn without_readings_only_what_the_engine_saw_is_said() {
+    let blind = slow().edit(|case| case.readings = SeriesBuilder::new(1.0));
+    let ids: Vec<String> = conclude(blind).into_iter().map(|finding| finding.id).collect();
+    assert_eq!(ids, ["G01", "N10"]);
+}
+
+#[test]
+fn all_evidence_names_its_source_and_its_seconds() {
+    for finding in conclude(pool()) {
+        for evidence in &finding.evidence {
+            assert!(!evidence.source.is_empty() && !evidence.text.is_empty(), "{finding:?}");
+            assert!(evidence.begin_mono_ns < evidence.end_mono_ns, "{finding:?}");
+        }
+    }
+}
+
+#[test]
+fn c13_all_cpus_busy() {
+    let busy = || slow().cpu(0.5, 0.3, 0.15).server(1.1).generator(0.4);
+    let waiting = busy().counter("psi.cpu_some_us", "host", 6e5);
+    let finding = find("C13", waiting).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    let title = "The CPUs are the limit: CPUs 0 and 1 are 95 % busy, 50 % user, 30 % system, 15 % interrupts; \
+                 the server used 1.1 of 2 CPUs, the generator 0.40";
+    assert_eq!(finding.title, title);
+    assert_eq!(confidence_of("C13", busy()), Some(Possible));
+    assert_eq!(confidence_of("C13", slow()), Some(Excluded));
+    let greedy = busy().server(0.9).generator(0.9);
+    assert!(
+        find("C13", greedy)
+            .and_then(|finding| finding.remedy)
+            .is_some_and(|remedy| remedy.contains("another host"))
+    );
+}
+
+#[test]
+fn f05_one_busy_thread() {
+    let finding = find("F05", slow().server(0.98).cpu(0.4, 0.15, 0.05)).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    assert!(finding.title.contains("nginx (process 1000)"), "{}", finding.title);
+    let column = finding.evidence[0].column.as_deref();
+    assert_eq!(column, Some(format!("thread.cpu_us@thread:{TARGET}/{TARGET}").as_str()));
+    let saturated = slow().server(0.98).cpu(0.6, 0.3, 0.08);
+    assert_eq!(confidence_of("F05", saturated), Some(Possible));
+    let two = slow().server(0.98).counter("thread.cpu_us", &format!("thread:{TARGET}/1005"), 0.9e6);
+    assert_eq!(confidence_of("F05", two), Some(Excluded));
+    assert_eq!(confidence_of("F05", slow().server(0.5)), Some(Excluded));
+}
+
+#[test]
+fn f04_workers_that_wait_while_requests_lie_unread() {
+    let finding = find("F04", pool()).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    let title = "The worker pool is full: 8 threads of nginx wait while the CPUs are idle, 50 of 64 requests in flight lie \
+                 unread in the server's sockets";
+    assert_eq!(finding.title, title);
+    assert_eq!(confidence_of("F04", pool().gauge("connections.unread_count", LISTENER, 0.0)), Some(Excluded));
+    assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Excluded));
+    assert_eq!(confidence_of("F04", pool().server(0.97)), Some(Excluded));
+    let queue =
+        pool().gauge("connections.unread_count", LISTENER, 0.0).gauge("listener.queue_count", LISTENER, 12.0);
+    assert_eq!(confidence_of("F04", queue), Some(Confirmed));
+}
+
+#[test]
+fn t01_a_full_accept_queue_names_its_listener() {
+    let full = |overflows: f64, length: f64| {
+        slow()
+            .counter("TcpExt.ListenOverflows", "netns:target", overflows)
+            .counter("TcpExt.ListenDrops", "netns:target", overflows)
+            .gauge("listener.queue_count", LISTENER, length)
+            .gauge("listener.limit_count", LISTENER, 5.0)
+    };
+    let finding = find("T01", full(10.0, 6.0).fail(FailureClass::ConnectTimeout, 40)).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    let place = "of 127.0.0.1:8080 (limit 5, greatest length 6)";
+    assert!(finding.title.contains(place) && finding.title.contains("dropped"), "{}", finding.title);
+    assert_eq!(confidence_of("T01", full(10.0, 6.0)), Some(Likely));
+    assert_eq!(confidence_of("T01", full(10.0, 2.0)), Some(Possible));
+    assert_eq!(confidence_of("T01", full(0.0, 2.0)), Some(Excluded));
+    assert_eq!(confidence_of("T01", slow()), None);
+}
+
+#[test]
+fn t04_connects_at_the_ticks_of_the_timer() {
+    let connects = |seconds: &[f64]| {
+        let mut histogram = LatencyHistogram::new();
+        (0..1000).for_each(|_| histogram.record(200_000));
+        seconds.iter().for_each(|seconds| histogram.record((seconds * 1e9) as u64));
+        slow().edit(|case| case.fill(LatencyKind::Connect, histogram)).counter(
+            "TcpExt.TCPSynRetrans",
+            "netns:target",
+            3.0,
+        )
+    };
+    let finding = find("T04", connects(&[1.01, 1.02, 3.05, 3.06, 7.1])).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    assert!(finding.title.contains("5 connects took 1 s, 3 s and 7 s"), "{}", finding.title);
+    assert_eq!(confidence_of("T04", connects(&[1.6, 2.6, 6.1, 6.2])), Some(Possible));
+    let old = connects(&[2.02, 2.03, 4.02]).edit(|case| {
+        case.facts.facts.insert("kernel.release".into(), Fact::Text("5.15.0-91-generic".into()));
+    });
+    assert_eq!(confidence_of("T04", old), Some(Possible));
+    let none = slow().counter("TcpExt.TCPSynRetrans", "netns:target", 0.0);
+    assert_eq!(confidence_of("T04", none), Some(Excluded));
+}
+
+#[test]
+fn n10_a_full_link() {
+    let link = |bytes: f64| {
+        slow()
+            .gauge("netdev.speed_mbps", "netdev:eth0", 1000.0)
+            .counter("netdev.tx_bytes", "netdev:eth0", bytes)
+            .counter("netdev.rx_bytes", "netdev:eth0", bytes / 50.0)
+    };
+    let finding = find("N10", link(118e6)).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.title, "The network link is the limit: eth0 sent 94 % of its 1,000 Mbit/s");
+    assert_eq!(confidence_of("N10", link(50e6)), Some(Excluded));
+    assert_eq!(confidence_of("N10", slow()), Some(Excluded));
+}
+
+#[test]
+fn f01_descriptors_used_up() {
+    let scope = format!("process:{TARGET}");
+    let open = |count: f64| {
+        slow()
+            .gauge("process.fds_count", &scope, count)
+            .gauge("process.fds_limit_count", &scope, 1024.0)
+            .gauge("listener.queue_count", LISTENER, 30.0)
+            .fail(FailureClass::ConnectTimeout, 400)
+    };
+    let finding = find("F01", open(1020.0)).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    assert!(finding.title.contains("1,020 of its 1,024"), "{}", finding.title);
+    assert_eq!(confidence_of("F01", open(100.0)), Some(Excluded));
+}
+
+#[test]
+fn c03_a_server_under_a_quota() {
+    let stopped = |count: f64| {
+        slow()
+            .counter("cgroup.periods_count", "cgroup:target", 10.0)
+            .counter("cgroup.throttled_count", "cgroup:target", count)
+            .gauge("cgroup.quota_ratio", "cgroup:target", 0.2)
+    };
+    assert_eq!(confidence_of("C03", stopped(9.0)), Some(Confirmed));
+    assert_eq!(confidence_of("C03", stopped(0.1)), Some(Excluded));
+    assert_eq!(confidence_of("C03", slow()), None);
+}
+
+#[test]
+fn g01_and_g02_the_generator_itself() {
+    let finding = find("G01", slow().generator(0.97)).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    assert!(finding.title.starts_with("The generator is the limit"), "{}", finding.title);
+    assert_eq!(confidence_of("G01", slow()), Some(Excluded));
+    assert_eq!(confidence_of("G02", slow()), None);
+    let (base, focus) = (
+        Specimen::open(200.0, 10.0).build(),
+        slow().edit(|case| {
+            case.fill(LatencyKind::PoolSlip, spread(20_000, 90e6));
+        }),
+    );
+    let focus = focus.build();
+    let trials = [base.view(), focus.view()];
+    let scene = Scene {
+        focus: trials[1],
+        base: Some(trials[0]),
+        trials: &trials,
+        verdicts: &[],
+        objective: None,
+        is_connection_limited: true,
+    };
+    let finding = examine(&scene).into_iter().find(|finding| finding.id == "G02").expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+}
+
+#[test]
+fn names_from_the_host_are_bounded_and_printable() {
+    let command = format!("evil\u{1b}]0;{}", "x".repeat(500));
+    let hostile = slow().server(0.98).cpu(0.4, 0.15, 0.05).edit(|case| {
+        case.watched =
+            vec![WatchedProcess { pid: TARGET, start_ticks: 7, command, role: ProcessRole::Target }];
+    });
+    let finding = find("F05", hostile).expect("a finding");
+    assert!(finding.title.len() < 300 && !finding.title.contains('\u{1b}'), "{}", finding.title);
+}
