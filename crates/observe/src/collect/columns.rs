@@ -22,6 +22,7 @@ pub(crate) struct Table {
     columns: Vec<Column>,
     values: Vec<Option<f64>>,
     is_changed: bool,
+    is_new: bool,
 }
 
 impl Table {
@@ -44,6 +45,7 @@ impl Table {
     pub(crate) fn replace(&mut self, columns: Vec<Column>) {
         self.is_changed |= self.columns != columns;
         self.columns = columns;
+        self.is_new = true;
         self.values.clear();
         self.values.resize(self.columns.len(), None);
     }
@@ -70,6 +72,23 @@ impl Table {
     /// Says of all columns why they cannot be read, or that they can.
     pub(crate) fn explain_all(&mut self, reason: Option<&str>) {
         (0..self.columns.len()).for_each(|position| self.explain(position, reason));
+    }
+
+    /// Takes back all reasons; the columns count as new ones.
+    pub(crate) fn renew(&mut self) {
+        self.columns.iter_mut().for_each(|column| column.unavailable = None);
+        (self.is_new, self.is_changed) = (true, true);
+    }
+
+    /// Gives this reason to the columns that have neither value nor reason, if they were just put here.
+    pub(crate) fn explain_missing(&mut self, reason: impl FnOnce() -> String) {
+        if !std::mem::take(&mut self.is_new) {
+            return;
+        }
+        let values = self.values.iter().zip(&mut self.columns);
+        let missing = values.filter(|(value, column)| value.is_none() && column.unavailable.is_none());
+        let reason = reason();
+        missing.for_each(|(_, column)| column.unavailable = Some(reason.clone()));
     }
 
     /// Whether the columns changed since this was last asked.

@@ -62,7 +62,7 @@ impl DiskFormat {
             let position = is_shown.then_some(columns.len());
             self.known.push(Known { name: disk.name.to_vec(), position });
             if is_shown {
-                columns.extend(columns_of(&format!("disk:{name}"), disk.flushes_count.is_some()));
+                columns.extend(columns_of(&format!("disk:{name}")));
             }
         })?;
         table.replace(columns);
@@ -80,7 +80,7 @@ impl Format for DiskFormat {
     }
 
     fn absent(&self) -> Vec<Column> {
-        columns_of("disk:*", true).to_vec()
+        columns_of("disk:*").to_vec()
     }
 }
 
@@ -110,18 +110,16 @@ fn set(table: &mut Table, position: usize, disk: &Disk<'_>) {
     values.into_iter().enumerate().for_each(|(offset, value)| table.set_count(position + offset, value));
 }
 
-fn columns_of(scope: &str, has_flushes: bool) -> [Column; WIDTH] {
-    let reason = (!has_flushes).then(|| "this kernel does not print it in '/proc/diskstats'".to_owned());
-    let of_flushes = |column: Column| Column { unavailable: reason.clone(), ..column };
+fn columns_of(scope: &str) -> [Column; WIDTH] {
     [
         counter("disk.reads_count", "count", scope),
         counter("disk.writes_count", "count", scope),
-        of_flushes(counter("disk.flushes_count", "count", scope)),
+        counter("disk.flushes_count", "count", scope),
         counter("disk.read_bytes", "bytes", scope),
         counter("disk.written_bytes", "bytes", scope),
         counter("disk.io_ms", "ms", scope),
         counter("disk.queue_ms", "ms", scope),
-        of_flushes(counter("disk.flush_ms", "ms", scope)),
+        counter("disk.flush_ms", "ms", scope),
         gauge("disk.in_flight_count", "count", scope),
     ]
 }

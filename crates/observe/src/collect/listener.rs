@@ -133,6 +133,9 @@ impl ListenerCollector {
             return;
         }
         self.table.clear();
+        if !pass.scene.roots.is_host() {
+            return self.show_nothing(endpoint, "sockets are no part of a recorded tree");
+        }
         if let Endpoint::Tcp(address) = endpoint
             && *self.is_remote.get_or_insert_with(|| !is_local(address.ip()))
         {

@@ -4,16 +4,18 @@ use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter, gauge};
 use crate::error::ParseError;
 use crate::roots::Roots;
+use crate::source::cpu_list;
 use crate::source::softnet::{self, Softnet};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("net/softnet_stat"), SoftnetFormat { lines: vec![], cpus: vec![] })
+    FileCollector::boxed(Place::Proc("net/softnet_stat"), SoftnetFormat::default())
 }
 
+#[derive(Default)]
 struct SoftnetFormat {
     lines: Vec<Softnet>,
-    /// CPUs that have columns.
+    /// The CPU of each line, which has columns.
     cpus: Vec<u32>,
 }
 
@@ -21,21 +23,30 @@ struct SoftnetFormat {
 const WIDTH: usize = 6;
 
 impl SoftnetFormat {
-    /// The CPU of each line. Old kernels do not say it: their lines are those of the online CPUs, which are numbered
-    /// without gaps unless one was taken offline.
-    fn cpus(&self) -> impl Iterator<Item = u32> {
-        self.lines.iter().zip(0..).map(|(line, index)| line.cpu.unwrap_or(index))
+    /// Whether the lines are still those that have columns.
+    fn is_known(&self) -> bool {
+        let mut pairs = self.lines.iter().zip(&self.cpus);
+        self.lines.len() == self.cpus.len() && pairs.all(|(line, cpu)| line.cpu.is_none_or(|its| its == *cpu))
+    }
+
+    /// The CPU of each line. Kernels before 5.10 do not say it: their lines are those of the online CPUs, in order.
+    fn find_cpus(&self, roots: &Roots) -> Vec<u32> {
+        let told: Option<Vec<u32>> = self.lines.iter().map(|line| line.cpu).collect();
+        told.unwrap_or_else(|| {
+            let text = std::fs::read(roots.in_sys("devices/system/cpu/online")).unwrap_or_default();
+            let online = cpu_list::parse(&text).ok().filter(|online| online.len() == self.lines.len());
+            online.unwrap_or_else(|| (0..).zip(&self.lines).map(|(index, _)| index).collect())
+        })
     }
 }
 
 impl Format for SoftnetFormat {
-    fn fill(&mut self, text: &[u8], table: &mut Table, _roots: &Roots) -> Result<(), ParseError> {
+    fn fill(&mut self, text: &[u8], table: &mut Table, roots: &Roots) -> Result<(), ParseError> {
         softnet::parse(text, &mut self.lines)?;
-        if !self.cpus().eq(self.cpus.iter().copied()) || table.columns().is_empty() {
-            self.cpus = self.cpus().collect();
+        if !self.is_known() || table.columns().is_empty() {
+            self.cpus = self.find_cpus(roots);
             let scopes = self.cpus.iter().map(|cpu| format!("cpu:{cpu}"));
             table.replace(scopes.flat_map(|scope| columns(&scope)).collect());
-            self.explain(table);
         }
         for (index, line) in self.lines.iter().enumerate() {
             for (place, value) in values(line).into_iter().enumerate() {
@@ -47,19 +58,6 @@ impl Format for SoftnetFormat {
 
     fn absent(&self) -> Vec<Column> {
         columns("cpu:*").to_vec()
-    }
-}
-
-impl SoftnetFormat {
-    fn explain(&self, table: &mut Table) {
-        for (index, line) in self.lines.iter().enumerate() {
-            for (place, _) in values(line).iter().enumerate().filter(|(_, value)| value.is_none()) {
-                table.explain(
-                    index * WIDTH + place,
-                    Some("this kernel does not print it in '/proc/net/softnet_stat'"),
-                );
-            }
-        }
     }
 }
 

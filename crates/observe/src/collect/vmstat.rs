@@ -55,10 +55,6 @@ impl Format for VmstatFormat {
         self.picker.parse(text)?;
         if table.columns().is_empty() {
             table.replace(self.absent());
-            for (position, _) in self.picker.values().iter().enumerate().filter(|(_, value)| value.is_none())
-            {
-                table.explain(position, Some("'/proc/vmstat' of this kernel has no such field"));
-            }
         }
         for (position, value) in self.picker.values().iter().enumerate() {
             table.set_count(position, *value);

@@ -1,6 +1,7 @@
 //! Facts of the processor.
 
 use super::sheet::{Answer, Sheet, list};
+use crate::source::cpu_list;
 use std::collections::BTreeSet;
 
 /// Where the CPUs are below `/sys`.
@@ -114,17 +115,9 @@ fn parse_size(text: &str) -> Answer<f64> {
     Ok(f64::from(number) * factor)
 }
 
-/// How many numbers a list such as `0-3,8` holds.
-fn count_list(text: &str) -> Answer<u64> {
-    let mut sum = 0;
-    for part in text.split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let bounds = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
-        let (first, last) =
-            bounds.filter(|(first, last)| first <= last).ok_or("it is no list of CPUs".to_owned())?;
-        sum += u64::from(last - first) + 1;
-    }
-    Ok(sum)
+/// How many CPUs a list such as `0-3,8` holds.
+fn count_list(text: &str) -> Answer<usize> {
+    cpu_list::parse(text.as_bytes()).map(|cpus| cpus.len()).map_err(|error| error.to_string())
 }
 
 fn is_numbered(name: &str, prefix: &str) -> bool {
@@ -135,14 +128,6 @@ fn is_numbered(name: &str, prefix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_of_cpus_are_counted() {
-        assert_eq!(count_list("0-3,8"), Ok(5));
-        assert_eq!(count_list("0"), Ok(1));
-        assert_eq!(count_list(""), Ok(0));
-        assert!(count_list("3-1").is_err() && count_list("x").is_err());
-    }
 
     #[test]
     fn sizes_of_caches_are_bytes() {

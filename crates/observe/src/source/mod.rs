@@ -10,6 +10,7 @@
 //! Most parsers fill a buffer that the caller reuses, since they run ten times a second.
 
 pub mod cgroup;
+pub mod cpu_list;
 pub mod cpu_stat;
 pub mod diskstats;
 mod file;

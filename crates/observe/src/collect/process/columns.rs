@@ -45,6 +45,35 @@ impl ProcessValues {
     }
 }
 
+/// Where a value comes from; what fails, fails for all values of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Stat,
+    Schedule,
+    Descriptors,
+    Limits,
+    Switches,
+}
+
+/// Number of sources.
+pub(super) const SOURCES_COUNT: usize = 5;
+
+/// The source of each value of [`ProcessValues`].
+pub(super) const SOURCES: [Source; PROCESS_WIDTH] = [
+    Source::Stat,
+    Source::Stat,
+    Source::Stat,
+    Source::Schedule,
+    Source::Stat,
+    Source::Stat,
+    Source::Stat,
+    Source::Stat,
+    Source::Descriptors,
+    Source::Limits,
+    Source::Switches,
+    Source::Switches,
+];
+
 /// Columns of a process, in the order of [`ProcessValues`].
 pub(super) fn process_columns(scope: &str) -> [Column; PROCESS_WIDTH] {
     [

@@ -27,8 +27,8 @@ struct ProcessCollector {
 }
 
 impl ProcessCollector {
-    /// Takes up processes and threads that came.
-    fn look(&mut self, pass: &mut Pass<'_>) {
+    /// Takes up processes and threads that came; returns whether there are other ones than before.
+    fn look(&mut self, pass: &mut Pass<'_>) -> bool {
         let mut is_changed = false;
         if self.generation != pass.scene.generation() {
             self.generation = pass.scene.generation();
@@ -50,9 +50,8 @@ impl ProcessCollector {
         }
         if is_changed {
             self.share_open_files();
-            let all = self.processes.iter().flat_map(ProcessReader::columns).collect();
-            self.table.replace(all);
         }
+        is_changed
     }
 
     /// The first threads keep their files open; descriptors are the load engine's too.
@@ -67,19 +66,23 @@ impl ProcessCollector {
 
 impl Collector for ProcessCollector {
     fn read(&mut self, pass: &mut Pass<'_>) {
-        if pass.is_look {
-            self.look(pass);
-        }
-        self.table.clear();
-        let mut position = 0;
+        let mut is_changed = pass.is_look && self.look(pass);
         for process in &mut self.processes {
             let was_gone = process.is_gone();
             process.read(pass.buffer, pass.is_look);
-            process.write(&mut self.table, position);
-            position += process.width();
+            is_changed |= process.take_change();
             if process.is_gone() && !was_gone {
                 pass.scene.note_gone(process.pid());
             }
+        }
+        if is_changed {
+            self.table.replace(self.processes.iter().flat_map(ProcessReader::columns).collect());
+        }
+        self.table.clear();
+        let mut position = 0;
+        for process in &self.processes {
+            process.write(&mut self.table, position);
+            position += process.width();
         }
     }
 

@@ -1,9 +1,11 @@
 //! Reads one process.
 
-use super::columns::{PROCESS_WIDTH, ProcessValues, THREAD_WIDTH, process_columns, thread_columns};
+use super::columns::{PROCESS_WIDTH, ProcessValues, SOURCES, SOURCES_COUNT, Source, THREAD_WIDTH};
+use super::columns::{process_columns, thread_columns};
 use super::threads::Threads;
 use crate::collect::Table;
 use crate::collect::cpu::tick_us;
+use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::limits::{self, Limit};
 use crate::source::{KeptFile, pid_stat, read_once};
@@ -25,6 +27,11 @@ pub(super) struct ProcessReader {
     values: ProcessValues,
     latest_cpu_us: u64,
     is_gone: bool,
+    /// Whether the size of `/proc/PID/fd` is the number of descriptors; in a recorded tree it is something else.
+    trusts_size: bool,
+    /// Why a source could not be read when it was last looked for.
+    reasons: [Option<String>; SOURCES_COUNT],
+    are_reasons_new: bool,
 }
 
 impl ProcessReader {
@@ -39,6 +46,9 @@ impl ProcessReader {
             values: ProcessValues::default(),
             latest_cpu_us: 0,
             is_gone: false,
+            trusts_size: roots.is_host(),
+            reasons: Default::default(),
+            are_reasons_new: false,
         }
     }
 
@@ -73,9 +83,22 @@ impl ProcessReader {
     /// Columns of the process and its threads.
     pub(super) fn columns(&self) -> Vec<Column> {
         let pid = self.process.pid;
-        let mut all = process_columns(&format!("process:{pid}")).to_vec();
-        all.extend(self.threads.ids().flat_map(|id| thread_columns(&format!("thread:{pid}/{id}"))));
-        all
+        let explain = |(column, source): (Column, Source)| {
+            let reason = if self.is_gone {
+                &self.reasons[Source::Stat as usize]
+            } else {
+                &self.reasons[source as usize]
+            };
+            Column { unavailable: reason.clone(), ..column }
+        };
+        let own = process_columns(&format!("process:{pid}")).into_iter().zip(SOURCES);
+        let of_threads = self.threads.ids().flat_map(|id| thread_columns(&format!("thread:{pid}/{id}")));
+        own.chain(of_threads.map(|column| (column, Source::Schedule))).map(explain).collect()
+    }
+
+    /// Whether the reasons in the columns changed since this was last asked.
+    pub(super) fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.are_reasons_new)
     }
 
     /// Number of those columns.
@@ -91,61 +114,91 @@ impl ProcessReader {
         }
         let sampler = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
         self.threads.read(buffer, sampler);
-        if self.read_stat(buffer).is_none() {
-            self.is_gone = true;
-            self.values = ProcessValues::default();
+        let stat = self.read_stat(buffer);
+        if is_look || self.is_gone {
+            self.explain(Source::Stat, stat.err());
+            self.explain(Source::Schedule, self.threads.failure().map(str::to_owned));
+        }
+        if self.is_gone {
             return;
         }
         self.values.run_delay_us = self.threads.run_delay_ns().map(|delay_ns| delay_ns / 1000);
-        self.values.fds_count = self.count_descriptors(is_look);
+        self.values.fds_count = self.descriptors_size();
         if is_look {
-            self.values.fds_limit_count = self.read_limit(buffer);
-            let switches = self.threads.read_switches(buffer);
-            self.values.voluntary_switches_count = switches.map(|[voluntary, _]| voluntary);
-            self.values.involuntary_switches_count = switches.map(|[_, involuntary]| involuntary);
+            self.read_slow(buffer);
         }
     }
 
-    /// `None`: the process is gone, or another one has its id.
-    fn read_stat(&mut self, buffer: &mut Vec<u8>) -> Option<()> {
-        let stat = pid_stat::parse(self.stat.read(buffer).ok()?).ok()?;
+    /// Reads what is read once a second.
+    fn read_slow(&mut self, buffer: &mut Vec<u8>) {
+        if self.values.fds_count.is_none() {
+            let counted = self.count_descriptors();
+            self.values.fds_count = counted.as_ref().ok().copied();
+            self.explain(Source::Descriptors, counted.err());
+        }
+        let limit = self.read_limit(buffer);
+        self.values.fds_limit_count = limit.as_ref().ok().copied();
+        self.explain(Source::Limits, limit.err());
+        let switches = self.threads.read_switches(buffer);
+        let [voluntary, involuntary] = switches.as_ref().map_or([None; 2], |counts| counts.map(Some));
+        (self.values.voluntary_switches_count, self.values.involuntary_switches_count) =
+            (voluntary, involuntary);
+        self.explain(Source::Switches, switches.err());
+    }
+
+    fn explain(&mut self, source: Source, reason: Option<String>) {
+        let place = &mut self.reasons[source as usize];
+        self.are_reasons_new |= *place != reason;
+        *place = reason;
+    }
+
+    /// Reads `stat`, or finds that the process is gone.
+    fn read_stat(&mut self, buffer: &mut Vec<u8>) -> Result<(), String> {
+        let text = self.stat.read(buffer).map_err(|error| error.to_string());
+        self.is_gone = text.is_err() && !self.stat.path().exists();
+        let stat = pid_stat::parse(text?);
+        let stat = stat.map_err(|error| ObserveError::malformed(self.stat.path())(error).to_string())?;
         if stat.start_ticks != self.process.start_ticks || stat.is_dead() {
-            return None;
+            self.is_gone = true;
+            return Err("the process has ended".to_owned());
         }
         let values = &mut self.values;
-        let (user_us, system_us) = (stat.user_ticks * tick_us(), stat.system_ticks * tick_us());
+        let to_us = |ticks: u64| ticks.saturating_mul(tick_us());
+        let (user_us, system_us) = (to_us(stat.user_ticks), to_us(stat.system_ticks));
         (values.user_us, values.system_us) = (Some(user_us), Some(system_us));
-        values.rss_bytes = Some(stat.rss_pages * rustix::param::page_size() as u64);
+        values.rss_bytes = Some(stat.rss_pages.saturating_mul(rustix::param::page_size() as u64));
         values.threads_count = Some(stat.threads_count);
         let of_only = |state| (stat.threads_count == 1).then_some(u64::from(stat.state == state));
         values.running_threads_count = self.threads.count_in_state(b'R').or(of_only(b'R'));
         values.uninterruptible_threads_count = self.threads.count_in_state(b'D').or(of_only(b'D'));
-        let only_us =
-            self.threads.only_cpu_ns().filter(|_| stat.threads_count == 1).map(|cpu_ns| cpu_ns / 1000);
+        let only_ns = self.threads.only_cpu_ns().filter(|_| stat.threads_count == 1);
+        let cpu_us = only_ns.map_or(user_us.saturating_add(system_us), |cpu_ns| cpu_ns / 1000);
         // The two sources differ by some ticks; the counter does not fall when a process becomes multi-threaded.
-        self.latest_cpu_us = only_us.unwrap_or(user_us + system_us).max(self.latest_cpu_us);
+        self.latest_cpu_us = cpu_us.max(self.latest_cpu_us);
         values.cpu_us = Some(self.latest_cpu_us);
-        Some(())
+        Ok(())
     }
 
-    /// Open descriptors: the folder's size since kernel 6.2, else counted one by one, once a second.
-    fn count_descriptors(&self, is_look: bool) -> Option<u64> {
-        let size = rustix::fs::stat(&self.descriptors).ok()?.st_size;
-        match u64::try_from(size) {
-            Ok(0) | Err(_) if is_look => {
-                let listed = std::fs::read_dir(&self.descriptors).ok()?;
-                Some(listed.take(MAX_COUNTED_DESCRIPTORS).count() as u64)
-            }
-            Ok(0) | Err(_) => None,
-            Ok(size) => Some(size),
-        }
+    /// Open descriptors as the size of their folder; `None`: a kernel before 6.2 does not tell it.
+    fn descriptors_size(&self) -> Option<u64> {
+        let size = rustix::fs::stat(&self.descriptors).ok().filter(|_| self.trusts_size)?.st_size;
+        u64::try_from(size).ok().filter(|size| *size > 0)
     }
 
-    fn read_limit(&self, buffer: &mut Vec<u8>) -> Option<u64> {
-        let limits = limits::parse_open_files(read_once(&self.limits, buffer).ok()?).ok()?;
-        match limits.soft {
-            Limit::At(count) => Some(count),
-            Limit::Unlimited => None,
+    /// Open descriptors, counted one by one.
+    fn count_descriptors(&self) -> Result<u64, String> {
+        let listed = std::fs::read_dir(&self.descriptors);
+        let listed =
+            listed.map_err(|error| ObserveError::io("list", &self.descriptors)(error).to_string())?;
+        Ok(listed.take(MAX_COUNTED_DESCRIPTORS).count() as u64)
+    }
+
+    fn read_limit(&self, buffer: &mut Vec<u8>) -> Result<u64, String> {
+        let text = read_once(&self.limits, buffer).map_err(|error| error.to_string())?;
+        let limits = limits::parse_open_files(text);
+        match limits.map_err(|error| ObserveError::malformed(&self.limits)(error).to_string())?.soft {
+            Limit::At(count) => Ok(count),
+            Limit::Unlimited => Err("the process has no limit".to_owned()),
         }
     }
 

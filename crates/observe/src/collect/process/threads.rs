@@ -1,5 +1,6 @@
 //! The threads of one process: what each got of the CPUs, how long it waited for them, and what it does now.
 
+use crate::error::ObserveError;
 use crate::source::{KeptFile, decimal, pid_stat, pid_status, read_once, schedstat};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ pub(super) struct Threads {
     ended_delay_ns: u64,
     /// Context switches of threads that ended: voluntary and involuntary.
     ended_switches: [u64; 2],
+    /// Why a schedule could not be read in this pass.
+    failure: Option<String>,
 }
 
 #[derive(Debug)]
@@ -47,12 +50,29 @@ impl Thread {
             is_gone: false,
         }
     }
+
+    fn read_schedule(&mut self, buffer: &mut Vec<u8>) -> Result<schedstat::Schedstat, String> {
+        let text = self.schedstat.read(buffer).map_err(|error| error.to_string())?;
+        let path = self.schedstat.path();
+        schedstat::parse(text).map_err(|error| ObserveError::malformed(path)(error).to_string())
+    }
+
+    fn read_switches(&self, buffer: &mut Vec<u8>) -> Result<[u64; 2], String> {
+        let text = read_once(&self.status, buffer).map_err(|error| error.to_string())?;
+        let switches = pid_status::parse(text);
+        let switches = switches.map_err(|error| ObserveError::malformed(&self.status)(error).to_string())?;
+        Ok([switches.voluntary_count, switches.involuntary_count])
+    }
+}
+
+fn add(sum: &mut [u64; 2], counts: [u64; 2]) {
+    sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.saturating_add(count));
 }
 
 impl Threads {
     /// The threads below `/proc/PID/task`; none are known yet.
     pub(super) fn new(folder: PathBuf) -> Threads {
-        Threads { folder, followed: vec![], ended_delay_ns: 0, ended_switches: [0; 2] }
+        Threads { folder, followed: vec![], ended_delay_ns: 0, ended_switches: [0; 2], failure: None }
     }
 
     /// Ids of the threads that are followed, in the order of their columns.
@@ -79,8 +99,8 @@ impl Threads {
         self.followed.retain(|thread| {
             let is_there = !thread.is_gone && listed.contains(&thread.id);
             if !is_there {
-                *delay_ns += thread.latest.map_or(0, |latest| latest.run_delay_ns);
-                switches.iter_mut().zip(thread.latest_switches).for_each(|(sum, count)| *sum += count);
+                *delay_ns = delay_ns.saturating_add(thread.latest.map_or(0, |latest| latest.run_delay_ns));
+                add(switches, thread.latest_switches);
             }
             is_there
         });
@@ -109,17 +129,17 @@ impl Threads {
     /// would always be running.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>, sampler: u32) {
         let are_several = self.followed.len() > 1;
-        for thread in &mut self.followed {
+        self.failure = None;
+        for thread in self.followed.iter_mut() {
             (thread.reading, thread.state) = (None, None);
             if thread.is_gone {
                 continue;
             }
-            match thread.schedstat.read(buffer) {
-                Ok(text) => thread.reading = schedstat::parse(text).ok(),
+            match thread.read_schedule(buffer) {
+                Ok(schedule) => (thread.reading, thread.latest) = (Some(schedule), Some(schedule)),
                 Err(_) if !thread.stat.path().exists() => thread.is_gone = true,
-                Err(_) => {}
+                Err(reason) => self.failure = Some(reason),
             }
-            thread.latest = thread.reading.or(thread.latest);
             if are_several && thread.id != sampler && !thread.is_gone {
                 let text = thread.stat.read(buffer).ok();
                 thread.state = text.and_then(|text| pid_stat::parse(text).ok()).map(|stat| stat.state);
@@ -127,18 +147,25 @@ impl Threads {
         }
     }
 
-    /// Sums up the context switches of all threads. *Cost*: a long file for each.
-    pub(super) fn read_switches(&mut self, buffer: &mut Vec<u8>) -> Option<[u64; 2]> {
+    /// Why a schedule could not be read in this pass; `None`: all could.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Sums up the context switches of all threads there were: voluntary and involuntary. *Cost*: a long file for each.
+    pub(super) fn read_switches(&mut self, buffer: &mut Vec<u8>) -> Result<[u64; 2], String> {
         let mut sum = self.ended_switches;
-        for thread in self.followed.iter_mut().filter(|thread| !thread.is_gone) {
-            let switches =
-                read_once(&thread.status, buffer).ok().and_then(|text| pid_status::parse(text).ok());
-            if let Some(switches) = switches {
-                thread.latest_switches = [switches.voluntary_count, switches.involuntary_count];
+        let mut result = Err("no thread of the process can be read".to_owned());
+        for thread in self.followed.iter_mut() {
+            if !thread.is_gone {
+                match thread.read_switches(buffer) {
+                    Ok(switches) => (thread.latest_switches, result) = (switches, Ok(())),
+                    Err(reason) => result = result.or(Err(reason)),
+                }
             }
-            sum.iter_mut().zip(thread.latest_switches).for_each(|(sum, count)| *sum += count);
+            add(&mut sum, thread.latest_switches);
         }
-        sum.iter().any(|count| *count > 0).then_some(sum)
+        result.map(|()| sum)
     }
 
     /// CPU time of the only thread. Unit: nanoseconds. `None`: there are several, or it could not be read.
@@ -153,7 +180,8 @@ impl Threads {
     pub(super) fn run_delay_ns(&self) -> Option<u64> {
         self.followed.iter().find(|thread| thread.reading.is_some())?;
         let latest = self.followed.iter().filter_map(|thread| thread.latest);
-        Some(self.ended_delay_ns + latest.map(|latest| latest.run_delay_ns).sum::<u64>())
+        let delays_ns = latest.map(|latest| latest.run_delay_ns);
+        Some(delays_ns.fold(self.ended_delay_ns, u64::saturating_add))
     }
 
     /// Threads in this state. `None`: states were not read, since there is one thread only.

@@ -1,7 +1,7 @@
 //! A collector of one file: opens, reads, and gives the text to a [`Format`].
 
 use super::{Collector, Pass, Table};
-use crate::error::ParseError;
+use crate::error::{ObserveError, ParseError};
 use crate::roots::Roots;
 use crate::source::KeptFile;
 use crate::watch::Scene;
@@ -45,6 +45,8 @@ pub(crate) struct FileCollector<F> {
     format: F,
     table: Table,
     is_failing: bool,
+    /// Whether the columns are those of [`Format::absent`].
+    shows_absent: bool,
 }
 
 impl<F: Format + 'static> FileCollector<F> {
@@ -57,14 +59,25 @@ impl<F: Format + 'static> FileCollector<F> {
             format,
             table: Table::default(),
             is_failing: false,
+            shows_absent: false,
         })
     }
 
     fn try_read(&mut self, pass: &mut Pass<'_>) -> Result<(), String> {
         let file = self.file.get_or_insert_with(|| KeptFile::new(self.place.path(pass.scene)));
         let text = file.read(pass.buffer).map_err(|error| error.to_string())?;
+        let absent = self.shows_absent.then(|| std::mem::take(&mut self.table));
         let parsed = self.format.fill(text, &mut self.table, &pass.scene.roots);
-        parsed.map_err(|error| format!("cannot understand '{}': {error}", file.path().display()))
+        if let Err(error) = parsed {
+            self.table = absent.unwrap_or(std::mem::take(&mut self.table));
+            return Err(ObserveError::malformed(file.path())(error).to_string());
+        }
+        if self.is_failing {
+            self.table.renew();
+        }
+        (self.is_failing, self.shows_absent) = (false, false);
+        self.table.explain_missing(|| format!("'{}' of this kernel does not tell it", file.path().display()));
+        Ok(())
     }
 
     /// The target may have moved to another network namespace together with its process.
@@ -84,20 +97,14 @@ impl<F: Format + 'static> Collector for FileCollector<F> {
         }
         self.follow(pass.scene);
         self.table.clear();
-        match self.try_read(pass) {
-            Ok(()) if !self.is_failing => {}
-            Ok(()) => {
-                self.is_failing = false;
-                self.table.explain_all(None);
+        if let Err(reason) = self.try_read(pass) {
+            self.is_failing = true;
+            if self.table.columns().is_empty() {
+                self.shows_absent = true;
+                self.table.replace(self.format.absent());
             }
-            Err(reason) => {
-                self.is_failing = true;
-                if self.table.columns().is_empty() {
-                    self.table.replace(self.format.absent());
-                }
-                self.table.clear();
-                self.table.explain_all(Some(&reason));
-            }
+            self.table.clear();
+            self.table.explain_all(Some(&reason));
         }
     }
 
@@ -105,3 +112,6 @@ impl<F: Format + 'static> Collector for FileCollector<F> {
         &mut self.table
     }
 }
+
+#[cfg(test)]
+mod tests;
