@@ -111,6 +111,16 @@ pub(crate) struct Specimen {
     series: Series,
 }
 
+impl std::fmt::Debug for Specimen {
+    /// Plan and result, without the megabytes of histograms.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Specimen")
+            .field("begin", &self.begin)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A latency distribution with this median and a tail three times as long.
 pub(crate) fn spread(count: u64, median_ns: f64) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();
@@ -177,6 +187,7 @@ impl Specimen {
         case.fill(LatencyKind::Service, spread(count, 0.9e6));
         case.fill(LatencyKind::LoopSlip, spread(count, 8e3));
         case.fill(LatencyKind::PoolSlip, spread(count, 1e3));
+        case.fill(LatencyKind::Slip, spread(count, 9e3));
         case
     }
 

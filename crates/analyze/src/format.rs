@@ -6,8 +6,14 @@
 /// Longest name from the host that is put into a sentence. Unit: characters.
 const NAME_CHARS_MAX: usize = 64;
 
+/// Greater numbers, which only a broken record holds, are written with an exponent.
+const PLAIN_MAX: f64 = 1e15;
+
 /// A whole number with separators: `31,000`.
 pub(crate) fn whole(value: f64) -> String {
+    if value.is_finite() && value.abs() > PLAIN_MAX {
+        return format!("{value:.2e}");
+    }
     let digits = format!("{:.0}", if value.is_finite() { value.abs().round() } else { 0.0 });
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -100,6 +106,7 @@ mod tests {
         assert_eq!(whole(1_234_567.0), "1,234,567");
         assert_eq!(whole(-1_234.0), "-1,234");
         assert_eq!(whole(f64::NAN), "0");
+        assert_eq!(whole(1e300), "1.00e300");
         assert_eq!(duration(12_345_678.0), "12.3 ms");
         assert_eq!(duration(999.0), "999 ns");
         assert_eq!(percent(0.0), "0 %");

@@ -28,6 +28,8 @@ mod view;
 mod corpus;
 #[cfg(test)]
 mod simulated;
+#[cfg(test)]
+mod tests;
 
 pub use analysis::analyze;
 pub use input::AnalyzeInput;

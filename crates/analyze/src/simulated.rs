@@ -176,7 +176,8 @@ pub(crate) fn trial(
     }
     let is_disturbed = uniform(rng) < world.disturbed_ratio;
     let begin = begin(number, request);
-    let end = end(&begin, request, rate_hz, &response);
+    let mut end = end(&begin, request, rate_hz, &response);
+    end.summary.generator.busiest_thread_ratio = if is_limited { 0.97 } else { 0.1 };
     let mut reasons = Vec::new();
     let mut fire = |id: &str, is_fired: bool| {
         if is_fired {
@@ -247,7 +248,7 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         received_bytes: 0,
         connections_opened: 0,
         connections_closed_idle: 0,
-        statuses: BTreeMap::new(),
+        statuses: BTreeMap::from([(if failed > 0 { 404 } else { 200 }, counts.ok + failed)]),
         latency,
     };
     let generator = GeneratorSummary {

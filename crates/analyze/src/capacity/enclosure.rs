@@ -19,12 +19,20 @@ pub(crate) struct RateGroup<'a> {
     pub(crate) outcomes: Vec<&'a TrialOutcome>,
 }
 
+/// Rates that differ by less than this are one rate that was written down and read back. Unit: ratio.
+const SAME_RATE: f64 = 1e-9;
+
+/// Whether two rates are the same.
+pub(crate) fn is_same_rate(first_hz: f64, second_hz: f64) -> bool {
+    (first_hz - second_hz).abs() <= SAME_RATE * first_hz.abs()
+}
+
 /// Trials by offered rate, ascending; closed ones are left out.
 pub(crate) fn group_by_rate<'a>(outcomes: &[&'a TrialOutcome]) -> Vec<RateGroup<'a>> {
     let mut groups: Vec<RateGroup> = Vec::new();
     for outcome in outcomes {
         let Some(rate_hz) = outcome.offered_hz else { continue };
-        match groups.iter_mut().find(|group| group.rate_hz == rate_hz) {
+        match groups.iter_mut().find(|group| is_same_rate(group.rate_hz, rate_hz)) {
             Some(group) => group.outcomes.push(outcome),
             None => groups.push(RateGroup { rate_hz, outcomes: vec![outcome] }),
         }

@@ -2,7 +2,7 @@
 
 use super::Step;
 use super::order::shuffled;
-use crate::capacity::group_by_rate;
+use crate::capacity::{group_by_rate, is_same_rate};
 use crate::outcome::{FailCause, Judgement, TrialOutcome};
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::RunPlan;
@@ -140,7 +140,7 @@ fn ladder_rate(plan: &RunPlan, pilot: &TrialOutcome, results: &[RateResult], cei
         results.iter().filter(|result| result.is_gross).map(|result| result.rate_hz).min_by(f64::total_cmp);
     let has_pass = results.iter().any(|result| result.judgement == Judgement::Pass);
     rates.into_iter().find(|rate| {
-        let is_tried = results.iter().any(|result| result.rate_hz == *rate);
+        let is_tried = results.iter().any(|result| is_same_rate(result.rate_hz, *rate));
         let is_hopeless = gross.is_some_and(|gross| *rate > gross) || (is_failing && has_pass);
         !is_tried && !is_hopeless
     })

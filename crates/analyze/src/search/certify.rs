@@ -3,7 +3,7 @@
 use super::Step;
 use super::bracket::Bracket;
 use super::grid;
-use crate::capacity;
+use crate::capacity::{self, is_same_rate};
 use crate::outcome::{Judgement, TrialOutcome};
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::RunPlan;
@@ -26,7 +26,10 @@ pub(super) fn next(plan: &RunPlan, bracket: &Bracket, outcomes: &[TrialOutcome])
     for rate in candidates {
         let trials: Vec<&TrialOutcome> = outcomes
             .iter()
-            .filter(|outcome| outcome.purpose == TrialPurpose::Certify && outcome.offered_hz == Some(rate))
+            .filter(|outcome| {
+                outcome.purpose == TrialPurpose::Certify
+                    && outcome.offered_hz.is_some_and(|offered| is_same_rate(offered, rate))
+            })
             .collect();
         let has_failed = trials
             .iter()

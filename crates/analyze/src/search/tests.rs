@@ -168,6 +168,11 @@ fn the_same_outcomes_lead_to_the_same_trials() {
     let followed = Search::with_outcomes(&run_plan(7), first.outcomes().to_vec());
     assert_eq!(followed.next(), None);
     assert_eq!(followed.capacity(), first.capacity());
+    let mut rounded = first.outcomes().to_vec();
+    for rate in rounded.iter_mut().filter_map(|outcome| outcome.offered_hz.as_mut()) {
+        *rate = rate.next_up();
+    }
+    assert_eq!(Search::with_outcomes(&run_plan(7), rounded).next(), None);
     let cut = Search::with_outcomes(&run_plan(7), first.outcomes()[..9].to_vec());
     assert!(cut.next().is_some());
     let other = search(&world, &run_plan(8));

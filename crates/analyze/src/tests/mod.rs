@@ -1,0 +1,252 @@
+//! Whole analyses: the sentences that people read, and records that are broken.
+
+mod hostile;
+
+use crate::corpus::*;
+use crate::simulated::{Model, World, run_plan, search, trial};
+use crate::{AnalyzeInput, analyze};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
+use sysdyno_record::analysis::*;
+use sysdyno_record::event::{Event, EventKind};
+use sysdyno_record::facts::HostFacts;
+use sysdyno_record::load::{FailureClass, LatencyKind, LatencySet, TrialEnding, TrialPurpose};
+use sysdyno_record::plan::{Plan, RunPlan, SearchMethod};
+use sysdyno_record::series::Series;
+use sysdyno_record::store::Trial;
+
+/// The analysis of one `load` trial.
+fn analyze_load(specimen: Specimen) -> Analysis {
+    let events = specimen.watched.iter().cloned().map(EventKind::Watched);
+    let events: Vec<Event> = events.map(|event| Event { mono_ns: at(1.0), event }).collect();
+    analyze(&AnalyzeInput {
+        plan: &Plan::Load(specimen.begin.plan.clone()),
+        facts: &specimen.facts,
+        trials: &[Trial { begin: specimen.begin.clone(), end: Some(specimen.end.clone()) }],
+        intervals: &specimen.intervals,
+        series: &specimen.readings.build(),
+        events: &events,
+        latency: &BTreeMap::from([(1, specimen.latency.clone())]),
+    })
+}
+
+/// The trials of a search that ends by itself, or after so many trials.
+fn trials(world: &World, plan: &RunPlan, count_max: usize) -> Vec<Trial> {
+    let mut search = crate::search::Search::new(plan);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ 0xabcd);
+    let mut trials = Vec::new();
+    while let Some(request) = search.next().filter(|_| trials.len() < count_max) {
+        let number = u32::try_from(trials.len()).expect("few") + 1;
+        let (begin, end, verdict) = trial(world, number, &request, &mut rng);
+        search.record(&begin, &end, &verdict);
+        trials.push(Trial { begin, end: Some(end) });
+    }
+    trials
+}
+
+fn analyze_trials(plan: &RunPlan, trials: &[Trial]) -> Analysis {
+    let analysis = analyze(&AnalyzeInput {
+        plan: &Plan::Run(plan.clone()),
+        facts: &HostFacts::default(),
+        trials,
+        intervals: &[],
+        series: &Series::default(),
+        events: &[],
+        latency: &BTreeMap::new(),
+    });
+    let json = serde_json::to_string(&analysis).expect("serialises");
+    assert_eq!(serde_json::from_str::<Analysis>(&json).expect("parses"), analysis);
+    analysis
+}
+
+fn analyze_run(world: &World) -> Analysis {
+    let plan = run_plan(1);
+    analyze_trials(&plan, &trials(world, &plan, 200))
+}
+
+fn ids(analysis: &Analysis, status: VerdictStatus) -> Vec<&str> {
+    let reasons = analysis.verdict.reasons.iter().filter(|reason| reason.status == status);
+    reasons.map(|reason| reason.id.as_str()).collect()
+}
+
+fn queue() -> World {
+    World { noise: 0.1, ..World::quiet(Model::Queue { capacity_hz: 5000.0, floor_ns: 10e6 }) }
+}
+
+#[test]
+fn a_clean_load_is_valid_and_says_what_it_measured() {
+    let analysis = analyze_load(Specimen::open(2000.0, 10.0));
+    assert_eq!(analysis.verdict.status, VerdictStatus::Valid);
+    let headline = "nginx completed 20,000 of 20,000 requests at 2,000 req/s offered, response time p50 1.04 ms, p99 3.49 ms";
+    assert_eq!(analysis.headline, headline);
+    assert!(analysis.limit.starts_with("No limit found on this host: "), "{}", analysis.limit);
+    assert_eq!((analysis.shown_trial, analysis.capacity, analysis.curve.len()), (1, None, 1));
+    assert_eq!(analysis.slip_ns.count, 20_000);
+    let closed = analyze_load(Specimen::closed(64, 20_000.0, 10.0));
+    assert!(
+        closed.headline.starts_with("nginx completed 20,000 req/s with 64 connections, service time p50"),
+        "{}",
+        closed.headline
+    );
+    assert_eq!(closed.slip_ns.count, 0);
+}
+
+#[test]
+fn a_distribution_holds_the_quantiles_that_the_sample_supports() {
+    let points = analyze_load(Specimen::open(2000.0, 10.0)).distribution;
+    assert_eq!((points.len(), points[0].ratio), (101, 0.0));
+    let last = points.last().expect("has points");
+    assert!((last.ratio - 0.9995).abs() < 1e-9, "{}", last.ratio);
+    assert!(
+        points.windows(2).all(|pair| pair[0].ratio < pair[1].ratio && pair[0].value_ns <= pair[1].value_ns)
+    );
+}
+
+#[test]
+fn a_load_at_the_generators_limit_is_at_least() {
+    let analysis = analyze_load(Specimen::closed(64, 20_000.0, 10.0).generator(0.97));
+    assert_eq!(
+        (analysis.verdict.status, ids(&analysis, VerdictStatus::Invalid)),
+        (VerdictStatus::Invalid, vec!["M01"])
+    );
+    assert_eq!(analysis.headline, "At least 20,000 req/s: the generator was the limit");
+    assert!(analysis.limit.starts_with("The generator is the limit"), "{}", analysis.limit);
+}
+
+#[test]
+fn a_load_of_failures_is_not_to_be_trusted() {
+    let analysis = analyze_load(Specimen::open(2000.0, 10.0).fail(FailureClass::Status, 1000));
+    assert_eq!(ids(&analysis, VerdictStatus::Invalid), ["M04"]);
+    assert_eq!(analysis.headline, "Not to be trusted: 5.0 % of the requests failed: 1,000 status");
+    assert_eq!(analysis.failures.get(&FailureClass::Status), Some(&1000));
+}
+
+#[test]
+fn a_record_gives_the_capacity_that_the_search_gave() {
+    let (plan, world) = (run_plan(1), queue());
+    let live = search(&world, &plan).capacity();
+    let analysis = analyze_trials(&plan, &trials(&world, &plan, 200));
+    assert_eq!(analysis.capacity, Some(live.clone()));
+    assert_eq!(analysis.verdict.status, VerdictStatus::Valid, "{:?}", analysis.verdict);
+    assert_eq!(
+        analysis.headline,
+        "the server takes 4,006 req/s (95 % interval 3,927–4,141) with p99 below 50 ms"
+    );
+    let shown = &analysis.curve[analysis.shown_trial as usize - 1];
+    assert_eq!(shown.met, Some(true));
+    assert!(shown.offered_hz <= live.rate_hz);
+}
+
+#[test]
+fn a_run_with_a_weak_generator_is_invalid_and_at_least() {
+    let analysis = analyze_run(&World { generator_hz: Some(3000.0), ..queue() });
+    assert_eq!(ids(&analysis, VerdictStatus::Invalid), ["M01"]);
+    let capacity = analysis.capacity.expect("a run has one");
+    let rate = crate::format::rate(capacity.rate_hz.expect("a rate was carried"));
+    assert_eq!(
+        analysis.headline,
+        format!("the server takes at least {rate} req/s with p99 below 50 ms; the generator was the limit")
+    );
+    assert!(analysis.verdict.reasons[0].text.ends_with(&format!("the server takes at least {rate} req/s")));
+}
+
+#[test]
+fn a_run_of_404s_has_no_capacity() {
+    let analysis = analyze_run(&World::quiet(Model::NotFound { capacity_hz: 900.0 }));
+    assert_eq!(ids(&analysis, VerdictStatus::Invalid), ["M04", "V34"]);
+    assert!(
+        analysis.headline.starts_with("No capacity: 100 % of the requests failed: "),
+        "{}",
+        analysis.headline
+    );
+    assert!(analysis.headline.ends_with("status (404)"), "{}", analysis.headline);
+    assert_eq!(analysis.capacity.and_then(|capacity| capacity.rate_hz), None);
+    let dead = analyze_run(&World::quiet(Model::Dead));
+    assert_eq!(
+        dead.capacity.map(|capacity| (capacity.rate_hz, capacity.ended_by)),
+        Some((None, EndedBy::NothingCarried))
+    );
+    assert_eq!(dead.verdict.status, VerdictStatus::Invalid);
+}
+
+#[test]
+fn a_search_that_was_cut_short_says_so() {
+    let (plan, world) = (run_plan(1), queue());
+    let early = analyze_trials(&plan, &trials(&world, &plan, 5));
+    assert_eq!(ids(&early, VerdictStatus::Suspect), ["V33"]);
+    let late = analyze_trials(&plan, &trials(&world, &plan, 20));
+    assert_eq!(ids(&late, VerdictStatus::Suspect), ["V33"]);
+    assert!(late.capacity.is_some_and(|capacity| capacity.rate_hz.is_some()));
+    let mut cut_off = trials(&world, &plan, 20);
+    cut_off[19].end = None;
+    assert_eq!(ids(&analyze_trials(&plan, &cut_off), VerdictStatus::Suspect), ["V32", "V33"]);
+    let mut stopped = trials(&world, &plan, 3);
+    if let Some(end) = &mut stopped[2].end {
+        end.ending = TrialEnding::Interrupted;
+    }
+    let stopped = analyze_trials(&plan, &stopped);
+    assert!(ids(&stopped, VerdictStatus::Suspect).contains(&"V33"));
+    let pilot = analyze_trials(&plan, &trials(&world, &plan, 1));
+    assert_eq!(pilot.headline, "No capacity yet: the search was stopped before any rate was carried");
+    assert_eq!(pilot.capacity.map(|capacity| capacity.ended_by), Some(EndedBy::Interrupted));
+}
+
+#[test]
+fn a_record_without_a_trial_is_invalid() {
+    let empty = analyze_trials(&run_plan(1), &[]);
+    assert_eq!(
+        (empty.verdict.status, empty.headline.as_str()),
+        (VerdictStatus::Invalid, "Nothing was measured")
+    );
+    let mut begun = trials(&queue(), &run_plan(1), 1);
+    begun[0].end = None;
+    let begun = analyze_trials(&run_plan(1), &begun);
+    assert_eq!(ids(&begun, VerdictStatus::Invalid), ["V32"]);
+}
+
+#[test]
+fn a_sweep_is_told_as_a_closed_loop() {
+    let mut plan = run_plan(1);
+    plan.search.method = SearchMethod::Connections(vec![10, 300, 700]);
+    let world = World::quiet(Model::Queue { capacity_hz: 5000.0, floor_ns: 1e6 });
+    let analysis = analyze_trials(&plan, &trials(&world, &plan, 200));
+    assert!(analysis.headline.starts_with("the server takes 4,94"), "{}", analysis.headline);
+    assert!(analysis.headline.ends_with("with 700 connections"), "{}", analysis.headline);
+    assert!(analysis.curve.iter().all(|point| point.purpose == TrialPurpose::Sweep && point.met.is_none()));
+}
+
+#[test]
+fn a_run_whose_responses_are_wrong_gives_no_rate() {
+    let (plan, world) = (run_plan(1), queue());
+    let mut trials = trials(&world, &plan, 200);
+    for trial in &mut trials {
+        let summary = &mut trial.end.as_mut().expect("ended").summary;
+        for counts in [&mut summary.measured.counts, &mut summary.total] {
+            (counts.ok, counts.failed) = (counts.ok - 1, counts.failed + 1);
+        }
+        summary.measured.failures.insert(FailureClass::WrongBody, 1);
+    }
+    let analysis = analyze_trials(&plan, &trials);
+    assert!(ids(&analysis, VerdictStatus::Invalid).contains(&"M05"));
+    assert_eq!(analysis.capacity.and_then(|capacity| capacity.rate_hz), None);
+}
+
+#[test]
+fn one_disturbed_trial_in_five_makes_a_run_suspect() {
+    let (plan, world) = (run_plan(1), queue());
+    let mut trials = trials(&world, &plan, 200);
+    for trial in trials.iter_mut().step_by(3) {
+        trial.end.as_mut().expect("ended").summary.total.unsent = 7;
+    }
+    let analysis = analyze_trials(&plan, &trials);
+    assert!(ids(&analysis, VerdictStatus::Suspect).contains(&"V35"), "{:?}", analysis.verdict);
+}
+
+#[test]
+fn the_summary_of_a_kind_that_was_not_measured_has_count_zero() {
+    let analysis = analyze_load(Specimen::closed(8, 1000.0, 10.0));
+    assert_eq!((analysis.response_time_ns.count, analysis.connect_time_ns.count), (0, 0));
+    assert_eq!(analysis.service_time_ns.count, 10_000);
+    assert!(LatencySet::default().get(LatencyKind::Connect).is_empty());
+}
