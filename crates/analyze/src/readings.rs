@@ -119,12 +119,14 @@ impl<'a> Window<'a> {
         level.filter(|level| level.mean.is_finite())
     }
 
-    /// Whether a column had readings at the beginning of the span and none at its end.
+    /// Whether a column had a reading in the span and has none in the last row in which another column of this name has.
+    ///
+    /// A row without any of them was left out by the sampler and says nothing about one of them.
     pub fn went_silent(&self, name: &str, scope: &str) -> bool {
-        let values = self.series.values(name, scope).and_then(|values| values.get(self.rows.clone()));
-        values.is_some_and(|values| {
-            values.first().is_some_and(Option::is_some) && values.last().is_some_and(Option::is_none)
-        })
+        let rows = |scope| self.series.values(name, scope).and_then(|values| values.get(self.rows.clone()));
+        let last_read = |scope| rows(scope).and_then(|values| values.iter().rposition(Option::is_some));
+        let last_of_any = self.series.scopes(name).filter_map(last_read).max();
+        last_read(scope).is_some_and(|last| Some(last) < last_of_any)
     }
 
     /// What each CPU did, in the order of the columns; CPUs without readings are left out.
