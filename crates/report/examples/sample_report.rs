@@ -18,6 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "generator-bound" => fixture::variants::generator_bound(),
         "wrong-content" => fixture::variants::wrong_content(),
         "full" => fixture::variants::full_screen(),
+        "sweep" => fixture::variants::sweep(),
+        "wide" => fixture::variants::wide(),
         "hostile" => fixture::hostile::record(),
         other => return Err(format!("there is no variant '{other}'").into()),
     };

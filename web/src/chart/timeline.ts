@@ -25,8 +25,8 @@ const LIMIT_REACH = 2.5;
 
 export interface TimelineHandlers {
   onWindow(window: Window): void;
-  /** The row under the cursor; `null` when it left. */
-  onCursor(row: number | null): void;
+  /** The reading nearest to the cursor, and its second; `null` when it left. */
+  onCursor(at: { row: number; second: number } | null): void;
 }
 
 export interface TimelineInput {
@@ -87,7 +87,7 @@ function options(input: TimelineInput, handlers: TimelineHandlers): uPlot.Option
     hooks: {
       drawClear: [(chart) => drawBands(chart, input)],
       draw: [(chart) => drawLimit(chart, input)],
-      setCursor: [(chart) => handlers.onCursor(chart.cursor.idx ?? null)],
+      setCursor: [(chart) => handlers.onCursor(cursorOf(chart))],
       setSelect: [(chart) => select(chart, handlers)],
     },
   };
@@ -138,6 +138,7 @@ function ticks(panel: Panel, domain: [number, number]): number[] {
     const powers = all.filter((tick) => Number.isInteger(Number(Math.log10(tick).toFixed(6))));
     return powers.length > 1 ? powers : all;
   }
+  if (panel.top === 100) return [0, 50, 100];
   return panel.unit.startsWith("bytes") ? binaryTicks(domain, 3) : linearTicks(domain, 3);
 }
 
@@ -200,6 +201,11 @@ function drawLimit(chart: uPlot, { panel, palette }: TimelineInput): void {
   ctx.lineTo(bbox.left + bbox.width, y);
   ctx.stroke();
   ctx.restore();
+}
+
+function cursorOf(chart: uPlot): { row: number; second: number } | null {
+  const { idx, left = -1 } = chart.cursor;
+  return idx === null || idx === undefined || left < 0 ? null : { row: idx, second: chart.posToVal(left, "x") };
 }
 
 /** Turns a dragged selection into a window of at least a fifth of a second. */

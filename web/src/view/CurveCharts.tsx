@@ -76,7 +76,7 @@ export function LatencyChart(props: CurveProps) {
           {limit !== null && (
             <g class="objective">
               <line x1={frame.left} x2={frame.right} y1={y(limit)} y2={y(limit)} />
-              <text x={frame.left + 6} y={y(limit) - 7}>
+              <text x={isSweep ? frame.right - 6 : frame.left + 6} y={y(limit) + (isSweep ? 16 : -7)} text-anchor={isSweep ? "end" : "start"}>
                 objective: {name} &lt; {chosenDuration(limit)}
               </text>
             </g>
@@ -110,6 +110,7 @@ export function AchievedChart(props: CurveProps) {
             xTitle={isSweep ? "connections" : "offered rate, requests per second"}
             yTitle="achieved rate, requests per second, higher is better"
           />
+          {isSweep && <CapacityLine run={run} y={y} frame={frame} />}
           {!isSweep && (
             <g class="identity">
               <line x1={x(domain[0])} y1={y(domain[0])} x2={x(domain[1])} y2={y(domain[1])} />
@@ -159,6 +160,23 @@ interface BandProps {
   y: number | null;
   frame: Frame;
   isSweep: boolean;
+}
+
+/** The capacity of a closed-loop sweep, which is a height and not a place on the axis of loads. */
+function CapacityLine({ run, y, frame }: { run: Run; y: Scale; frame: Frame }) {
+  const claim = run.payload.capacity;
+  if (claim.claim !== "estimate" && claim.claim !== "at_least") return null;
+  const { rate_hz, low_hz, high_hz } = claim.capacity;
+  const [top, bottom] = low_hz !== null && high_hz !== null ? [y(high_hz), y(low_hz)] : [y(rate_hz), y(rate_hz)];
+  return (
+    <g class="capacity-band">
+      <rect class="interval" x={frame.left} y={top} width={frame.right - frame.left} height={Math.max(bottom - top, 2)} />
+      <line class="estimate" x1={frame.left} x2={frame.right} y1={y(rate_hz)} y2={y(rate_hz)} />
+      <text x={frame.left + 6} y={bottom + 15}>
+        {claim.claim === "at_least" ? "at least" : "capacity"} {significant(rate_hz, 4)}/s
+      </text>
+    </g>
+  );
 }
 
 /** The capacity as a line in the band of its interval, with the knee where it meets the objective. */

@@ -4,6 +4,7 @@ import { linear } from "../chart/scale.ts";
 import { useWidth } from "../chart/size.ts";
 import { objective, rate, rateInterval, significant } from "../number.ts";
 import type { Run } from "../record/decode.ts";
+import { prose } from "../record/text.ts";
 import type { Capacity, CurvePoint } from "../record/types.ts";
 import { ENDINGS } from "./words.tsx";
 
@@ -48,8 +49,8 @@ function Estimate({ run, capacity }: { run: Run; capacity: Capacity }) {
           </>
         ) : (
           openInterval(low_hz, high_hz)
-        )}{" "}
-        at <strong>{objective(capacity.objective)}</strong>
+        )}
+        <Goal capacity={capacity} />; {ENDINGS[capacity.ended_by]}
       </p>
       <Strip run={run} capacity={capacity} />
       <Certificate capacity={capacity} />
@@ -58,9 +59,9 @@ function Estimate({ run, capacity }: { run: Run; capacity: Capacity }) {
 }
 
 function openInterval(low: number | null, high: number | null): string {
-  if (low !== null) return `95 % interval from ${significant(low, 4)}, open above,`;
-  if (high !== null) return `95 % interval up to ${significant(high, 4)}, open below,`;
-  return "no interval,";
+  if (low !== null) return `95 % interval from ${significant(low, 4)}, open above`;
+  if (high !== null) return `95 % interval up to ${significant(high, 4)}, open below`;
+  return "no interval";
 }
 
 function AtLeast({ run, capacity }: { run: Run; capacity: Capacity }) {
@@ -70,10 +71,21 @@ function AtLeast({ run, capacity }: { run: Run; capacity: Capacity }) {
         <span class="unit">at least</span> {significant(capacity.rate_hz, 4)} <span class="unit">req/s</span>
       </p>
       <p>
-        at <strong>{objective(capacity.objective)}</strong>; {ENDINGS[capacity.ended_by]}
+        {ENDINGS[capacity.ended_by]}
+        <Goal capacity={capacity} />
       </p>
       <Strip run={run} capacity={capacity} />
       <Certificate capacity={capacity} />
+    </>
+  );
+}
+
+function Goal({ capacity }: { capacity: Capacity }) {
+  if (capacity.objective === "") return null;
+  return (
+    <>
+      {" "}
+      at <strong>{prose(objective(capacity.objective))}</strong>
     </>
   );
 }
@@ -83,8 +95,7 @@ function Certificate({ capacity }: { capacity: Capacity }) {
   const passes = capacity.certified_passes;
   return (
     <p class="quiet">
-      Certified at {rate(capacity.certified_hz)} by {passes} fresh {passes === 1 ? "pass" : "passes"};{" "}
-      {ENDINGS[capacity.ended_by]}.
+      {rate(capacity.certified_hz)} is certified by {passes} fresh {passes === 1 ? "pass" : "passes"}.
     </p>
   );
 }

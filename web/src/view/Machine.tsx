@@ -55,7 +55,7 @@ export function Machine({ run }: { run: Run }) {
 
 /** Units by the last word of a fact's name; other numbers stand as they are. */
 const UNITS: [suffix: string, write: (value: number) => string][] = [
-  ["_bytes", bytes],
+  ["_bytes", (value) => (value < 65_536 ? `${value} B` : bytes(value))],
   ["_mbps", (value) => `${value} Mbit/s`],
   ["_khz", (value) => `${significant(value / 1e6, 4)} GHz`],
   ["_hz", (value) => `${value} Hz`],

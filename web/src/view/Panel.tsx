@@ -28,24 +28,23 @@ export function PanelView({ run, panel, palette, width, window, focus, isGroupSt
   const legend = useRef<HTMLUListElement>(null);
   const [isOpen, setOpen] = useState(false);
 
-  const showRow = (row: number | null) => {
-    const second = row === null ? null : (panel.seconds[row] ?? null);
-    onSecond(second);
+  const showCursor = (at: { row: number; second: number } | null) => {
+    onSecond(at?.second ?? null);
     legendLines(panel).forEach((line, position) => {
       const cell = legend.current?.children[position]?.lastElementChild;
-      const value = row === null ? null : line.values[row];
+      const value = at === null ? null : line.values[at.row];
       if (cell) cell.textContent = value === null || value === undefined ? "" : inUnit(value, panel.unit);
     });
     const plot = element.current;
-    if (!plot || second === null || row === null) return;
-    plot.setAttribute("aria-valuenow", second.toFixed(2));
-    plot.setAttribute("aria-valuetext", spoken(panel, second, row));
+    if (!plot || at === null) return;
+    plot.setAttribute("aria-valuenow", at.second.toFixed(2));
+    plot.setAttribute("aria-valuetext", spoken(panel, at.second, at.row));
   };
 
   useEffect(() => {
     if (!element.current) return;
     const input = { run, panel, palette, width, hasAxis, window, focus };
-    const created = createTimeline(element.current, input, { onWindow: (chosen) => view.set({ window: chosen }), onCursor: showRow });
+    const created = createTimeline(element.current, input, { onWindow: (chosen) => view.set({ window: chosen }), onCursor: showCursor });
     chart.current = created;
     return () => {
       chart.current = null;
@@ -84,7 +83,11 @@ export function PanelView({ run, panel, palette, width, window, focus, isGroupSt
         </ul>
         {panel.limit && (
           <p class="legend-limit quiet">
-            {isLimitDrawn(panel) ? "┄ " : ""}
+            {isLimitDrawn(panel) && (
+              <svg class="swatch" width={18} height={10} aria-hidden="true">
+                <line x1={0} x2={18} y1={5} y2={5} stroke={palette.ink} stroke-dasharray="2 3" />
+              </svg>
+            )}{" "}
             {panel.limit.label} {panel.unit === "ns" ? chosenDuration(panel.limit.value) : inUnit(panel.limit.value, panel.unit)}
           </p>
         )}

@@ -86,7 +86,7 @@ describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}
         const box = await page.locator(part).first().boundingBox();
         assert.ok(box && box.y + box.height <= viewport.height, `${part} ends at ${box && box.y + box.height}`);
       }
-      const first = await page.locator("#result").innerText();
+      const first = (await page.locator("#result").innerText()).replaceAll("\u00a0", " ");
       for (const text of ["VALID", "4,120", "4,050–4,190", "p99 < 50 ms", "CPUs 2 and 3 are full", "mechanism"]) {
         assert.ok(first.includes(text), text);
       }

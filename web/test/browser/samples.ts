@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-export const VARIANTS = ["run", "load", "generator-bound", "wrong-content", "full", "hostile"] as const;
+export const VARIANTS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "hostile"] as const;
 export type Variant = (typeof VARIANTS)[number];
 
 export interface Samples {

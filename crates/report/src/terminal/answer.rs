@@ -92,11 +92,8 @@ fn draw_certificate(capacity: &Capacity, screen: &mut Screen) {
     let Some(certified_hz) = capacity.certified_hz else { return };
     let passes = capacity.certified_passes;
     let noun = if passes == 1 { "pass" } else { "passes" };
-    let text = format!(
-        "certified at {} by {passes} fresh {noun} · {}",
-        number::rate(certified_hz),
-        ending(capacity.ended_by)
-    );
+    let rate = number::rate(certified_hz);
+    let text = format!("{} · {rate} certified by {passes} fresh {noun}", ending(capacity.ended_by));
     screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
 }
 
