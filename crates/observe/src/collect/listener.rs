@@ -33,6 +33,7 @@ struct ListenerCollector {
     /// Families of the sockets that were found last.
     shown_families: Vec<Family>,
     next_count: MonoNs,
+    has_counted: bool,
     is_remote: Option<bool>,
 }
 
@@ -110,7 +111,11 @@ impl ListenerCollector {
             self.table.set_count(index * WIDTH + 3, Some(connections.unread_count));
         }
         let spent = clock::monotonic().since(begin);
-        self.next_count = MonoNs(begin.0 + spent.saturating_mul(MAX_COUNT_RATIO));
+        // The first count is made when the columns are found out; the first sample follows it at once.
+        if self.has_counted {
+            self.next_count = MonoNs(begin.0.saturating_add(spent.saturating_mul(MAX_COUNT_RATIO)));
+        }
+        self.has_counted = true;
         Ok(())
     }
 }

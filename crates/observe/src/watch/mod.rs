@@ -118,3 +118,6 @@ impl Scene {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
