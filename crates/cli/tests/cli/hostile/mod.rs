@@ -1,0 +1,225 @@
+//! Hostile and broken servers: every run against one ends in time, with the failure counted by its class, in bounded
+//! memory, without a panic.
+
+mod cases;
+
+use crate::rig::hostile::{FullQueue, Hostile, Verb, closed_port};
+use crate::rig::program::{Outcome, Program, Running};
+use cases::{CASES, Case, Expected};
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Duration;
+use sysdyno_record::load::FailureClass;
+
+/// Total deadline of a request; the idle and the connect deadline are half of it.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How much later than its deadlines a run may end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Requests of a run, over [`CONNECTIONS`]: each connection sends two.
+const REQUESTS: u64 = 8;
+const CONNECTIONS: u64 = 4;
+
+/// Most memory of a run: 64 MiB of what a server can make it hold, and as much again for program and histograms.
+const MEMORY_BYTES: u64 = 128 << 20;
+
+/// Cases that run at a time; nearly all of their time is waiting.
+const PARALLEL: usize = 6;
+
+const COMMON: &[&str] = &[
+    "--requests",
+    "8",
+    "--connections",
+    "4",
+    "--threads",
+    "1",
+    "--timeout",
+    "2s",
+    "--connect-timeout",
+    "1s",
+    "--idle-timeout",
+    "1s",
+    "--json",
+];
+
+fn arguments<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["load", url], COMMON, more].concat()
+}
+
+/// The time within which all requests of a run must have ended, one way or the other.
+fn limit() -> Duration {
+    TIMEOUT * (REQUESTS / CONNECTIONS) as u32 + GRACE
+}
+
+#[test]
+fn every_broken_server_ends_in_a_counted_class() {
+    let queue: Mutex<VecDeque<&Case>> = Mutex::new(CASES.iter().copied().flatten().collect());
+    let complaints = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..PARALLEL {
+            scope.spawn(|| {
+                while let Some(case) = take(&queue) {
+                    let complaint = try_case(case).err();
+                    complaints.lock().expect("no holder panics").extend(complaint);
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("no holder panics");
+    assert!(complaints.is_empty(), "{} cases:\n\n{}", complaints.len(), complaints.join("\n\n"));
+}
+
+fn take<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
+    queue.lock().expect("no holder panics").pop_front()
+}
+
+fn try_case(case: &Case) -> Result<(), String> {
+    let server = Hostile::start(case.script.to_vec());
+    let url = server.url();
+    let outcome = Program::new().start(arguments(&url, case.arguments)).finish(limit());
+    judge(&outcome, case.expected).map_err(|cause| format!("{} ({}): {cause}\n{outcome}", case.id, case.what))
+}
+
+/// Whether a run is what was expected; what is wrong with it otherwise.
+fn judge(outcome: &Outcome, expected: Expected) -> Result<(), String> {
+    let require = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+    require(!outcome.is_overdue, "it did not end in time")?;
+    require(!outcome.stderr.contains("panicked"), "it panicked")?;
+    require(outcome.peak_rss_bytes <= MEMORY_BYTES, &format!("{} bytes resident", outcome.peak_rss_bytes))?;
+    require(!(outcome.stdout.clone() + &outcome.stderr).contains('\x1b'), "a terminal escape got through")?;
+    let tally = Tally::of(outcome)?;
+    require(tally.is_balanced(), "sent is not ok + failed + timed out + in flight")?;
+    require(tally.failures.values().sum::<u64>() == tally.failed, "the classes do not add up to failed")?;
+    require(tally.sent == REQUESTS, "not all requests were sent")?;
+    match expected {
+        Expected::Ok => {
+            require(tally.ok == tally.sent, "not every request is ok")?;
+            require(outcome.code != Some(2), "exit code of a run that could not be made")
+        }
+        Expected::TimedOut => {
+            require(tally.timed_out == tally.sent, "not every request timed out")?;
+            require(outcome.code == Some(3), "exit code is not 3")
+        }
+        Expected::Failed(classes) => {
+            require(tally.failed == tally.sent, "not every request failed")?;
+            require(tally.are_all_in(classes), &format!("the classes are not {classes:?}"))?;
+            require(outcome.code == Some(3), "exit code is not 3")
+        }
+        Expected::Mixed(classes) => {
+            require(tally.ok > 0, "no request is ok")?;
+            require(tally.are_all_in(classes), &format!("the classes are not {classes:?}"))
+        }
+    }
+}
+
+struct Tally {
+    sent: u64,
+    ok: u64,
+    failed: u64,
+    timed_out: u64,
+    in_flight: u64,
+    failures: BTreeMap<String, u64>,
+}
+
+impl Tally {
+    fn of(outcome: &Outcome) -> Result<Tally, String> {
+        let json: serde_json::Value =
+            serde_json::from_str(&outcome.stdout).map_err(|error| error.to_string())?;
+        let count = |name: &str| json["counts"][name].as_u64().ok_or(format!("no count '{name}'"));
+        let failures = serde_json::from_value(json["failures"].clone()).map_err(|error| error.to_string())?;
+        Ok(Tally {
+            sent: count("sent")?,
+            ok: count("ok")?,
+            failed: count("failed")?,
+            timed_out: count("timed_out")?,
+            in_flight: count("in_flight")?,
+            failures,
+        })
+    }
+
+    fn is_balanced(&self) -> bool {
+        self.sent == self.ok + self.failed + self.timed_out + self.in_flight
+    }
+
+    fn are_all_in(&self, classes: &[FailureClass]) -> bool {
+        self.failures
+            .iter()
+            .all(|(name, count)| *count == 0 || classes.iter().any(|class| class.name() == name))
+    }
+}
+
+#[track_caller]
+fn check(outcome: &Outcome, expected: Expected) {
+    judge(outcome, expected).unwrap_or_else(|cause| panic!("{cause}\n{outcome}"));
+}
+
+#[test]
+fn h01_a_full_accept_queue_is_a_connect_timeout() {
+    let full = FullQueue::start();
+    let url = format!("http://{}/", full.address);
+    let outcome = Program::new().start(arguments(&url, &[])).finish(limit());
+    check(&outcome, Expected::Failed(&[FailureClass::ConnectTimeout]));
+}
+
+#[test]
+fn h02_a_closed_port_is_a_refused_connection() {
+    let url = format!("http://{}/", closed_port());
+    let outcome = Program::new().start(arguments(&url, &[])).finish(limit());
+    check(&outcome, Expected::Failed(&[FailureClass::ConnectRefused]));
+}
+
+/// A file of this many bytes in the folder of the program's runs.
+fn upload(program: &Program, bytes: usize) -> String {
+    let path = program.runs().with_extension("upload");
+    std::fs::write(&path, vec![b'x'; bytes]).expect("a file can be written");
+    path.display().to_string()
+}
+
+#[test]
+fn h26_an_early_answer_stops_the_upload() {
+    let early = "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    let server = Hostile::start_with_buffer(
+        vec![Verb::Expect, Verb::Send(early.as_bytes()), Verb::HalfClose, Verb::SleepUntilReleased],
+        Some(4096),
+    );
+    let program = Program::new();
+    let file = upload(&program, 8 << 20);
+    let more = ["--method", "POST", "--body-file", &file, "--expect-status", "200"];
+    let outcome = program.start(arguments(&server.url(), &more)).finish(limit());
+    std::fs::remove_file(&file).expect("the file is there");
+    check(&outcome, Expected::Failed(&[FailureClass::Status]));
+}
+
+#[test]
+fn h27_a_server_that_does_not_read_is_a_write_timeout() {
+    let server = Hostile::start_with_buffer(vec![Verb::SleepUntilReleased], Some(4096));
+    let program = Program::new();
+    let file = upload(&program, 8 << 20);
+    let more = ["--method", "POST", "--body-file", &file];
+    let outcome = program.start(arguments(&server.url(), &more)).finish(limit());
+    std::fs::remove_file(&file).expect("the file is there");
+    check(&outcome, Expected::Failed(&[FailureClass::WriteTimeout]));
+}
+
+#[test]
+fn r01_running_out_of_descriptors_is_never_the_servers_failure() {
+    let server = Hostile::start(vec![Verb::Expect, Verb::Drain]);
+    let program = Program::new();
+    let url = server.url();
+    let more = ["--connections", "256", "--requests", "256"];
+    let line = ["load", &url, "--timeout", "2s", "--idle-timeout", "1s", "--json"];
+    let command = program.command_after("ulimit -n 128", [&line[..], &more].concat());
+    let outcome = Running::start(command).finish(limit());
+    assert!(!outcome.is_overdue && !outcome.stderr.contains("panicked"), "{outcome}");
+    if outcome.code == Some(2) {
+        assert!(outcome.stderr.contains("descriptor"), "{outcome}");
+        return;
+    }
+    outcome.expect_code(3);
+    let tally = Tally::of(&outcome).expect("a document");
+    assert!(tally.is_balanced(), "{outcome}");
+    assert!(tally.failures.get("local_fd_limit").is_some_and(|count| *count > 0), "{outcome}");
+    assert!(tally.are_all_in(&[FailureClass::LocalFdLimit, FailureClass::HeadTimeout]), "{outcome}");
+}

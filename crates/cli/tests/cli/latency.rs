@@ -1,0 +1,104 @@
+//! What is measured is what arithmetic says: stalls show in the response time, and a known distribution comes back.
+//!
+//! The program says itself when other processes took the CPUs (M11) or when it was late (V06). Such an attempt is
+//! repeated; if all are disturbed, the last one is held to tolerances that are ten times as wide.
+
+use crate::rig::program::{Outcome, Program, Target};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(90);
+const ATTEMPTS: usize = 3;
+
+/// Reasons of a verdict that tell of a machine that did something else.
+const DISTURBANCES: &[&str] = &["M01", "M11", "V06"];
+
+/// How much wider tolerances are on a machine that never was quiet.
+const DISTURBED_FACTOR: f64 = 10.0;
+
+/// A quantile of the response time that arithmetic knows.
+struct Known {
+    name: &'static str,
+    expected_ns: f64,
+    tolerance_ns: f64,
+}
+
+const fn known(name: &'static str, expected_ns: f64, tolerance_ns: f64) -> Known {
+    Known { name, expected_ns, tolerance_ns }
+}
+
+/// Loads a fresh target and compares the quantiles of the response time; what was measured last.
+#[track_caller]
+fn check(target: &[&str], load: &[&str], quantiles: &[Known]) -> Outcome {
+    let mut attempt = 1;
+    loop {
+        let target = Target::start(target);
+        let outcome = Program::new().start([&["load", target.url(), "--json"], load].concat()).finish(LIMIT);
+        assert_eq!(outcome.count("ok"), outcome.count("sent"), "{outcome}");
+        let is_disturbed = outcome.reasons().iter().any(|id| DISTURBANCES.contains(&id.as_str()));
+        let wrong = |factor: f64| quantiles.iter().find(|known| !known.is_met(&outcome, factor));
+        let Some(missed) = wrong(1.0) else { return outcome };
+        let Known { name, expected_ns, tolerance_ns } = missed;
+        assert!(is_disturbed, "{name} is not {expected_ns} ± {tolerance_ns} ns: {outcome}");
+        if attempt == ATTEMPTS {
+            let is_near = wrong(DISTURBED_FACTOR).is_none();
+            assert!(is_near, "even on a busy machine {name} is far from {expected_ns} ns: {outcome}");
+            return outcome;
+        }
+        attempt += 1;
+    }
+}
+
+impl Known {
+    fn is_met(&self, outcome: &Outcome, factor: f64) -> bool {
+        let measured_ns = quantile(outcome, "response_time_ns", self.name);
+        (measured_ns - self.expected_ns).abs() <= self.tolerance_ns * factor
+    }
+}
+
+/// The value of `quantile` of `kind`. Unit: nanoseconds.
+#[track_caller]
+fn quantile(outcome: &Outcome, kind: &str, quantile: &str) -> f64 {
+    let value = outcome.json()[kind][quantile].as_f64();
+    value.unwrap_or_else(|| panic!("no {quantile} of {kind} in {outcome}"))
+}
+
+/// A server that answers nothing for 1 s of every 10 s, at 1,000 requests a second over two of its periods. A tenth of
+/// the arrivals meets a stall, and waits for what is left of it, evenly spread over 0 to 1 s. So the quantile q > 0.9 of
+/// the response time is (q − 0.9) ÷ 0.1 of a second; tolerances are 2 % of the stall, and twice that at q = 0.9, where
+/// the answering of the backlog begins to show.
+#[test]
+fn a_stall_shows_in_the_response_time() {
+    let target = ["--threads", "1", "--stall-every-ms", "10000", "--stall-for-ms", "1000"];
+    let process = ["--rate", "1000/s", "--arrival", "constant", "--duration", "20s", "--warmup", "1s"];
+    let load = [&process[..], &["--connections", "64", "--timeout", "5s"]].concat();
+    let quantiles = [
+        known("p50", 0.0, 20e6),
+        known("p90", 0.0, 40e6),
+        known("p99", 0.9e9, 20e6),
+        known("p99_9", 0.99e9, 20e6),
+        known("max", 1e9, 20e6),
+    ];
+    let outcome = check(&target, &load, &quantiles);
+    assert_eq!(outcome.count("sent"), 20_000, "{outcome}");
+    // Of the requests that waited only 64 were on a connection; the service time does not know of the others.
+    let service_ns = quantile(&outcome, "service_time_ns", "p99");
+    assert!(service_ns < 0.5e9, "service time p99 is {service_ns} ns: {outcome}");
+    let slip_ns = quantile(&outcome, "slip_ns", "p99");
+    assert!(slip_ns > 0.5e9, "slip p99 is {slip_ns} ns: {outcome}");
+}
+
+/// A server that delays its responses by 100.0, 100.1, … 199.9 ms in turn: the quantile q is 100 + 100 q ms, within 1 %.
+#[test]
+fn a_known_distribution_comes_back() {
+    let delays_us: Vec<String> = (0..1000).map(|step| (100_000 + step * 100).to_string()).collect();
+    let target = ["--threads", "1", "--delays-us", &delays_us.join(",")];
+    let process = ["--rate", "1000/s", "--arrival", "constant", "--duration", "12s", "--warmup", "1s"];
+    let load = [&process[..], &["--connections", "400"]].concat();
+    let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)];
+    let quantiles = quantiles.map(|(name, ratio)| {
+        let expected_ns = 100e6 + 100e6 * ratio;
+        known(name, expected_ns, 0.01 * expected_ns)
+    });
+    let outcome = check(&target, &load, &quantiles);
+    assert_eq!(outcome.count("sent"), 12_000, "{outcome}");
+}

@@ -1,0 +1,9 @@
+//! The program as its users meet it: started as a process, driven by its flags, judged by its output and exit code.
+
+mod crash;
+mod hostile;
+mod latency;
+mod quota;
+mod rig;
+mod servers;
+mod usage;

@@ -1,0 +1,57 @@
+//! A cpu cgroup with a quota, of version 1 or 2, that is removed when the value is dropped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Length of a quota period. Unit: microseconds.
+const PERIOD_US: u64 = 100_000;
+
+/// The cgroup.
+pub struct CpuQuota {
+    folder: PathBuf,
+}
+
+impl CpuQuota {
+    /// A cgroup whose processes get this share of one CPU; `None` where one cannot be made.
+    pub fn create(name: &str, percent: u64) -> Option<CpuQuota> {
+        let quota_us = PERIOD_US * percent / 100;
+        let name = format!("sysdyno-test-{name}-{}", std::process::id());
+        let v1 = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"].map(Path::new);
+        if let Some(root) = v1.into_iter().find(|root| root.join("cpu.cfs_quota_us").exists()) {
+            let quota = CpuQuota::at(root.join(&name))?;
+            quota.set("cpu.cfs_period_us", PERIOD_US.to_string())?;
+            quota.set("cpu.cfs_quota_us", quota_us.to_string())?;
+            return Some(quota);
+        }
+        let root = Path::new("/sys/fs/cgroup");
+        let controllers = fs::read_to_string(root.join("cgroup.subtree_control")).ok()?;
+        if !controllers.split_whitespace().any(|controller| controller == "cpu") {
+            return None;
+        }
+        let quota = CpuQuota::at(root.join(&name))?;
+        quota.set("cpu.max", format!("{quota_us} {PERIOD_US}"))?;
+        Some(quota)
+    }
+
+    fn at(folder: PathBuf) -> Option<CpuQuota> {
+        fs::create_dir(&folder).ok()?;
+        Some(CpuQuota { folder })
+    }
+
+    fn set(&self, file: &str, value: String) -> Option<()> {
+        fs::write(self.folder.join(file), value).ok()
+    }
+
+    /// The shell command with which a process moves itself into it.
+    pub fn enter(&self) -> String {
+        format!("echo $$ > '{}/cgroup.procs'", self.folder.display())
+    }
+}
+
+impl Drop for CpuQuota {
+    fn drop(&mut self) {
+        // A process that was just reaped can keep the folder busy for a moment.
+        super::wait_until(Duration::from_secs(5), || fs::remove_dir(&self.folder).is_ok());
+    }
+}

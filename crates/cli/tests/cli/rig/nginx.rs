@@ -1,0 +1,118 @@
+//! A real nginx in a folder of its own, on a free loopback port, that counts what it was asked.
+
+use super::{find_program, wait_until};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How often another port is tried, since a free port can be taken before nginx binds it.
+const ATTEMPTS: usize = 5;
+
+/// The server; it ends when the value is dropped.
+pub struct Nginx {
+    pub address: SocketAddr,
+    folder: TempDir,
+    process: Child,
+}
+
+impl Nginx {
+    /// Starts it with these `location` blocks. `None` where nginx is not installed.
+    pub fn start(locations: &str) -> Option<Nginx> {
+        let program = find_program("nginx")?;
+        (0..ATTEMPTS).find_map(|_| Nginx::try_start(&program, locations))
+    }
+
+    fn try_start(program: &std::path::Path, locations: &str) -> Option<Nginx> {
+        let folder = TempDir::new().expect("a folder for nginx");
+        let address = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).ok()?;
+        let prefix = folder.path().display();
+        fs::write(folder.path().join("nginx.conf"), configuration(&prefix.to_string(), address, locations))
+            .expect("a file can be written");
+        let process = Command::new(program)
+            .args(["-p", &prefix.to_string(), "-e", "error.log", "-c", "nginx.conf"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("nginx starts");
+        let mut nginx = Nginx { address, folder, process };
+        let is_up = wait_until(Duration::from_secs(10), || {
+            TcpStream::connect(address).is_ok()
+                || nginx.process.try_wait().is_ok_and(|status| status.is_some())
+        });
+        let is_alive = nginx.process.try_wait().is_ok_and(|status| status.is_none());
+        (is_up && is_alive).then_some(nginx)
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Requests that nginx has logged.
+    pub fn logged_count(&self) -> u64 {
+        let log = fs::read(self.folder.path().join("access.log")).unwrap_or_default();
+        log.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    /// Requests that its status page has counted, the one for the page itself not included.
+    pub fn status_count(&self) -> u64 {
+        let page = self.get("/nginx-status");
+        let numbers = page.lines().skip_while(|line| !line.contains("accepts handled requests")).nth(1);
+        let requests = numbers.and_then(|line| line.split_whitespace().nth(2)?.parse::<u64>().ok());
+        requests.unwrap_or_else(|| panic!("no count of requests in {page:?}")) - 1
+    }
+
+    fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).expect("nginx listens");
+        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout can be set");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("nginx reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("nginx answers");
+        answer
+    }
+
+    pub fn error_log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("error.log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = self.process.wait();
+    }
+}
+
+fn configuration(prefix: &str, address: SocketAddr, locations: &str) -> String {
+    // As root, nginx would run its worker as another user, who may not enter a private folder.
+    let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
+    format!(
+        "{user}
+daemon off;
+worker_processes 1;
+pid {prefix}/nginx.pid;
+error_log {prefix}/error.log warn;
+events {{ worker_connections 1024; }}
+http {{
+    access_log {prefix}/access.log;
+    client_body_temp_path {prefix}/body;
+    proxy_temp_path {prefix}/proxy;
+    fastcgi_temp_path {prefix}/fastcgi;
+    uwsgi_temp_path {prefix}/uwsgi;
+    scgi_temp_path {prefix}/scgi;
+    keepalive_requests 1000000000;
+    lingering_close off;
+    split_clients $request_id $is_unlucky {{ 5% 1; * 0; }}
+    server {{
+        listen {address} backlog=1024;
+        location = /nginx-status {{ stub_status; access_log off; }}
+        {locations}
+    }}
+}}
+"
+    )
+}

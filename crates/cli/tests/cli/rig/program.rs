@@ -1,0 +1,227 @@
+//! The program under test, each time with a runs folder of its own.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A runs folder that exists as long as this value, and commands that use it.
+pub struct Program {
+    runs: TempDir,
+}
+
+/// How a command ended.
+pub struct Outcome {
+    /// Exit code; `None` if a signal or the rig ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub elapsed: Duration,
+    /// Greatest resident size that was seen, `VmHWM` of `/proc/PID/status`.
+    pub peak_rss_bytes: u64,
+    /// Whether it had to be killed because it did not end in time.
+    pub is_overdue: bool,
+}
+
+/// A command that runs.
+pub struct Running {
+    child: Child,
+    begin: Instant,
+    peak_rss_bytes: u64,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Option<JoinHandle<String>>,
+}
+
+impl Program {
+    pub fn new() -> Program {
+        Program { runs: TempDir::new().expect("a folder for runs") }
+    }
+
+    /// The folder below which runs are written.
+    pub fn runs(&self) -> &Path {
+        self.runs.path()
+    }
+
+    /// The only run folder, once there is one.
+    pub fn run_folder(&self) -> Option<PathBuf> {
+        let entries = std::fs::read_dir(self.runs()).ok()?;
+        entries.filter_map(|entry| Some(entry.ok()?.path())).find(|path| path.is_dir())
+    }
+
+    /// A command with these arguments, not yet started.
+    pub fn command<I: AsRef<str>>(&self, arguments: impl IntoIterator<Item = I>) -> Command {
+        self.wrap(Command::new(env!("CARGO_BIN_EXE_sysdyno")), arguments)
+    }
+
+    /// The same under a shell that runs `prelude` first, for limits that a process sets on itself.
+    pub fn command_after<I: AsRef<str>>(
+        &self,
+        prelude: &str,
+        arguments: impl IntoIterator<Item = I>,
+    ) -> Command {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &format!("{prelude}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_sysdyno")]);
+        self.wrap(shell, arguments)
+    }
+
+    fn wrap<I: AsRef<str>>(&self, mut command: Command, arguments: impl IntoIterator<Item = I>) -> Command {
+        for argument in arguments {
+            command.arg(argument.as_ref());
+        }
+        command.env("SYSDYNO_RUNS_DIR", self.runs());
+        command.current_dir(self.runs());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts a command with these arguments.
+    pub fn start<I: AsRef<str>>(&self, arguments: impl IntoIterator<Item = I>) -> Running {
+        Running::start(self.command(arguments))
+    }
+
+    /// Runs a command to its end, which must come within half a minute.
+    pub fn run<I: AsRef<str>>(&self, arguments: impl IntoIterator<Item = I>) -> Outcome {
+        self.start(arguments).finish(Duration::from_secs(30))
+    }
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Running {
+        let begin = Instant::now();
+        let mut child = command.spawn().expect("the program starts");
+        let stdout = child.stdout.take().map(read_in_background);
+        let stderr = child.stderr.take().map(read_in_background);
+        Running { child, begin, peak_rss_bytes: 0, stdout, stderr }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).expect("the program is there to be signalled");
+    }
+
+    /// Whether it still runs; also looks at its memory.
+    pub fn is_running(&mut self) -> bool {
+        self.peak_rss_bytes = self.peak_rss_bytes.max(peak_rss_bytes(self.pid()).unwrap_or(0));
+        self.child.try_wait().expect("a child can be waited for").is_none()
+    }
+
+    /// Waits for its end; kills it after `limit` from its start.
+    pub fn finish(mut self, limit: Duration) -> Outcome {
+        let mut is_overdue = false;
+        while self.is_running() {
+            if self.begin.elapsed() > limit && !is_overdue {
+                is_overdue = true;
+                self.child.kill().expect("a child can be killed");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let elapsed = self.begin.elapsed();
+        let status = self.child.wait().expect("a child can be waited for");
+        let text =
+            |thread: Option<JoinHandle<String>>| thread.expect("piped").join().expect("reads to the end");
+        Outcome {
+            code: status.code(),
+            stdout: text(self.stdout.take()),
+            stderr: text(self.stderr.take()),
+            elapsed,
+            peak_rss_bytes: self.peak_rss_bytes,
+            is_overdue,
+        }
+    }
+}
+
+/// The built-in target, as a process of its own that ends with this value.
+pub struct Target {
+    child: Child,
+    url: String,
+}
+
+impl Target {
+    pub fn start(arguments: &[&str]) -> Target {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sysdyno"));
+        command.arg("target").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the target starts");
+        let mut url = String::new();
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        output.read_line(&mut url).expect("the target says where it listens");
+        assert!(url.starts_with("http://"), "the target says {url:?}");
+        Target { child, url: url.trim().to_owned() }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        // The end of its input ends it.
+        drop(self.child.stdin.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Outcome {
+    /// The JSON document on stdout.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in stdout of {self}"))
+    }
+
+    /// One of the counts in it.
+    #[track_caller]
+    pub fn count(&self, name: &str) -> u64 {
+        self.json()["counts"][name].as_u64().unwrap_or_else(|| panic!("no count '{name}' in {self}"))
+    }
+
+    /// The ids of the verdict's reasons.
+    #[track_caller]
+    pub fn reasons(&self) -> Vec<String> {
+        let json = self.json();
+        let reasons = json["verdict"]["reasons"].as_array().expect("reasons are a list");
+        reasons.iter().filter_map(|reason| Some(reason["id"].as_str()?.to_owned())).collect()
+    }
+
+    /// Fails the test unless the exit code is this one.
+    #[track_caller]
+    pub fn expect_code(&self, code: i32) -> &Outcome {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Outcome { code, stdout, stderr, elapsed, .. } = self;
+        write!(out, "exit code {code:?} after {elapsed:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")
+    }
+}
+
+fn read_in_background(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = from.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn peak_rss_bytes(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
