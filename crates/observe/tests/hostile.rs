@@ -138,3 +138,16 @@ fn a_tree_of_folders_and_long_files_is_sampled() {
     }
     sample(copy.path());
 }
+
+#[test]
+fn every_single_file_may_be_missing() {
+    let copy = changed_copy("linux-4.18-server", |_, text| text);
+    let mut files = Vec::new();
+    files_below(copy.path(), &mut files);
+    let hidden = copy.path().join("hidden");
+    for path in files {
+        std::fs::rename(&path, &hidden).expect("renames");
+        sample(copy.path());
+        std::fs::rename(&hidden, &path).expect("renames");
+    }
+}

@@ -6,11 +6,10 @@
 
 use super::{Collector, Pass, Table, gauge};
 use crate::clock;
-use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket};
-use crate::discover::{families, find_inet, is_local, scope};
+use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, SocketState};
+use crate::discover::{families, find_inet, find_unix_sockets, is_local, scope};
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::units::MonoNs;
@@ -168,15 +167,13 @@ fn from_inet(socket: &InetSocket) -> Queue {
 }
 
 fn find_unix(diag: &mut DiagSocket, path: &Path, out: &mut Vec<Queue>) -> io::Result<()> {
-    let wanted = path.as_os_str().as_bytes();
-    diag.ask(UnixQuestion::encode, |payload| {
-        let socket = UnixSocket::decode(payload).filter(|socket| socket.name == wanted);
-        out.extend(socket.map(|socket| Queue {
+    find_unix_sockets(diag, path, |socket| {
+        out.push(Queue {
             address: Endpoint::Unix(path.to_path_buf()),
             inode: u64::from(socket.inode),
             waiting_count: socket.queue_count.map(u64::from),
             limit_count: socket.limit_count.map(u64::from),
-        }));
+        });
     })
 }
 
@@ -234,4 +231,23 @@ fn columns(scope: &str) -> [sysdyno_record::series::Column; WIDTH] {
         gauge("connections.established_count", "count", scope),
         gauge("connections.unread_count", "count", scope),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_queues_at_one_address_the_fullest_is_shown() {
+        let queue = |port: u16, inode: u64, waiting: u64, limit: u64| Queue {
+            address: Endpoint::Tcp(([0, 0, 0, 0], port).into()),
+            inode,
+            waiting_count: Some(waiting),
+            limit_count: Some(limit),
+        };
+        let mut queues =
+            vec![queue(80, 1, 50, 1000), queue(80, 2, 40, 128), queue(81, 3, 0, 128), queue(80, 4, 0, 1)];
+        keep_fullest(&mut queues);
+        assert_eq!(queues.iter().map(|queue| queue.inode).collect::<Vec<_>>(), [2, 3]);
+    }
 }

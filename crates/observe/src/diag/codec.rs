@@ -27,8 +27,10 @@ const AF_UNIX: u8 = 1;
 const IPPROTO_TCP: u8 = 6;
 const INET_DIAG_SKV6ONLY: u16 = 11;
 const UNIX_DIAG_NAME: u16 = 0;
+const UNIX_DIAG_VFS: u16 = 1;
 const UNIX_DIAG_RQLEN: u16 = 4;
 const UDIAG_SHOW_NAME: u32 = 0x1;
+const UDIAG_SHOW_VFS: u32 = 0x2;
 const UDIAG_SHOW_RQLEN: u32 = 0x10;
 
 /// The address family of a question.
@@ -97,7 +99,7 @@ impl UnixQuestion {
         let body = &mut out[HEADER_BYTES..];
         body[0] = AF_UNIX;
         body[4..8].copy_from_slice(&(1u32 << SocketState::Listen as u32).to_ne_bytes());
-        body[12..16].copy_from_slice(&(UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN).to_ne_bytes());
+        body[12..16].copy_from_slice(&(UDIAG_SHOW_NAME | UDIAG_SHOW_VFS | UDIAG_SHOW_RQLEN).to_ne_bytes());
         body[16..24].fill(0xff);
         out
     }
@@ -171,12 +173,23 @@ impl InetSocket {
     }
 }
 
+/// A file of a Unix socket, as `struct unix_diag_vfs` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    /// The lower half of the inode number.
+    pub(crate) inode: u32,
+    /// The device in the kernel's own encoding: 12 bits of major, 20 bits of minor number.
+    pub(crate) device: u32,
+}
+
 /// A listening Unix socket of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnixSocket<'a> {
     pub(crate) inode: u32,
     /// Its path; of an abstract socket, with a leading zero byte. Untrusted.
     pub(crate) name: &'a [u8],
+    /// The file that it is bound to; `None`: it is abstract, or not told.
+    pub(crate) file: Option<FileId>,
     /// Connections that wait to be accepted; `None`: not told.
     pub(crate) queue_count: Option<u32>,
     /// The limit of the queue; `None`: not told.
@@ -192,7 +205,10 @@ impl UnixSocket<'_> {
         let queues = attribute(attributes, UNIX_DIAG_RQLEN);
         let queue = |offset| queues.and_then(|value| read_u32(value, offset));
         let name = if name.first() == Some(&0) { name } else { name.strip_suffix(&[0]).unwrap_or(name) };
-        Some(UnixSocket { inode: read_u32(payload, 4)?, name, queue_count: queue(0), limit_count: queue(4) })
+        let file = attribute(attributes, UNIX_DIAG_VFS)
+            .and_then(|value| Some(FileId { inode: read_u32(value, 0)?, device: read_u32(value, 4)? }));
+        let inode = read_u32(payload, 4)?;
+        Some(UnixSocket { inode, name, file, queue_count: queue(0), limit_count: queue(4) })
     }
 }
 
@@ -286,11 +302,13 @@ mod tests {
         payload[0] = AF_UNIX;
         payload[4..8].copy_from_slice(&5u32.to_ne_bytes());
         payload.extend(attribute_bytes(UNIX_DIAG_NAME, b"/run/a.sock\0"));
+        payload.extend(attribute_bytes(UNIX_DIAG_VFS, &[7, 0, 0, 0, 8, 0, 0, 0]));
         payload.extend(attribute_bytes(UNIX_DIAG_RQLEN, &[3, 0, 0, 0, 128, 0, 0, 0]));
         let socket = UnixSocket::decode(&payload).expect("is one");
         assert_eq!((socket.inode, socket.name), (5, b"/run/a.sock".as_slice()));
         if cfg!(target_endian = "little") {
             assert_eq!((socket.queue_count, socket.limit_count), (Some(3), Some(128)));
+            assert_eq!(socket.file, Some(FileId { inode: 7, device: 8 }));
         }
     }
 

@@ -1,7 +1,9 @@
 //! Listening sockets that a connection to an endpoint can end at.
 
 use super::processes::owners_by_inode;
-use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket};
+use crate::diag::{
+    DiagSocket, Family, FileId, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket,
+};
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::{net_tcp, net_unix, read_once};
@@ -101,7 +103,6 @@ fn find_tcp_in_table(roots: &Roots, endpoint: SocketAddr) -> Result<Vec<Listener
 }
 
 fn find_unix(roots: &Roots, path: &Path) -> Result<Vec<Listener>, ObserveError> {
-    let wanted = path.as_os_str().as_bytes();
     let listener = |inode: u64, queue_count: Option<u32>, limit_count: Option<u32>| Listener {
         inode,
         address: Endpoint::Unix(path.to_path_buf()),
@@ -111,9 +112,8 @@ fn find_unix(roots: &Roots, path: &Path) -> Result<Vec<Listener>, ObserveError> 
     };
     let mut found = Vec::new();
     let asked = DiagSocket::open().and_then(|mut diag| {
-        diag.ask(UnixQuestion::encode, |payload| {
-            let socket = UnixSocket::decode(payload).filter(|socket| socket.name == wanted);
-            found.extend(socket.map(|it| listener(u64::from(it.inode), it.queue_count, it.limit_count)));
+        find_unix_sockets(&mut diag, path, |socket| {
+            found.push(listener(u64::from(socket.inode), socket.queue_count, socket.limit_count));
         })
     });
     if asked.is_ok() {
@@ -121,8 +121,32 @@ fn find_unix(roots: &Roots, path: &Path) -> Result<Vec<Listener>, ObserveError> 
     }
     let (table, mut buffer) = (roots.in_proc("net/unix"), Vec::new());
     let text = read_once(&table, &mut buffer)?;
-    let inodes = net_unix::parse_listening(text, wanted).map_err(ObserveError::malformed(&table))?;
+    let inodes = net_unix::parse_listening(text, path.as_os_str().as_bytes());
+    let inodes = inodes.map_err(ObserveError::malformed(&table))?;
     Ok(inodes.into_iter().map(|inode| listener(inode, None, None)).collect())
+}
+
+/// Asks for the listening Unix sockets of a path: those bound to the same file, by whatever name, or to this name.
+pub(crate) fn find_unix_sockets(
+    diag: &mut DiagSocket,
+    path: &Path,
+    mut each: impl FnMut(UnixSocket<'_>),
+) -> io::Result<()> {
+    let (name, file) = (path.as_os_str().as_bytes(), file_id(path));
+    diag.ask(UnixQuestion::encode, |payload| {
+        let socket = UnixSocket::decode(payload);
+        let is_it = |socket: &UnixSocket<'_>| socket.name == name || file.is_some() && socket.file == file;
+        if let Some(socket) = socket.filter(is_it) {
+            each(socket);
+        }
+    })
+}
+
+fn file_id(path: &Path) -> Option<FileId> {
+    let stat = rustix::fs::stat(path).ok()?;
+    let (major, minor) = (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));
+    // The kernel gives the lower halves.
+    Some(FileId { inode: stat.st_ino as u32, device: major << 20 | minor })
 }
 
 /// The families that listening sockets of an endpoint can have: IPv6 sockets may take IPv4 connections.
@@ -270,6 +294,14 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].queue_count, found[0].owners.as_slice()), (Some(1), &[std::process::id()][..]));
         assert!(find_listeners(&Endpoint::Unix(folder.path().join("other"))).expect("finds").is_empty());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).expect("links");
+        let by_link = find_listeners(&Endpoint::Unix(link)).expect("finds");
+        assert_eq!(
+            by_link.first().map(|listener| listener.inode),
+            Some(found[0].inode),
+            "another name of the file"
+        );
     }
 
     #[test]

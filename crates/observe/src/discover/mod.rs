@@ -10,5 +10,5 @@ mod processes;
 pub use listeners::{Listener, find_listeners};
 pub use processes::{describe_process, find_target_processes};
 
-pub(crate) use listeners::{families, find_inet, is_local, scope};
+pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local, scope};
 pub(crate) use processes::{find_children, find_owners};
