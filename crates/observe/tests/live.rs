@@ -143,7 +143,7 @@ fn a_process_is_watched_until_it_ends() {
     assert_eq!(sample.value(&key), None);
     let column =
         sample.columns.iter().find(|column| column.scope == format!("process:{pid}")).expect("keeps it");
-    assert!(column.unavailable.is_some());
+    assert_eq!(column.unavailable.as_deref(), Some("the process has ended"));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn describe(roots: &Roots, pid: u32, role: ProcessRole, buffer: &mut Vec<u8>) ->
     Ok(Kin { process, parent_pid: stat.parent_pid })
 }
 
-/// The holders, each followed by its descendants, without duplicates.
+/// The holders and their descendants, those that started first before the others.
 fn with_descendants(all: &[Kin], holders: &[u32]) -> Vec<WatchedProcess> {
     let mut found: Vec<WatchedProcess> = Vec::new();
     let mut seen = HashSet::new();
@@ -113,6 +113,7 @@ fn with_descendants(all: &[Kin], holders: &[u32]) -> Vec<WatchedProcess> {
         found.extend(all.iter().filter(|kin| kin.process.pid == pid).map(|kin| kin.process.clone()));
         waiting.extend(all.iter().filter(|kin| kin.parent_pid == pid).map(|kin| kin.process.pid));
     }
+    found.sort_unstable_by_key(|process| (process.start_ticks, process.pid));
     found
 }
 
@@ -164,10 +165,7 @@ mod tests {
     fn workers_of_a_holder_belong_to_the_target() {
         let all = [kin(100, 1), kin(101, 100), kin(102, 100), kin(103, 102), kin(104, 1), kin(1, 0)];
         let pids = |holders: &[u32]| -> Vec<u32> {
-            let mut pids: Vec<u32> =
-                with_descendants(&all, holders).iter().map(|process| process.pid).collect();
-            pids.sort_unstable();
-            pids
+            with_descendants(&all, holders).iter().map(|process| process.pid).collect()
         };
         assert_eq!(pids(&[100, 101]), [100, 101, 102, 103]);
         assert_eq!(pids(&[1, 104]), [104], "process 1 and its children are not the target");

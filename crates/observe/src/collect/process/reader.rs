@@ -16,6 +16,9 @@ use sysdyno_record::series::Column;
 /// Descriptors of a process are counted one by one up to this many, on kernels that do not tell their number.
 const MAX_COUNTED_DESCRIPTORS: usize = 65_536;
 
+/// The reason in the columns of a process that is gone.
+const ENDED: &str = "the process has ended";
+
 /// A process with its open files and the values of the latest pass.
 #[derive(Debug)]
 pub(super) struct ProcessReader {
@@ -154,13 +157,18 @@ impl ProcessReader {
 
     /// Reads `stat`, or finds that the process is gone.
     fn read_stat(&mut self, buffer: &mut Vec<u8>) -> Result<(), String> {
-        let text = self.stat.read(buffer).map_err(|error| error.to_string());
-        self.is_gone = text.is_err() && !self.stat.path().exists();
-        let stat = pid_stat::parse(text?);
+        let text = match self.stat.read(buffer) {
+            Ok(text) => text,
+            Err(error) => {
+                self.is_gone = !self.stat.path().exists();
+                return Err(if self.is_gone { ENDED.to_owned() } else { error.to_string() });
+            }
+        };
+        let stat = pid_stat::parse(text);
         let stat = stat.map_err(|error| ObserveError::malformed(self.stat.path())(error).to_string())?;
         if stat.start_ticks != self.process.start_ticks || stat.is_dead() {
             self.is_gone = true;
-            return Err("the process has ended".to_owned());
+            return Err(ENDED.to_owned());
         }
         let values = &mut self.values;
         let to_us = |ticks: u64| ticks.saturating_mul(tick_us());
