@@ -46,6 +46,9 @@ pub struct Level {
     pub last: f64,
 }
 
+/// Rows before and after a span in which the readings next to it are looked for; not every column is read in every row.
+const EDGE_ROWS: usize = 50;
+
 /// Quotient of two numbers; `None` if it is not a finite number.
 pub(crate) fn ratio(part: f64, whole: f64) -> Option<f64> {
     let quotient = part / whole;
@@ -80,9 +83,14 @@ impl<'a> Window<'a> {
     ///
     /// `None`: as [`Window::growth`].
     pub fn occurrences(&self, name: &str, scope: &str) -> Option<f64> {
-        let row_count = self.series.windows().len();
-        let wide = self.rows.start.saturating_sub(1)..(self.rows.end + 1).min(row_count);
-        self.growth_in(wide, name, scope).map(|growth| growth.amount)
+        let values = self.series.values(name, scope)?;
+        let first = self.rows.start.saturating_sub(EDGE_ROWS);
+        let last = (self.rows.end + EDGE_ROWS).min(values.len());
+        let before = values.get(first..self.rows.start)?.iter().rposition(Option::is_some);
+        let after = values.get(self.rows.end..last)?.iter().position(Option::is_some);
+        let start = before.map_or(self.rows.start, |index| first + index);
+        let end = after.map_or(self.rows.end, |index| self.rows.end + index + 1);
+        self.growth_in(start..end, name, scope).map(|growth| growth.amount)
     }
 
     fn growth_in(&self, rows: Range<usize>, name: &str, scope: &str) -> Option<Growth> {

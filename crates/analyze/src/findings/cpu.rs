@@ -4,6 +4,7 @@ use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
 use crate::format::{cpus, list, name, percent};
 use crate::readings::{CpuShare, MachineShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
+use crate::verdict::foreign_cpus;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::event::ProcessRole;
 
@@ -23,6 +24,12 @@ const PRESSURE: Threshold =
     Threshold::new("share of the time in which some task waited for a CPU (PSI)", 0.25, "ratio", HOUSE);
 const USER_BOUND: Threshold =
     Threshold::new("user share of the busy time that calls it user code", 0.60, "ratio", HOUSE);
+const OTHERS: Threshold = Threshold::new(
+    "CPU of other processes ÷ that of the machine, from which on it is named",
+    0.05,
+    "ratio",
+    HOUSE,
+);
 const GENERATOR_PART: Threshold =
     Threshold::new("the generator's part of the busy time that is named first", 0.30, "ratio", HOUSE);
 
@@ -31,7 +38,7 @@ pub(super) const SATURATED: Rule = Rule {
     id: "C13",
     name: "cpu-saturated",
     meaning: "All CPUs are busy; more requests cannot be worked on at the same time.",
-    thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, GENERATOR_PART],
+    thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, OTHERS, GENERATOR_PART],
     remedy: "spend less CPU per request (profile the server, cache its responses) or give it more CPUs",
     counterfactual: "with one CPU more, or one taken away, the capacity would stay the same",
     examine: examine_saturated,
@@ -70,6 +77,9 @@ fn examine_saturated(scene: &Scene) -> Option<Case> {
         (Some(server), None) => format!("; the server used {} of {} CPUs", cpus(server), machine.cpus),
         _ => String::new(),
     };
+    let others =
+        foreign_cpus(&scene.focus, &window).filter(|others| *others > OTHERS.value * machine.cpus as f64);
+    let who = others.map_or(who.clone(), |others| format!("{who}, others {}", cpus(others)));
     let title = format!(
         "The CPUs are the limit: {} are {} busy, {}{who}",
         cpu_names(&window),
@@ -78,7 +88,10 @@ fn examine_saturated(scene: &Scene) -> Option<Case> {
     );
     let busy = machine.busy_ratio * machine.cpus as f64;
     let part = generator.and_then(|generator| ratio(generator, busy)).unwrap_or(0.0);
-    Some(Case { title, evidence: found, remedy: remedy(&machine, part) })
+    let others = others.and_then(|others| ratio(others, busy)).filter(|share| *share >= GENERATOR_PART.value);
+    let stop = others
+        .map(|share| format!("stop the other processes: {} of the CPU time went into them", percent(share)));
+    Some(Case { title, evidence: found, remedy: stop.or_else(|| remedy(&machine, part)) })
 }
 
 fn remedy(machine: &MachineShare, generator_part: f64) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Is it the generator that was measured? CPU, connections, ports, descriptors, lateness, and the cost of watching.
 
-use super::{Check, Examine, Observation, SERVER_SATURATED, is_server_saturated};
+use super::{Check, Examine, Observation, SERVER_SATURATED, is_saturated_by_server, is_server_saturated};
 use crate::format::{counted, cpus, duration, percent, rate, whole};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -347,7 +347,7 @@ fn examine_lag(view: &TrialView) -> Option<Observation> {
         percent(of_tail)
     );
     if lag >= LAG_GROSS_NS.value && of_tail >= LAG_IS_TAIL.value {
-        let is_excused = is_server_saturated(view, &view.steady()) == Some(true);
+        let is_excused = is_saturated_by_server(view, &view.steady());
         return if is_excused { Observation::suspect(text) } else { Observation::invalid(text) };
     }
     if lag >= LAG_SLICE_NS.value && of_tail >= LAG_OF_TAIL.value {

@@ -2,7 +2,7 @@
 
 use super::{Check, Examine, Observation};
 use crate::format::{cpus, list, name, percent};
-use crate::readings::{process_scope, ratio};
+use crate::readings::{Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use std::collections::BTreeSet;
@@ -23,16 +23,22 @@ pub(super) const FOREIGN_LOAD: Check = Check {
     examine: Examine::Trial(examine_foreign),
 };
 
+/// CPU of processes outside the measurement. Unit: CPUs; negative where the kernel's accounts overlap.
+///
 /// Time in interrupts belongs to nobody and is left out, so that the figure errs on the low side.
-fn examine_foreign(view: &TrialView) -> Option<Observation> {
-    let window = view.steady();
+/// `None`: the server's processes are not known, or nothing was read.
+pub(crate) fn foreign_cpus(view: &TrialView, window: &Window) -> Option<f64> {
     let machine = window.machine()?;
     let targets = window.process_cpus(&view.processes(ProcessRole::Target))?;
     let generator = window.process_cpus(&view.processes(ProcessRole::Generator));
     let generator = generator.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()))?;
-    let used = (machine.user_ratio + machine.system_ratio) * machine.cpus as f64;
-    let foreign = used - targets - generator;
-    let share = ratio(foreign, machine.cpus as f64)?;
+    Some((machine.user_ratio + machine.system_ratio) * machine.cpus as f64 - targets - generator)
+}
+
+fn examine_foreign(view: &TrialView) -> Option<Observation> {
+    let window = view.steady();
+    let foreign = foreign_cpus(view, &window)?;
+    let share = ratio(foreign, window.machine()?.cpus as f64)?;
     let text = format!(
         "processes outside the measurement used {} CPUs, {} of the machine",
         cpus(foreign.max(0.0)),

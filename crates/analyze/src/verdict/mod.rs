@@ -17,7 +17,7 @@ mod timing;
 #[cfg(test)]
 mod tests;
 
-use crate::readings::Window;
+use crate::readings::{Window, ratio};
 use crate::threshold::Threshold;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Reason, Verdict, VerdictStatus};
@@ -26,6 +26,7 @@ use sysdyno_record::event::ProcessRole;
 pub(crate) use ending::UNEVEN_SHARE;
 pub use ending::{INCOMPLETE, NOTHING_CARRIED, SEARCH_INTERRUPTED, UNEVEN_TRIALS};
 pub(crate) use generator::throttled_share;
+pub(crate) use host::foreign_cpus;
 
 /// One way in which a measurement goes wrong.
 #[derive(Debug)]
@@ -158,4 +159,14 @@ pub(crate) fn is_server_saturated(view: &TrialView, window: &Window) -> Option<b
     let threads = window.threads(&view.processes(ProcessRole::Target));
     let is_thread_full = threads.first().is_some_and(|thread| thread.busy_ratio >= SERVER_SATURATED.value);
     Some(machine.busy_ratio >= SERVER_SATURATED.value || is_thread_full)
+}
+
+/// With more than this in other hands, a busy machine is not the server's doing. Unit: ratio of the machine.
+const FOREIGN_EXCUSED_MAX: f64 = 0.20;
+
+/// Whether server and generator together, and nobody else, had used up the CPU.
+pub(crate) fn is_saturated_by_server(view: &TrialView, window: &Window) -> bool {
+    let foreign = foreign_cpus(view, window).zip(window.machine());
+    let share = foreign.and_then(|(foreign, machine)| ratio(foreign, machine.cpus as f64)).unwrap_or(0.0);
+    is_server_saturated(view, window) == Some(true) && share <= FOREIGN_EXCUSED_MAX
 }

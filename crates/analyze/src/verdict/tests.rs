@@ -318,7 +318,9 @@ fn v06_a_generator_that_is_late() {
     assert_eq!(status_of("V06", late(3e6, 10e6)), Some(Suspect));
     assert_eq!(status_of("V06", late(0.1e6, 1e6)), Some(Valid));
     assert_eq!(status_of("V06", open()), None);
-    assert_eq!(status_of("V06", late(20e6, 21e6).cpu(0.6, 0.3, 0.08)), Some(Suspect));
+    let busy = || late(20e6, 21e6).cpu(0.6, 0.3, 0.08);
+    assert_eq!(status_of("V06", busy().server(1.2).generator(0.4)), Some(Suspect));
+    assert_eq!(status_of("V06", busy().server(0.2).generator(0.2)), Some(Invalid), "others took the CPU");
 }
 
 #[test]
@@ -353,6 +355,8 @@ fn v24_the_shape_of_the_arrivals() {
         Some(Suspect)
     );
     assert_eq!(status_of("V24", gaps(vec![7; 50])), None);
+    let in_bunches = |index: u64| if index.is_multiple_of(3) { 50 } else { exponential(index) + 10_000 };
+    assert_eq!(status_of("V24", gaps((0..1000).map(in_bunches).collect())), None);
     let constant = |gap_ns: Vec<u64>| gaps(gap_ns).edit(|case| case.begin.plan.arrival = Arrival::Constant);
     assert_eq!(status_of("V24", constant(vec![500_000; 1000])), None);
     assert_eq!(status_of("V24", constant((0..1000).map(exponential).collect())), Some(Suspect));
