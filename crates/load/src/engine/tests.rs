@@ -180,6 +180,19 @@ fn a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum() {
 }
 
 #[test]
+fn a_generator_that_is_late_at_the_end_still_counts_every_arrival() {
+    let server = serve(ok);
+    let mut plan = plan(&server.url);
+    plan.arrival = Arrival::Constant;
+    // More than one generator thread can send, so that it is behind when each phase ends.
+    let phase = |kind| PhasePlan { kind, rate_hz: Some(2e6), end: PhaseEnd::After(SpanNs::from_millis(50)) };
+    plan.phases = vec![phase(PhaseKind::Warmup), phase(PhaseKind::Steady)];
+    let (outcome, _) = load(&plan);
+    assert_eq!(outcome.summary.total.scheduled, 200_000);
+    assert_eq!(outcome.summary.measured.counts.scheduled, 100_000);
+}
+
+#[test]
 fn nobody_there_is_a_hard_stop() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let url = format!("http://{}/", listener.local_addr().expect("has an address"));

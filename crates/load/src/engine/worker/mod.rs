@@ -194,6 +194,8 @@ impl<'a, I: Io> Worker<'a, I> {
     /// Does all that is due at `now`.
     fn turn(&mut self, now: MonoNs, hand_over: &mut impl FnMut(Window)) {
         while let Some(cut) = self.next_cut().filter(|cut| *cut <= now) {
+            // What was due before the cut belongs before it, however late this thread is.
+            self.notice(cut);
             self.end_window(cut, hand_over);
             self.advance_phase(cut);
         }
