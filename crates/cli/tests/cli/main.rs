@@ -6,4 +6,5 @@ mod latency;
 mod quota;
 mod rig;
 mod servers;
+mod signals;
 mod usage;
