@@ -17,6 +17,9 @@ const FOLDERS: &[(&str, &str)] = &[
     (".fish", "docs/completions"),
 ];
 
+/// Folders that hold generated documents and nothing else.
+pub const OWN_FOLDERS: &[&str] = &["docs/man/", "docs/completions/"];
+
 /// The document whose presence means that all of them are kept in the repository.
 pub const INDEX: &str = "docs/cli.md";
 

@@ -6,7 +6,7 @@ use super::Violations;
 use super::tree::Tree;
 use crate::docs;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const RULE: &str = "generated-docs";
 
@@ -32,5 +32,12 @@ pub fn compare(tree: &Tree, documents: &BTreeMap<PathBuf, String>, found: &mut V
         let same =
             actual.lines().zip(expected.lines()).take_while(|(actual, expected)| actual == expected).count();
         found.add(&path, same + 1, RULE, "not what the program writes; run 'cargo xtask docs'");
+    }
+    for path in
+        tree.files.iter().filter(|path| docs::OWN_FOLDERS.iter().any(|folder| path.starts_with(folder)))
+    {
+        if !documents.contains_key(Path::new(path)) {
+            found.add(path, 1, RULE, "the program does not write this file any more");
+        }
     }
 }

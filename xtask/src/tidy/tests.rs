@@ -229,6 +229,7 @@ fn missing_documents_are_violations_not_silence() {
 fn generated_documents_are_current() {
     let root = tree_in_order();
     write(root.path(), "docs/cli.md", "# Commands\n\nold\n");
+    write(root.path(), "docs/man/old.1", "gone\n");
     let tree = Tree::read(root.path()).unwrap();
     let expect = |documents: &[(&str, &str)]| {
         let documents = documents.iter().map(|(path, text)| (path.into(), (*text).to_owned()));
@@ -236,9 +237,11 @@ fn generated_documents_are_current() {
         generated::compare(&tree, &documents.collect::<BTreeMap<_, _>>(), &mut found);
         found.0.iter().map(|found| (found.path.clone(), found.line)).collect::<Vec<_>>()
     };
-    assert_eq!(expect(&[("docs/cli.md", "# Commands\n\nold\n")]), []);
-    assert_eq!(expect(&[("docs/cli.md", "# Commands\n\nnew\n")]), [("docs/cli.md".to_owned(), 3)]);
-    assert_eq!(expect(&[("docs/man/x.1", "x")]), [("docs/man/x.1".to_owned(), 1)]);
+    let current = ("docs/man/old.1", "gone\n");
+    assert_eq!(expect(&[("docs/cli.md", "# Commands\n\nold\n"), current]), []);
+    assert_eq!(expect(&[("docs/cli.md", "# Commands\n\nnew\n"), current]), [("docs/cli.md".to_owned(), 3)]);
+    assert_eq!(expect(&[("docs/man/x.1", "x"), current]), [("docs/man/x.1".to_owned(), 1)]);
+    assert_eq!(expect(&[]), [("docs/man/old.1".to_owned(), 1)]);
 }
 
 #[test]
