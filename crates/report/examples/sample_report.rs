@@ -1,4 +1,5 @@
 //! Writes the report of the sample record: `cargo run -p sysdyno-report --example sample_report -- OUT.html [VARIANT]`.
+//! Instead of a variant the folder of a run may be named.
 //!
 //! The variants show what a report must not say, or must say less of; `hostile` puts text that tries to run as a script
 //! into every field that a stranger can choose.
@@ -6,7 +7,9 @@
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use sysdyno_record::store::Run;
+use sysdyno_report::ReportInput;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
@@ -21,8 +24,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "sweep" => fixture::variants::sweep(),
         "wide" => fixture::variants::wide(),
         "hostile" => fixture::hostile::record(),
+        other if Path::new(other).join("manifest.json").is_file() => {
+            return write_folder(Path::new(other), &out);
+        }
         other => return Err(format!("there is no variant '{other}'").into()),
     };
     std::fs::write(out, sysdyno_report::html::render(&record.input()))?;
+    Ok(())
+}
+
+/// The report of a recorded run, into a file beside its own.
+fn write_folder(folder: &Path, out: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let run = Run::open(folder, &|_, _| false)?;
+    let analysis = run.analysis.clone().ok_or("the run has no analysis")?;
+    std::fs::write(out, sysdyno_report::html::render(&ReportInput::new(&run, &analysis)))?;
     Ok(())
 }

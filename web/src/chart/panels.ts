@@ -2,6 +2,7 @@
 
 import type { Run, Values } from "../record/decode.ts";
 import { isMoving, keyOf } from "../record/decode.ts";
+import type { Moment } from "../record/moments.ts";
 import { drawn, drawnUnit, growth, sum } from "../record/rates.ts";
 import type { Column } from "../record/types.ts";
 import type { Hue } from "./palette.ts";
@@ -92,35 +93,42 @@ function columnPanelOf(run: Run, scope: string, entries: [name: string, label: s
 
 // --- the load engine's own intervals --------------------------------------------------------------------------------
 
-/** Values of intervals as horizontal strokes, with gaps where no interval was. */
-function strokes(run: Run, lines: { label: string; hue: Hue; dash?: number[]; at: (interval: number) => number | null }[]) {
+/** Shorter windows have no rate: a drain may last a millisecond. Unit: seconds. */
+const RATE_WINDOW_SECONDS = 0.1;
+
+interface Stroke {
+  label: string;
+  hue: Hue;
+  dash?: number[];
+  of(moment: Moment): number | null;
+}
+
+/** Values of windows as horizontal strokes, with gaps where there was no window. */
+function strokes(run: Run, wanted: Stroke[]): Pick<Panel, "seconds" | "lines" | "columns"> {
   const seconds: number[] = [];
-  const drawnLines: Line[] = lines.map(({ label, hue, dash }) => ({ label, hue, values: [], ...(dash && { dash }) }));
-  run.intervalBegin.forEach((begin, interval) => {
-    const end = run.intervalEnd[interval] ?? begin;
-    const isAfterGap = begin > (run.intervalEnd[interval - 1] ?? begin) + 0.05;
-    if (isAfterGap) {
-      seconds.push(begin);
-      for (const each of drawnLines) each.values.push(null);
+  const lines = wanted.map(({ label, hue, dash }): Line => ({ label, hue, values: [], ...(dash && { dash }) }));
+  let last: Moment | undefined;
+  for (const moment of run.moments) {
+    if (last && moment.begin > last.end + 0.05) {
+      seconds.push(moment.begin);
+      for (const each of lines) each.values.push(null);
     }
-    seconds.push(begin, end);
-    drawnLines.forEach((each, position) => {
-      const value = lines[position]?.at(interval) ?? null;
+    seconds.push(moment.begin, moment.end);
+    lines.forEach((each, position) => {
+      const value = wanted[position]?.of(moment) ?? null;
       each.values.push(value, value);
     });
-  });
-  return { seconds, lines: drawnLines, columns: [] };
+    last = moment;
+  }
+  return { seconds, lines, columns: [] };
 }
 
 function loadPanels(run: Run): Panel[] {
-  const { intervals, plan } = run.payload;
-  const perSecond = (amount: (interval: number) => number) => (interval: number) => {
-    const length = (run.intervalEnd[interval] ?? 0) - (run.intervalBegin[interval] ?? 0);
-    return length > 0 && intervals.phase[interval] !== "drain" ? amount(interval) / length : null;
+  const { plan } = run.payload;
+  const perSecond = (amount: (moment: Moment) => number | null) => (moment: Moment) => {
+    const [value, length] = [amount(moment), moment.end - moment.begin];
+    return value === null || length < RATE_WINDOW_SECONDS ? null : value / length;
   };
-  const at = (values: number[], interval: number) => values[interval] ?? 0;
-  const errors = (interval: number) => at(intervals.failed, interval) + at(intervals.timed_out, interval);
-  const cpu = (interval: number) => (intervals.thread_cpu_ns[interval] ?? []).reduce((total, each) => total + each, 0) / 1e7;
   const objective = plan && "run" in plan ? plan.run.objective.limit : null;
   return [
     {
@@ -129,8 +137,8 @@ function loadPanels(run: Run): Panel[] {
       title: "Rate",
       unit: "/s",
       ...strokes(run, [
-        { label: "offered", hue: "neutral", dash: [4, 3], at: perSecond((interval) => at(intervals.scheduled, interval)) },
-        { label: "achieved", hue: "a", at: perSecond((interval) => at(intervals.ok, interval) + errors(interval)) },
+        { label: "offered", hue: "neutral", dash: [4, 3], of: perSecond((moment) => moment.scheduled) },
+        { label: "achieved", hue: "a", of: perSecond((moment) => moment.completed) },
       ]),
     },
     {
@@ -140,8 +148,8 @@ function loadPanels(run: Run): Panel[] {
       unit: "ns",
       isLog: true,
       ...strokes(run, [
-        { label: "p99", hue: "b", at: (interval) => intervals.p99_ns[interval] ?? null },
-        { label: "p50", hue: "a", dash: [7, 3], at: (interval) => intervals.p50_ns[interval] ?? null },
+        { label: "p99", hue: "b", of: (moment) => moment.p99_ns },
+        { label: "p50", hue: "a", dash: [7, 3], of: (moment) => moment.p50_ns },
       ]),
       ...(objective !== null && { limit: { label: "objective", value: objective } }),
     },
@@ -150,14 +158,14 @@ function loadPanels(run: Run): Panel[] {
       group: "Load",
       title: "Failed and timed out",
       unit: "/s",
-      ...strokes(run, [{ label: "errors", hue: "b", at: perSecond(errors) }]),
+      ...strokes(run, [{ label: "errors", hue: "b", of: perSecond((moment) => moment.errors) }]),
     },
     {
       id: "panel-in-flight",
       group: "Load",
       title: "In flight",
       unit: "count",
-      ...strokes(run, [{ label: "requests", hue: "a", at: (interval) => at(intervals.in_flight, interval) }]),
+      ...strokes(run, [{ label: "requests", hue: "a", of: (moment) => moment.inFlight }]),
     },
     {
       id: "panel-generator",
@@ -165,7 +173,7 @@ function loadPanels(run: Run): Panel[] {
       title: "Generator's own CPU",
       unit: "%",
       unitText: "% of one CPU",
-      ...strokes(run, [{ label: "all threads", hue: "neutral", at: perSecond(cpu) }]),
+      ...strokes(run, [{ label: "all threads", hue: "neutral", of: perSecond(({ cpu_ns }) => (cpu_ns === null ? null : cpu_ns / 1e7)) }]),
     },
   ];
 }
@@ -209,7 +217,7 @@ function serverPanels(run: Run): Panel[] {
   const least = limits.flatMap((column) => run.values(column)).reduce<number>((low, value) => Math.min(low, value ?? low), Infinity);
   return [
     { ...perProcess("panel-process-cpu", "CPU used", "process.cpu_us"), unitText: "% of one CPU" },
-    perProcess("panel-run-delay", "Waiting for a CPU", "process.run_delay_us"),
+    { ...perProcess("panel-run-delay", "Waiting for a CPU", "process.run_delay_us"), unitText: "% of the time, threads added up" },
     ...listenerPanels(run),
     { ...fds, ...(Number.isFinite(least) && { limit: { label: "limit", value: least } }) },
     perProcess("panel-rss", "Resident memory", "process.rss_bytes"),

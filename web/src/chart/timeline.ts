@@ -152,10 +152,17 @@ function series(panel: Panel, palette: Palette): uPlot.Series[] {
       ...(line.dash && { dash: line.dash }),
       ...(panel.isStacked && position === 0 && { fill: translucent(stroke) }),
       spanGaps: false,
-      points: { show: false },
+      points: { size: 3, fill: stroke, filter: isolated },
     };
   });
   return [{}, ...lines];
+}
+
+/** Rows whose value stands between two missing ones: a line alone would not show them. */
+function isolated(chart: uPlot, series: number): number[] {
+  const values = chart.data[series] ?? [];
+  const has = (row: number) => values[row] !== null && values[row] !== undefined;
+  return Array.from(values, (_, row) => row).filter((row) => has(row) && !has(row - 1) && !has(row + 1));
 }
 
 function stackBands(panel: Panel, palette: Palette): uPlot.Band[] {

@@ -1,5 +1,6 @@
 // From the embedded document to what charts draw: columns decoded, instants as seconds since the run began.
 
+import { type Moment, momentsOf } from "./moments.ts";
 import type { Column, Encoded, MonoNs, PhaseKind, Payload } from "./types.ts";
 
 export type Values = (number | null)[];
@@ -33,9 +34,8 @@ export class Run {
   readonly origin: MonoNs;
   /** Middle of each reading's window, in seconds. */
   readonly rowSeconds: number[];
-  /** Begin and end of each interval of the load, in seconds. */
-  readonly intervalBegin: number[];
-  readonly intervalEnd: number[];
+  /** The load, window by window. */
+  readonly moments: Moment[];
   /** Phases of all trials, in order. */
   readonly bands: Band[];
   /** The seconds that the time axis covers. */
@@ -46,16 +46,14 @@ export class Run {
   constructor(payload: Payload) {
     this.payload = payload;
     this.origin = payload.manifest.clock.mono_ns;
-    const { series, intervals } = payload;
+    const { series } = payload;
     const begins = decode(series.begin_mono_ns, series.rows);
     const ends = decode(series.end_mono_ns, series.rows);
     this.rowSeconds = begins.map((begin, row) => (this.seconds(begin ?? 0) + this.seconds(ends[row] ?? 0)) / 2);
-    const length = intervals.trial.length;
-    this.intervalBegin = decode(intervals.begin_mono_ns, length).map((at) => this.seconds(at ?? 0));
-    this.intervalEnd = decode(intervals.end_mono_ns, length).map((at) => this.seconds(at ?? 0));
+    this.moments = momentsOf(payload.intervals, (instant) => this.seconds(instant));
     this.columns = new Map(series.columns.map((column) => [keyOf(column), column]));
     this.bands = bandsOf(this);
-    const instants = [...this.rowSeconds, ...this.intervalEnd, ...this.bands.map((band) => band.end)];
+    const instants = [...this.rowSeconds, ...this.moments.map((moment) => moment.end), ...this.bands.map((band) => band.end)];
     this.extent = [0, instants.reduce((latest, at) => Math.max(latest, at), 1)];
   }
 
@@ -114,6 +112,6 @@ function bandsOf(run: Run): Band[] {
       bands.push(open);
     }
   }
-  if (open) open.end = run.intervalEnd.at(-1) ?? open.begin;
+  if (open) open.end = run.moments.at(-1)?.end ?? open.begin;
   return bands;
 }

@@ -53,11 +53,32 @@ export function drawnUnit(column: Pick<Column, "unit" | "kind">): Drawn {
   return known ?? { unit: `${column.unit}/s`, factor: 1 };
 }
 
-/** The values of a column as they are drawn: rates of counters, gauges as they are. */
+/** Readings that are farther apart than this have a gap between them. Unit: seconds. */
+export const BRIDGE_SECONDS = 2.5;
+
+/**
+ * Values of columns that are not read in every row, filled between two readings that are near enough.
+ *
+ * The rate of a counter holds for all the time since the reading before; a gauge keeps its value until the next one.
+ */
+export function bridged(values: Values, seconds: readonly number[], kind: Column["kind"]): Values {
+  const filled = values.slice();
+  let last: number | undefined;
+  values.forEach((value, row) => {
+    if (value === null) return;
+    const isNear = last !== undefined && (seconds[row] ?? 0) - (seconds[last] ?? 0) <= BRIDGE_SECONDS;
+    if (last !== undefined && isNear) filled.fill(kind === "counter" ? value : (values[last] ?? null), last + 1, row);
+    last = row;
+  });
+  return filled;
+}
+
+/** The values of a column as they are drawn: rates of counters, gauges as they are, both bridged. */
 export function drawn(column: Column, values: Values, seconds: readonly number[]): Values {
   const { factor } = drawnUnit(column);
   const raw = column.kind === "counter" ? rates(values, seconds, column.name) : values;
-  return factor === 1 ? raw : raw.map((value) => (value === null ? null : value * factor));
+  const scaled = factor === 1 ? raw : raw.map((value) => (value === null ? null : value * factor));
+  return bridged(scaled, seconds, column.kind);
 }
 
 /** Sums of several columns, row by row; `null` where one of them has no value. */

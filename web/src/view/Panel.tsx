@@ -195,7 +195,9 @@ function ReadingTable({ panel, window }: { panel: Panel; window: Window }) {
           ))}
         </tbody>
       </table>
-      {every > 1 && <p class="quiet">One in {every} readings.</p>}
+      <p class="quiet">
+        {every > 1 && `One in ${every} readings. `}What is read less often than the rest is repeated until its next reading.
+      </p>
     </Scroll>
   );
 }

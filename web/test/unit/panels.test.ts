@@ -16,19 +16,19 @@ function run(columns: Column[], marks: Mark[] = []): Run {
   const series = { every: 1, rows: ROWS, begin_mono_ns: { deltas: [0, 1e9, 1e9, 1e9] }, end_mono_ns: { deltas: [0, 1e9, 1e9, 1e9] }, columns };
   const intervals = {
     every: 1,
-    trial: [1, 1],
-    phase: ["steady", "drain"],
-    begin_mono_ns: { deltas: [1e9, 1e9] },
-    end_mono_ns: { deltas: [2e9, 1e9] },
-    scheduled: [110, 0],
-    ok: [90, 5],
-    failed: [6, 0],
-    timed_out: [4, 0],
-    in_flight: [3, 0],
-    received_bytes: [0, 0],
-    thread_cpu_ns: [[5e8, 1e8], [0, 0]],
-    p50_ns: [1e6, null],
-    p99_ns: [9e6, null],
+    trial: [1, 1, 1],
+    phase: ["steady", "steady", "drain"],
+    begin_mono_ns: { deltas: [1e9, 1e9, 0] },
+    end_mono_ns: { deltas: [2e9, 1e9, 0] },
+    scheduled: [110, 0, 0],
+    ok: [90, 5, 0],
+    failed: [6, 0, 0],
+    timed_out: [4, 0, 0],
+    in_flight: [5, 0, 2],
+    received_bytes: [0, 0, 0],
+    thread_cpu_ns: [[5e8, 1e8], [], [1e7]],
+    p50_ns: [1e6, 3e6, null],
+    p99_ns: [9e6, 8e6, null],
   };
   const events = marks.map((event) => ({ mono_ns: 0, event }));
   const manifest = { clock: { mono_ns: 0, unix_ns: "0" } };
@@ -37,14 +37,17 @@ function run(columns: Column[], marks: Mark[] = []): Run {
 
 const find = (from: Run, id: string) => panelsOf(from).panels.find((panel) => panel.id === id);
 
-test("an interval is a stroke from its begin to its end, and the drain has no rate", () => {
+test("intervals of the same seconds are one stroke from their begin to their end", () => {
   const rate = find(run([]), "panel-rate");
   assert.deepEqual(rate?.seconds, [1, 2, 2, 3]);
   assert.deepEqual(rate.lines.map((line) => [line.label, line.values]), [
-    ["offered", [110, 110, null, null]],
-    ["achieved", [100, 100, null, null]],
+    ["offered", [110, 110, 0, 0]],
+    ["achieved", [100, 100, 5, 5]],
   ]);
-  assert.deepEqual(find(run([]), "panel-generator")?.lines[0]?.values.slice(0, 2), [60, 60]);
+  const values = (id: string) => find(run([]), id)?.lines[0]?.values;
+  assert.deepEqual(values("panel-generator"), [60, 60, 1, 1]);
+  assert.deepEqual(values("panel-in-flight"), [5, 5, 2, 2]);
+  assert.deepEqual(values("panel-latency"), [9e6, 9e6, 8e6, 8e6]);
 });
 
 test("the busiest processors are shown, in their own order", () => {

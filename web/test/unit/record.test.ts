@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, isMoving, Run } from "../../src/record/decode.ts";
-import { drawn, drawnUnit, growth, rates, sum } from "../../src/record/rates.ts";
+import { bridged, drawn, drawnUnit, growth, rates, sum } from "../../src/record/rates.ts";
 import { shellLine } from "../../src/record/shell.ts";
 import { parseRecord, prose, visible } from "../../src/record/text.ts";
 import type { Column, Payload } from "../../src/record/types.ts";
@@ -35,6 +35,13 @@ test("times are drawn as percent, amounts per second, gauges as they are", () =>
   assert.deepEqual(drawnUnit(column("constructor", "counter")), { unit: "constructor/s", factor: 1 });
   assert.deepEqual(drawn(column("us", "counter"), [0, 500_000], [0, 1]), [null, 50]);
   assert.deepEqual(drawn(column("ms", "counter"), [0, 250], [0, 0.5]), [null, 50]);
+});
+
+test("what is read once a second is drawn between its readings, not beyond them", () => {
+  const seconds = [0, 0.5, 1, 1.5, 2, 9];
+  assert.deepEqual(bridged([null, null, 4, null, 6, 8], seconds, "gauge"), [null, null, 4, 4, 6, 8]);
+  assert.deepEqual(bridged([4, null, null, null, 6, null], seconds, "counter"), [4, 6, 6, 6, 6, null]);
+  assert.deepEqual(bridged([4, null, null, null, null, 8], seconds, "counter"), [4, null, null, null, null, 8]);
 });
 
 test("sums are missing where a part is", () => {
@@ -75,7 +82,9 @@ function payload(): Payload {
       { name: "a_count", scope: "cpu:0", unit: "count", kind: "counter" as const, values: { constant: 4 } },
     ],
   };
-  const intervals = { trial: [1], begin_mono_ns: { constant: 5e9 }, end_mono_ns: { constant: 6e9 } };
+  const columns = ["scheduled", "ok", "failed", "timed_out", "in_flight", "thread_cpu_ns", "p50_ns", "p99_ns"];
+  const empty = Object.fromEntries(columns.map((name) => [name, []]));
+  const intervals = { trial: [1], begin_mono_ns: { constant: 5e9 }, end_mono_ns: { constant: 6e9 }, ...empty };
   const events = [
     { mono_ns: 5e9, event: { kind: "phase_begin", trial: 1, phase: "warmup", rate_hz: 10 } },
     { mono_ns: 5.5e9, event: { kind: "phase_end", trial: 1, phase: "warmup" } },

@@ -22,7 +22,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     if input.analysis.limit.is_empty() {
         return;
     }
-    screen.labelled((Tone::Quiet, "Limit"), (Tone::Strong, &input.analysis.limit), 2);
+    screen.result((Tone::Quiet, "Limit"), (Tone::Strong, &input.analysis.limit));
     let Some(finding) =
         input.analysis.findings.first().filter(|first| first.confidence != Confidence::Excluded)
     else {
@@ -117,15 +117,8 @@ fn draw_evidence(finding: &Finding, origin: MonoNs, screen: &mut Screen) {
         let rank = if position == 0 { Rank::Needed } else { Rank::Extra };
         let begin_seconds = evidence.begin_mono_ns.seconds_since(origin);
         let end_seconds = evidence.end_mono_ns.seconds_since(origin);
-        let when = format!(" · {begin_seconds:.0}–{end_seconds:.0} s");
-        let room = screen.body_columns().saturating_sub(crate::escape::width(&when) + 11);
-        let text = crate::escape::terminal(&evidence.text, room);
-        let role = format!("{:<11}", role_name(evidence.role));
-        screen.row(
-            rank,
-            (Tone::Plain, ""),
-            &[(Tone::Quiet, &role), (Tone::Plain, &text), (Tone::Quiet, &when)],
-        );
+        let text = format!("{} · {begin_seconds:.0}–{end_seconds:.0} s", evidence.text);
+        screen.sentence(rank, (Tone::Quiet, role_name(evidence.role)), (Tone::Plain, &text));
     }
 }
 

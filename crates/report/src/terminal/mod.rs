@@ -1,6 +1,7 @@
 //! The result on one screen of a terminal: the verdict, then what it allows to be said.
 //!
-//! At most [`SCREEN_LINES`] lines, whatever the record holds: lines carry a rank, and those that matter least go first.
+//! At most [`SCREEN_LINES`] lines, whatever the record holds: where whole sentences do not fit they are cut to a line,
+//! and then lines go that matter least.
 //! The order never changes: verdict and reasons, capacity and limit, latency, counts, where the report is.
 
 mod answer;
@@ -14,18 +15,24 @@ pub(crate) use answer::ending;
 pub use style::{Style, Tone};
 
 use crate::input::ReportInput;
-use screen::Screen;
+use screen::{Detail, Screen};
 
 /// Lines of the screen that a result has to fit.
 pub const SCREEN_LINES: usize = 24;
 
 /// The result of a run, as `run`, `load` and `show` print it; ends with a newline.
 pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
-    let mut screen = Screen::new(*style);
-    verdict::draw(input, &mut screen);
-    answer::draw(input, &mut screen);
-    latency::draw(input, &mut screen);
-    work::draw(input, &mut screen);
+    let draw = |detail: Detail| {
+        let mut screen = Screen::new(*style, detail);
+        verdict::draw(input, &mut screen);
+        answer::draw(input, &mut screen);
+        latency::draw(input, &mut screen);
+        work::draw(input, &mut screen);
+        screen
+    };
+    let full = draw(Detail::Full);
+    let fits = full.lines_without_air() <= SCREEN_LINES;
+    let screen = if fits { full } else { draw(Detail::Brief) };
     screen.finish(SCREEN_LINES)
 }
 

@@ -11,17 +11,27 @@ const LABEL_COLUMNS: usize = 12;
 pub(super) enum Rank {
     /// Never left out.
     Needed,
-    /// The second line of something that is needed.
+    /// What can be looked up elsewhere.
     Useful,
     /// What confirms or explains.
     Extra,
-    /// Empty lines and what the report says better.
+    /// Empty lines.
     Air,
+}
+
+/// How much room a sentence may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Up to three lines.
+    Full,
+    /// One line, or two where it is the result itself.
+    Brief,
 }
 
 /// A screen that is being filled from the top.
 pub(super) struct Screen {
     style: Style,
+    detail: Detail,
     lines: Vec<Line>,
 }
 
@@ -34,8 +44,8 @@ struct Line {
 pub(super) type Piece<'a> = (Tone, &'a str);
 
 impl Screen {
-    pub(super) fn new(style: Style) -> Screen {
-        Screen { style, lines: Vec::new() }
+    pub(super) fn new(style: Style, detail: Detail) -> Screen {
+        Screen { style, detail, lines: Vec::new() }
     }
 
     pub(super) fn style(&self) -> Style {
@@ -57,12 +67,23 @@ impl Screen {
         self.lines.push(Line { rank, text });
     }
 
-    /// A label and, in its line and the ones below, wrapped text in one tone.
-    pub(super) fn labelled(&mut self, label: Piece<'_>, body: Piece<'_>, lines_max: usize) {
+    /// A label and the result itself: a sentence that keeps two lines on the fullest screen.
+    pub(super) fn result(&mut self, label: Piece<'_>, body: Piece<'_>) {
+        let lines_max = if self.detail == Detail::Full { 3 } else { 2 };
+        self.wrapped(Rank::Needed, label, body, lines_max);
+    }
+
+    /// A label and a sentence.
+    pub(super) fn sentence(&mut self, rank: Rank, label: Piece<'_>, body: Piece<'_>) {
+        let lines_max = if self.detail == Detail::Full { 3 } else { 1 };
+        self.wrapped(rank, label, body, lines_max);
+    }
+
+    /// A label and, in its line and the ones below, text in one tone.
+    fn wrapped(&mut self, rank: Rank, label: Piece<'_>, body: Piece<'_>, lines_max: usize) {
         let text = self.style.characters(&escape::terminal(body.1, usize::MAX));
         for (number, line) in wrap(&text, self.body_columns(), lines_max).iter().enumerate() {
             let label = if number == 0 { label } else { (Tone::Plain, "") };
-            let rank = if number == 0 { Rank::Needed } else { Rank::Useful };
             let line = self.style.characters(line);
             let text = format!("{}{}", self.label(label), self.style.dress(body.0, &line));
             self.push(rank, text);
@@ -85,6 +106,11 @@ impl Screen {
         let label = self.style.characters(label);
         let padding = LABEL_COLUMNS.saturating_sub(escape::width(&label) + 2);
         format!("  {}{:padding$}", self.style.dress(tone, &label), "")
+    }
+
+    /// Lines that are not there for looks.
+    pub(super) fn lines_without_air(&self) -> usize {
+        self.lines.iter().filter(|line| line.rank != Rank::Air).count()
     }
 
     /// The text of the screen, of at most `lines_max` lines.

@@ -20,7 +20,7 @@ pub(super) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let verdict = &input.analysis.verdict;
-    screen.labelled(shape(verdict.status), (Tone::Strong, &input.analysis.headline), 2);
+    screen.result(shape(verdict.status), (Tone::Strong, &input.analysis.headline));
     draw_state(input, screen);
     for reason in verdict.reasons.iter().take(REASONS_MAX) {
         draw_reason(reason, screen);
@@ -44,11 +44,12 @@ fn draw_state(input: &ReportInput<'_>, screen: &mut Screen) {
         RunStatus::Complete | RunStatus::Running => String::new(),
     };
     if !state.is_empty() {
-        screen.labelled((Tone::Doubtful, "▲ record"), (Tone::Plain, &state), 2);
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ record"), (Tone::Plain, &state));
     }
     if let [first, more @ ..] = input.damage {
         let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
-        screen.labelled((Tone::Doubtful, "▲ damaged"), (Tone::Plain, &format!("{first}{more}")), 2);
+        let text = format!("{first}{more}");
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ damaged"), (Tone::Plain, &text));
     }
 }
 
@@ -63,8 +64,9 @@ fn draw_reason(reason: &Reason, screen: &mut Screen) {
         status => shape(status).0,
     };
     let label: String = crate::escape::terminal(&label, 9);
-    screen.labelled((tone, &label), (Tone::Plain, &reason.text), 2);
+    screen.sentence(Rank::Needed, (tone, &label), (Tone::Plain, &reason.text));
     if reason.status != VerdictStatus::Valid && !reason.remedy.is_empty() {
-        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, "→ "), (Tone::Quiet, &reason.remedy)]);
+        let remedy = format!("→ {}", reason.remedy);
+        screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Quiet, &remedy));
     }
 }

@@ -50,7 +50,7 @@ fn draw_counts(input: &ReportInput<'_>, screen: &mut Screen) {
     if counts.unsent > 0 {
         outcome.push_str(&format!("; {} never sent", number::count(counts.unsent)));
     }
-    screen.labelled((Tone::Quiet, "Requests"), (Tone::Plain, &outcome), 2);
+    screen.result((Tone::Quiet, "Requests"), (Tone::Plain, &outcome));
     if !input.analysis.failures.is_empty() {
         screen.row(
             Rank::Needed,
