@@ -4,12 +4,14 @@
 //! result. What counts is the trial at the greatest rate that met the objective, what ended the search, and whether the
 //! trials in between were disturbed.
 
+use crate::capacity::{RateGroup, group_by_rate};
 use crate::format::{counted, rate};
 use crate::input::Examined;
-use crate::outcome::Judgement;
+use crate::outcome::{Judgement, TrialOutcome};
+use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{
-    Check, GENERATOR_CHECKS, INCOMPLETE, NOTHING_CARRIED, Observation, SEARCH_INTERRUPTED, UNEVEN_SHARE,
-    UNEVEN_TRIALS, verdict_of,
+    Check, Examine, GENERATOR_CHECKS, INCOMPLETE, NOTHING_CARRIED, Observation, SEARCH_INTERRUPTED,
+    UNEVEN_SHARE, UNEVEN_TRIALS, verdict_of,
 };
 use sysdyno_record::analysis::{Capacity, EndedBy, Reason, Verdict, VerdictStatus};
 use sysdyno_record::load::TrialPurpose;
@@ -39,6 +41,7 @@ pub(crate) fn verdict_of_run(examined: &Examined, state: &RunState) -> Verdict {
     };
     limit_reasons(examined, state).into_iter().for_each(&mut add);
     disturbed_reasons(examined).into_iter().for_each(&mut add);
+    contradiction(examined).into_iter().for_each(&mut add);
     ending_reasons(examined, state).into_iter().for_each(&mut add);
     verdict_of(reasons)
 }
@@ -124,6 +127,54 @@ fn nothing_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
     let text = format!("none of {} met the objective", counted(examined.outcomes.len() as f64, "trial"));
     reasons.extend(raise(&NOTHING_CARRIED, Observation::invalid(text)));
     reasons
+}
+
+const MOVED: Threshold =
+    Threshold::new("a rate that mostly passed ÷ a lower one that mostly failed", 1.15, "ratio", HOUSE);
+const MOVED_FAR: Threshold =
+    Threshold::new("the same, from which on there was no one capacity", 1.5, "ratio", HOUSE);
+/// Trials that must agree on a fail before it contradicts anything.
+const AGREEING_FAILS: usize = 2;
+
+/// V36.
+pub(crate) static MOVING_CAPACITY: Check = Check {
+    id: "V36",
+    name: "moving-capacity",
+    meaning: "A rate was carried and a lower one was not: the server or its host changed during the search.",
+    thresholds: &[MOVED, MOVED_FAR],
+    remedy: "find out what changed (other load on the host, a growing cache or table, throttling) and repeat",
+    examine: Examine::Run,
+};
+
+fn contradiction(examined: &Examined) -> Option<Reason> {
+    let open: Vec<&TrialOutcome> = examined.outcomes.iter().filter(|outcome| outcome.is_sound()).collect();
+    let groups = group_by_rate(&open);
+    let passes = |group: &RateGroup| {
+        group.outcomes.iter().filter(|outcome| outcome.judgement == Judgement::Pass).count()
+    };
+    let carried = groups.iter().rev().find(|group| 2 * passes(group) > group.outcomes.len())?;
+    let failed = groups.iter().find(|group| {
+        let count = group.outcomes.len();
+        count - passes(group) >= AGREEING_FAILS && 2 * passes(group) < count
+    })?;
+    let ratio = carried.rate_hz / failed.rate_hz;
+    let of = |group: &RateGroup, is_pass: bool| {
+        let fits = |outcome: &&&TrialOutcome| (outcome.judgement == Judgement::Pass) == is_pass;
+        group.outcomes.iter().find(fits).map_or(0, |outcome| outcome.trial)
+    };
+    let text = format!(
+        "{} req/s met the objective in trial {}, {} req/s did not in trial {}",
+        rate(carried.rate_hz),
+        of(carried, true),
+        rate(failed.rate_hz),
+        of(failed, false)
+    );
+    let observation = match ratio {
+        ratio if ratio >= MOVED_FAR.value => Observation::invalid(text),
+        ratio if ratio >= MOVED.value => Observation::suspect(text),
+        _ => None,
+    };
+    raise(&MOVING_CAPACITY, observation)
 }
 
 /// Trials of the search that were disturbed.

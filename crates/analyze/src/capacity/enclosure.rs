@@ -3,7 +3,7 @@
 //! The share of fails is made non-decreasing in the rate (isotonic regression), so that one disturbed trial far below
 //! the end does not decide. The lower end is the greatest rate up to which no trial failed, the upper end the least from
 //! which on none passed. A server that fails now and then at any rate has no such rates: then a quarter and three
-//! quarters take their place, and at last the greatest rate that was tried.
+//! quarters take their place, and at last the least rate that passed and the greatest that was tried.
 
 use crate::outcome::{FailCause, Judgement, TrialOutcome};
 use sysdyno_stats::isotonic::non_decreasing;
@@ -61,7 +61,8 @@ impl Enclosure {
         let weights: Vec<f64> = groups.iter().map(|group| group.outcomes.len() as f64).collect();
         let fitted = non_decreasing(&shares, &weights);
         let last_up_to = |limit: f64| fitted.iter().rposition(|share| *share <= limit);
-        let low = last_up_to(0.0).or_else(|| last_up_to(FLAKY_SHARE));
+        let passing = groups.iter().position(|group| fail_share(group) < 1.0);
+        let low = last_up_to(0.0).or_else(|| last_up_to(FLAKY_SHARE)).or(passing);
         let first_from = |limit: f64| fitted.iter().position(|share| *share >= limit);
         let last = fitted.len().checked_sub(1).filter(|last| fitted[*last] > FLAKY_SHARE);
         let high = first_from(1.0).or_else(|| first_from(1.0 - FLAKY_SHARE)).or(last);
@@ -70,7 +71,9 @@ impl Enclosure {
         let low_hz = low.map(|index| groups[index].rate_hz);
         Enclosure {
             low_hz,
-            high_hz: high.map(|index| groups[index].rate_hz),
+            high_hz: high
+                .map(|index| groups[index].rate_hz)
+                .filter(|high| low_hz.is_none_or(|low| *high > low)),
             limited_hz,
             cause: high.map_or(FailCause::Objective, |index| commonest_cause(&groups[index..])),
         }

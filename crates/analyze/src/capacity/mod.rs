@@ -25,7 +25,7 @@ use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::{Objective, RunPlan, SearchMethod};
 use sysdyno_stats::estimate::Estimate;
 
-pub(crate) use enclosure::{group_by_rate, is_same_rate};
+pub(crate) use enclosure::{RateGroup, group_by_rate, is_same_rate};
 
 /// Service time that hardly grows from low load to overload is not that of a server that queues.
 pub const FLAT_SERVICE: Threshold =

@@ -233,6 +233,27 @@ fn a_run_whose_responses_are_wrong_gives_no_rate() {
 }
 
 #[test]
+fn a_capacity_that_moved_during_the_search_is_told() {
+    let plan = run_plan(1);
+    let slower = World::quiet(Model::Cliff { capacity_hz: 1000.0 });
+    let mut search = crate::search::Search::new(&plan);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    let mut trials = Vec::new();
+    while let Some(request) = search.next() {
+        let number = u32::try_from(trials.len()).expect("few") + 1;
+        let world = if number <= 12 { queue() } else { slower };
+        let (begin, end, verdict) = trial(&world, number, &request, &mut rng);
+        search.record(&begin, &end, &verdict);
+        trials.push(Trial { begin, end: Some(end) });
+    }
+    let moved = analyze_trials(&plan, &trials);
+    assert!(ids(&moved, VerdictStatus::Suspect).contains(&"V36"), "{:?}", moved.verdict);
+    assert!(!moved.headline.contains("none of"), "{}", moved.headline);
+    let steady = analyze_run(&queue());
+    assert!(!steady.verdict.reasons.iter().any(|reason| reason.id == "V36"));
+}
+
+#[test]
 fn one_disturbed_trial_in_five_makes_a_run_suspect() {
     let (plan, world) = (run_plan(1), queue());
     let mut trials = trials(&world, &plan, 200);

@@ -121,6 +121,7 @@ pub static CHECKS: &[&Check] = &[
     &ending::SEARCH_INTERRUPTED,
     &ending::NOTHING_CARRIED,
     &ending::UNEVEN_TRIALS,
+    &crate::run_verdict::MOVING_CAPACITY,
 ];
 
 /// Checks whose INVALID means that the generator, not the server, was the limit.
