@@ -176,12 +176,12 @@ impl From<ArrivalOption> for Arrival {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// About a minute: short windows, no certification
+    /// About a minute: short windows, one certification pass
     Quick,
     /// About four minutes
     #[default]
     Standard,
-    /// About fifteen minutes: windows of 30 s, five certification passes of a minute
+    /// About fifteen minutes: windows of 30 s, five certification passes
     Thorough,
 }
 

@@ -13,8 +13,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use sysdyno_record::plan::{Endpoint, Target};
 use url::Url;
 
-/// Ports that are never loaded: they belong to mail.
-const MAIL_PORTS: [u16; 4] = [25, 465, 587, 53];
+/// Ports that are never loaded: those of mail and of name service.
+const NEVER_PORTS: [u16; 4] = [25, 53, 465, 587];
 
 /// Resolves a URL and checks that it may be loaded.
 ///
@@ -65,7 +65,7 @@ fn looks_numeric(host: &str) -> bool {
 /// Refuses addresses that are not the user's own to load.
 fn authorize(host: &str, address: SocketAddr) -> Result<(), LoadError> {
     let refused = |cause: String| LoadError::Refused { target: format!("{host} ({address})"), cause };
-    if MAIL_PORTS.contains(&address.port()) {
+    if NEVER_PORTS.contains(&address.port()) {
         return Err(refused(format!("port {} is never loaded", address.port())));
     }
     match classify(address.ip()) {
