@@ -54,7 +54,7 @@ fn analyze_load(examined: &Examined) -> Analysis {
 fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
     let mut capacity = capacity::estimate(&examined.outcomes, plan);
     let shown = shown_trial(&examined.outcomes, &capacity);
-    let focus = focus_trial(&examined.outcomes, &capacity, shown);
+    let focus = focus_trial(examined, &capacity, shown);
     let open: Vec<&TrialOutcome> =
         examined.outcomes.iter().filter(|outcome| outcome.offered_hz.is_some()).collect();
     let is_connection_limited = capacity.ended_by == EndedBy::Generator && is_connection_limited(&open);
@@ -129,31 +129,32 @@ fn shown_trial(outcomes: &[TrialOutcome], capacity: &Capacity) -> usize {
     up_to(capacity.rate_hz.unwrap_or(f64::INFINITY)).or_else(|| up_to(f64::INFINITY)).unwrap_or(last)
 }
 
-/// Position of the trial that shows what stops the server: the first beyond the capacity that failed.
-fn focus_trial(outcomes: &[TrialOutcome], capacity: &Capacity, shown: usize) -> usize {
+/// Checks that say that somebody else used the CPUs.
+const OTHERS_CHECKS: &[&str] = &["M11", "M12"];
+
+/// Position of the trial that shows what stops the server: the first beyond the capacity that failed, if possible one
+/// in which nobody else used the CPUs.
+fn focus_trial(examined: &Examined, capacity: &Capacity, shown: usize) -> usize {
+    let outcomes = &examined.outcomes;
     let limit = capacity.rate_hz.unwrap_or(0.0);
-    let wanted = |outcome: &TrialOutcome| match capacity.ended_by {
-        EndedBy::Generator => {
-            outcome.judgement == Judgement::GeneratorLimited
-                || matches!(outcome.judgement, Judgement::Fail(_))
-        }
-        _ => matches!(outcome.judgement, Judgement::Fail(_)),
-    };
-    let is_limited = |index: &usize| outcomes[*index].judgement == Judgement::GeneratorLimited;
     let rate = |index: &usize| outcomes[*index].offered_hz.unwrap_or(f64::INFINITY);
-    let beyond: Vec<usize> =
-        (0..outcomes.len()).filter(|index| wanted(&outcomes[*index]) && rate(index) >= limit).collect();
-    let measured = beyond
-        .iter()
-        .copied()
-        .filter(|index| outcomes[*index].purpose == TrialPurpose::Grid && rate(index) <= limit * JUST_ABOVE);
-    let nearest =
-        |candidates: &[usize]| candidates.iter().copied().min_by(|a, b| rate(a).total_cmp(&rate(b)));
-    let limited: Vec<usize> = beyond.iter().copied().filter(is_limited).collect();
-    nearest(&limited)
-        .or_else(|| nearest(&measured.collect::<Vec<_>>()))
-        .or_else(|| nearest(&beyond))
-        .unwrap_or(shown)
+    let is_limited = |index: &usize| outcomes[*index].judgement == Judgement::GeneratorLimited;
+    let is_wanted = |index: &usize| {
+        let is_failed = matches!(outcomes[*index].judgement, Judgement::Fail(_));
+        is_failed || (capacity.ended_by == EndedBy::Generator && is_limited(index))
+    };
+    let is_calm = |index: &usize| {
+        let reasons = &examined.verdicts[*index].reasons;
+        !reasons.iter().any(|reason| {
+            reason.status >= VerdictStatus::Suspect && OTHERS_CHECKS.contains(&reason.id.as_str())
+        })
+    };
+    let is_measured =
+        |index: &usize| outcomes[*index].purpose == TrialPurpose::Grid && rate(index) <= limit * JUST_ABOVE;
+    let beyond = (0..outcomes.len()).filter(is_wanted).filter(|index| rate(index) >= limit);
+    // Of the better kind first, then the nearest.
+    let rank = |index: &usize| [!is_limited(index), !is_measured(index), !is_calm(index)];
+    beyond.min_by(|a, b| rank(a).cmp(&rank(b)).then(rate(a).total_cmp(&rate(b)))).unwrap_or(shown)
 }
 
 /// What differs between `run` and `load`.

@@ -30,6 +30,12 @@ const OTHERS: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const OTHERS_MOST: Threshold = Threshold::new(
+    "their part of the busy time that speaks against the server as the cause",
+    0.50,
+    "ratio",
+    HOUSE,
+);
 const GENERATOR_PART: Threshold =
     Threshold::new("the generator's part of the busy time that is named first", 0.30, "ratio", HOUSE);
 
@@ -38,7 +44,7 @@ pub(super) const SATURATED: Rule = Rule {
     id: "C13",
     name: "cpu-saturated",
     meaning: "All CPUs are busy; more requests cannot be worked on at the same time.",
-    thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, OTHERS, GENERATOR_PART],
+    thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, OTHERS, OTHERS_MOST, GENERATOR_PART],
     remedy: "spend less CPU per request (profile the server, cache its responses) or give it more CPUs",
     counterfactual: "with one CPU more, or one taken away, the capacity would stay the same",
     examine: examine_saturated,
@@ -89,8 +95,17 @@ fn examine_saturated(scene: &Scene) -> Option<Case> {
     let busy = machine.busy_ratio * machine.cpus as f64;
     let part = generator.and_then(|generator| ratio(generator, busy)).unwrap_or(0.0);
     let others = others.and_then(|others| ratio(others, busy)).filter(|share| *share >= GENERATOR_PART.value);
-    let stop = others
-        .map(|share| format!("stop the other processes: {} of the CPU time went into them", percent(share)));
+    let stop = others.map(|share| {
+        format!(
+            "stop the other processes, into which {} of the CPU time went; or name them with --watch-pid if they are part of \
+             the service",
+            percent(share)
+        )
+    });
+    if let Some(share) = others.filter(|share| *share >= OTHERS_MOST.value) {
+        let text = format!("{} of the CPU time went into processes outside the measurement", percent(share));
+        found.push(evidence(EvidenceRole::Against, &window, "/proc/stat, /proc/PID/stat", text));
+    }
     Some(Case { title, evidence: found, remedy: stop.or_else(|| remedy(&machine, part)) })
 }
 

@@ -4,6 +4,7 @@ use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
 use crate::format::{counted, cpus, name, percent, whole};
 use crate::readings::{Window, process_scope, sum_known};
 use crate::threshold::{HOUSE, Threshold};
+use crate::verdict::own_busy_ratio;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::event::ProcessRole;
 
@@ -17,7 +18,12 @@ const IN_FLIGHT: Threshold =
     Threshold::new("requests in flight, so that waiting means something", 4.0, "count", HOUSE);
 const QUEUED: Threshold =
     Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
-const MACHINE_IDLE: Threshold = Threshold::new("busy share of all CPUs, at most", 0.70, "ratio", HOUSE);
+const MACHINE_IDLE: Threshold = Threshold::new(
+    "share of all CPUs that server, generator and interrupts used, at most",
+    0.70,
+    "ratio",
+    HOUSE,
+);
 const THREAD_IDLE: Threshold =
     Threshold::new("CPU of the server's busiest thread, at most", 0.95, "ratio of a CPU", HOUSE);
 const ASLEEP: Threshold =
@@ -58,8 +64,9 @@ fn examine_pool(scene: &Scene) -> Option<Case> {
 /// CPU that explains the waiting without a pool.
 fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
     let against = |source: &str, text: String| Some(evidence(EvidenceRole::Against, window, source, text));
-    if let Some(machine) = window.machine().filter(|machine| machine.busy_ratio > MACHINE_IDLE.value) {
-        return against("/proc/stat", format!("the CPUs were {} busy", percent(machine.busy_ratio)));
+    let busy = own_busy_ratio(&scene.focus, window).filter(|busy| *busy > MACHINE_IDLE.value);
+    if let Some(busy) = busy {
+        return against("/proc/stat", format!("the CPUs were {} busy with this load", percent(busy)));
     }
     let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
     let full = threads.first().filter(|thread| thread.busy_ratio >= THREAD_IDLE.value)?;

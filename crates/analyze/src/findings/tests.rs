@@ -133,6 +133,10 @@ fn c13_all_cpus_busy() {
                  the server used 1.1 of 2 CPUs, the generator 0.40";
     assert_eq!(finding.title, title);
     assert_eq!(confidence_of("C13", busy()), Some(Possible));
+    let others = busy().server(0.1).generator(0.1).counter("psi.cpu_some_us", "host", 6e5);
+    let others = find("C13", others).expect("a finding");
+    assert_eq!(others.confidence, Possible);
+    assert!(others.title.ends_with("the generator 0.10, others 1.4"), "{}", others.title);
     assert_eq!(confidence_of("C13", slow()), Some(Excluded));
     let greedy = busy().server(0.9).generator(0.9);
     assert!(
@@ -164,7 +168,8 @@ fn f04_workers_that_wait_while_requests_lie_unread() {
                  unread in the server's sockets";
     assert_eq!(finding.title, title);
     assert_eq!(confidence_of("F04", pool().gauge("connections.unread_count", LISTENER, 0.0)), Some(Excluded));
-    assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Excluded));
+    assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Confirmed), "others took the CPU");
+    assert_eq!(confidence_of("F04", pool().cpu(0.1, 0.1, 0.6)), Some(Excluded));
     assert_eq!(confidence_of("F04", pool().server(0.97)), Some(Excluded));
     let queue =
         pool().gauge("connections.unread_count", LISTENER, 0.0).gauge("listener.queue_count", LISTENER, 12.0);

@@ -256,7 +256,8 @@ fn m14_watching_that_costs() {
 
 #[test]
 fn m15_sharing_cpus_is_never_invalid_by_itself() {
-    assert_eq!(status_of("M15", open().cpu(0.5, 0.4, 0.1)), Some(Suspect));
+    assert_eq!(status_of("M15", open().cpu(0.5, 0.4, 0.1).server(1.2).generator(0.5)), Some(Suspect));
+    assert_eq!(status_of("M15", open().cpu(0.5, 0.4, 0.1)), Some(Valid), "others took the CPU: M11 says so");
     assert_eq!(status_of("M15", open()), Some(Valid));
     let remote = open().edit(|case| {
         case.begin.plan.target.endpoint = Endpoint::Tcp("10.0.0.2:80".parse().expect("an address"));
