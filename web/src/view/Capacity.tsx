@@ -63,7 +63,7 @@ function Key({ hasObjective }: { hasObjective: boolean }) {
           </span>
           <span>
             <span class="swatch-missed" aria-hidden="true">
-              ◆
+              ◇
             </span>{" "}
             missed it
           </span>
@@ -139,7 +139,7 @@ function TrialTable({ run }: { run: Run }) {
               <td class="number">{value(point.p90_ns)}</td>
               <td class="number">{value(point.p99_ns)}</td>
               <td class="number">{value(point.p99_9_ns)}</td>
-              <td>{point.met === null ? "–" : point.met ? "● met" : "◆ missed"}</td>
+              <td>{point.met === null ? "–" : point.met ? "● met" : "◇ missed"}</td>
               <td>
                 {SHAPES[point.status]} {point.status}
               </td>

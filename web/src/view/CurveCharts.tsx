@@ -76,7 +76,7 @@ export function LatencyChart(props: CurveProps) {
           {limit !== null && (
             <g class="objective">
               <line x1={frame.left} x2={frame.right} y1={y(limit)} y2={y(limit)} />
-              <text x={isSweep ? frame.right - 6 : frame.left + 6} y={y(limit) + (isSweep ? 16 : -7)} text-anchor={isSweep ? "end" : "start"}>
+              <text x={isSweep ? frame.right - 6 : frame.left + 6} y={y(limit) + (isSweep || y(limit) < frame.top + 22 ? 16 : -7)} text-anchor={isSweep ? "end" : "start"}>
                 objective: {name} &lt; {chosenDuration(limit)}
               </text>
             </g>
@@ -94,8 +94,10 @@ export function AchievedChart(props: CurveProps) {
   const frame = frameOf(width);
   const x = loadScale(points, isSweep, frame);
   const reached = points.map((point) => point.achieved_hz);
-  const domain: [number, number] = isSweep ? [0, Math.max(...reached) * 1.08] : x.domain.slice() as [number, number];
+  // With y = x as long as completions keep up; lower where they collapse, so that no point is outside.
+  const domain: [number, number] = isSweep ? [0, Math.max(...reached) * 1.08] : [Math.min(x.domain[0], ...reached.map((rate) => rate * 0.95)), x.domain[1]];
   const y = linear(domain, [frame.bottom, frame.top]);
+  const labelled = x.domain[0] + (x.domain[1] - x.domain[0]) * 0.3;
   return (
     <figure ref={element} class="chart">
       {width > 0 && (
@@ -113,8 +115,8 @@ export function AchievedChart(props: CurveProps) {
           {isSweep && <CapacityLine run={run} y={y} frame={frame} />}
           {!isSweep && (
             <g class="identity">
-              <line x1={x(domain[0])} y1={y(domain[0])} x2={x(domain[1])} y2={y(domain[1])} />
-              <text x={x(domain[0] + (domain[1] - domain[0]) * 0.3)} y={y(domain[0] + (domain[1] - domain[0]) * 0.3) - 12} text-anchor="end">
+              <line x1={frame.left} y1={y(x.domain[0])} x2={frame.right} y2={y(x.domain[1])} />
+              <text x={x(labelled)} y={y(labelled) - 12} text-anchor="end">
                 achieved = offered
               </text>
             </g>

@@ -141,7 +141,7 @@ function Distribution({ run, kind }: { run: Run; kind: "response" | "service" })
             {objective && (
               <g class="objective">
                 <line x1={frame.left} x2={frame.right} y1={y(objective.limit)} y2={y(objective.limit)} />
-                <text x={frame.left + 6} y={y(objective.limit) - 7}>
+                <text x={frame.left + 6} y={y(objective.limit) + (y(objective.limit) < frame.top + 22 ? 16 : -7)}>
                   objective: {percentileName(objective.percentile_ratio)} &lt; {chosenDuration(objective.limit)}
                 </text>
               </g>

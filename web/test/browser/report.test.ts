@@ -94,6 +94,22 @@ describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}
     });
   }
 
+  test("draws every trial within its chart", async () => {
+    for (const variant of ["run", "full", "sweep"] as const) {
+      const { page } = await open(variant);
+      const outside = await page.evaluate(() =>
+        [...document.querySelectorAll(".curve svg")].flatMap((svg) => {
+          const axis = svg.querySelector(".axes > .axis-line")?.getBoundingClientRect();
+          const top = svg.getBoundingClientRect().top;
+          const boxes = [...svg.querySelectorAll(".mark")].map((mark) => mark.getBoundingClientRect());
+          return boxes.filter((box) => !axis || box.left < axis.left - 6 || box.right > axis.right + 6 || box.top < top || box.top > axis.bottom);
+        }).length,
+      );
+      assert.equal(outside, 0, variant);
+      await page.context().close();
+    }
+  });
+
   test("shows no capacity of a run that is INVALID", async () => {
     const { page } = await open("wrong-content");
     const text = await page.locator("main").innerText();

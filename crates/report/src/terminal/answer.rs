@@ -117,7 +117,7 @@ fn draw_evidence(finding: &Finding, origin: MonoNs, screen: &mut Screen) {
         let rank = if position == 0 { Rank::Needed } else { Rank::Extra };
         let begin_seconds = evidence.begin_mono_ns.seconds_since(origin);
         let end_seconds = evidence.end_mono_ns.seconds_since(origin);
-        let text = format!("{} · {begin_seconds:.0}–{end_seconds:.0} s", evidence.text);
+        let text = format!("{begin_seconds:.0}–{end_seconds:.0} s: {}", evidence.text);
         screen.sentence(rank, (Tone::Quiet, role_name(evidence.role)), (Tone::Plain, &text));
     }
 }

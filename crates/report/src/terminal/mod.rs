@@ -30,9 +30,13 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
         work::draw(input, &mut screen);
         screen
     };
-    let full = draw(Detail::Full);
-    let fits = full.lines_without_air() <= SCREEN_LINES;
-    let screen = if fits { full } else { draw(Detail::Brief) };
+    let mut screen = draw(Detail::MOST);
+    for detail in Detail::LESS {
+        if screen.lines_without_air() <= SCREEN_LINES {
+            break;
+        }
+        screen = draw(detail);
+    }
     screen.finish(SCREEN_LINES)
 }
 

@@ -19,13 +19,27 @@ pub(super) enum Rank {
     Air,
 }
 
-/// How much room a sentence may take.
+/// How many lines a sentence may take; what is longer is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
-    /// Up to three lines.
-    Full,
-    /// One line, or two where it is the result itself.
-    Brief,
+pub(super) struct Detail {
+    /// The result itself: headline, limit, accounting.
+    result: usize,
+    /// What must be said besides.
+    needed: usize,
+    /// What confirms or explains.
+    extra: usize,
+}
+
+impl Detail {
+    /// All that a screen can hold when there is little to say.
+    pub(super) const MOST: Detail = Detail { result: 3, needed: 3, extra: 3 };
+
+    /// Ever less, for ever fuller screens.
+    pub(super) const LESS: [Detail; 3] = [
+        Detail { result: 2, needed: 2, extra: 2 },
+        Detail { result: 2, needed: 2, extra: 1 },
+        Detail { result: 2, needed: 1, extra: 1 },
+    ];
 }
 
 /// A screen that is being filled from the top.
@@ -69,13 +83,12 @@ impl Screen {
 
     /// A label and the result itself: a sentence that keeps two lines on the fullest screen.
     pub(super) fn result(&mut self, label: Piece<'_>, body: Piece<'_>) {
-        let lines_max = if self.detail == Detail::Full { 3 } else { 2 };
-        self.wrapped(Rank::Needed, label, body, lines_max);
+        self.wrapped(Rank::Needed, label, body, self.detail.result);
     }
 
     /// A label and a sentence.
     pub(super) fn sentence(&mut self, rank: Rank, label: Piece<'_>, body: Piece<'_>) {
-        let lines_max = if self.detail == Detail::Full { 3 } else { 1 };
+        let lines_max = if rank == Rank::Needed { self.detail.needed } else { self.detail.extra };
         self.wrapped(rank, label, body, lines_max);
     }
 
