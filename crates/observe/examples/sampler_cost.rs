@@ -18,7 +18,7 @@ const RATE_HZ: f64 = 10.0;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let endpoint = arguments.next().filter(|text| !text.is_empty()).map(parse_endpoint);
-    let samples: usize = arguments.next().map_or(Ok(100), |text| text.parse())?;
+    let samples: usize = arguments.next().map_or(Ok(200), |text| text.parse())?;
     let period = Duration::from_millis(arguments.next().map_or(Ok(100), |text| text.parse())?);
     let own = describe_process(std::process::id(), ProcessRole::Generator)?;
     let plan = SamplerPlan { watch: vec![own], target_port: endpoint, ..SamplerPlan::host() };

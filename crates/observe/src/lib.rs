@@ -25,6 +25,7 @@ mod roots;
 mod sampler;
 mod sampling;
 pub mod source;
+mod turn;
 mod watch;
 
 pub use discover::{Listener, describe_process, find_listeners, find_target_processes};

@@ -7,6 +7,7 @@ use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter, gauge};
 use crate::error::ParseError;
 use crate::roots::Roots;
+use crate::source::Shape;
 use crate::source::diskstats::{self, Disk, SECTOR_BYTES};
 use sysdyno_record::series::Column;
 
@@ -77,6 +78,10 @@ impl Format for DiskFormat {
             self.try_fill(text, table)?;
         }
         Ok(())
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Records
     }
 
     fn absent(&self) -> Vec<Column> {

@@ -7,6 +7,7 @@ use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter};
 use crate::error::ParseError;
 use crate::roots::Roots;
+use crate::source::Shape;
 use crate::source::interrupts::{self, Row, Scratch};
 use sysdyno_record::series::Column;
 
@@ -74,6 +75,10 @@ impl Format for IrqFormat {
             self.try_fill(text, table)?;
         }
         Ok(())
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Records
     }
 
     fn absent(&self) -> Vec<Column> {

@@ -50,6 +50,8 @@ pub(crate) trait Collector: Send {
 /// How often a collector is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
+    /// At every sample; when the budget is short, others are read less often before: what most findings rest on.
+    Foremost,
     /// At every sample, while the budget allows it.
     EverySample,
     /// Once a second: what changes slowly, or costs much to read.
@@ -61,13 +63,13 @@ type Make = fn() -> Box<dyn Collector>;
 
 /// All collectors, in the order in which they are read and their columns are listed.
 pub(crate) const COLLECTORS: &[(Pace, Make)] = &[
-    (Pace::EverySample, listener::collector),
+    (Pace::Foremost, listener::collector),
     (Pace::EverySample, softnet::collector),
     (Pace::EverySample, protocols::snmp),
     (Pace::EverySample, protocols::netstat),
     (Pace::EverySample, sockstat::collector),
     (Pace::EverySample, netdev::collector),
-    (Pace::EverySample, process::collector),
+    (Pace::Foremost, process::collector),
     (Pace::EverySample, cgroup::collector),
     (Pace::EverySample, cpu::collector),
     (Pace::EverySample, softirq::collector),

@@ -6,6 +6,7 @@ use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter};
 use crate::error::ParseError;
 use crate::roots::Roots;
+use crate::source::Shape;
 use crate::source::net_dev::{self, NetDev};
 use sysdyno_record::series::Column;
 
@@ -63,6 +64,10 @@ impl Format for NetdevFormat {
             self.try_fill(text, table)?;
         }
         Ok(())
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Records
     }
 
     fn absent(&self) -> Vec<Column> {

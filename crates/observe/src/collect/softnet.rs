@@ -4,6 +4,7 @@ use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter, gauge};
 use crate::error::ParseError;
 use crate::roots::Roots;
+use crate::source::Shape;
 use crate::source::cpu_list;
 use crate::source::softnet::{self, Softnet};
 use sysdyno_record::series::Column;
@@ -54,6 +55,10 @@ impl Format for SoftnetFormat {
             }
         }
         Ok(())
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Records
     }
 
     fn absent(&self) -> Vec<Column> {

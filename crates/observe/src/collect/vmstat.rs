@@ -7,6 +7,7 @@ use super::file::{FileCollector, Format, Place};
 use super::{Collector, Table, counter};
 use crate::error::ParseError;
 use crate::roots::Roots;
+use crate::source::Shape;
 use crate::source::named::Picker;
 use sysdyno_record::series::Column;
 
@@ -60,6 +61,10 @@ impl Format for VmstatFormat {
             table.set_count(position, *value);
         }
         Ok(())
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Records
     }
 
     fn absent(&self) -> Vec<Column> {

@@ -11,4 +11,4 @@ pub use listeners::{Listener, find_listeners};
 pub use processes::{describe_process, find_target_processes};
 
 pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local, scope};
-pub(crate) use processes::{find_children, find_owners};
+pub(crate) use processes::{describe_target, find_owners, list_children};

@@ -117,39 +117,18 @@ fn with_descendants(all: &[Kin], holders: &[u32]) -> Vec<WatchedProcess> {
     found
 }
 
-/// Children of the target's processes that are not among `known`; `None`: this kernel does not list them.
+/// Children of a process; `None`: this kernel does not list them, or the process is gone.
 ///
 /// Source: `/proc/PID/task/PID/children` (`CONFIG_PROC_CHILDREN`), the children of the first thread.
-pub(crate) fn find_children<'a>(
-    roots: &Roots,
-    known: impl Iterator<Item = &'a WatchedProcess> + Clone,
-    buffer: &mut Vec<u8>,
-) -> Option<Vec<WatchedProcess>> {
-    let mut found: Vec<WatchedProcess> = Vec::new();
-    let mut is_listed = false;
-    let targets = known.clone().filter(|process| process.role == ProcessRole::Target);
-    let mut waiting: Vec<u32> = targets.map(|process| process.pid).collect();
-    while let Some(pid) = waiting.pop() {
-        let path = roots.in_proc(&format!("{pid}/task/{pid}/children"));
-        let Ok(text) = read_once(&path, buffer) else { continue };
-        is_listed = true;
-        let children: Vec<u32> = source::Fields::of(text)
-            .filter_map(|field| u32::try_from(source::decimal(field)?).ok())
-            .collect();
-        for child in children {
-            let mut all =
-                known.clone().map(|process| process.pid).chain(found.iter().map(|process| process.pid));
-            let is_known = all.any(|pid| pid == child);
-            if is_known || !may_be_target(child) {
-                continue;
-            }
-            if let Ok(kin) = describe(roots, child, ProcessRole::Target, buffer) {
-                found.push(kin.process);
-                waiting.push(child);
-            }
-        }
-    }
-    is_listed.then_some(found)
+pub(crate) fn list_children(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<Vec<u32>> {
+    let text = read_once(&roots.in_proc(&format!("{pid}/task/{pid}/children")), buffer).ok()?;
+    Some(source::Fields::of(text).filter_map(|field| u32::try_from(source::decimal(field)?).ok()).collect())
+}
+
+/// A process as a part of the target; `None`: it is gone, or may not be one.
+pub(crate) fn describe_target(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<WatchedProcess> {
+    let kin = describe(roots, pid, ProcessRole::Target, buffer).ok().filter(|_| may_be_target(pid))?;
+    Some(kin.process)
 }
 
 #[cfg(test)]

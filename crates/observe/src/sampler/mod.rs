@@ -1,5 +1,6 @@
 //! Takes samples: one pass over all collectors, one row.
 
+mod budget;
 mod seat;
 
 use crate::collect::{COLLECTORS, Pass};
@@ -7,7 +8,8 @@ use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::watch::Scene;
 use crate::{ListenerFilter, clock, discover};
-use seat::{Seat, keep_within_budget};
+use budget::Budget;
+use seat::Seat;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::series::{Column, Row, SeriesLine};
 use sysdyno_record::units::MonoNs;
@@ -42,10 +44,10 @@ impl SamplerPlan {
 pub struct Sampler {
     scene: Scene,
     seats: Vec<Seat>,
-    period_ns: u64,
     buffer: Vec<u8>,
     next_look: MonoNs,
     is_header_due: bool,
+    budget: Budget,
 }
 
 impl Sampler {
@@ -72,10 +74,10 @@ impl Sampler {
         let mut sampler = Sampler {
             scene: Scene::new(plan.roots, plan.target_port, watch),
             seats: COLLECTORS.iter().map(|(pace, make)| Seat::new(*pace, make())).collect(),
-            period_ns: (1e9 / plan.hz).round() as u64,
             buffer: Vec::new(),
             next_look: MonoNs(0),
             is_header_due: true,
+            budget: Budget::new((1e9 / plan.hz).round() as u64),
         };
         sampler.read();
         sampler.next_look = MonoNs(0);
@@ -89,6 +91,7 @@ impl Sampler {
 
     /// Takes one sample: pushes a header if the columns are not those of the last one, then the row.
     pub fn sample(&mut self, out: &mut Vec<SeriesLine>) {
+        let cpu_ns = clock::thread_cpu_ns();
         let [begin_mono_ns, end_mono_ns] = self.read();
         if self.is_header_due {
             self.is_header_due = false;
@@ -100,6 +103,7 @@ impl Sampler {
             values.extend_from_slice(seat.table().values());
         }
         out.push(SeriesLine::Row(Row { begin_mono_ns, end_mono_ns, values }));
+        self.budget.settle(&mut self.seats, clock::thread_cpu_ns().saturating_sub(cpu_ns));
     }
 
     /// Reads all collectors; returns the window.
@@ -108,7 +112,6 @@ impl Sampler {
         let is_look = now >= self.next_look;
         if is_look {
             self.next_look = MonoNs(now.0 + LOOK_INTERVAL_NS);
-            keep_within_budget(&mut self.seats, self.period_ns);
             self.scene.look(now, &mut self.buffer);
         }
         let mut pass = Pass { scene: &mut self.scene, buffer: &mut self.buffer, is_look };

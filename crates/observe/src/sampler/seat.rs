@@ -1,20 +1,14 @@
-//! How often each collector is read, so that all of them together stay within the budget.
-//!
-//! Collectors are read at every sample, but for those that are read once a second by design. What a reading costs
-//! depends on the host: `/proc/interrupts` of 128 CPUs takes milliseconds, a hundred workers take as many files. When
-//! the sum exceeds the budget, the collector with the greatest share is read half as often, until the sum fits. Rates
-//! only fall, so that a column does not flicker.
+//! A collector with its turn: at every sample, at every second, fourth, … one, or once a second.
 
 use super::LOOK_INTERVAL_NS;
 use crate::clock;
 use crate::collect::{Collector, Pace, Pass, Table};
 
-/// What all collectors may take of one core. Below the product's limit of 0.005, since processes are looked for and
-/// rows are written besides.
-const BUDGET_RATIO: f64 = 0.004;
-
 /// No collector is read less often than this. Unit: nanoseconds.
 const MAX_INTERVAL_NS: u64 = 5_000_000_000;
+
+/// What is wanted most counts for this part of what it takes when the dearest is looked for.
+const FOREMOST_WEIGHT: f64 = 0.25;
 
 /// How fast an estimate rises when readings cost more than it says.
 const RISE_RATIO: f64 = 1.02;
@@ -35,18 +29,27 @@ pub(super) struct Seat {
     look: Cost,
 }
 
-/// What a reading costs when nothing disturbs it: the least of late readings. Unit: nanoseconds.
+/// What a reading costs when nothing disturbs it: the least of late readings.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cost(Option<f64>);
+struct Cost {
+    least_ns: f64,
+    readings: u32,
+}
+
+/// Readings after which a cost is believed: the first one opens files, and any one may be disturbed.
+const MIN_READINGS: u32 = 3;
 
 impl Cost {
     fn learn(&mut self, cost_ns: u64) {
         let cost_ns = cost_ns as f64;
-        self.0 = Some(self.0.map_or(cost_ns, |least| cost_ns.min(least * RISE_RATIO)));
+        let is_first = self.readings == 0;
+        self.least_ns = if is_first { cost_ns } else { cost_ns.min(self.least_ns * RISE_RATIO) };
+        self.readings = self.readings.saturating_add(1);
     }
 
+    /// Zero until it is known. Unit: nanoseconds.
     fn ns(self) -> f64 {
-        self.0.unwrap_or(0.0)
+        if self.readings < MIN_READINGS { 0.0 } else { self.least_ns }
     }
 }
 
@@ -63,11 +66,24 @@ impl Seat {
         }
     }
 
+    /// A seat whose readings are known to cost this much.
+    #[cfg(test)]
+    pub(super) fn with_cost(pace: Pace, collector: Box<dyn Collector>, least_ns: f64) -> Seat {
+        let cost = Cost { least_ns, readings: MIN_READINGS };
+        Seat { usual: cost, look: cost, ..Seat::new(pace, collector) }
+    }
+
+    /// Samples from one reading to the next.
+    #[cfg(test)]
+    pub(super) fn stride(&self) -> u64 {
+        self.stride
+    }
+
     /// Reads the collector if it is its turn; else forgets its values. Returns whether its columns changed.
     pub(super) fn read(&mut self, pass: &mut Pass<'_>) -> bool {
         self.owes_look |= pass.is_look;
         let is_its_turn = match self.pace {
-            Pace::EverySample => self.wait == 0,
+            Pace::Foremost | Pace::EverySample => self.wait == 0,
             Pace::EverySecond => self.owes_look,
         };
         if !is_its_turn {
@@ -88,28 +104,32 @@ impl Seat {
         self.collector.table()
     }
 
-    /// What its usual readings take per sample. Unit: nanoseconds.
-    fn share_ns(&self) -> f64 {
-        self.usual.ns() / self.stride as f64
+    /// What it takes per sample, on average. Unit: nanoseconds.
+    pub(super) fn share_ns(&self, period_ns: u64) -> f64 {
+        let looks_per_sample = (period_ns as f64 / LOOK_INTERVAL_NS as f64).min(1.0);
+        let readings = match self.pace {
+            Pace::Foremost | Pace::EverySample => 1.0 / self.stride as f64,
+            Pace::EverySecond => looks_per_sample,
+        };
+        let looks = looks_per_sample.min(readings);
+        (readings - looks) * self.usual.ns() + looks * self.look.ns().max(self.usual.ns())
     }
 
-    /// What its looks take per sample, which does not depend on the stride. Unit: nanoseconds.
-    fn look_share_ns(&self, period_ns: u64) -> f64 {
-        (self.look.ns() - self.usual.ns()).max(0.0) * (period_ns as f64 / LOOK_INTERVAL_NS as f64).min(1.0)
+    /// Whether it costs something and may be read less often than it is.
+    pub(super) fn is_slowable(&self, period_ns: u64) -> bool {
+        let interval_ns = period_ns.saturating_mul(self.stride).saturating_mul(2);
+        self.pace != Pace::EverySecond && interval_ns <= MAX_INTERVAL_NS && self.share_ns(period_ns) > 0.0
     }
-}
 
-/// Reads what costs most less often, if all together cost too much at this period.
-pub(super) fn keep_within_budget(seats: &mut [Seat], period_ns: u64) {
-    let looks_ns: f64 = seats.iter().map(|seat| seat.look_share_ns(period_ns)).sum();
-    let budget_ns = period_ns as f64 * BUDGET_RATIO - looks_ns;
-    let max_stride = (MAX_INTERVAL_NS / period_ns.max(1)).max(1);
-    while seats.iter().map(Seat::share_ns).sum::<f64>() > budget_ns {
-        let slowable = seats.iter_mut().filter(|seat| seat.stride * 2 <= max_stride && seat.share_ns() > 0.0);
-        match slowable.max_by(|one, other| one.share_ns().total_cmp(&other.share_ns())) {
-            Some(dearest) => dearest.stride *= 2,
-            None => return,
-        }
+    /// How much there is to gain by reading it less often: its share, less for what is wanted most.
+    pub(super) fn gain_ns(&self, period_ns: u64) -> f64 {
+        let weight = if self.pace == Pace::Foremost { FOREMOST_WEIGHT } else { 1.0 };
+        self.share_ns(period_ns) * weight
+    }
+
+    /// Reads it half as often from now on.
+    pub(super) fn slow_down(&mut self) {
+        self.stride *= 2;
     }
 }
 
@@ -146,28 +166,39 @@ mod tests {
         seat.table().values().first().copied().flatten()
     }
 
+    const PERIOD_NS: u64 = 100_000_000;
+
+    fn known(least_ns: f64) -> Cost {
+        Cost { least_ns, readings: MIN_READINGS }
+    }
+
     #[test]
-    fn the_dearest_is_read_less_often_and_gets_its_look_late() {
-        let mut seats = [0, 1].map(|_| Seat::new(Pace::EverySample, Box::new(Counting::default())));
-        seats[0].usual.learn(1_000_000);
-        seats[1].usual.learn(100_000);
-        keep_within_budget(&mut seats, 100_000_000);
-        assert_eq!((seats[0].stride, seats[1].stride), (4, 1));
-        let values = [true, false, true, false, false].map(|is_look| read(&mut seats[0], is_look));
+    fn a_disturbed_reading_does_not_count() {
+        let mut cost = Cost::default();
+        [900_000, 100, 800_000].into_iter().for_each(|cost_ns| cost.learn(cost_ns));
+        assert!(cost.ns() < 110.0);
+        (0..1000).for_each(|_| cost.learn(5000));
+        assert_eq!(cost.ns(), 5000.0, "what lasts does");
+    }
+
+    #[test]
+    fn a_slow_one_gets_its_look_late() {
+        let mut seat = Seat::new(Pace::EverySample, Box::new(Counting::default()));
+        seat.slow_down();
+        seat.slow_down();
+        let values = [true, false, true, false, false].map(|is_look| read(&mut seat, is_look));
         assert_eq!(values, [Some(1.0), None, None, None, Some(2.0)]);
     }
 
     #[test]
-    fn what_fits_is_not_touched_and_what_cannot_fit_ends() {
-        let mut seats = [Seat::new(Pace::EverySample, Box::new(Counting::default()))];
-        keep_within_budget(&mut seats, 100_000_000);
-        assert_eq!(seats[0].stride, 1, "what was never read costs nothing");
-        seats[0].usual = Cost(Some(390_000.0));
-        keep_within_budget(&mut seats, 100_000_000);
-        assert_eq!(seats[0].stride, 1);
-        seats[0].usual = Cost(Some(1e12));
-        keep_within_budget(&mut seats, 100_000_000);
-        assert_eq!(seats[0].stride, 32);
+    fn looks_have_their_share() {
+        let mut seat = Seat::new(Pace::EverySample, Box::new(Counting::default()));
+        assert_eq!(seat.share_ns(PERIOD_NS), 0.0, "what was never read costs nothing");
+        assert!(!seat.is_slowable(PERIOD_NS));
+        (seat.usual, seat.look) = (known(100.0), known(1100.0));
+        assert_eq!(seat.share_ns(PERIOD_NS), 0.9 * 100.0 + 0.1 * 1100.0);
+        seat.pace = Pace::EverySecond;
+        assert_eq!(seat.share_ns(PERIOD_NS), 0.1 * 1100.0);
     }
 
     #[test]

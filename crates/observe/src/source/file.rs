@@ -17,12 +17,22 @@ pub(crate) struct KeptFile {
     path: PathBuf,
     file: Option<OwnedFd>,
     is_kept: bool,
+    shape: Shape,
+}
+
+/// How the kernel hands a text out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Whole (`single_open` of `fs/seq_file.c`): a reading that leaves room in the buffer was the last one.
+    Whole,
+    /// Record by record: only a reading of nothing is the end.
+    Records,
 }
 
 impl KeptFile {
     /// A file that is opened when it is first read.
-    pub(crate) fn new(path: PathBuf) -> KeptFile {
-        KeptFile { path, file: None, is_kept: true }
+    pub(crate) fn new(path: PathBuf, shape: Shape) -> KeptFile {
+        KeptFile { path, file: None, is_kept: true, shape }
     }
 
     /// Its path, for messages.
@@ -44,7 +54,7 @@ impl KeptFile {
             self.file = Some(open(&self.path)?);
         }
         let file = self.file.as_ref().expect("was opened just now");
-        let result = read_from_start(file, buffer);
+        let result = read_from_start(file, self.shape, buffer);
         if result.is_err() || !self.is_kept {
             self.file = None;
         }
@@ -56,8 +66,8 @@ impl KeptFile {
 /// Reads a file once.
 pub(crate) fn read_once<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], ObserveError> {
     let file = open(path)?;
-    let length =
-        read_from_start(&file, buffer).map_err(|source| ObserveError::io("read", path)(source.into()))?;
+    let length = read_from_start(&file, Shape::Records, buffer)
+        .map_err(|source| ObserveError::io("read", path)(source.into()))?;
     Ok(&buffer[..length])
 }
 
@@ -68,7 +78,7 @@ fn open(path: &Path) -> Result<OwnedFd, ObserveError> {
         .map_err(|source| ObserveError::io("open", path)(source.into()))
 }
 
-fn read_from_start(file: &OwnedFd, buffer: &mut Vec<u8>) -> rustix::io::Result<usize> {
+fn read_from_start(file: &OwnedFd, shape: Shape, buffer: &mut Vec<u8>) -> rustix::io::Result<usize> {
     if buffer.len() < FIRST_BUFFER_BYTES {
         buffer.resize(FIRST_BUFFER_BYTES, 0);
     }
@@ -82,7 +92,12 @@ fn read_from_start(file: &OwnedFd, buffer: &mut Vec<u8>) -> rustix::io::Result<u
         }
         match rustix::io::pread(file, &mut buffer[length..], length as u64) {
             Ok(0) => return Ok(length),
-            Ok(read) => length += read,
+            Ok(read) => {
+                length += read;
+                if shape == Shape::Whole && length < buffer.len() {
+                    return Ok(length);
+                }
+            }
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error),
         }
@@ -98,7 +113,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("makes a folder");
         let path = folder.path().join("counter");
         std::fs::write(&path, vec![b'7'; FIRST_BUFFER_BYTES + 1]).expect("writes");
-        let (mut file, mut buffer) = (KeptFile::new(path.clone()), Vec::new());
+        let (mut file, mut buffer) = (KeptFile::new(path.clone(), Shape::Whole), Vec::new());
         assert_eq!(file.read(&mut buffer).expect("reads").len(), FIRST_BUFFER_BYTES + 1);
         std::fs::write(&path, "8\n").expect("writes");
         assert_eq!(file.read(&mut buffer).expect("reads"), b"8\n");
@@ -107,7 +122,7 @@ mod tests {
     #[test]
     fn a_file_that_appears_later_is_found() {
         let folder = tempfile::tempdir().expect("makes a folder");
-        let (mut file, mut buffer) = (KeptFile::new(folder.path().join("late")), Vec::new());
+        let (mut file, mut buffer) = (KeptFile::new(folder.path().join("late"), Shape::Records), Vec::new());
         let error = file.read(&mut buffer).expect_err("is not there").to_string();
         assert!(error.starts_with("cannot open '") && error.contains("No such file"), "{error}");
         std::fs::write(file.path(), "1").expect("writes");

@@ -32,5 +32,5 @@ pub mod softirqs;
 pub mod softnet;
 pub mod stat;
 
-pub(crate) use file::{KeptFile, read_once};
+pub(crate) use file::{KeptFile, Shape, read_once};
 pub(crate) use scan::{Fields, decimal, hexadecimal, lines};

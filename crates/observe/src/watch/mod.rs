@@ -2,6 +2,7 @@
 
 use crate::discover;
 use crate::roots::Roots;
+use crate::turn::Turn;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::units::MonoNs;
@@ -12,11 +13,12 @@ pub(crate) const MAX_PROCESSES: usize = 128;
 /// Between two searches through all processes of the host. Unit: nanoseconds.
 const SEARCH_INTERVAL_NS: u64 = 5_000_000_000;
 
-/// A process, and whether it is gone.
+/// A process, and what is known of it.
 #[derive(Clone, Debug)]
 struct Entry {
     process: WatchedProcess,
     is_gone: bool,
+    has_children: bool,
 }
 
 /// The watched processes and where to look for them.
@@ -30,6 +32,8 @@ pub(crate) struct Scene {
     inodes: Vec<u64>,
     must_search: bool,
     searched: Option<MonoNs>,
+    /// Where the turn of asking for children is.
+    turn: Turn,
 }
 
 impl Scene {
@@ -42,6 +46,7 @@ impl Scene {
             inodes: vec![],
             must_search: false,
             searched: None,
+            turn: Turn::default(),
         };
         scene.add(watch);
         scene
@@ -86,8 +91,7 @@ impl Scene {
     /// host, if the listening sockets changed or the target is gone.
     pub(crate) fn look(&mut self, now: MonoNs, buffer: &mut Vec<u8>) {
         let is_alone = self.first(ProcessRole::Target).is_none();
-        let living = self.entries.iter().filter(|entry| !entry.is_gone).map(|entry| &entry.process);
-        let children = discover::find_children(&self.roots, living, buffer);
+        let children = self.find_children(buffer);
         // Without a list of children only a search through all processes finds them.
         let must_search = self.must_search || is_alone || children.is_none();
         let mut found = children.unwrap_or_default();
@@ -97,6 +101,29 @@ impl Scene {
             found.extend(discover::find_owners(&self.roots, &self.inodes));
         }
         self.add(found);
+    }
+
+    /// Children of the target's processes that are not known yet; `None`: this kernel does not list them.
+    fn find_children(&mut self, buffer: &mut Vec<u8>) -> Option<Vec<WatchedProcess>> {
+        let turn = self.turn.of(self.entries.len());
+        self.turn = turn.next();
+        let (mut listed, mut is_listed) = (Vec::new(), false);
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            // Who had children is likely to have others, so it is asked every time.
+            let is_asked = !entry.is_gone && (entry.has_children || turn.is_of(index));
+            if !is_asked || entry.process.role != ProcessRole::Target {
+                continue;
+            }
+            if let Some(children) = discover::list_children(&self.roots, entry.process.pid, buffer) {
+                is_listed = true;
+                entry.has_children = !children.is_empty();
+                listed.extend(children);
+            }
+        }
+        let is_known = |pid: u32| self.entries.iter().any(|entry| !entry.is_gone && entry.process.pid == pid);
+        let room = MAX_PROCESSES.saturating_sub(self.entries.iter().filter(|entry| !entry.is_gone).count());
+        let new = listed.into_iter().filter(|pid| !is_known(*pid)).take(room);
+        is_listed.then(|| new.filter_map(|pid| discover::describe_target(&self.roots, pid, buffer)).collect())
     }
 
     /// Adds what is not known yet, and lets go of what is gone if there is anything to add.
@@ -112,7 +139,7 @@ impl Scene {
         for process in found {
             let is_known = self.entries.iter().any(|entry| entry.process.pid == process.pid);
             if !is_known && self.entries.len() < MAX_PROCESSES {
-                self.entries.push(Entry { process, is_gone: false });
+                self.entries.push(Entry { process, is_gone: false, has_children: false });
                 self.generation += 1;
             }
         }

@@ -7,7 +7,7 @@
 use super::{Collector, Pass, Table, counter, gauge};
 use crate::roots::Roots;
 use crate::source::cpu_stat::{self, Throttling};
-use crate::source::{KeptFile, cgroup, read_once};
+use crate::source::{KeptFile, Shape, cgroup, read_once};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -187,7 +187,7 @@ fn levels_of(mount: &Path, group: &Path, buffer: &mut Vec<u8>) -> Vec<Level> {
         let path = folder.join("cpu.stat");
         let throttling = read_once(&path, buffer).ok().and_then(|text| cpu_stat::parse(text).ok()).flatten();
         if throttling.is_some() {
-            levels.push(Level { folder, stat: KeptFile::new(path), has_quota: false });
+            levels.push(Level { folder, stat: KeptFile::new(path, Shape::Whole), has_quota: false });
         }
     }
     levels

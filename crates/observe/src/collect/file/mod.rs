@@ -3,7 +3,7 @@
 use super::{Collector, Pass, Table};
 use crate::error::{ObserveError, ParseError};
 use crate::roots::Roots;
-use crate::source::KeptFile;
+use crate::source::{KeptFile, Shape};
 use crate::watch::Scene;
 use std::path::PathBuf;
 use sysdyno_record::event::ProcessRole;
@@ -13,6 +13,11 @@ use sysdyno_record::series::Column;
 pub(crate) trait Format: Send {
     /// Sets the values of the table, and its columns when they are other ones than before.
     fn fill(&mut self, text: &[u8], table: &mut Table, roots: &Roots) -> Result<(), ParseError>;
+
+    /// How the kernel hands the file out.
+    fn shape(&self) -> Shape {
+        Shape::Whole
+    }
 
     /// The columns to list when the file could never be read.
     fn absent(&self) -> Vec<Column>;
@@ -64,7 +69,8 @@ impl<F: Format + 'static> FileCollector<F> {
     }
 
     fn try_read(&mut self, pass: &mut Pass<'_>) -> Result<(), String> {
-        let file = self.file.get_or_insert_with(|| KeptFile::new(self.place.path(pass.scene)));
+        let file =
+            self.file.get_or_insert_with(|| KeptFile::new(self.place.path(pass.scene), self.format.shape()));
         let text = file.read(pass.buffer).map_err(|error| error.to_string())?;
         let absent = self.shows_absent.then(|| std::mem::take(&mut self.table));
         let parsed = self.format.fill(text, &mut self.table, &pass.scene.roots);

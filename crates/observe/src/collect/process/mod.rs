@@ -8,6 +8,7 @@ mod reader;
 mod threads;
 
 use super::{Collector, Pass, Table};
+use crate::turn::Turn;
 use reader::ProcessReader;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -24,6 +25,8 @@ struct ProcessCollector {
     table: Table,
     processes: Vec<ProcessReader>,
     generation: u64,
+    /// Whose turn it is to be asked for what costs most: limits, switches, counted descriptors.
+    turn: Turn,
 }
 
 impl ProcessCollector {
@@ -67,13 +70,17 @@ impl ProcessCollector {
 impl Collector for ProcessCollector {
     fn read(&mut self, pass: &mut Pass<'_>) {
         let mut is_changed = pass.is_look && self.look(pass);
-        for process in &mut self.processes {
+        let turn = self.turn.of(self.processes.len());
+        for (index, process) in self.processes.iter_mut().enumerate() {
             let was_gone = process.is_gone();
-            process.read(pass.buffer, pass.is_look);
+            process.read(pass.buffer, pass.is_look && turn.is_of(index));
             is_changed |= process.take_change();
             if process.is_gone() && !was_gone {
                 pass.scene.note_gone(process.pid());
             }
+        }
+        if pass.is_look {
+            self.turn = turn.next();
         }
         if is_changed {
             self.table.replace(self.processes.iter().flat_map(ProcessReader::columns).collect());

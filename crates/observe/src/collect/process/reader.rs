@@ -8,7 +8,7 @@ use crate::collect::cpu::tick_us;
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::limits::{self, Limit};
-use crate::source::{KeptFile, pid_stat, read_once};
+use crate::source::{KeptFile, Shape, pid_stat, read_once};
 use std::path::PathBuf;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::series::Column;
@@ -42,7 +42,7 @@ impl ProcessReader {
         let folder = roots.in_proc(&process.pid.to_string());
         ProcessReader {
             process: process.clone(),
-            stat: KeptFile::new(folder.join("stat")),
+            stat: KeptFile::new(folder.join("stat"), Shape::Whole),
             limits: folder.join("limits"),
             descriptors: folder.join("fd"),
             threads: Threads::new(folder.join("task")),
@@ -109,8 +109,8 @@ impl ProcessReader {
         PROCESS_WIDTH + THREAD_WIDTH * self.threads_count()
     }
 
-    /// Reads it; afterwards it may be gone.
-    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, is_look: bool) {
+    /// Reads it; afterwards it may be gone. `is_its_turn`: also what costs most, and the reasons of what failed.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, is_its_turn: bool) {
         self.values = ProcessValues::default();
         if self.is_gone {
             return;
@@ -118,7 +118,7 @@ impl ProcessReader {
         let sampler = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
         self.threads.read(buffer, sampler);
         let stat = self.read_stat(buffer);
-        if is_look || self.is_gone {
+        if is_its_turn || self.is_gone {
             self.explain(Source::Stat, stat.err());
             self.explain(Source::Schedule, self.threads.failure().map(str::to_owned));
         }
@@ -127,12 +127,12 @@ impl ProcessReader {
         }
         self.values.run_delay_us = self.threads.run_delay_ns().map(|delay_ns| delay_ns / 1000);
         self.values.fds_count = self.descriptors_size();
-        if is_look {
+        if is_its_turn {
             self.read_slow(buffer);
         }
     }
 
-    /// Reads what is read once a second.
+    /// Reads what costs most.
     fn read_slow(&mut self, buffer: &mut Vec<u8>) {
         if self.values.fds_count.is_none() {
             let counted = self.count_descriptors();

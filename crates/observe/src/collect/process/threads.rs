@@ -1,7 +1,7 @@
 //! The threads of one process: what each got of the CPUs, how long it waited for them, and what it does now.
 
 use crate::error::ObserveError;
-use crate::source::{KeptFile, decimal, pid_stat, pid_status, read_once, schedstat};
+use crate::source::{KeptFile, Shape, decimal, pid_stat, pid_status, read_once, schedstat};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ impl Thread {
         let own = folder.join(id.to_string());
         Thread {
             id,
-            schedstat: KeptFile::new(own.join("schedstat")),
-            stat: KeptFile::new(own.join("stat")),
+            schedstat: KeptFile::new(own.join("schedstat"), Shape::Whole),
+            stat: KeptFile::new(own.join("stat"), Shape::Whole),
             status: own.join("status"),
             latest: None,
             latest_switches: [0; 2],

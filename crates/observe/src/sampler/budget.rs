@@ -1,0 +1,132 @@
+//! How often each collector is read, so that all of them together stay within the budget.
+//!
+//! Collectors are read at every sample, but for those that are read once a second by design. What a reading costs
+//! depends on the host: `/proc/interrupts` of 128 CPUs takes milliseconds, a hundred workers take as many files. When
+//! the sum exceeds the budget, the collector with the greatest share is read half as often, until the sum fits. The
+//! sum is first estimated from what single readings cost, and corrected once a second by what all samples did cost.
+//! Rates only fall, so that a column does not flicker.
+
+use super::seat::Seat;
+
+/// What sampling may take of one core. Below the product's limit of 0.005, since the first second costs more.
+const BUDGET_RATIO: f64 = 0.0045;
+
+/// Samples after which the estimate is corrected by what they did cost.
+const WINDOW_SAMPLES: u32 = 20;
+
+/// Samples of the beginning that do not count: files are opened in them.
+const FIRST_SAMPLES: u32 = 10;
+
+/// Keeps the cost of samples within the budget.
+#[derive(Debug)]
+pub(super) struct Budget {
+    period_ns: u64,
+    /// Samples to pass over.
+    skip: u32,
+    samples: u32,
+    spent_ns: u64,
+}
+
+impl Budget {
+    /// The budget of samples at this period.
+    pub(super) fn new(period_ns: u64) -> Budget {
+        Budget { period_ns, skip: FIRST_SAMPLES, samples: 0, spent_ns: 0 }
+    }
+
+    /// Takes note of what a sample cost in CPU time, and reads less from now on if it is too much.
+    pub(super) fn settle(&mut self, seats: &mut [Seat], cost_ns: u64) {
+        let budget_ns = self.period_ns as f64 * BUDGET_RATIO;
+        self.keep_below(seats, budget_ns);
+        if self.skip > 0 {
+            self.skip -= 1;
+            return;
+        }
+        self.samples += 1;
+        self.spent_ns += cost_ns;
+        if self.samples == WINDOW_SAMPLES {
+            let excess_ns = self.spent_ns as f64 / f64::from(self.samples) - budget_ns;
+            if excess_ns > 0.0 {
+                let estimate_ns = self.estimate_ns(seats);
+                self.keep_below(seats, estimate_ns - excess_ns);
+            }
+            (self.samples, self.spent_ns) = (0, 0);
+        }
+    }
+
+    /// What all collectors take per sample, by what single readings cost. Unit: nanoseconds.
+    fn estimate_ns(&self, seats: &[Seat]) -> f64 {
+        seats.iter().map(|seat| seat.share_ns(self.period_ns)).sum()
+    }
+
+    /// Slows down the dearest until the estimate is at most `limit_ns`.
+    fn keep_below(&self, seats: &mut [Seat], limit_ns: f64) {
+        while self.estimate_ns(seats) > limit_ns {
+            let slowable = seats.iter_mut().filter(|seat| seat.is_slowable(self.period_ns));
+            let gain_ns = |seat: &Seat| seat.gain_ns(self.period_ns);
+            match slowable.max_by(|one, other| gain_ns(one).total_cmp(&gain_ns(other))) {
+                Some(dearest) => dearest.slow_down(),
+                None => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::{COLLECTORS, Pace};
+
+    const PERIOD_NS: u64 = 100_000_000;
+    const BUDGET_NS: u64 = 450_000;
+
+    /// Two seats whose readings cost this much; the collectors are never read.
+    fn seats(costs_ns: [f64; 2]) -> Vec<Seat> {
+        let collector = COLLECTORS.first().expect("there are some").1;
+        costs_ns.map(|cost_ns| Seat::with_cost(Pace::EverySample, collector(), cost_ns)).into()
+    }
+
+    fn strides(seats: &[Seat]) -> Vec<u64> {
+        seats.iter().map(Seat::stride).collect()
+    }
+
+    #[test]
+    fn the_dearest_is_read_less_often() {
+        let mut seats = seats([1_000_000.0, 100_000.0]);
+        Budget::new(PERIOD_NS).settle(&mut seats, 0);
+        assert_eq!(strides(&seats), [4, 1]);
+    }
+
+    #[test]
+    fn what_is_wanted_most_is_slowed_down_late() {
+        let collector = COLLECTORS.first().expect("there are some").1;
+        let foremost = |cost_ns| Seat::with_cost(Pace::Foremost, collector(), cost_ns);
+        let mut seats = seats([200_000.0, 100_000.0]);
+        seats.push(foremost(320_000.0));
+        Budget::new(PERIOD_NS).settle(&mut seats, 0);
+        assert_eq!(strides(&seats), [4, 2, 1]);
+        seats.push(foremost(10_000_000.0));
+        Budget::new(PERIOD_NS).settle(&mut seats, 0);
+        assert!(strides(&seats)[3] > 1, "but not at any price");
+    }
+
+    #[test]
+    fn what_fits_is_not_touched_and_what_cannot_fit_ends() {
+        let mut fitting = seats([300_000.0, 140_000.0]);
+        Budget::new(PERIOD_NS).settle(&mut fitting, 0);
+        assert_eq!(strides(&fitting), [1, 1]);
+        let mut hopeless = seats([1e12, 1e12]);
+        Budget::new(PERIOD_NS).settle(&mut hopeless, 0);
+        assert_eq!(strides(&hopeless), [32, 32], "every 3.2 seconds; 6.4 would be too seldom");
+    }
+
+    #[test]
+    fn an_estimate_that_is_too_low_is_corrected() {
+        let mut seats = seats([200_000.0, 100_000.0]);
+        let mut budget = Budget::new(PERIOD_NS);
+        (0..FIRST_SAMPLES).for_each(|_| budget.settle(&mut seats, 100 * BUDGET_NS));
+        (0..WINDOW_SAMPLES).for_each(|_| budget.settle(&mut seats, BUDGET_NS - 1));
+        assert_eq!(strides(&seats), [1, 1], "the first ones do not count");
+        (0..WINDOW_SAMPLES).for_each(|_| budget.settle(&mut seats, BUDGET_NS + 50_000));
+        assert_eq!(strides(&seats), [2, 1]);
+    }
+}
