@@ -240,7 +240,7 @@ pub struct LatencySummary {
     pub p99_interval: Option<[u64; 2]>,
     /// How many of the values are lower bounds (timed out, in flight, never sent).
     pub censored_count: u64,
-    /// The least of these; a percentile at or above it is itself a lower bound.
+    /// The least value from which a percentile is itself a lower bound, by more than one per cent.
     pub censored_min_ns: Option<u64>,
 }
 
