@@ -22,6 +22,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
         None => format!("{achieved} · closed loop, {}", connections(input)),
     };
     screen.row(Rank::Needed, (Tone::Quiet, "Rates"), &[(Tone::Plain, &text)]);
+    draw_generator(input, screen);
     draw_run(input, screen);
     let style = screen.style();
     let path = escape::terminal(&input.folder.join("report.html").to_string_lossy(), 4096);
@@ -74,6 +75,21 @@ fn failures(failures: &Failures) -> String {
         texts.push(format!("{hidden} more classes"));
     }
     texts.join(" · ")
+}
+
+/// What the generator's clock and CPU allow to be measured.
+fn draw_generator(input: &ReportInput<'_>, screen: &mut Screen) {
+    let generator = &input.analysis.generator;
+    if generator.timer_error.count == 0 {
+        return;
+    }
+    let text = format!(
+        "late by {} (p99 {}) · busiest generator thread {} of a CPU",
+        number::duration_ns(generator.timer_error.p50_ns),
+        number::duration_ns(generator.timer_error.p99_ns),
+        number::percent(generator.busiest_thread_ratio)
+    );
+    screen.row(Rank::Useful, (Tone::Quiet, "Timer"), &[(Tone::Quiet, &text)]);
 }
 
 fn draw_run(input: &ReportInput<'_>, screen: &mut Screen) {
