@@ -142,12 +142,10 @@ fn percentile_of(summary: &LatencySummary, percentile_ratio: f64) -> Option<f64>
 
 fn judge(end: &TrialEnd, verdict: &Verdict, objective: &Objective, limited_ns: Option<f64>) -> Judgement {
     let measured = &end.summary.measured;
-    let is_invalid_by = |ids: &[&str]| {
-        verdict
-            .reasons
-            .iter()
-            .any(|reason| reason.status == VerdictStatus::Invalid && ids.contains(&reason.id.as_str()))
+    let is_at_least = |status: VerdictStatus, ids: &[&str]| {
+        verdict.reasons.iter().any(|reason| reason.status >= status && ids.contains(&reason.id.as_str()))
     };
+    let is_invalid_by = |ids: &[&str]| is_at_least(VerdictStatus::Invalid, ids);
     if end.ending == TrialEnding::Interrupted
         || is_invalid_by(ENVIRONMENT_CHECKS)
         || measured.counts.scheduled == 0
@@ -160,6 +158,10 @@ fn judge(end: &TrialEnd, verdict: &Verdict, objective: &Objective, limited_ns: O
     let is_generator = is_invalid_by(GENERATOR_CHECKS) || local > objective.max_error_ratio;
     let wrong = is_invalid_by(&["M05"]).then_some(FailCause::Errors);
     match missed(end, objective, limited_ns).or(wrong) {
+        // Late because others took the CPU: neither the generator's limit nor the server's.
+        Some(_) if is_invalid_by(&["V06"]) && is_at_least(VerdictStatus::Suspect, &["M11"]) => {
+            Judgement::Unsound
+        }
         Some(_) if is_generator || is_invalid_by(&["V05"]) => Judgement::GeneratorLimited,
         Some(cause) => Judgement::Fail(cause),
         // Fewer requests were sent than offered: this rate was not tried.

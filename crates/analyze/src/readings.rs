@@ -298,6 +298,13 @@ pub struct ThreadShare {
     pub column: String,
 }
 
+impl ThreadShare {
+    /// Time on a CPU or waiting for one, as far as it is known.
+    pub fn wanted_ratio(&self) -> f64 {
+        self.busy_ratio + self.run_delay_ratio.unwrap_or(0.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
 use crate::format::{cpus, list, name, percent};
-use crate::readings::{CpuShare, MachineShare, Window, ratio};
+use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::foreign_cpus;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
@@ -200,10 +200,14 @@ fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
     [delay, pressure, running].into_iter().flatten().collect()
 }
 
-const THREAD_FULL: Threshold =
-    Threshold::new("CPU of the busiest thread of the server", 0.95, "ratio of a CPU", HOUSE);
+const THREAD_FULL: Threshold = Threshold::new(
+    "CPU that the busiest thread of the server used or waited for",
+    0.95,
+    "ratio of a CPU",
+    HOUSE,
+);
 const SIBLINGS_IDLE: Threshold =
-    Threshold::new("CPU of its next busiest thread", 0.20, "ratio of a CPU", HOUSE);
+    Threshold::new("the same of every other thread, at most", 0.20, "ratio of a CPU", HOUSE);
 
 /// F05.
 pub(super) const SINGLE_THREAD: Rule = Rule {
@@ -225,10 +229,10 @@ fn examine_single_thread(scene: &Scene) -> Option<Case> {
     let seen = |role: EvidenceRole, text: String| {
         seen_in(first.column.clone(), evidence(role, &window, source, text))
     };
-    let next = threads.get(1).map_or(0.0, |thread| thread.busy_ratio);
+    let next = threads[1..].iter().map(ThreadShare::wanted_ratio).fold(0.0, f64::max);
     let against =
         |text: String| excluded("No single thread is the limit", vec![seen(EvidenceRole::Against, text)]);
-    if first.busy_ratio < THREAD_FULL.value {
+    if first.wanted_ratio() < THREAD_FULL.value {
         return against(format!(
             "the busiest thread of the server used {} of a CPU",
             percent(first.busy_ratio)
@@ -238,14 +242,15 @@ fn examine_single_thread(scene: &Scene) -> Option<Case> {
         return against(format!("the server's next thread was busy too: {} of a CPU", percent(next)));
     }
     let who = format!("{} (process {})", name(&first.command), first.pid);
-    let mut found = vec![seen(
-        EvidenceRole::Mechanism,
-        format!(
-            "one thread of {who} used {} of a CPU, the next {}",
-            percent(first.busy_ratio),
-            percent(next)
-        ),
-    )];
+    let delay = first.run_delay_ratio.filter(|delay| *delay >= 0.005);
+    let waited =
+        delay.map_or(String::new(), |delay| format!(" and waited for it in {} of the time", percent(delay)));
+    let text = format!(
+        "one thread of {who} used {} of a CPU{waited}, the next {}",
+        percent(first.busy_ratio),
+        percent(next)
+    );
+    let mut found = vec![seen(EvidenceRole::Mechanism, text)];
     match machine {
         Some(machine) if machine.busy_ratio < MACHINE_BUSY.value => {
             let text = format!("{} of the machine was idle meanwhile", percent(1.0 - machine.busy_ratio));

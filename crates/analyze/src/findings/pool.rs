@@ -24,8 +24,12 @@ const MACHINE_IDLE: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
-const THREAD_IDLE: Threshold =
-    Threshold::new("CPU of the server's busiest thread, at most", 0.95, "ratio of a CPU", HOUSE);
+const THREAD_IDLE: Threshold = Threshold::new(
+    "CPU that any thread of the server used or waited for, at most",
+    0.95,
+    "ratio of a CPU",
+    HOUSE,
+);
 const ASLEEP: Threshold =
     Threshold::new("share of the server's threads that are running, at most", 0.5, "ratio", HOUSE);
 
@@ -69,11 +73,13 @@ fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
         return against("/proc/stat", format!("the CPUs were {} busy with this load", percent(busy)));
     }
     let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
-    let full = threads.first().filter(|thread| thread.busy_ratio >= THREAD_IDLE.value)?;
-    against(
-        "/proc/PID/task/TID/schedstat",
-        format!("a thread of the server used {} of a CPU", percent(full.busy_ratio)),
-    )
+    let full = threads.iter().find(|thread| thread.wanted_ratio() >= THREAD_IDLE.value)?;
+    let text = format!(
+        "a thread of the server used {} of a CPU and waited for it in {} of the time",
+        percent(full.busy_ratio),
+        percent(full.run_delay_ratio.unwrap_or(0.0))
+    );
+    against("/proc/PID/task/TID/schedstat", text)
 }
 
 /// Requests that wait in sockets, as mechanism; sockets in which none waits, as contradiction.
@@ -84,9 +90,9 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
         let is_waiting = in_flight >= IN_FLIGHT.value && unread.mean >= UNREAD_SHARE.value * in_flight;
         let role = if is_waiting { EvidenceRole::Mechanism } else { EvidenceRole::Against };
         let text = format!(
-            "{} of {} in flight lie unread in the server's sockets",
-            whole(unread.mean),
-            counted(in_flight.round(), "request")
+            "{} lie unread in the server's sockets, {} are in flight",
+            counted(unread.mean.round(), "request"),
+            whole(in_flight)
         );
         let column = format!("connections.unread_count@{scope}");
         found.push(seen_in(

@@ -164,13 +164,16 @@ fn f05_one_busy_thread() {
 fn f04_workers_that_wait_while_requests_lie_unread() {
     let finding = find("F04", pool()).expect("a finding");
     assert_eq!(finding.confidence, Confirmed);
-    let title = "The worker pool is full: 8 threads of nginx wait while the CPUs are idle, 50 of 64 requests in flight lie \
-                 unread in the server's sockets";
+    let title = "The worker pool is full: 8 threads of nginx wait while the CPUs are idle, 50 requests lie unread in the \
+                 server's sockets, 64 are in flight";
     assert_eq!(finding.title, title);
     assert_eq!(confidence_of("F04", pool().gauge("connections.unread_count", LISTENER, 0.0)), Some(Excluded));
     assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Confirmed), "others took the CPU");
     assert_eq!(confidence_of("F04", pool().cpu(0.1, 0.1, 0.6)), Some(Excluded));
     assert_eq!(confidence_of("F04", pool().server(0.97)), Some(Excluded));
+    let starved =
+        pool().server(0.5).counter("thread.run_delay_us", &format!("thread:{TARGET}/{TARGET}"), 0.48e6);
+    assert_eq!(confidence_of("F04", starved), Some(Excluded));
     let queue =
         pool().gauge("connections.unread_count", LISTENER, 0.0).gauge("listener.queue_count", LISTENER, 12.0);
     assert_eq!(confidence_of("F04", queue), Some(Confirmed));

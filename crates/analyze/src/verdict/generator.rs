@@ -124,11 +124,9 @@ pub(crate) fn throttled_share(window: &Window, scope: &str) -> Option<f64> {
 fn starved_text(view: &TrialView, window: &Window) -> Option<String> {
     let idle = 1.0 - window.machine()?.busy_ratio;
     let threads = window.threads(&view.processes(ProcessRole::Generator));
-    let wanted =
-        |thread: &crate::readings::ThreadShare| thread.busy_ratio + thread.run_delay_ratio.unwrap_or(0.0);
-    let thread = threads.iter().max_by(|a, b| wanted(a).total_cmp(&wanted(b)))?;
+    let thread = threads.iter().max_by(|a, b| a.wanted_ratio().total_cmp(&b.wanted_ratio()))?;
     let is_starved =
-        wanted(thread) >= STARVED.value && thread.busy_ratio < THREAD_FULL.value && idle >= IDLE_MIN;
+        thread.wanted_ratio() >= STARVED.value && thread.busy_ratio < THREAD_FULL.value && idle >= IDLE_MIN;
     is_starved.then(|| {
         format!(
             "a generator thread ran for {} and waited for a CPU for {} of the time, with {} of the machine idle",
