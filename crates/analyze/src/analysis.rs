@@ -1,6 +1,6 @@
 //! All conclusions about a record, in one value.
 
-use crate::capacity::{self, is_connection_limited};
+use crate::capacity::{Estimated, estimate_with_basis, is_connection_limited};
 use crate::curve::{curve, distribution};
 use crate::findings::{Scene, examine};
 use crate::headline;
@@ -52,7 +52,7 @@ fn analyze_load(examined: &Examined) -> Analysis {
 }
 
 fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
-    let mut capacity = capacity::estimate(&examined.outcomes, plan);
+    let Estimated { mut capacity, basis } = estimate_with_basis(&examined.outcomes, plan);
     let shown = shown_trial(&examined.outcomes, &capacity);
     let focus = focus_trial(examined, &capacity, shown);
     let open: Vec<&TrialOutcome> =
@@ -69,8 +69,9 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
     withhold(&mut capacity, &verdict);
     let findings = examine(&scene(examined, focus, Some(plan), is_connection_limited));
     let view = &examined.views[shown];
+    let context = headline::Context { plan, view, verdict: &verdict };
     let parts = Parts {
-        headline: headline::headline_of_run(&capacity, plan, view, &verdict),
+        headline: headline::headline_of_run(&capacity, basis, &context),
         limit: headline::limit(&findings, Some(&capacity), &verdict),
         verdict,
         capacity: Some(capacity),

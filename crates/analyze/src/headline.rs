@@ -1,7 +1,8 @@
 //! The sentences that are read first: what the server can take, and what stops it.
 
-use crate::capacity::objective_phrase;
+use crate::capacity::{Basis, objective_phrase};
 use crate::format::{counted, duration, name, rate, whole};
+use crate::verdict::CPU_BOUND;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{
     Capacity, Confidence, EndedBy, EvidenceRole, Finding, Reason, Verdict, VerdictStatus,
@@ -21,13 +22,17 @@ fn server(watched: &[WatchedProcess]) -> String {
         .unwrap_or("the server".to_owned())
 }
 
+/// What the headline of a run is about.
+pub(crate) struct Context<'a> {
+    pub(crate) plan: &'a RunPlan,
+    /// The shown trial.
+    pub(crate) view: &'a TrialView<'a>,
+    pub(crate) verdict: &'a Verdict,
+}
+
 /// The headline of `run`.
-pub(crate) fn headline_of_run(
-    capacity: &Capacity,
-    plan: &RunPlan,
-    view: &TrialView,
-    verdict: &Verdict,
-) -> String {
+pub(crate) fn headline_of_run(capacity: &Capacity, basis: Basis, context: &Context) -> String {
+    let Context { plan, view, verdict } = context;
     let who = server(view.watched);
     let with = match plan.search.method {
         SearchMethod::OfferedRate => format!(" with {}", objective_phrase(&plan.objective)),
@@ -45,7 +50,7 @@ pub(crate) fn headline_of_run(
         return format!("{who} takes at least {} req/s{with}; {why}", rate(rate_hz));
     }
     let interval = match (capacity.low_hz, capacity.high_hz) {
-        (Some(low), Some(high)) if capacity.method.contains("Fieller") => {
+        (Some(low), Some(high)) if basis == Basis::Confidence => {
             format!(" (95 % interval {}–{})", rate(low), rate(high))
         }
         (Some(low), Some(high)) => format!(" (between {} and {})", rate(low), rate(high)),
@@ -75,7 +80,7 @@ fn worst(verdict: &Verdict) -> Option<&Reason> {
 /// The headline of `load`.
 pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict) -> String {
     if let Some(reason) = worst(verdict) {
-        let is_bound = reason.text.contains("at least");
+        let is_bound = reason.id == CPU_BOUND.id && view.goodput_hz() > 0.0;
         let goodput = rate(view.goodput_hz());
         return if is_bound {
             format!("At least {goodput} req/s: the generator was the limit")

@@ -104,7 +104,9 @@ fn limit_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
             let reasons = verdict.map(|verdict| verdict.reasons.as_slice()).unwrap_or_default();
             let mut reasons: Vec<Reason> =
                 reasons.iter().filter(|reason| is_generator_limit(reason)).cloned().collect();
-            for reason in reasons.iter_mut().filter(|reason| !reason.text.contains("at least")) {
+            // In a closed loop the checks say it themselves.
+            let is_sweep = examined.outcomes.get(state.focus).is_some_and(|focus| focus.offered_hz.is_none());
+            for reason in reasons.iter_mut().filter(|_| !is_sweep) {
                 reason.text.push_str(&at_least);
             }
             reasons

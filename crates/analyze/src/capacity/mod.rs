@@ -35,11 +35,32 @@ const LOW_LOAD: f64 = 0.75;
 /// Waiting for a connection makes up at least this share of a percentile that it explains.
 const POOL_SHARE: f64 = 0.5;
 
+/// What the ends of a capacity's interval are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// Those of a confidence interval.
+    Confidence,
+    /// A rate that was carried and one that was not.
+    Enclosure,
+}
+
+/// A capacity, and what its interval is.
+pub(crate) struct Estimated {
+    pub(crate) capacity: Capacity,
+    pub(crate) basis: Basis,
+}
+
 /// What the outcomes of a search say about the server's capacity.
 pub fn estimate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
+    estimate_with_basis(outcomes, plan).capacity
+}
+
+pub(crate) fn estimate_with_basis(outcomes: &[TrialOutcome], plan: &RunPlan) -> Estimated {
     match &plan.search.method {
         SearchMethod::OfferedRate => estimate_rate(outcomes, plan),
-        SearchMethod::Connections(_) => sweep::estimate(outcomes, plan),
+        SearchMethod::Connections(_) => {
+            Estimated { capacity: sweep::estimate(outcomes, plan), basis: Basis::Confidence }
+        }
     }
 }
 
@@ -65,7 +86,7 @@ fn blank(plan: &RunPlan, ended_by: EndedBy, method: String) -> Capacity {
     }
 }
 
-fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
+fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Estimated {
     let open: Vec<&TrialOutcome> = outcomes.iter().filter(|outcome| outcome.offered_hz.is_some()).collect();
     let enclosure = Enclosure::of(&open);
     let definition = definition(&plan.objective);
@@ -76,14 +97,17 @@ fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
             _ => EndedBy::NothingCarried,
         };
         let tried = counted(outcomes.len() as f64, "trial");
-        return blank(plan, ended_by, format!("{definition}; none of {tried} met it"));
+        let capacity = blank(plan, ended_by, format!("{definition}; none of {tried} met it"));
+        return Estimated { capacity, basis: Basis::Enclosure };
     };
-    let mut capacity = match bound(&open, &enclosure, plan) {
-        Some(ended_by) => at_least(low, ended_by, plan, &definition),
+    let mut estimated = match bound(&open, &enclosure, plan) {
+        Some(ended_by) => {
+            Estimated { capacity: at_least(low, ended_by, plan, &definition), basis: Basis::Enclosure }
+        }
         None => between(&open, &enclosure, plan, &definition),
     };
-    certify(&mut capacity, &open, plan);
-    capacity
+    certify(&mut estimated.capacity, &open, plan);
+    estimated
 }
 
 /// Why the passes are only a lower bound; `None` if the server's own limit was found.
@@ -111,7 +135,7 @@ fn at_least(low_hz: f64, ended_by: EndedBy, plan: &RunPlan, definition: &str) ->
     Capacity { rate_hz: Some(low_hz), low_hz: Some(low_hz), is_lower_bound: true, ..bound }
 }
 
-fn between(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan, definition: &str) -> Capacity {
+fn between(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan, definition: &str) -> Estimated {
     let cause = enclosure.cause;
     let ended_by = match cause {
         FailCause::Errors => EndedBy::Errors,
@@ -125,18 +149,19 @@ fn between(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan, defini
         .collect();
     let limit_ns = plan.objective.limit.0 as f64;
     let fitted = if cause == FailCause::Objective { fit::crossing(&grid, limit_ns) } else { None };
+    let basis = if fitted.is_some() { Basis::Confidence } else { Basis::Enclosure };
     let (estimate, how) = match fitted {
         Some(fitted) => (fitted.estimate, fitted.method),
         None => enclosed(enclosure, &grid, limit_ns),
     };
     let method = format!("{definition}; {how}");
-    let found = blank(plan, ended_by, method);
-    Capacity {
+    let capacity = Capacity {
         rate_hz: Some(estimate.point),
         low_hz: Some(estimate.low),
         high_hz: Some(estimate.high),
-        ..found
-    }
+        ..blank(plan, ended_by, method)
+    };
+    Estimated { capacity, basis }
 }
 
 /// The estimate where no line fits: the enclosure, and in it the crossing of the isotonic curve if there is one.

@@ -61,7 +61,7 @@ fn examine_pool(scene: &Scene) -> Option<Case> {
     found.extend(workers.evidence);
     found.extend(user_effect(scene));
     let reason = found.first().map_or(String::new(), |evidence| format!(", {}", evidence.text));
-    let title = format!("The worker pool is full: {} while the CPUs are idle{reason}", workers.text);
+    let title = format!("The worker pool is full: {}{reason}", workers.text);
     Some(Case { title, evidence: found, remedy: None })
 }
 
@@ -134,9 +134,10 @@ fn workers(scene: &Scene, window: &Window) -> Workers {
     let running = sum("process.running_threads_count");
     let blocked = sum("process.uninterruptible_threads_count").unwrap_or(0.0);
     let command = targets.first().map_or("the server".to_owned(), |process| name(&process.command));
-    let text = threads.map_or(format!("{command} waits"), |threads| {
-        format!("{} of {command} wait", counted(threads, "thread"))
-    });
+    let used = window.process_cpus(&targets);
+    let who =
+        threads.map_or(command.clone(), |threads| format!("{} of {command}", counted(threads, "thread")));
+    let text = used.map_or(format!("{who} wait"), |used| format!("{who} wait, using {} CPUs", cpus(used)));
     let mut found = Vec::new();
     if let (Some(threads), Some(running)) = (threads, running)
         && running <= ASLEEP.value * threads
@@ -149,7 +150,7 @@ fn workers(scene: &Scene, window: &Window) -> Workers {
         let text = format!("{running:.1} of {} were running{disk}", counted(threads, "thread"));
         found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/stat", text));
     }
-    if let (Some(used), Some(machine)) = (window.process_cpus(&targets), window.machine()) {
+    if let (Some(used), Some(machine)) = (used, window.machine()) {
         let text = format!("the server used {} of {} CPUs", cpus(used), machine.cpus);
         found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/stat", text));
     }

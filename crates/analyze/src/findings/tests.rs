@@ -164,8 +164,8 @@ fn f05_one_busy_thread() {
 fn f04_workers_that_wait_while_requests_lie_unread() {
     let finding = find("F04", pool()).expect("a finding");
     assert_eq!(finding.confidence, Confirmed);
-    let title = "The worker pool is full: 8 threads of nginx wait while the CPUs are idle, 50 requests lie unread in the \
-                 server's sockets, 64 are in flight";
+    let title = "The worker pool is full: 8 threads of nginx wait, using 0.05 CPUs, 50 requests lie unread in the server's \
+                 sockets, 64 are in flight";
     assert_eq!(finding.title, title);
     assert_eq!(confidence_of("F04", pool().gauge("connections.unread_count", LISTENER, 0.0)), Some(Excluded));
     assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Confirmed), "others took the CPU");

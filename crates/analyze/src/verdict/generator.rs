@@ -34,7 +34,7 @@ const STARVED: Threshold = Threshold::new(
 const IDLE_MIN: f64 = 0.20;
 
 /// M01.
-pub(super) const CPU_BOUND: Check = Check {
+pub(crate) const CPU_BOUND: Check = Check {
     id: "M01",
     name: "gen-cpu-bound",
     meaning: "The load generator had no CPU left, so the rate is its own limit and only a lower bound of the server's.",

@@ -25,7 +25,7 @@ use sysdyno_record::event::ProcessRole;
 
 pub(crate) use ending::UNEVEN_SHARE;
 pub use ending::{INCOMPLETE, NOTHING_CARRIED, SEARCH_INTERRUPTED, UNEVEN_TRIALS};
-pub(crate) use generator::throttled_share;
+pub(crate) use generator::{CPU_BOUND, throttled_share};
 pub(crate) use host::{foreign_cpus, own_busy_ratio};
 
 /// One way in which a measurement goes wrong.
