@@ -5,7 +5,7 @@
 //! to the number, in this order, and the record says which one was taken:
 //!
 //! 1. *line*: over the three rates of the replicated grid that are nearest to the crossing, latency is fitted by straight
-//!    lines in two scales; the capacity is where they meet the limit, the interval is Fieller's ([`fit`]). It needs lines
+//!    lines in two scales; the capacity is where they meet the limit, the interval is Fieller's (module `fit`). It needs lines
 //!    that are straight as far as the replicates can tell.
 //! 2. *enclosure*: latency jumps, or errors set the end: the interval reaches from the greatest rate at which all trials
 //!    passed to the least at which none did.

@@ -1,6 +1,6 @@
 //! What stops the server: one [`Rule`] per known limit, each an argument that can be contradicted.
 //!
-//! The rules of evidence are in one place ([`confidence`]) and no rule can bend them: a conclusion is *confirmed* only with the
+//! The rules of evidence are in one place (function `confidence`) and no rule can bend them: a conclusion is *confirmed* only with the
 //! counter of its mechanism, an independent signal and an effect on the user's metric; *likely* with the first two; *possible* with
 //! the mechanism alone; *excluded* when the counters speak against it. Without any of these there is no finding: what could not
 //! be read is neither present nor excluded. Every piece of evidence names its source and its seconds.
