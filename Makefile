@@ -30,11 +30,7 @@ demo: build
 	$(PROGRAM) demo
 
 test:
-	scripts/install-test-deps
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
-	$(CARGO) test --workspace
-	scripts/test-web
+	scripts/test
 
 bench: build
 	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM)

@@ -29,10 +29,11 @@ const fn known(name: &'static str, expected_ns: f64, tolerance_ns: f64) -> Known
 /// Loads a fresh target and compares the quantiles of the response time; what was measured last.
 #[track_caller]
 fn check(target: &[&str], load: &[&str], quantiles: &[Known]) -> Outcome {
+    let program = Program::alone();
     let mut attempt = 1;
     loop {
         let target = Target::start(target);
-        let outcome = Program::new().start([&["load", target.url(), "--json"], load].concat()).finish(LIMIT);
+        let outcome = program.start([&["load", target.url(), "--json"], load].concat()).finish(LIMIT);
         assert_eq!(outcome.count("ok"), outcome.count("sent"), "{outcome}");
         let is_disturbed = outcome.reasons().iter().any(|id| DISTURBANCES.contains(&id.as_str()));
         let wrong = |factor: f64| quantiles.iter().find(|known| !known.is_met(&outcome, factor));

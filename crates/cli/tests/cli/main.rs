@@ -1,6 +1,7 @@
 //! The program as its users meet it: started as a process, driven by its flags, judged by its output and exit code.
 
 mod crash;
+mod demo;
 mod hostile;
 mod latency;
 mod quota;

@@ -4,13 +4,25 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// Tests run side by side, except those that measure time: they wait for the others, and the others for them.
+static MACHINE: RwLock<()> = RwLock::new(());
+
 /// A runs folder that exists as long as this value, and commands that use it.
 pub struct Program {
     runs: TempDir,
+    _turn: Turn,
+}
+
+/// How the machine is used while a [`Program`] exists.
+#[expect(dead_code, reason = "held, not read")]
+enum Turn {
+    Shared(RwLockReadGuard<'static, ()>),
+    Alone(RwLockWriteGuard<'static, ()>),
 }
 
 /// How a command ended.
@@ -37,7 +49,17 @@ pub struct Running {
 
 impl Program {
     pub fn new() -> Program {
-        Program { runs: TempDir::new().expect("a folder for runs") }
+        // A test that failed while it held the lock has not broken anything.
+        Program::in_turn(Turn::Shared(MACHINE.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// The same while no other test runs a program.
+    pub fn alone() -> Program {
+        Program::in_turn(Turn::Alone(MACHINE.write().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn in_turn(turn: Turn) -> Program {
+        Program { runs: TempDir::new().expect("a folder for runs"), _turn: turn }
     }
 
     /// The folder below which runs are written.
