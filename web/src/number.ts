@@ -54,7 +54,7 @@ export function rateInterval(hz: number, low: number, high: number): { rate: str
   const half = Math.abs(high - low) / 2;
   const size = Math.max(Math.abs(hz), 1e-9);
   const finest = 10 ** Math.ceil(Math.log10(size / 1e4));
-  const wanted = half > 0 ? 10 ** Math.ceil(Math.log10(half / 10)) : finest;
+  const wanted = half > 0 ? 10 ** Math.round(Math.log10(half / 10)) : finest;
   const step = Math.min(Math.max(wanted, finest), 10 ** Math.floor(Math.log10(size)));
   return { rate: stepped(hz, step), low: stepped(low, step), high: stepped(high, step) };
 }

@@ -1,6 +1,6 @@
 //! All conclusions about a record, in one value.
 
-use crate::capacity::{Estimated, estimate_with_basis, is_connection_limited};
+use crate::capacity::{estimate, is_connection_limited};
 use crate::curve::{curve, distribution};
 use crate::findings::{Scene, examine};
 use crate::headline;
@@ -52,7 +52,7 @@ fn analyze_load(examined: &Examined) -> Analysis {
 }
 
 fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
-    let Estimated { mut capacity, basis } = estimate_with_basis(&examined.outcomes, plan);
+    let mut capacity = estimate(&examined.outcomes, plan);
     let shown = shown_trial(&examined.outcomes, &capacity);
     let focus = focus_trial(examined, &capacity, shown);
     let open: Vec<&TrialOutcome> =
@@ -71,7 +71,7 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
     let view = &examined.views[shown];
     let context = headline::Context { plan, view, verdict: &verdict };
     let parts = Parts {
-        headline: headline::headline_of_run(&capacity, basis, &context),
+        headline: headline::headline_of_run(&capacity, &context),
         limit: headline::limit(&findings, Some(&capacity), &verdict),
         verdict,
         capacity: Some(capacity),

@@ -1,14 +1,15 @@
 //! The sentences that are read first: what the server can take, and what stops it.
 
-use crate::capacity::{Basis, objective_phrase};
+use crate::capacity::objective_phrase;
 use crate::format::{counted, duration, name, rate, whole};
 use crate::verdict::CPU_BOUND;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{
-    Capacity, Confidence, EndedBy, EvidenceRole, Finding, Reason, Verdict, VerdictStatus,
+    Capacity, CapacityBasis, Confidence, EndedBy, EvidenceRole, Finding, Reason, Verdict, VerdictStatus,
 };
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::{RunPlan, SearchMethod};
+use sysdyno_record::units::rounding_step;
 
 /// Most exclusions that are named when no limit was found.
 const EXCLUSIONS_MAX: usize = 3;
@@ -31,7 +32,7 @@ pub(crate) struct Context<'a> {
 }
 
 /// The headline of `run`.
-pub(crate) fn headline_of_run(capacity: &Capacity, basis: Basis, context: &Context) -> String {
+pub(crate) fn headline_of_run(capacity: &Capacity, context: &Context) -> String {
     let Context { plan, view, verdict } = context;
     let who = server(view.watched);
     let with = match plan.search.method {
@@ -49,14 +50,17 @@ pub(crate) fn headline_of_run(capacity: &Capacity, basis: Basis, context: &Conte
         };
         return format!("{who} takes at least {} req/s{with}; {why}", rate(rate_hz));
     }
-    let interval = match (capacity.low_hz, capacity.high_hz) {
-        (Some(low), Some(high)) if basis == Basis::Confidence => {
-            format!(" (95 % interval {}–{})", rate(low), rate(high))
-        }
-        (Some(low), Some(high)) => format!(" (between {} and {})", rate(low), rate(high)),
-        _ => String::new(),
+    let (Some(low), Some(high)) = (capacity.low_hz, capacity.high_hz) else {
+        return format!("{who} takes {} req/s{with}", rate(rate_hz));
     };
-    format!("{who} takes {} req/s{interval}{with}", rate(rate_hz))
+    // No more digits than the interval allows.
+    let step = rounding_step(rate_hz, (high - low).abs() / 2.0);
+    let round = |hz: f64| rate((hz / step).round() * step);
+    let interval = match capacity.basis {
+        CapacityBasis::Confidence => format!("95 % interval {}–{}", round(low), round(high)),
+        CapacityBasis::Enclosure => format!("between {} and {}", round(low), round(high)),
+    };
+    format!("{who} takes {} req/s ({interval}){with}", round(rate_hz))
 }
 
 fn no_capacity(capacity: &Capacity, plan: &RunPlan, verdict: &Verdict) -> String {

@@ -115,10 +115,13 @@ pub struct Reason {
 pub struct Capacity {
     /// Best estimate; `None` if no rate was carried. Unit: requests per second.
     pub rate_hz: Option<f64>,
-    /// Lower end of the 95 % interval; `None` if it could not be computed.
+    /// Lower end of the interval; `None` if it could not be computed.
     pub low_hz: Option<f64>,
-    /// Upper end of the 95 % interval; `None` when it is open ("at least").
+    /// Upper end of the interval; `None` when it is open ("at least").
     pub high_hz: Option<f64>,
+    /// What the two ends are.
+    #[serde(default)]
+    pub basis: CapacityBasis,
     /// Why there is no higher rate.
     pub ended_by: EndedBy,
     /// Whether the number is only a lower bound of the server's capacity.
@@ -131,6 +134,17 @@ pub struct Capacity {
     pub method: String,
     /// The objective in the user's notation: `p99<50ms`.
     pub objective: String,
+}
+
+/// What the ends of a capacity's interval are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapacityBasis {
+    /// Those of a 95 % confidence interval.
+    #[default]
+    Confidence,
+    /// The greatest rate that all trials carried and the least that none did.
+    Enclosure,
 }
 
 /// Why there is no higher rate.

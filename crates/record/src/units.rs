@@ -210,6 +210,16 @@ impl UnitError {
     }
 }
 
+/// The power of ten that a number is rounded to, so that its last digit is worth about a tenth of `half_width`.
+///
+/// Never finer than four digits of `value`, never coarser than its first one.
+pub fn rounding_step(value: f64, half_width: f64) -> f64 {
+    let size = value.abs().max(1e-9);
+    let finest = 10f64.powf((size / 1e4).log10().ceil());
+    let step = if half_width > 0.0 { 10f64.powf((half_width / 10.0).log10().round()) } else { finest };
+    step.max(finest).min(10f64.powf(size.log10().floor()))
+}
+
 /// Whole nanoseconds of a duration, saturating after 584 years.
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)

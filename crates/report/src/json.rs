@@ -112,6 +112,7 @@ fn capacity(analysis: &Analysis) -> Value {
         "rate_hz": unless_withheld(capacity.rate_hz),
         "low_hz": unless_withheld(capacity.low_hz),
         "high_hz": unless_withheld(capacity.high_hz),
+        "basis": capacity.basis,
         "ended_by": capacity.ended_by,
         "is_lower_bound": capacity.is_lower_bound,
         "certified_hz": unless_withheld(capacity.certified_hz),

@@ -4,6 +4,7 @@
 //! missing is written as `–`, never as 0.
 
 use std::time::Duration;
+use sysdyno_record::units::rounding_step;
 
 /// What stands for a value that there is not.
 pub const MISSING: &str = "–";
@@ -82,10 +83,7 @@ pub struct RateInterval {
 
 /// Rounds a rate and its interval so that the last digit is worth at least a tenth of the interval's half width.
 pub fn rate_interval(rate_hz: f64, low_hz: f64, high_hz: f64) -> RateInterval {
-    let half_width = (high_hz - low_hz).abs() / 2.0;
-    let finest = 10f64.powf((rate_hz.abs().max(1e-9) / 1e4).log10().ceil());
-    let step = if half_width > 0.0 { 10f64.powf((half_width / 10.0).log10().ceil()) } else { finest };
-    let step = step.max(finest).min(10f64.powf(rate_hz.abs().max(1e-9).log10().floor()));
+    let step = rounding_step(rate_hz, (high_hz - low_hz).abs() / 2.0);
     RateInterval { rate: stepped(rate_hz, step), low: stepped(low_hz, step), high: stepped(high_hz, step) }
 }
 

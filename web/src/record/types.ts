@@ -32,6 +32,7 @@ export interface Capacity {
   rate_hz: number;
   low_hz: number | null;
   high_hz: number | null;
+  basis: "confidence" | "enclosure";
   ended_by: EndedBy;
   certified_hz: number | null;
   certified_passes: number;

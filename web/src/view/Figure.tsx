@@ -42,9 +42,9 @@ function Estimate({ run, capacity }: { run: Run; capacity: Capacity }) {
       <p>
         {written ? (
           <>
-            95 % interval{" "}
+            {capacity.basis === "enclosure" ? "between" : "95 % interval"}{" "}
             <strong>
-              {written.low}–{written.high}
+              {capacity.basis === "enclosure" ? `${written.low} and ${written.high}` : `${written.low}–${written.high}`}
             </strong>
           </>
         ) : (

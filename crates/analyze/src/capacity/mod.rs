@@ -20,7 +20,7 @@ use crate::format::{counted, duration, percent, rate};
 use crate::outcome::{FailCause, Judgement, TrialOutcome, recorded_ratio};
 use crate::threshold::{HOUSE, Threshold};
 use enclosure::Enclosure;
-use sysdyno_record::analysis::{Capacity, EndedBy};
+use sysdyno_record::analysis::{Capacity, CapacityBasis, EndedBy};
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::{Objective, RunPlan, SearchMethod};
 use sysdyno_stats::estimate::Estimate;
@@ -35,32 +35,11 @@ const LOW_LOAD: f64 = 0.75;
 /// Waiting for a connection makes up at least this share of a percentile that it explains.
 const POOL_SHARE: f64 = 0.5;
 
-/// What the ends of a capacity's interval are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Basis {
-    /// Those of a confidence interval.
-    Confidence,
-    /// A rate that was carried and one that was not.
-    Enclosure,
-}
-
-/// A capacity, and what its interval is.
-pub(crate) struct Estimated {
-    pub(crate) capacity: Capacity,
-    pub(crate) basis: Basis,
-}
-
 /// What the outcomes of a search say about the server's capacity.
 pub fn estimate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
-    estimate_with_basis(outcomes, plan).capacity
-}
-
-pub(crate) fn estimate_with_basis(outcomes: &[TrialOutcome], plan: &RunPlan) -> Estimated {
     match &plan.search.method {
         SearchMethod::OfferedRate => estimate_rate(outcomes, plan),
-        SearchMethod::Connections(_) => {
-            Estimated { capacity: sweep::estimate(outcomes, plan), basis: Basis::Confidence }
-        }
+        SearchMethod::Connections(_) => sweep::estimate(outcomes, plan),
     }
 }
 
@@ -77,6 +56,7 @@ fn blank(plan: &RunPlan, ended_by: EndedBy, method: String) -> Capacity {
         rate_hz: None,
         low_hz: None,
         high_hz: None,
+        basis: CapacityBasis::Confidence,
         ended_by,
         is_lower_bound: false,
         certified_hz: None,
@@ -86,7 +66,7 @@ fn blank(plan: &RunPlan, ended_by: EndedBy, method: String) -> Capacity {
     }
 }
 
-fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Estimated {
+fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
     let open: Vec<&TrialOutcome> = outcomes.iter().filter(|outcome| outcome.offered_hz.is_some()).collect();
     let enclosure = Enclosure::of(&open);
     let definition = definition(&plan.objective);
@@ -97,17 +77,14 @@ fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Estimated {
             _ => EndedBy::NothingCarried,
         };
         let tried = counted(outcomes.len() as f64, "trial");
-        let capacity = blank(plan, ended_by, format!("{definition}; none of {tried} met it"));
-        return Estimated { capacity, basis: Basis::Enclosure };
+        return blank(plan, ended_by, format!("{definition}; none of {tried} met it"));
     };
-    let mut estimated = match bound(&open, &enclosure, plan) {
-        Some(ended_by) => {
-            Estimated { capacity: at_least(low, ended_by, plan, &definition), basis: Basis::Enclosure }
-        }
+    let mut capacity = match bound(&open, &enclosure, plan) {
+        Some(ended_by) => at_least(low, ended_by, plan, &definition),
         None => between(&open, &enclosure, plan, &definition),
     };
-    certify(&mut estimated.capacity, &open, plan);
-    estimated
+    certify(&mut capacity, &open, plan);
+    capacity
 }
 
 /// Why the passes are only a lower bound; `None` if the server's own limit was found.
@@ -135,7 +112,7 @@ fn at_least(low_hz: f64, ended_by: EndedBy, plan: &RunPlan, definition: &str) ->
     Capacity { rate_hz: Some(low_hz), low_hz: Some(low_hz), is_lower_bound: true, ..bound }
 }
 
-fn between(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan, definition: &str) -> Estimated {
+fn between(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan, definition: &str) -> Capacity {
     let cause = enclosure.cause;
     let ended_by = match cause {
         FailCause::Errors => EndedBy::Errors,
@@ -149,19 +126,19 @@ fn between(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan, defini
         .collect();
     let limit_ns = plan.objective.limit.0 as f64;
     let fitted = if cause == FailCause::Objective { fit::crossing(&grid, limit_ns) } else { None };
-    let basis = if fitted.is_some() { Basis::Confidence } else { Basis::Enclosure };
+    let basis = if fitted.is_some() { CapacityBasis::Confidence } else { CapacityBasis::Enclosure };
     let (estimate, how) = match fitted {
         Some(fitted) => (fitted.estimate, fitted.method),
         None => enclosed(enclosure, &grid, limit_ns),
     };
     let method = format!("{definition}; {how}");
-    let capacity = Capacity {
+    Capacity {
         rate_hz: Some(estimate.point),
         low_hz: Some(estimate.low),
         high_hz: Some(estimate.high),
+        basis,
         ..blank(plan, ended_by, method)
-    };
-    Estimated { capacity, basis }
+    }
 }
 
 /// The estimate where no line fits: the enclosure, and in it the crossing of the isotonic curve if there is one.

@@ -5,7 +5,7 @@ use super::style::Tone;
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use crate::number;
 use sysdyno_record::analysis::{
-    Capacity, Confidence, EndedBy, Evidence, EvidenceRole, Finding, VerdictStatus,
+    Capacity, CapacityBasis, Confidence, EndedBy, Evidence, EvidenceRole, Finding, VerdictStatus,
 };
 use sysdyno_record::units::MonoNs;
 
@@ -66,7 +66,11 @@ fn estimate(capacity: &Capacity, rate_hz: f64) -> (String, String) {
     match (capacity.low_hz, capacity.high_hz) {
         (Some(low_hz), Some(high_hz)) => {
             let written = number::rate_interval(rate_hz, low_hz, high_hz);
-            (format!("{} req/s", written.rate), format!("(95 % interval {}–{})", written.low, written.high))
+            let ends = match capacity.basis {
+                CapacityBasis::Confidence => format!("(95 % interval {}–{})", written.low, written.high),
+                CapacityBasis::Enclosure => format!("(between {} and {})", written.low, written.high),
+            };
+            (format!("{} req/s", written.rate), ends)
         }
         (Some(low_hz), None) => (
             number::rate(rate_hz),
