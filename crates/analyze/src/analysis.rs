@@ -28,7 +28,7 @@ pub fn analyze(input: &AnalyzeInput) -> Analysis {
     let sorted = Sorted::new(input);
     let examined = Examined::new(input, &sorted);
     if examined.views.is_empty() {
-        return nothing(&examined);
+        return nothing_ended(&examined);
     }
     match input.plan {
         Plan::Run(plan) => analyze_run(&examined, plan),
@@ -198,15 +198,20 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
     }
 }
 
+/// The analysis of a record that was cut off before its plan, or before its first trial.
+pub fn nothing_recorded() -> Analysis {
+    let observation = Observation::invalid("no trial was recorded".to_owned());
+    nothing(verdict_of(observation.map(|observation| INCOMPLETE.reason(observation)).into_iter().collect()))
+}
+
 /// The analysis of a record in which no trial has ended.
-fn nothing(examined: &Examined) -> Analysis {
+fn nothing_ended(examined: &Examined) -> Analysis {
+    let verdict = verdict_of_load(examined, 0);
+    if verdict.reasons.is_empty() { nothing_recorded() } else { nothing(verdict) }
+}
+
+fn nothing(verdict: Verdict) -> Analysis {
     let none = LatencySummary::default();
-    let mut verdict = verdict_of_load(examined, 0);
-    if verdict.reasons.is_empty() {
-        let observation = Observation::invalid("no trial was recorded".to_owned());
-        verdict =
-            verdict_of(observation.map(|observation| INCOMPLETE.reason(observation)).into_iter().collect());
-    }
     Analysis {
         schema: SCHEMA.to_owned(),
         headline: "Nothing was measured".to_owned(),

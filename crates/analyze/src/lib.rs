@@ -31,6 +31,6 @@ mod simulated;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::analyze;
+pub use analysis::{analyze, nothing_recorded};
 pub use input::AnalyzeInput;
 pub use view::TrialView;

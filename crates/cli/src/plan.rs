@@ -40,10 +40,10 @@ pub fn load(url: &str, load: &LoadOptions, target: &TargetOptions) -> anyhow::Re
     let duration = load.duration.map_or(DEFAULT_DURATION, |duration| duration.0);
     let end = load.requests.map_or(PhaseEnd::After(duration), PhaseEnd::Requests);
     let first_rate = load.steps.first().copied().or(load.rate).map(|rate| rate.0.0);
-    let warmup = load.warmup.map(|span| PhasePlan {
+    let warmup = load.warmup.and_then(|warmup| warmup.0).map(|span| PhasePlan {
         kind: PhaseKind::Warmup,
         rate_hz: first_rate,
-        end: PhaseEnd::After(span.0),
+        end: PhaseEnd::After(span),
     });
     let step = |rate: &Typed<RateHz>| PhasePlan {
         kind: PhaseKind::Step,

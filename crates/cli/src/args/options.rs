@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use sysdyno_record::plan::{Arrival, Objective};
-use sysdyno_record::units::{Bytes, RateHz, SpanNs};
+use sysdyno_record::units::{Bytes, RateHz, SpanNs, UnitError};
 
 /// A value that is typed as text with its unit, on the command line and in files alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,7 +114,7 @@ pub struct LoadOptions {
     pub arrival: Option<ArrivalOption>,
     /// Load before the measured one [default: 0s]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WARMUP")]
-    pub warmup: Option<Typed<SpanNs>>,
+    pub warmup: Option<WarmupOption>,
 }
 
 /// How the capacity is looked for.
@@ -151,6 +151,25 @@ pub struct RecordOptions {
     /// Folder of the runs [default: ~/.local/state/sysdyno/runs]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_RUNS_DIR")]
     pub runs_dir: Option<PathBuf>,
+}
+
+/// A warm-up as typed: a duration, or none for `0s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarmupOption(pub Option<SpanNs>);
+
+impl FromStr for WarmupOption {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<WarmupOption, UnitError> {
+        let is_none = matches!(text.trim(), "0" | "0s" | "0ms");
+        if is_none { Ok(WarmupOption(None)) } else { text.parse().map(|span| WarmupOption(Some(span))) }
+    }
+}
+
+impl<'de> Deserialize<'de> for WarmupOption {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
 }
 
 /// Open arrival processes, as typed.
@@ -219,6 +238,9 @@ impl<'de> Deserialize<'de> for Field {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObjectiveOption(pub Objective);
 
+/// Percentiles that every trial records, and that an objective may therefore limit.
+const RECORDED_PERCENTS: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+
 impl FromStr for ObjectiveOption {
     type Err = String;
 
@@ -229,8 +251,8 @@ impl FromStr for ObjectiveOption {
         let percent: f64 =
             percentile.trim().strip_prefix('p').and_then(|p| p.parse().ok()).ok_or_else(hint)?;
         let limit = limit.trim_start_matches('=').trim().parse().map_err(|_| hint())?;
-        if !(percent > 0.0 && percent < 100.0) {
-            return Err(hint());
+        if !RECORDED_PERCENTS.contains(&percent) {
+            return Err(format!("cannot judge by p{percent}: p50, p90, p99 and p99.9 are recorded"));
         }
         Ok(ObjectiveOption(Objective { percentile_ratio: percent / 100.0, limit, ..Objective::default() }))
     }
@@ -298,7 +320,7 @@ mod tests {
         let objective = "p99.9<20ms".parse::<ObjectiveOption>().expect("reads").0;
         assert!((objective.percentile_ratio - 0.999).abs() < 1e-12);
         assert_eq!(objective.limit, SpanNs::from_millis(20));
-        for wrong in ["p99", "99<20ms", "p0<1s", "p100<1s", "p99<20", "p99<", ""] {
+        for wrong in ["p99", "99<20ms", "p0<1s", "p100<1s", "p95<1s", "p99<20", "p99<", ""] {
             assert!(wrong.parse::<ObjectiveOption>().is_err(), "{wrong}");
         }
     }

@@ -1,4 +1,5 @@
-//! Manual pages, completions and the command reference, all from the definitions of the parser.
+//! Manual pages, completions, the command reference and the reference of checks and findings, all from the definitions
+//! that the program itself works by.
 
 use crate::args::Cli;
 use crate::exit::Exit;
@@ -8,6 +9,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use std::fmt::Write;
 use std::path::Path;
+use sysdyno_analyze::threshold::Threshold;
 
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Fish, Shell::Zsh];
 
@@ -24,6 +26,7 @@ pub fn write(folder: &Path) -> anyhow::Result<Exit> {
     std::fs::create_dir_all(folder).with_context(cannot)?;
     let mut root = Cli::command();
     root.build();
+    let root = without_environment(root);
     for shell in SHELLS {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut root.clone(), "sysdyno", &mut script);
@@ -35,7 +38,13 @@ pub fn write(folder: &Path) -> anyhow::Result<Exit> {
         write(format!("sysdyno-{}.1", command.get_name()), manual(&named)?)?;
     }
     write("cli.md".into(), reference(&root).into_bytes())?;
+    write("checks.md".into(), checks().into_bytes())?;
     Ok(Exit::Done)
+}
+
+/// The same commands without the values that variables have just now.
+fn without_environment(command: Command) -> Command {
+    command.mut_args(|arg| arg.hide_env_values(true)).mut_subcommands(without_environment)
 }
 
 fn visible(root: &Command) -> impl Iterator<Item = &Command> {
@@ -63,4 +72,46 @@ fn reference(root: &Command) -> String {
         let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end());
     }
     text
+}
+
+const CHECKS_HEADER: &str = "\
+# Checks and findings
+
+Made by `cargo xtask docs` from the definitions in `crates/analyze/src/verdict` and `crates/analyze/src/findings`; not to
+be edited. A *check* asks whether the numbers of a run may be trusted and makes the verdict; a *finding* says what limits
+the server. Limits without another source are house values, to be revised as recorded runs allow.
+";
+
+/// The reference of checks and findings.
+fn checks() -> String {
+    let mut text = format!("{CHECKS_HEADER}\n## Checks of the verdict\n");
+    for check in sysdyno_analyze::verdict::CHECKS {
+        let _ = write!(text, "\n### {} {}\n\n{}\n", check.id, check.name, sentence(check.meaning));
+        text.push_str(&thresholds(check.thresholds));
+        let _ = writeln!(text, "\nWhat to do: {}", sentence(check.remedy));
+    }
+    text.push_str("\n## Findings\n");
+    for rule in sysdyno_analyze::findings::RULES {
+        let _ = write!(text, "\n### {} {}\n\n{}\n", rule.id, rule.name, sentence(rule.meaning));
+        text.push_str(&thresholds(rule.thresholds));
+        let _ = writeln!(text, "\nWhat could be changed: {}", sentence(rule.remedy));
+        let _ = writeln!(text, "\nWhat would show that it is wrong: {}", sentence(rule.counterfactual));
+    }
+    text
+}
+
+fn thresholds(thresholds: &[Threshold]) -> String {
+    let mut text = String::new();
+    for limit in thresholds {
+        let start = if text.is_empty() { "\n" } else { "" };
+        let _ = writeln!(text, "{start}- {}: {} {} ({})", limit.what, limit.value, limit.unit, limit.source);
+    }
+    text
+}
+
+/// A phrase as a sentence of its own.
+fn sentence(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
 }

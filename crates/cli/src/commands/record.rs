@@ -11,7 +11,7 @@ use sysdyno_lab::agent::LocalAgent;
 use sysdyno_lab::execute::{Journal, clock};
 use sysdyno_observe::describe_process;
 use sysdyno_record::analysis::Analysis;
-use sysdyno_record::event::ProcessRole;
+use sysdyno_record::event::{EventKind, ProcessRole};
 use sysdyno_record::manifest::{RunKind, RunStatus, Tool};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{NewRun, Run, RunWriter};
@@ -49,17 +49,28 @@ pub fn record(
         return Err(error.into());
     }
     writer.flush()?;
-    let analysis = conclude(&Run::open(writer.path(), &is_living)?)?;
+    let analysis = conclude(&Run::open(writer.path(), &is_living)?);
     writer.analysis(&analysis)?;
     let is_interrupted = signals.is_interrupted();
     let status = if is_interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
     let path = writer.path().to_owned();
     writer.finish(status, is_interrupted.then(|| "interrupted by a signal".into()), clock::wall())?;
     let run = Run::open(&path, &is_living)?;
+    warn_of_missing_target(&run, ui);
     let input = ReportInput::new(&run, &analysis);
     run.write_report(&html::render(&input))?;
     print(&input, session.is_json, ui);
     Ok(if is_interrupted { Exit::Interrupted } else { Exit::of(analysis.verdict.status) })
+}
+
+/// Says so when the server's processes were not found: without root, those of other users are not.
+fn warn_of_missing_target(run: &Run, ui: &Ui) {
+    let is_target =
+        |kind: &EventKind| matches!(kind, EventKind::Watched(process) if process.role == ProcessRole::Target);
+    if !run.events.iter().any(|event| is_target(&event.event)) {
+        ui.note("note: the server's processes were not found, so nothing is said about them");
+        ui.note("hint: name them with --watch-pid, or run as root when they belong to another user");
+    }
 }
 
 /// Prints a run as `run` and `show` do.
@@ -76,13 +87,10 @@ pub fn print(input: &ReportInput<'_>, is_json: bool, ui: &Ui) {
 }
 
 /// The conclusions of a run, from its folder alone.
-///
-/// # Errors
-/// The folder does not say what was to be done.
-pub fn conclude(run: &Run) -> anyhow::Result<Analysis> {
-    let plan = run.plan.as_ref().context("cannot analyze this run: it ended before its plan was written")?;
+pub fn conclude(run: &Run) -> Analysis {
+    let Some(plan) = &run.plan else { return sysdyno_analyze::nothing_recorded() };
     let facts = run.facts.clone().unwrap_or_default();
-    Ok(sysdyno_analyze::analyze(&AnalyzeInput {
+    sysdyno_analyze::analyze(&AnalyzeInput {
         plan,
         facts: &facts,
         trials: &run.trials,
@@ -90,7 +98,7 @@ pub fn conclude(run: &Run) -> anyhow::Result<Analysis> {
         series: &run.series,
         events: &run.events,
         latency: &run.latency,
-    }))
+    })
 }
 
 /// Whether the process with this pid and start time still runs.

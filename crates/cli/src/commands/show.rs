@@ -50,7 +50,7 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
             return Ok(Exit::Untrusted);
         }
     }
-    let analysis = run.analysis.clone().map_or_else(|| conclude(&run), Ok)?;
+    let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
     print(&ReportInput::new(&run, &analysis), args.json, ui);
     Ok(Exit::of(analysis.verdict.status))
 }
@@ -58,7 +58,7 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
 pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
-    let analysis = run.analysis.clone().map_or_else(|| conclude(&run), Ok)?;
+    let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
     let page = html::render(&ReportInput::new(&run, &analysis));
     let path = match args.output {
         Some(path) => {

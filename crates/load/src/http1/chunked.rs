@@ -114,11 +114,15 @@ impl Chunked {
             self.size = 0;
             return Ok(());
         }
+        if byte == b'\r' {
+            // Only the line's end can follow; it belongs to no extension.
+            return Ok(());
+        }
         self.line_bytes += 1;
         self.extension_bytes += 1;
         let is_over =
             self.line_bytes > MAX_CHUNK_LINE_BYTES || self.extension_bytes > MAX_CHUNK_EXTENSION_BYTES;
-        let is_allowed = (byte >= 0x20 && byte != 0x7f) || byte == b'\t' || byte == b'\r';
+        let is_allowed = (byte >= 0x20 && byte != 0x7f) || byte == b'\t';
         if is_over || !is_allowed { Err(FailureClass::Protocol) } else { Ok(()) }
     }
 

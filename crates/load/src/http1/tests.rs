@@ -131,6 +131,18 @@ fn broken_chunks_are_named() {
 }
 
 #[test]
+fn many_small_chunks_are_a_body_like_any_other() {
+    let body = "x".repeat(20_000);
+    check_ok(
+        &format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n",
+            "1\r\nx\r\n".repeat(20_000)
+        ),
+        &body,
+    );
+}
+
+#[test]
 fn a_body_beyond_its_limit_is_given_up() {
     check_fails("HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n", Class::BodyLimit);
     let endless = [b"HTTP/1.1 200 OK\r\n\r\n".as_slice(), &vec![b'x'; (1 << 20) + 1]].concat();

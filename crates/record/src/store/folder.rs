@@ -4,7 +4,7 @@
 //! reading only if they are regular, have one name, and are reached without a link; opening never blocks.
 
 use crate::RecordError;
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -22,10 +22,40 @@ pub(super) struct Folder {
     fd: OwnedFd,
 }
 
+/// A folder that is not yet seen under its name.
+#[derive(Debug)]
+pub(super) struct Draft {
+    folder: Folder,
+    runs: OwnedFd,
+    name: String,
+}
+
+impl Draft {
+    /// The folder, to be written to.
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Gives the folder its name; fails if another has it.
+    pub(super) fn publish(self) -> Result<Folder, RecordError> {
+        let Draft { folder, runs, name } = self;
+        fs::renameat_with(&runs, hidden(&name), &runs, &name, RenameFlags::NOREPLACE)
+            .map_err(|errno| io_error("create", &folder.path, errno))?;
+        fs::fsync(&runs).map_err(|errno| io_error("sync", &folder.path, errno))?;
+        Ok(folder)
+    }
+}
+
+/// The name of a folder that has no manifest yet; listings pass it over.
+fn hidden(name: &str) -> String {
+    format!(".{name}.new")
+}
+
 impl Folder {
-    /// Creates `runs_dir/name`; fails if it exists. `runs_dir` is created if it does not.
-    pub(super) fn create(runs_dir: &Path, name: &str) -> Result<Folder, RecordError> {
+    /// Creates a folder in `runs_dir`, hidden until it is published as `name`. `runs_dir` is created if it does not exist.
+    pub(super) fn create(runs_dir: &Path, name: &str) -> Result<Draft, RecordError> {
         let path = runs_dir.join(name);
+        let hidden = hidden(name);
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(FOLDER_MODE)
@@ -33,19 +63,18 @@ impl Folder {
             .map_err(RecordError::io("create", runs_dir))?;
         let runs = open_directory(runs_dir)?;
         let mode = Mode::from_raw_mode(FOLDER_MODE);
-        fs::mkdirat(&runs, name, mode).map_err(|errno| io_error("create", &path, errno))?;
-        let made = fs::statat(&runs, name, AtFlags::SYMLINK_NOFOLLOW)
+        fs::mkdirat(&runs, &hidden, mode).map_err(|errno| io_error("create", &path, errno))?;
+        let made = fs::statat(&runs, &hidden, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(|errno| io_error("open", &path, errno))?;
         let is_private = Mode::from_raw_mode(made.st_mode) == mode;
         if FileType::from_raw_mode(made.st_mode) == FileType::Directory && !is_private {
-            fs::chmodat(&runs, name, mode, AtFlags::empty())
+            fs::chmodat(&runs, &hidden, mode, AtFlags::empty())
                 .map_err(|errno| io_error("create", &path, errno))?;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd =
-            fs::openat(&runs, name, flags, Mode::empty()).map_err(|errno| io_error("open", &path, errno))?;
-        fs::fsync(&runs).map_err(|errno| io_error("sync", runs_dir, errno))?;
-        Ok(Folder { path, fd })
+        let fd = fs::openat(&runs, &hidden, flags, Mode::empty())
+            .map_err(|errno| io_error("open", &path, errno))?;
+        Ok(Draft { folder: Folder { path, fd }, runs, name: name.to_owned() })
     }
 
     /// Opens an existing folder. The path itself may be a link: the user chose it.

@@ -28,7 +28,9 @@ pub fn list(runs_dir: &Path) -> Result<Vec<RunListing>, RecordError> {
     let mut runs = Vec::new();
     for entry in entries {
         let entry = entry.map_err(RecordError::io("read", runs_dir))?;
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        // A folder that is being made has no name yet.
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             let path = entry.path();
             let manifest = Folder::open(&path).and_then(|folder| read_manifest(&folder));
             runs.push(RunListing { path, manifest });

@@ -79,7 +79,7 @@ impl RunWriter {
     /// Errors: the folder exists (another run with the same second and suffix), or cannot be written.
     pub fn create(runs_dir: &Path, new: NewRun) -> Result<RunWriter, RecordError> {
         let id = run_id(new.clock.unix_ns, new.kind, new.suffix);
-        let folder = Folder::create(runs_dir, &id)?;
+        let draft = Folder::create(runs_dir, &id)?;
         let manifest = Manifest {
             schema: SCHEMA.into(),
             id,
@@ -96,7 +96,9 @@ impl RunWriter {
             files: BTreeMap::new(),
             manifest_sha256: None,
         };
-        folder.replace(MANIFEST, &document(&folder, MANIFEST, &manifest)?)?;
+        let manifest_text = document(draft.folder(), MANIFEST, &manifest)?;
+        draft.folder().replace(MANIFEST, &manifest_text)?;
+        let folder = draft.publish()?;
         let mut logs = Vec::new();
         for name in LOG_NAMES {
             logs.push(Log::create(&folder, name)?);
