@@ -1,0 +1,168 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_sysdyno_global_optspecs
+    string join \n color= h/help V/version
+end
+
+function __fish_sysdyno_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_sysdyno_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_sysdyno_using_subcommand
+    set -l cmd (__fish_sysdyno_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -s V -l version -d 'Print version'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "runs" -d 'List the runs that were recorded'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "show" -d 'Print a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "report" -d 'Make the HTML report of a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "completions" -d 'Print completions for a shell'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "target" -d 'Serve the built-in target until standard input ends'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l bottleneck -d 'The bottleneck to plant: worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)' -r -f -a "worker-pool\t'A pool of workers that all wait'
+single-thread\t'One thread that works alone'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l objective -d 'What a rate must meet to count as carried, as p99<20ms [default: p99<50ms]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l effort -d 'How long the search may take: about 1, 4 or 15 minutes [default: standard]' -r -f -a "quick\t'About a minute: short windows, one certification pass'
+standard\t'About four minutes'
+thorough\t'About fifteen minutes: windows of 30 s, five certification passes'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s c -l connections -d 'Connections that the offered rate may use; a range (10..700) or a list measures the closed-loop curve instead [default: 256]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l max-rate -d 'Try no rate above this' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l arrival -d 'How requests arrive [default: poisson]' -r -f -a "poisson\t'Exponential gaps, as of many independent users'
+constant\t'Equal gaps'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l window -d 'Length of each measured window, instead of the effort\'s' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s m -l method -d 'Method of the request [default: GET]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s H -l header -d 'Header field of the request; may be given several times' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l body-file -d 'File with the body of the request' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-status -d 'Accepted status codes [default: 200 to 399]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-length -d 'Exact length of the body in bytes' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-header -d 'Header field that the response must have, with this value if one is given' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-body -d 'Text that the body must contain' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l max-body -d 'Longest body that is read to its end [default: 64MiB]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l timeout -d 'Give a request up this long after its intended send [default: 10s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l connect-timeout -d 'Give a connection up after this long [default: 5s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l same-body -d 'Fail bodies that differ from the first one (the default)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l no-keepalive -d 'Open a connection per request'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s c -l connections -d 'Connections; without --rate, each is a client that sends when it was answered [default: 64]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s d -l duration -d 'Length of the load [default: 10s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s n -l requests -d 'Send this many requests' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s r -l rate -d 'Offered rate; makes the load an open one, in which requests are sent whether or not others were answered' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l steps -d 'Several rates in turn, each for the duration' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l arrival -d 'How requests of an open load arrive [default: poisson]' -r -f -a "poisson\t'Exponential gaps, as of many independent users'
+constant\t'Equal gaps'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l warmup -d 'Load before the measured one [default: 0s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s m -l method -d 'Method of the request [default: GET]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s H -l header -d 'Header field of the request; may be given several times' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l body-file -d 'File with the body of the request' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-status -d 'Accepted status codes [default: 200 to 399]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-length -d 'Exact length of the body in bytes' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-header -d 'Header field that the response must have, with this value if one is given' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-body -d 'Text that the body must contain' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l max-body -d 'Longest body that is read to its end [default: 64MiB]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l timeout -d 'Give a request up this long after its intended send [default: 10s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l connect-timeout -d 'Give a connection up after this long [default: 5s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l same-body -d 'Fail bodies that differ from the first one (the default)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d 'Open a connection per request'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l json -d 'Print one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l verify -d 'Also compare every file with its digest'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand report" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand report" -s o -l output -d 'Write the report here instead of into the run\'s folder' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand report" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand docs" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand docs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l listen -d 'Where to listen' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l threads -d 'Threads that serve' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l body-bytes -d 'Length of each response\'s body. Unit: bytes' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l workers -d 'A pool of so many workers, each of which holds a request for --hold-ms' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l hold-ms -d 'How long a worker holds a request. Unit: milliseconds' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l work-us -d 'One thread that works this long on each request. Unit: microseconds' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l backlog -d 'An accept queue of this length, from which one connection is taken every --accept-delay-ms' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l accept-delay-ms -d 'Time between two accepts. Unit: milliseconds' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l stall-every-ms -d 'The server answers nothing for --stall-for-ms every so often. Unit: milliseconds' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l stall-for-ms -d 'Length of a stall. Unit: milliseconds' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l delays-us -d 'Each response is delayed by the next of these, in turn. Unit: microseconds' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

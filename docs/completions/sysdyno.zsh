@@ -1,0 +1,407 @@
+#compdef sysdyno
+
+autoload -U is-at-least
+
+_sysdyno() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_sysdyno_commands" \
+"*::: :->sysdyno" \
+&& ret=0
+    case $state in
+    (sysdyno)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-command-$line[1]:"
+        case $line[1] in
+            (demo)
+_arguments "${_arguments_options[@]}" : \
+'--bottleneck=[The bottleneck to plant\: worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)]:BOTTLENECK:((worker-pool\:"A pool of workers that all wait"
+single-thread\:"One thread that works alone"))' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(run)
+_arguments "${_arguments_options[@]}" : \
+'--objective=[What a rate must meet to count as carried, as p99<20ms \[default\: p99<50ms\]]:pN<DURATION:_default' \
+'--effort=[How long the search may take\: about 1, 4 or 15 minutes \[default\: standard\]]:EFFORT:((quick\:"About a minute\: short windows, one certification pass"
+standard\:"About four minutes"
+thorough\:"About fifteen minutes\: windows of 30 s, five certification passes"))' \
+'-c+[Connections that the offered rate may use; a range (10..700) or a list measures the closed-loop curve instead \[default\: 256\]]:N | A..B | N,…:_default' \
+'--connections=[Connections that the offered rate may use; a range (10..700) or a list measures the closed-loop curve instead \[default\: 256\]]:N | A..B | N,…:_default' \
+'--max-rate=[Try no rate above this]:RATE:_default' \
+'--arrival=[How requests arrive \[default\: poisson\]]:ARRIVAL:((poisson\:"Exponential gaps, as of many independent users"
+constant\:"Equal gaps"))' \
+'--window=[Length of each measured window, instead of the effort'\''s]:DURATION:_default' \
+'-m+[Method of the request \[default\: GET\]]:METHOD:_default' \
+'--method=[Method of the request \[default\: GET\]]:METHOD:_default' \
+'*-H+[Header field of the request; may be given several times]:NAME: VALUE:_default' \
+'*--header=[Header field of the request; may be given several times]:NAME: VALUE:_default' \
+'--body-file=[File with the body of the request]:FILE:_files' \
+'*--expect-status=[Accepted status codes \[default\: 200 to 399\]]:CODE,…:_default' \
+'--expect-length=[Exact length of the body in bytes]:BYTES:_default' \
+'--expect-header=[Header field that the response must have, with this value if one is given]:NAME[: VALUE]:_default' \
+'--expect-body=[Text that the body must contain]:TEXT:_default' \
+'--max-body=[Longest body that is read to its end \[default\: 64MiB\]]:SIZE:_default' \
+'--timeout=[Give a request up this long after its intended send \[default\: 10s\]]:DURATION:_default' \
+'--connect-timeout=[Give a connection up after this long \[default\: 5s\]]:DURATION:_default' \
+'--idle-timeout=[Give a request up when nothing has come for this long \[default\: the timeout\]]:DURATION:_default' \
+'--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
+'-t+[Generator threads \[default\: half of the CPUs\]]:N:_default' \
+'--threads=[Generator threads \[default\: half of the CPUs\]]:N:_default' \
+'--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
+'*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'(--same-body)--any-body[Accept bodies that differ from the first one; without this, they are failures]' \
+'--same-body[Fail bodies that differ from the first one (the default)]' \
+'(--requests-per-connection)--no-keepalive[Open a connection per request]' \
+'--dry-run[Print the plan, with the most load that it can send, and do nothing]' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':url -- The server\: http\://HOST\[\:PORT\]/PATH, or unix\:SOCKET\[\:/PATH\]:_default' \
+&& ret=0
+;;
+(load)
+_arguments "${_arguments_options[@]}" : \
+'-c+[Connections; without --rate, each is a client that sends when it was answered \[default\: 64\]]:N:_default' \
+'--connections=[Connections; without --rate, each is a client that sends when it was answered \[default\: 64\]]:N:_default' \
+'(-n --requests)-d+[Length of the load \[default\: 10s\]]:DURATION:_default' \
+'(-n --requests)--duration=[Length of the load \[default\: 10s\]]:DURATION:_default' \
+'-n+[Send this many requests]:N:_default' \
+'--requests=[Send this many requests]:N:_default' \
+'-r+[Offered rate; makes the load an open one, in which requests are sent whether or not others were answered]:RATE:_default' \
+'--rate=[Offered rate; makes the load an open one, in which requests are sent whether or not others were answered]:RATE:_default' \
+'(-r --rate -n --requests)*--steps=[Several rates in turn, each for the duration]:RATE,…:_default' \
+'--arrival=[How requests of an open load arrive \[default\: poisson\]]:ARRIVAL:((poisson\:"Exponential gaps, as of many independent users"
+constant\:"Equal gaps"))' \
+'--warmup=[Load before the measured one \[default\: 0s\]]:DURATION:_default' \
+'-m+[Method of the request \[default\: GET\]]:METHOD:_default' \
+'--method=[Method of the request \[default\: GET\]]:METHOD:_default' \
+'*-H+[Header field of the request; may be given several times]:NAME: VALUE:_default' \
+'*--header=[Header field of the request; may be given several times]:NAME: VALUE:_default' \
+'--body-file=[File with the body of the request]:FILE:_files' \
+'*--expect-status=[Accepted status codes \[default\: 200 to 399\]]:CODE,…:_default' \
+'--expect-length=[Exact length of the body in bytes]:BYTES:_default' \
+'--expect-header=[Header field that the response must have, with this value if one is given]:NAME[: VALUE]:_default' \
+'--expect-body=[Text that the body must contain]:TEXT:_default' \
+'--max-body=[Longest body that is read to its end \[default\: 64MiB\]]:SIZE:_default' \
+'--timeout=[Give a request up this long after its intended send \[default\: 10s\]]:DURATION:_default' \
+'--connect-timeout=[Give a connection up after this long \[default\: 5s\]]:DURATION:_default' \
+'--idle-timeout=[Give a request up when nothing has come for this long \[default\: the timeout\]]:DURATION:_default' \
+'--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
+'-t+[Generator threads \[default\: half of the CPUs\]]:N:_default' \
+'--threads=[Generator threads \[default\: half of the CPUs\]]:N:_default' \
+'--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
+'*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'(--same-body)--any-body[Accept bodies that differ from the first one; without this, they are failures]' \
+'--same-body[Fail bodies that differ from the first one (the default)]' \
+'(--requests-per-connection)--no-keepalive[Open a connection per request]' \
+'--dry-run[Print the plan, with the most load that it can send, and do nothing]' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':url -- The server\: http\://HOST\[\:PORT\]/PATH, or unix\:SOCKET\[\:/PATH\]:_default' \
+&& ret=0
+;;
+(runs)
+_arguments "${_arguments_options[@]}" : \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'--verify[Also compare every file with its digest]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::run -- The run\: its folder, its name, or the end of its name; the newest if left out:_files' \
+&& ret=0
+;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'-o+[Write the report here instead of into the run'\''s folder]:FILE:_files' \
+'--output=[Write the report here instead of into the run'\''s folder]:FILE:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::run -- The run\: its folder, its name, or the end of its name; the newest if left out:_files' \
+&& ret=0
+;;
+(completions)
+_arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':shell -- The shell:(bash elvish fish powershell zsh)' \
+&& ret=0
+;;
+(docs)
+_arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':folder -- The folder, made if it is missing:_files' \
+&& ret=0
+;;
+(target)
+_arguments "${_arguments_options[@]}" : \
+'--listen=[Where to listen]:LISTEN:_default' \
+'--threads=[Threads that serve]:THREADS:_default' \
+'--body-bytes=[Length of each response'\''s body. Unit\: bytes]:BODY_BYTES:_default' \
+'--workers=[A pool of so many workers, each of which holds a request for --hold-ms]:WORKERS:_default' \
+'--hold-ms=[How long a worker holds a request. Unit\: milliseconds]:HOLD_MS:_default' \
+'--work-us=[One thread that works this long on each request. Unit\: microseconds]:WORK_US:_default' \
+'--backlog=[An accept queue of this length, from which one connection is taken every --accept-delay-ms]:BACKLOG:_default' \
+'--accept-delay-ms=[Time between two accepts. Unit\: milliseconds]:ACCEPT_DELAY_MS:_default' \
+'--stall-every-ms=[The server answers nothing for --stall-for-ms every so often. Unit\: milliseconds]:STALL_EVERY_MS:_default' \
+'--stall-for-ms=[Length of a stall. Unit\: milliseconds]:STALL_FOR_MS:_default' \
+'*--delays-us=[Each response is delayed by the next of these, in turn. Unit\: microseconds]:DELAYS_US:_default' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-help-command-$line[1]:"
+        case $line[1] in
+            (demo)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(run)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(load)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(runs)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(completions)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(docs)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(target)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+}
+
+(( $+functions[_sysdyno_commands] )) ||
+_sysdyno_commands() {
+    local commands; commands=(
+'demo:Run the whole loop in about a minute against a built-in server with a planted bottleneck' \
+'run:Find the capacity of a server under a latency objective, and what limits it' \
+'load:Drive load at a server and report what came back' \
+'runs:List the runs that were recorded' \
+'show:Print a recorded run again' \
+'report:Make the HTML report of a recorded run again' \
+'completions:Print completions for a shell' \
+'docs:Write manual pages, completions and the command reference into a folder' \
+'target:Serve the built-in target until standard input ends' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__completions_commands] )) ||
+_sysdyno__subcmd__completions_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno completions commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__demo_commands] )) ||
+_sysdyno__subcmd__demo_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno demo commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__docs_commands] )) ||
+_sysdyno__subcmd__docs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno docs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help_commands] )) ||
+_sysdyno__subcmd__help_commands() {
+    local commands; commands=(
+'demo:Run the whole loop in about a minute against a built-in server with a planted bottleneck' \
+'run:Find the capacity of a server under a latency objective, and what limits it' \
+'load:Drive load at a server and report what came back' \
+'runs:List the runs that were recorded' \
+'show:Print a recorded run again' \
+'report:Make the HTML report of a recorded run again' \
+'completions:Print completions for a shell' \
+'docs:Write manual pages, completions and the command reference into a folder' \
+'target:Serve the built-in target until standard input ends' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__completions_commands] )) ||
+_sysdyno__subcmd__help__subcmd__completions_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help completions commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__demo_commands] )) ||
+_sysdyno__subcmd__help__subcmd__demo_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help demo commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__docs_commands] )) ||
+_sysdyno__subcmd__help__subcmd__docs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help docs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__help_commands] )) ||
+_sysdyno__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__load_commands] )) ||
+_sysdyno__subcmd__help__subcmd__load_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help load commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__report_commands] )) ||
+_sysdyno__subcmd__help__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help report commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__run_commands] )) ||
+_sysdyno__subcmd__help__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help run commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__runs_commands] )) ||
+_sysdyno__subcmd__help__subcmd__runs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help runs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__show_commands] )) ||
+_sysdyno__subcmd__help__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help show commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__target_commands] )) ||
+_sysdyno__subcmd__help__subcmd__target_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help target commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__load_commands] )) ||
+_sysdyno__subcmd__load_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno load commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__report_commands] )) ||
+_sysdyno__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno report commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__run_commands] )) ||
+_sysdyno__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno run commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__runs_commands] )) ||
+_sysdyno__subcmd__runs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno runs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__show_commands] )) ||
+_sysdyno__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno show commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__target_commands] )) ||
+_sysdyno__subcmd__target_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno target commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_sysdyno" ]; then
+    _sysdyno "$@"
+else
+    compdef _sysdyno sysdyno
+fi
