@@ -3,8 +3,11 @@
 //! Collectors are read at every sample, but for those that are read once a second by design. What a reading costs
 //! depends on the host: `/proc/interrupts` of 128 CPUs takes milliseconds, a hundred workers take as many files. When
 //! the sum exceeds the budget, the collector with the greatest share is read half as often, until the sum fits. The
-//! sum is first estimated from what single readings cost, and corrected once a second by what all samples did cost.
-//! Rates only fall, so that a column does not flicker.
+//! sum is first estimated from what single readings cost, and corrected every two seconds by what all samples did cost.
+//!
+//! A host that was busy for a while must not blind the rest of a run: when samples have cost clearly less than the budget,
+//! one collector is read twice as often again. If that turns out too dear, the next attempt waits twice as long, so that a
+//! column does not flicker.
 
 use super::seat::Seat;
 
@@ -17,6 +20,12 @@ const WINDOW_SAMPLES: u32 = 20;
 /// Samples of the beginning that do not count: files are opened in them.
 const FIRST_SAMPLES: u32 = 10;
 
+/// What a collector costs more when it is read twice as often may be this part of what is left of the budget.
+const RESTORED_RATIO: f64 = 0.6;
+
+/// Windows before an attempt to read more often, at most: about five minutes.
+const MAX_PATIENCE_WINDOWS: u32 = 128;
+
 /// Keeps the cost of samples within the budget.
 #[derive(Debug)]
 pub(super) struct Budget {
@@ -25,12 +34,23 @@ pub(super) struct Budget {
     skip: u32,
     samples: u32,
     spent_ns: u64,
+    /// Windows to let pass before the next attempt to read more often.
+    rest_windows: u32,
+    /// How many they are after the next attempt that fails.
+    patience_windows: u32,
 }
 
 impl Budget {
     /// The budget of samples at this period.
     pub(super) fn new(period_ns: u64) -> Budget {
-        Budget { period_ns, skip: FIRST_SAMPLES, samples: 0, spent_ns: 0 }
+        Budget {
+            period_ns,
+            skip: FIRST_SAMPLES,
+            samples: 0,
+            spent_ns: 0,
+            rest_windows: 0,
+            patience_windows: 1,
+        }
     }
 
     /// Takes note of what a sample cost in CPU time, and reads less from now on if it is too much.
@@ -48,8 +68,26 @@ impl Budget {
             if excess_ns > 0.0 {
                 let estimate_ns = self.estimate_ns(seats);
                 self.keep_below(seats, estimate_ns - excess_ns);
+                self.rest_windows = self.patience_windows;
+                self.patience_windows = (self.patience_windows * 2).min(MAX_PATIENCE_WINDOWS);
+            } else if self.rest_windows > 0 {
+                self.rest_windows -= 1;
+            } else {
+                self.restore(seats, -excess_ns);
             }
             (self.samples, self.spent_ns) = (0, 0);
+        }
+    }
+
+    /// Reads one collector more often if what it then costs fits into what is left: what is wanted most, then the cheapest.
+    fn restore(&self, seats: &mut [Seat], left_ns: f64) {
+        let period_ns = self.period_ns;
+        let left_ns = left_ns.min(period_ns as f64 * BUDGET_RATIO - self.estimate_ns(seats));
+        let slowed = seats.iter_mut().filter(|seat| seat.is_slowed());
+        let fitting = slowed.filter(|seat| seat.share_ns(period_ns) <= left_ns * RESTORED_RATIO);
+        let rank = |seat: &Seat| seat.gain_ns(period_ns);
+        if let Some(seat) = fitting.min_by(|one, other| rank(one).total_cmp(&rank(other))) {
+            seat.speed_up();
         }
     }
 
@@ -117,6 +155,25 @@ mod tests {
         let mut hopeless = seats([1e12, 1e12]);
         Budget::new(PERIOD_NS).settle(&mut hopeless, 0);
         assert_eq!(strides(&hopeless), [32, 32], "every 3.2 seconds; 6.4 would be too seldom");
+    }
+
+    #[test]
+    fn what_was_slowed_down_in_a_busy_time_comes_back_and_what_is_too_dear_waits_longer() {
+        let mut seats = seats([200_000.0, 100_000.0]);
+        let mut budget = Budget::new(PERIOD_NS);
+        (0..FIRST_SAMPLES).for_each(|_| budget.settle(&mut seats, 0));
+        let mut window =
+            |seats: &mut [Seat], cost_ns| (0..WINDOW_SAMPLES).for_each(|_| budget.settle(seats, cost_ns));
+        window(&mut seats, BUDGET_NS + 50_000);
+        assert_eq!(strides(&seats), [2, 1], "slowed down");
+        (0..2).for_each(|_| window(&mut seats, 200_000));
+        assert_eq!(strides(&seats), [1, 1], "after a rest of one window it is back");
+        window(&mut seats, BUDGET_NS + 50_000);
+        assert_eq!(strides(&seats), [2, 1]);
+        (0..2).for_each(|_| window(&mut seats, 200_000));
+        assert_eq!(strides(&seats), [2, 1], "the second rest is longer");
+        window(&mut seats, 200_000);
+        assert_eq!(strides(&seats), [1, 1]);
     }
 
     #[test]

@@ -127,6 +127,17 @@ impl Seat {
         self.share_ns(period_ns) * weight
     }
 
+    /// Whether it is read less often than it was meant to be.
+    pub(super) fn is_slowed(&self) -> bool {
+        self.stride > 1
+    }
+
+    /// Reads it twice as often from now on.
+    pub(super) fn speed_up(&mut self) {
+        self.stride = (self.stride / 2).max(1);
+        self.wait = self.wait.min(self.stride);
+    }
+
     /// Reads it half as often from now on.
     pub(super) fn slow_down(&mut self) {
         self.stride *= 2;
