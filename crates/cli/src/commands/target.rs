@@ -8,7 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use sysdyno_lab::target::{self, Bottleneck, LatencyTable, ListenOn, TargetPlan};
 
+/// What the process is called, so that a report does not take the server for the program that measures it.
+const NAME: &std::ffi::CStr = c"demo-server";
+
 pub fn serve(args: &TargetArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    // Only a name is lost if this fails.
+    let _ = rustix::thread::set_name(NAME);
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     // The parent holds the other end of the standard input for as long as it lives.
