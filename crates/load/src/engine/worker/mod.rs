@@ -148,10 +148,12 @@ impl<'a, I: Io> Worker<'a, I> {
 
     /// Makes the connections before the begin, as far as the connect deadline lets it.
     pub(super) fn dial_all(&mut self) {
-        let now = clock::now();
         for slot in 0..self.connections.len() as Slot {
             if self.job.keeps_connections() {
+                let now = clock::now();
                 self.dial(slot, now);
+                // One that is established is noticed before the next is begun, or its time would be that of both.
+                self.wait_and_handle(now, now);
             } else {
                 self.vacant.push_back(slot);
             }
