@@ -4,9 +4,10 @@ use crate::args::{CapacityOptions, ConnectionsOption, Effort, Field, LoadOptions
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
+use sysdyno_load::target::{AddressClass, classify};
 use sysdyno_record::plan::{
-    Arrival, Deadlines, ExpectedHeader, HardStops, HeaderField, KeepAlive, LoadPlan, Objective, PhaseEnd,
-    PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, Validators,
+    Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, HeaderField, KeepAlive, LoadPlan, Objective,
+    PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, Validators,
 };
 use sysdyno_record::units::{Bytes, RateHz, SpanNs};
 
@@ -17,6 +18,9 @@ const DEFAULT_DRAIN: SpanNs = SpanNs::from_secs(5);
 
 /// Connections in a row that may fail before a load gives up.
 const MAX_FAILED_CONNECTIONS: u32 = 20;
+
+/// Share of failures over ten seconds at which a load gives up a server that is not on this host.
+const MAX_FAILURE_RATIO: f64 = 0.5;
 
 /// Samples of the kernel per second.
 pub const SAMPLING_HZ: f64 = 10.0;
@@ -54,7 +58,9 @@ pub fn load(url: &str, load: &LoadOptions, target: &TargetOptions) -> anyhow::Re
     let measured: Vec<PhasePlan> =
         if load.steps.is_empty() { vec![steady] } else { load.steps.iter().map(step).collect() };
     let phases = warmup.into_iter().chain(measured).collect();
-    base(url, target, Base { arrival, connections, phases })
+    let mut plan = base(url, target, Base { arrival, connections, phases })?;
+    plan.hard_stops.failure_ratio = (!is_home(&plan.target.endpoint)).then_some(MAX_FAILURE_RATIO);
+    Ok(plan)
 }
 
 /// The plan of `run`.
@@ -100,6 +106,14 @@ fn effort(effort: Effort) -> SearchPlan {
         Effort::Quick => plan(1_500, 2_500, 500, [4, 2], 1),
         Effort::Standard => plan(3_000, 8_000, 1_000, [5, 3], 3),
         Effort::Thorough => plan(10_000, 30_000, 3_000, [5, 3], 5),
+    }
+}
+
+/// Whether the target is on this host, so that nobody else can be harmed.
+fn is_home(endpoint: &Endpoint) -> bool {
+    match endpoint {
+        Endpoint::Tcp(address) => classify(address.ip()) == AddressClass::Home,
+        Endpoint::Unix(_) => true,
     }
 }
 
@@ -219,4 +233,20 @@ pub fn worst_case(plan: &LoadPlan) -> String {
         open.map_or("as many requests as are answered".into(), |count| format!("about {count:.0} requests"));
     let time = if seconds > 0.0 { format!(" in {seconds:.0} s") } else { String::new() };
     format!("{requests}{time} over {} connections to {}", plan.connections, plan.target.url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_elsewhere_is_given_up_when_half_of_the_requests_fail() {
+        let ratio = |url| {
+            let plan = load(url, &LoadOptions::default(), &TargetOptions::default()).expect("is a plan");
+            plan.hard_stops.failure_ratio
+        };
+        assert_eq!(ratio("http://10.0.0.1/"), Some(MAX_FAILURE_RATIO));
+        assert_eq!(ratio("http://127.0.0.1/"), None);
+        assert_eq!(ratio("unix:/run/x.sock"), None);
+    }
 }
