@@ -23,8 +23,9 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Numbers are typed with their unit: 30s, 5k/s, 64KiB.
-Options that name a variable can be set in the environment, all of them in sysdyno.toml. An option wins over the
-environment, that over ./sysdyno.toml, and that over ~/.config/sysdyno/sysdyno.toml.
+Options that name a variable can be set in the environment, all of them in sysdyno.toml.
+An option wins over the environment, that over ./sysdyno.toml, and that over
+~/.config/sysdyno/sysdyno.toml.
 
 Exit codes: 0 done; 2 wrong use or cannot run; 3 done but not to be trusted; 130 interrupted.";
 
