@@ -9,9 +9,6 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(90);
 const ATTEMPTS: usize = 3;
 
-/// Reasons of a verdict that tell of a machine that did something else.
-const DISTURBANCES: &[&str] = &["M01", "M11", "V06"];
-
 /// How much wider tolerances are on a machine that never was quiet.
 const DISTURBED_FACTOR: f64 = 10.0;
 
@@ -35,7 +32,7 @@ fn check(target: &[&str], load: &[&str], quantiles: &[Known]) -> Outcome {
         let target = Target::start(target);
         let outcome = program.start([&["load", target.url(), "--json"], load].concat()).finish(LIMIT);
         assert_eq!(outcome.count("ok"), outcome.count("sent"), "{outcome}");
-        let is_disturbed = outcome.reasons().iter().any(|id| DISTURBANCES.contains(&id.as_str()));
+        let is_disturbed = outcome.is_disturbed();
         let wrong = |factor: f64| quantiles.iter().find(|known| !known.is_met(&outcome, factor));
         let Some(missed) = wrong(1.0) else { return outcome };
         let Known { name, expected_ns, tolerance_ns } = missed;

@@ -9,6 +9,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// Reasons of a verdict that tell of a machine that did something else.
+const DISTURBANCES: &[&str] = &["M01", "M11", "V06"];
+
 /// Tests run side by side, except those that measure time: they wait for the others, and the others for them.
 static MACHINE: RwLock<()> = RwLock::new(());
 
@@ -209,6 +212,16 @@ impl Outcome {
     #[track_caller]
     pub fn count(&self, name: &str) -> u64 {
         self.json()["counts"][name].as_u64().unwrap_or_else(|| panic!("no count '{name}' in {self}"))
+    }
+
+    /// Whether the verdict was lowered because the machine did something else meanwhile; remarks do not count.
+    pub fn is_disturbed(&self) -> bool {
+        let json = self.json();
+        let reasons = json["verdict"]["reasons"].as_array().expect("reasons are a list");
+        reasons.iter().any(|reason| {
+            let is_disturbance = reason["id"].as_str().is_some_and(|id| DISTURBANCES.contains(&id));
+            is_disturbance && reason["status"] != "VALID"
+        })
     }
 
     /// The ids of the verdict's reasons.
