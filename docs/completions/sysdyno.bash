@@ -317,7 +317,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__load)
-            opts="-c -d -n -r -m -H -t -h --connections --duration --requests --rate --steps --arrival --warmup --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --seed --watch-pid --runs-dir --dry-run --json --color --help"
+            opts="-c -d -n -r -m -H -t -h --connections --duration --requests --rate --steps --arrival --warmup --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --seed --watch-pid --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -364,6 +364,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --warmup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-if)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -485,7 +489,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__run)
-            opts="-c -m -H -t -h --objective --effort --connections --max-rate --arrival --window --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --seed --watch-pid --runs-dir --dry-run --json --color --help"
+            opts="-c -m -H -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --seed --watch-pid --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -516,6 +520,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-if)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

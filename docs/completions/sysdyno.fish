@@ -56,6 +56,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l max-rate -d 'Try
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l arrival -d 'How requests arrive [default: poisson]' -r -f -a "poisson\t'Exponential gaps, as of many independent users'
 constant\t'Equal gaps'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l window -d 'Length of each measured window, instead of the effort\'s' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l fail-if -d 'Fail (exit code 1) if this holds, as in \'p99>20ms\', \'errors>0.1%\' or \'goodput<5k/s\'; may be given several times' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s m -l method -d 'Method of the request [default: GET]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s H -l header -d 'Header field of the request; may be given several times' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l body-file -d 'File with the body of the request' -r -F
@@ -89,6 +90,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l steps -d 'Sever
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l arrival -d 'How requests of an open load arrive [default: poisson]' -r -f -a "poisson\t'Exponential gaps, as of many independent users'
 constant\t'Equal gaps'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l warmup -d 'Load before the measured one [default: 0s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l fail-if -d 'Fail (exit code 1) if this holds, as in \'p99>20ms\', \'errors>0.1%\' or \'goodput<5k/s\'; may be given several times' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s m -l method -d 'Method of the request [default: GET]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s H -l header -d 'Header field of the request; may be given several times' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l body-file -d 'File with the body of the request' -r -F

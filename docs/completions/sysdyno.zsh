@@ -56,6 +56,7 @@ thorough\:"About fifteen minutes\: windows of 30 s, five certification passes"))
 '--arrival=[How requests arrive \[default\: poisson\]]:ARRIVAL:((poisson\:"Exponential gaps, as of many independent users"
 constant\:"Equal gaps"))' \
 '--window=[Length of each measured window, instead of the effort'\''s]:DURATION:_default' \
+'*--fail-if=[Fail (exit code 1) if this holds, as in '\''p99>20ms'\'', '\''errors>0.1%'\'' or '\''goodput<5k/s'\''; may be given several times]:METRIC OP LIMIT:_default' \
 '-m+[Method of the request \[default\: GET\]]:METHOD:_default' \
 '--method=[Method of the request \[default\: GET\]]:METHOD:_default' \
 '*-H+[Header field of the request; may be given several times]:NAME: VALUE:_default' \
@@ -102,6 +103,7 @@ _arguments "${_arguments_options[@]}" : \
 '--arrival=[How requests of an open load arrive \[default\: poisson\]]:ARRIVAL:((poisson\:"Exponential gaps, as of many independent users"
 constant\:"Equal gaps"))' \
 '--warmup=[Load before the measured one \[default\: 0s\]]:DURATION:_default' \
+'*--fail-if=[Fail (exit code 1) if this holds, as in '\''p99>20ms'\'', '\''errors>0.1%'\'' or '\''goodput<5k/s'\''; may be given several times]:METRIC OP LIMIT:_default' \
 '-m+[Method of the request \[default\: GET\]]:METHOD:_default' \
 '--method=[Method of the request \[default\: GET\]]:METHOD:_default' \
 '*-H+[Header field of the request; may be given several times]:NAME: VALUE:_default' \

@@ -2,6 +2,7 @@
 
 use crate::capacity::{estimate, is_connection_limited};
 use crate::curve::{curve, distribution};
+use crate::fail_if::judge;
 use crate::findings::{Scene, examine};
 use crate::headline;
 use crate::input::{AnalyzeInput, Examined, Sorted};
@@ -27,13 +28,13 @@ const JUST_ABOVE: f64 = 1.3;
 pub fn analyze(input: &AnalyzeInput) -> Analysis {
     let sorted = Sorted::new(input);
     let examined = Examined::new(input, &sorted);
-    if examined.views.is_empty() {
-        return nothing_ended(&examined);
-    }
-    match input.plan {
+    let mut analysis = match input.plan {
+        _ if examined.views.is_empty() => nothing_ended(&examined),
         Plan::Run(plan) => analyze_run(&examined, plan),
         Plan::Load(_) => analyze_load(&examined),
-    }
+    };
+    analysis.checks = judge(input.plan.fail_if(), &analysis);
+    analysis
 }
 
 fn analyze_load(examined: &Examined) -> Analysis {
@@ -195,6 +196,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         generator: view.end.summary.generator.clone(),
         findings: parts.findings,
         distribution: distribution(view),
+        checks: Vec::new(),
     }
 }
 
@@ -243,5 +245,6 @@ fn nothing(verdict: Verdict) -> Analysis {
         },
         findings: Vec::new(),
         distribution: Vec::new(),
+        checks: Vec::new(),
     }
 }

@@ -170,6 +170,7 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
         hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
         threads: 1,
         seed: 1,
+        fail_if: vec![],
     }
 }
 

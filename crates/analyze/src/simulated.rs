@@ -143,6 +143,7 @@ pub(crate) fn run_plan(seed: u64) -> RunPlan {
         watch_pids: vec![],
         sampling_hz: 10.0,
         seed,
+        fail_if: vec![],
     }
 }
 

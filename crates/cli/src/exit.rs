@@ -1,13 +1,15 @@
 //! How the program ends.
 
 use std::process::ExitCode;
-use sysdyno_record::analysis::VerdictStatus;
+use sysdyno_record::analysis::{Analysis, VerdictStatus};
 
 /// What the exit code says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
     Done,
+    /// Done, and a check that was asked for failed.
+    CheckFailed,
     /// Wrong use, or it cannot run.
     CannotRun,
     /// Done, and the numbers are not to be trusted.
@@ -17,11 +19,12 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The exit of a run with this verdict.
-    pub fn of(status: VerdictStatus) -> Exit {
-        match status {
-            VerdictStatus::Valid | VerdictStatus::Suspect => Exit::Done,
+    /// The exit of a run with these conclusions: numbers that are not to be trusted pass no check and fail none.
+    pub fn of(analysis: &Analysis) -> Exit {
+        match analysis.verdict.status {
             VerdictStatus::Invalid => Exit::Untrusted,
+            _ if analysis.checks.iter().any(|check| !check.passed) => Exit::CheckFailed,
+            VerdictStatus::Valid | VerdictStatus::Suspect => Exit::Done,
         }
     }
 }
@@ -30,6 +33,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(match exit {
             Exit::Done => 0,
+            Exit::CheckFailed => 1,
             Exit::CannotRun => 2,
             Exit::Untrusted => 3,
             Exit::Interrupted => 130,

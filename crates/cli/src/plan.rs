@@ -1,8 +1,11 @@
 //! From what was typed to what will be done: every default is filled in here.
 
-use crate::args::{CapacityOptions, ConnectionsOption, Effort, Field, LoadOptions, TargetOptions, Typed};
+use crate::args::{
+    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, TargetOptions, Typed,
+};
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
+use sysdyno_analyze::fail_if::validate;
 use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
 use sysdyno_load::target::{AddressClass, classify};
 use sysdyno_record::plan::{
@@ -59,6 +62,7 @@ pub fn load(url: &str, load: &LoadOptions, target: &TargetOptions) -> anyhow::Re
         if load.steps.is_empty() { vec![steady] } else { load.steps.iter().map(step).collect() };
     let phases = warmup.into_iter().chain(measured).collect();
     let mut plan = base(url, target, Base { arrival, connections, phases })?;
+    plan.fail_if = checks(&load.fail_if, false)?;
     plan.hard_stops.failure_ratio = (!is_home(&plan.target.endpoint)).then_some(MAX_FAILURE_RATIO);
     Ok(plan)
 }
@@ -86,6 +90,7 @@ pub fn run(url: &str, capacity: &CapacityOptions, target: &TargetOptions) -> any
         watch_pids: target.watch_pid.clone(),
         sampling_hz: SAMPLING_HZ,
         seed: load.seed,
+        fail_if: checks(&capacity.fail_if, true)?,
         load,
     })
 }
@@ -107,6 +112,13 @@ fn effort(effort: Effort) -> SearchPlan {
         Effort::Standard => plan(3_000, 8_000, 1_000, [5, 3], 3),
         Effort::Thorough => plan(10_000, 30_000, 3_000, [5, 3], 5),
     }
+}
+
+/// The checks of a plan, all of which this kind of run can answer.
+fn checks(typed: &[FailIfOption], has_search: bool) -> anyhow::Result<Vec<String>> {
+    let texts: Vec<String> = typed.iter().map(|check| check.0.clone()).collect();
+    validate(texts.iter().map(String::as_str), has_search).map_err(anyhow::Error::msg)?;
+    Ok(texts)
 }
 
 /// Whether the target is on this host, so that nobody else can be harmed.
@@ -168,6 +180,7 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
         },
         threads,
         seed: options.seed.unwrap_or_else(draw_seed),
+        fail_if: Vec::new(),
     })
 }
 

@@ -88,8 +88,8 @@ macro_rules! combine {
 
 combine! {
     Settings { target, load, run, record }
-    LoadOptions { connections, duration, requests, rate, steps, arrival, warmup }
-    CapacityOptions { objective, effort, connections, max_rate, arrival, window }
+    LoadOptions { connections, duration, requests, rate, steps, arrival, warmup, fail_if }
+    CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
     RecordOptions { runs_dir }
     TargetOptions {
         method, header, body_file, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,

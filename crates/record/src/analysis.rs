@@ -50,6 +50,34 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
     /// Latency distribution of the shown trial for charts; `response` if open, else `service`.
     pub distribution: Vec<QuantilePoint>,
+    /// What came of the checks that were asked for with `--fail-if`, in their order.
+    #[serde(default)]
+    pub checks: Vec<CheckOutcome>,
+}
+
+/// What came of one check that the user asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckOutcome {
+    /// The check as it was typed: `p99>20ms`.
+    pub text: String,
+    /// Whether its comparison does not hold, for certain.
+    pub passed: bool,
+    /// Whether the numbers could decide it; one that they could not has not passed.
+    pub decided: bool,
+    /// What was compared, with the kind of latency: `response.p99`.
+    pub metric: String,
+    /// `>`, `>=`, `<` or `<=`.
+    pub operator: String,
+    /// What was measured. Unit: `unit`. `None`: not known, the sentence says why.
+    pub measured: Option<f64>,
+    /// Whether what was measured is only a lower bound.
+    pub is_lower_bound: bool,
+    /// The limit. Unit: `unit`. `None`: the text is not a check.
+    pub limit: Option<f64>,
+    /// `ns`, `ratio` or `hz`.
+    pub unit: String,
+    /// The check and what came of it: `p99 > 20 ms: 31.2 ms, 56 % over`.
+    pub sentence: String,
 }
 
 /// Rates of a trial. Unit: requests per second.

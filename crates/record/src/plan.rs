@@ -26,6 +26,14 @@ impl Plan {
             Plan::Load(load) => load,
         }
     }
+
+    /// The checks of the result, as typed.
+    pub fn fail_if(&self) -> &[String] {
+        match self {
+            Plan::Run(run) => &run.fail_if,
+            Plan::Load(load) => &load.fail_if,
+        }
+    }
 }
 
 /// The load of one trial: where to, what, how it arrives, in which phases, and when to give up.
@@ -55,6 +63,9 @@ pub struct LoadPlan {
     pub threads: u32,
     /// Seed of the arrival process.
     pub seed: u64,
+    /// Checks of the result, as typed (`p99>20ms`); empty in the trials of a search, whose plan has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<String>,
 }
 
 /// The server under test, resolved and pinned: nothing is looked up again while the load runs.
@@ -259,6 +270,9 @@ pub struct RunPlan {
     pub sampling_hz: f64,
     /// Seed of the search's random orders; each trial's own seed is derived from it.
     pub seed: u64,
+    /// Checks of the result, as typed (`p99>20ms`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<String>,
 }
 
 /// What a rate must meet to count as carried by the server.

@@ -45,6 +45,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
             "timer_error_ns": { "p50": generator.timer_error.p50_ns, "p99": generator.timer_error.p99_ns },
             "io": generator.io,
         },
+        "checks": analysis.checks,
         "seed": seed(input),
         "damage": input.damage,
     })

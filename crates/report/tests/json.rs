@@ -44,6 +44,16 @@ fn the_names_of_the_contract_are_there() {
 }
 
 #[test]
+fn the_outcome_of_each_check_is_there() {
+    let document = load_document(&fixture::variants::closed_load().input());
+    let checks = document["checks"].as_array().expect("a list");
+    assert_eq!(checks.len(), 2);
+    assert_eq!((&checks[0]["text"], &checks[0]["passed"]), (&"p99>50ms".into(), &true.into()));
+    assert_eq!((&checks[1]["passed"], &checks[1]["measured"]), (&false.into(), &43.6e6.into()));
+    assert_eq!((&checks[1]["limit"], &checks[1]["unit"]), (&20e6.into(), &"ns".into()));
+}
+
+#[test]
 fn the_whole_document_is_as_it_was() {
     let text = serde_json::to_string_pretty(&run_document(&SampleRecord::run().input()));
     golden::compare("run.json", &(text.expect("serialises") + "\n"));

@@ -28,6 +28,14 @@ export interface Reason {
   remedy: string;
 }
 
+/** What came of one check that the user asked for; of older records there are none. */
+export interface CheckOutcome {
+  text: string;
+  passed: boolean;
+  decided: boolean;
+  sentence: string;
+}
+
 export interface Capacity {
   rate_hz: number;
   low_hz: number | null;
@@ -137,6 +145,7 @@ export interface Analysis {
   generator: GeneratorSummary;
   findings: Finding[];
   distribution: { ratio: number; value_ns: number }[];
+  checks?: CheckOutcome[];
 }
 
 export interface PhasePlan {

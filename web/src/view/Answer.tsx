@@ -5,6 +5,7 @@ import type { Run } from "../record/decode.ts";
 import { objectiveOf } from "../record/plan.ts";
 import { prose } from "../record/text.ts";
 import type { Finding, VerdictStatus } from "../record/types.ts";
+import { Checks } from "./Checks.tsx";
 import { Figure } from "./Figure.tsx";
 import { Badge, ConfidenceMark, ROLES, Seconds, SHAPES } from "./words.tsx";
 
@@ -27,6 +28,7 @@ export function Answer({ run }: { run: Run }) {
       </p>
       <h1 id="headline">{prose(analysis.headline)}</h1>
       <Reasons run={run} />
+      <Checks run={run} />
       <div class="answers">
         {capacity.claim === "not_sought" ? <Measured run={run} /> : <Figure run={run} />}
         {analysis.limit !== "" && <Limit run={run} finding={finding} />}

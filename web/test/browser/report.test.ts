@@ -50,6 +50,13 @@ describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}
     samples?.remove();
   });
 
+  test("the checks that were asked for stand on the first screen, failed ones first", async () => {
+    const { page } = await open("load");
+    const items = page.locator("#result .checks li");
+    assert.deepEqual(await items.allTextContents(), ["✘ FAILED p99 > 20 ms: 43.6 ms, 118 % over", "✔ passed p99 > 50 ms: 43.6 ms, 13 % under"]);
+    await page.context().close();
+  });
+
   for (const variant of VARIANTS) {
     test(`opens from disk without a network and without a complaint: ${variant}`, async () => {
       const { page, noise } = await open(variant);

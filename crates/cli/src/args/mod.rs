@@ -3,7 +3,8 @@
 mod options;
 
 pub use options::{
-    CapacityOptions, ConnectionsOption, Effort, Field, LoadOptions, RecordOptions, TargetOptions, Typed,
+    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, RecordOptions,
+    TargetOptions, Typed,
 };
 
 use clap::{Parser, Subcommand};
@@ -27,7 +28,8 @@ Options that name a variable can be set in the environment, all of them in sysdy
 An option wins over the environment, that over ./sysdyno.toml, and that over
 ~/.config/sysdyno/sysdyno.toml.
 
-Exit codes: 0 done; 2 wrong use or cannot run; 3 done but not to be trusted; 130 interrupted.";
+Exit codes: 0 done; 1 done, and a check of --fail-if failed; 2 wrong use or cannot run;
+3 done but not to be trusted, whatever the checks say; 130 interrupted.";
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

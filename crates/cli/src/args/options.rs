@@ -5,6 +5,7 @@ use serde::Deserialize;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use sysdyno_analyze::fail_if::{FailIf, FailIfError};
 use sysdyno_record::plan::{Arrival, Objective};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs, UnitError};
 
@@ -115,6 +116,15 @@ pub struct LoadOptions {
     /// Load before the measured one [default: 0s]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WARMUP")]
     pub warmup: Option<WarmupOption>,
+    /// Fail (exit code 1) if this holds, as in 'p99>20ms', 'errors>0.1%' or 'goodput<5k/s'; may be given several times
+    ///
+    /// METRIC is p50, p90, p99, p99.9, max or mean: of the response time or, in a closed loop, of the service time;
+    /// behind response., service., slip., connect. or first_byte. of that time. Or errors or timeouts (share of the
+    /// sent requests), rate or goodput (completed, completed and valid requests per second), cpu (of the generator, per
+    /// request). OP is >, >=, < or <=. LIMIT is 20ms, 0.1% or 5k/s. A check that the numbers cannot decide, as of
+    /// a percentile with too few samples, has failed.
+    #[arg(long = "fail-if", value_name = "METRIC OP LIMIT", value_delimiter = ',', env = "SYSDYNO_FAIL_IF")]
+    pub fail_if: Vec<FailIfOption>,
 }
 
 /// How the capacity is looked for.
@@ -141,6 +151,15 @@ pub struct CapacityOptions {
     /// Length of each measured window, instead of the effort's
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WINDOW")]
     pub window: Option<Typed<SpanNs>>,
+    /// Fail (exit code 1) if this holds, as in 'p99>20ms', 'errors>0.1%' or 'goodput<5k/s'; may be given several times
+    ///
+    /// METRIC is p50, p90, p99, p99.9, max or mean: of the response time or, in a closed loop, of the service time;
+    /// behind response., service., slip., connect. or first_byte. of that time. Or errors or timeouts (share of the
+    /// sent requests), rate or goodput (completed, completed and valid requests per second), capacity,
+    /// or cpu (of the generator, per request). OP is >, >=, < or <=. LIMIT is 20ms, 0.1% or 5k/s. A check that the numbers cannot decide, as of
+    /// a percentile with too few samples, has failed.
+    #[arg(long = "fail-if", value_name = "METRIC OP LIMIT", value_delimiter = ',', env = "SYSDYNO_FAIL_IF")]
+    pub fail_if: Vec<FailIfOption>,
 }
 
 /// Where runs are kept.
@@ -229,6 +248,24 @@ impl FromStr for Field {
 }
 
 impl<'de> Deserialize<'de> for Field {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A check of the result as typed: `p99>20ms`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailIfOption(pub String);
+
+impl FromStr for FailIfOption {
+    type Err = FailIfError;
+
+    fn from_str(text: &str) -> Result<FailIfOption, FailIfError> {
+        text.parse::<FailIf>().map(|check| FailIfOption(check.text().to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for FailIfOption {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }

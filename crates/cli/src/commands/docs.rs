@@ -9,6 +9,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use std::fmt::Write;
 use std::path::Path;
+use sysdyno_analyze::fail_if::{KINDS, METRICS, STATISTICS};
 use sysdyno_analyze::threshold::Threshold;
 
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Fish, Shell::Zsh];
@@ -97,6 +98,44 @@ fn checks() -> String {
         let _ = writeln!(text, "\nWhat could be changed: {}", sentence(rule.remedy));
         let _ = writeln!(text, "\nWhat would show that it is wrong: {}", sentence(rule.counterfactual));
     }
+    text.push_str(&asked());
+    text
+}
+
+const ASKED_HEADER: &str = "
+## Checks that can be asked for
+
+`--fail-if 'METRIC OP LIMIT'` of `load` and `run` (also `SYSDYNO_FAIL_IF`, several separated by commas, and `fail-if` in
+`sysdyno.toml`) fails the command if the comparison holds: exit code 1, with which check failed and by how much. `OP` is
+`>`, `>=`, `<` or `<=`; spaces between the parts are free. Of `run`, the numbers are those of the shown trial: the one at
+the greatest rate that met the objective. A check that the numbers cannot decide has failed, and says why: a percentile
+with too few samples beyond it, a value that is only a lower bound (`≥`) on the harmless side of the limit, a metric that
+this run does not have. What decides is the measured value; if the limit lies within its 95 % interval, that is told. A
+run that is INVALID ends with exit code 3 and an interrupted one with 130, whatever its checks say.
+";
+
+/// The reference of the checks that a user can ask for.
+fn asked() -> String {
+    let mut text = ASKED_HEADER.to_owned();
+    let names: Vec<String> = STATISTICS.iter().map(|statistic| format!("`{}`", statistic.name)).collect();
+    let _ = write!(
+        text,
+        "\n| metric | meaning | limit |\n|---|---|---|\n| {} | of the response time or, in a closed loop, which has \
+         none, of the service time | `20ms` |\n",
+        names.join(" ")
+    );
+    for kind in KINDS {
+        let _ = writeln!(
+            text,
+            "| `{0}.p50` … `{0}.mean` | of the {0} time: {1} | `20ms` |",
+            kind.name, kind.meaning
+        );
+    }
+    for metric in METRICS {
+        let _ =
+            writeln!(text, "| `{}` | {} | `{}` |", metric.name, metric.meaning, metric.dimension.example());
+    }
+    text.push_str("\nTimes are typed in `ns`, `us`, `ms`, `s` or `min`, shares in `%`, rates as elsewhere (`500/s`, `5k/s`); 0 needs no unit.\n");
     text
 }
 

@@ -15,7 +15,7 @@ use sysdyno_record::event::{EventKind, ProcessRole};
 use sysdyno_record::manifest::{RunKind, RunStatus, Tool};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{NewRun, Run, RunWriter};
-use sysdyno_report::{ReportInput, html, json, terminal};
+use sysdyno_report::{ReportInput, escape, html, json, terminal};
 
 /// What a session needs besides its plan.
 pub struct Session<'a> {
@@ -60,7 +60,7 @@ pub fn record(
     let input = ReportInput::new(&run, &analysis);
     run.write_report(&html::render(&input))?;
     print(&input, session.is_json, ui);
-    Ok(if is_interrupted { Exit::Interrupted } else { Exit::of(analysis.verdict.status) })
+    Ok(if is_interrupted { Exit::Interrupted } else { Exit::of(&analysis) })
 }
 
 /// Says so when the server's processes were not found: without root, those of other users are not.
@@ -81,6 +81,8 @@ pub fn print(input: &ReportInput<'_>, is_json: bool, ui: &Ui) {
             Some(Plan::Run(_)) | None => json::run_document(input),
         };
         ui.print(&format!("{document:#}"));
+        let failed = input.analysis.checks.iter().filter(|check| !check.passed);
+        failed.for_each(|check| ui.note(&format!("FAILED {}", escape::terminal(&check.sentence, 200))));
     } else {
         ui.print(&terminal::render(input, &ui.style()));
     }

@@ -52,7 +52,7 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
     print(&ReportInput::new(&run, &analysis), args.json, ui);
-    Ok(Exit::of(analysis.verdict.status))
+    Ok(Exit::of(&analysis))
 }
 
 pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {

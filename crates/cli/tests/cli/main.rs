@@ -2,6 +2,7 @@
 
 mod crash;
 mod demo;
+mod fail_if;
 mod hostile;
 mod latency;
 mod quota;

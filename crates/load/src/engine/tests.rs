@@ -70,6 +70,7 @@ fn plan(url: &str) -> LoadPlan {
         hard_stops: HardStops { connect_failures_in_a_row: Some(20), failure_ratio: None },
         threads: 1,
         seed: 1,
+        fail_if: vec![],
     }
 }
 

@@ -62,6 +62,7 @@ pub(super) fn load_plan() -> LoadPlan {
         max_body: Bytes(10 << 20),
         threads: 1,
         seed: 7,
+        fail_if: vec!["p99>20ms".into()],
     }
 }
 
@@ -237,6 +238,18 @@ pub(super) fn analysis() -> Analysis {
             counterfactual: "growth of ListenOverflows".into(),
         }],
         distribution: vec![QuantilePoint { ratio: 0.5, value_ns: 1000 }],
+        checks: vec![CheckOutcome {
+            text: "p99>20ms".into(),
+            passed: false,
+            decided: false,
+            metric: "response.p99".into(),
+            operator: ">".into(),
+            measured: None,
+            is_lower_bound: false,
+            limit: Some(20e6),
+            unit: "ns".into(),
+            sentence: "p99 > 20 ms: cannot be decided: not supported by 200 samples, 1,000 are needed".into(),
+        }],
     }
 }
 

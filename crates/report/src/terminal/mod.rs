@@ -5,6 +5,7 @@
 //! The order never changes: verdict and reasons, capacity and limit, latency, counts, where the report is.
 
 mod answer;
+mod checks;
 mod latency;
 mod screen;
 mod style;
@@ -25,6 +26,7 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
     let draw = |detail: Detail| {
         let mut screen = Screen::new(*style, detail);
         verdict::draw(input, &mut screen);
+        checks::draw(input, &mut screen);
         answer::draw(input, &mut screen);
         latency::draw(input, &mut screen);
         work::draw(input, &mut screen);

@@ -1,0 +1,294 @@
+//! The table of what can be checked: latencies by kind and statistic, and the other numbers of an analysis.
+
+use super::limit::Dimension;
+use sysdyno_record::analysis::{Analysis, VerdictStatus};
+use sysdyno_record::load::{LatencyKind, LatencySummary};
+
+/// What a number of the analysis is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measured {
+    pub(super) value: f64,
+    /// Whether the true value may be greater.
+    pub(super) is_lower_bound: bool,
+    /// Its 95 % interval; `None`: not known.
+    pub(super) interval: Option<[f64; 2]>,
+}
+
+impl Measured {
+    fn exactly(value: f64) -> Measured {
+        Measured { value, is_lower_bound: false, interval: None }
+    }
+}
+
+/// A number, or why there is none.
+pub(super) type Reading = Result<Measured, String>;
+
+/// A kind of latency that can stand before a statistic.
+#[derive(Debug)]
+pub struct Kind {
+    /// As it is typed.
+    pub name: &'static str,
+    /// What it measures.
+    pub meaning: &'static str,
+    kind: LatencyKind,
+    of: fn(&Analysis) -> &LatencySummary,
+}
+
+/// The kinds of latency.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        name: "response",
+        meaning: "intended send to last byte; open loop only",
+        kind: LatencyKind::Response,
+        of: |analysis| &analysis.response_time_ns,
+    },
+    Kind {
+        name: "service",
+        meaning: "actual send to last byte",
+        kind: LatencyKind::Service,
+        of: |analysis| &analysis.service_time_ns,
+    },
+    Kind {
+        name: "slip",
+        meaning: "intended to actual send; open loop only",
+        kind: LatencyKind::Slip,
+        of: |analysis| &analysis.slip_ns,
+    },
+    Kind {
+        name: "connect",
+        meaning: "connect call to connected",
+        kind: LatencyKind::Connect,
+        of: |analysis| &analysis.connect_time_ns,
+    },
+    Kind {
+        name: "first_byte",
+        meaning: "actual send to first byte",
+        kind: LatencyKind::FirstByte,
+        of: |analysis| &analysis.first_byte_time_ns,
+    },
+];
+
+/// A number that describes a latency distribution.
+#[derive(Debug)]
+pub struct Statistic {
+    /// As it is typed.
+    pub name: &'static str,
+    /// The least number of values that it takes.
+    count_min: u64,
+    of: fn(&LatencySummary) -> Option<f64>,
+    interval: fn(&LatencySummary) -> Option<[u64; 2]>,
+}
+
+/// The statistics.
+pub const STATISTICS: &[Statistic] = &[
+    Statistic {
+        name: "p50",
+        count_min: 20,
+        of: |summary| summary.p50.map(|ns| ns as f64),
+        interval: |summary| summary.p50_interval,
+    },
+    Statistic {
+        name: "p90",
+        count_min: 100,
+        of: |summary| summary.p90.map(|ns| ns as f64),
+        interval: |_| None,
+    },
+    Statistic {
+        name: "p99",
+        count_min: 1_000,
+        of: |summary| summary.p99.map(|ns| ns as f64),
+        interval: |summary| summary.p99_interval,
+    },
+    Statistic {
+        name: "p99.9",
+        count_min: 10_000,
+        of: |summary| summary.p99_9.map(|ns| ns as f64),
+        interval: |_| None,
+    },
+    Statistic {
+        name: "max",
+        count_min: 1,
+        of: |summary| summary.max.map(|ns| ns as f64),
+        interval: |_| None,
+    },
+    Statistic { name: "mean", count_min: 1, of: |summary| summary.mean, interval: |_| None },
+];
+
+/// A number of the analysis that is not a latency.
+#[derive(Debug)]
+pub struct Metric {
+    /// As it is typed.
+    pub name: &'static str,
+    /// What it measures.
+    pub meaning: &'static str,
+    /// What it is measured in.
+    pub dimension: Dimension,
+    /// Whether only a search for capacity knows it.
+    pub(super) needs_search: bool,
+    of: fn(&Analysis) -> Reading,
+}
+
+/// What can be checked besides latencies.
+pub const METRICS: &[Metric] = &[
+    Metric {
+        name: "errors",
+        meaning: "share of the sent requests that failed or timed out",
+        dimension: Dimension::Share,
+        needs_search: false,
+        of: |analysis| share(analysis, analysis.counts.failed.saturating_add(analysis.counts.timed_out)),
+    },
+    Metric {
+        name: "timeouts",
+        meaning: "share of the sent requests that timed out",
+        dimension: Dimension::Share,
+        needs_search: false,
+        of: |analysis| share(analysis, analysis.counts.timed_out),
+    },
+    Metric {
+        name: "rate",
+        meaning: "achieved rate: completed requests per second, valid or not",
+        dimension: Dimension::Rate,
+        needs_search: false,
+        of: |analysis| Ok(Measured::exactly(analysis.rates.achieved_hz)),
+    },
+    Metric {
+        name: "goodput",
+        meaning: "completed and valid requests per second",
+        dimension: Dimension::Rate,
+        needs_search: false,
+        of: |analysis| Ok(Measured::exactly(analysis.rates.goodput_hz)),
+    },
+    Metric {
+        name: "capacity",
+        meaning: "highest rate that meets the objective; run only",
+        dimension: Dimension::Rate,
+        needs_search: true,
+        of: capacity,
+    },
+    Metric {
+        name: "cpu",
+        meaning: "generator CPU time per completed request",
+        dimension: Dimension::Time,
+        needs_search: false,
+        of: cpu_per_request,
+    },
+];
+
+fn share(analysis: &Analysis, count: u64) -> Reading {
+    match analysis.counts.sent {
+        0 => Err("no request was sent".to_owned()),
+        sent => Ok(Measured::exactly(count as f64 / sent as f64)),
+    }
+}
+
+fn capacity(analysis: &Analysis) -> Reading {
+    let Some(capacity) = &analysis.capacity else { return Err("no capacity was looked for".to_owned()) };
+    let is_invalid = analysis.verdict.status == VerdictStatus::Invalid;
+    let known = capacity.rate_hz.filter(|_| capacity.is_lower_bound || !is_invalid);
+    let value = known.ok_or_else(|| "no capacity was found".to_owned())?;
+    let interval = capacity.low_hz.zip(capacity.high_hz).map(|(low, high)| [low, high]);
+    Ok(Measured { value, is_lower_bound: capacity.is_lower_bound, interval })
+}
+
+fn cpu_per_request(analysis: &Analysis) -> Reading {
+    match analysis.counts.ok.saturating_add(analysis.counts.failed) {
+        0 => Err("no request was completed".to_owned()),
+        completed => Ok(Measured::exactly(analysis.generator.cpu_seconds * 1e9 / completed as f64)),
+    }
+}
+
+/// What a check compares.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Measure {
+    /// A latency; of no kind, that which a user feels.
+    Latency(Option<&'static Kind>, &'static Statistic),
+    Number(&'static Metric),
+}
+
+impl PartialEq for Measure {
+    fn eq(&self, other: &Measure) -> bool {
+        self.typed() == other.typed()
+    }
+}
+
+impl Measure {
+    /// The measure of this name.
+    pub(super) fn named(name: &str) -> Option<Measure> {
+        if let Some(metric) = METRICS.iter().find(|metric| metric.name == name) {
+            return Some(Measure::Number(metric));
+        }
+        let statistic = |name: &str| STATISTICS.iter().find(|statistic| statistic.name == name);
+        if let Some(statistic) = statistic(name) {
+            return Some(Measure::Latency(None, statistic));
+        }
+        let (kind, rest) = name.split_once('.')?;
+        let kind = KINDS.iter().find(|known| known.name == kind)?;
+        statistic(rest).map(|statistic| Measure::Latency(Some(kind), statistic))
+    }
+
+    /// The name as it was typed.
+    pub(super) fn typed(self) -> String {
+        match self {
+            Measure::Latency(None, statistic) => statistic.name.to_owned(),
+            Measure::Latency(Some(kind), statistic) => format!("{}.{}", kind.name, statistic.name),
+            Measure::Number(metric) => metric.name.to_owned(),
+        }
+    }
+
+    /// The name with the kind of latency that is meant in this run.
+    pub(super) fn resolved(self, analysis: &Analysis) -> String {
+        match self {
+            Measure::Latency(None, statistic) => Measure::Latency(Some(felt(analysis)), statistic).typed(),
+            _ => self.typed(),
+        }
+    }
+
+    pub(super) fn dimension(self) -> Dimension {
+        match self {
+            Measure::Latency(..) => Dimension::Time,
+            Measure::Number(metric) => metric.dimension,
+        }
+    }
+
+    /// The number that the analysis holds.
+    pub(super) fn read(self, analysis: &Analysis) -> Reading {
+        let reading = match self {
+            Measure::Number(metric) => (metric.of)(analysis),
+            Measure::Latency(kind, statistic) => latency(kind.unwrap_or(felt(analysis)), statistic, analysis),
+        };
+        reading.and_then(|measured| match measured.value.is_finite() {
+            true => Ok(measured),
+            false => Err("the record holds no number".to_owned()),
+        })
+    }
+}
+
+/// The latency that a user feels: response time where it exists, else service time.
+fn felt(analysis: &Analysis) -> &'static Kind {
+    let kind = if analysis.rates.offered_hz.is_some() || analysis.response_time_ns.count > 0 {
+        LatencyKind::Response
+    } else {
+        LatencyKind::Service
+    };
+    KINDS.iter().find(|known| known.kind == kind).unwrap_or(&KINDS[0])
+}
+
+fn latency(kind: &Kind, statistic: &Statistic, analysis: &Analysis) -> Reading {
+    let summary = (kind.of)(analysis);
+    let is_open_only = matches!(kind.kind, LatencyKind::Response | LatencyKind::Slip);
+    if summary.count == 0 && is_open_only && analysis.rates.offered_hz.is_none() {
+        return Err(format!("a closed loop has no {} time, only service.{}", kind.name, statistic.name));
+    }
+    let value = (statistic.of)(summary).ok_or_else(|| {
+        let samples = crate::format::counted(summary.count as f64, "sample");
+        let needed = crate::format::whole(statistic.count_min as f64);
+        format!("not supported by {samples}, {needed} are needed")
+    })?;
+    let is_lower_bound = match statistic.name {
+        // A mean of lower bounds is one.
+        "mean" => summary.censored_count > 0,
+        _ => summary.censored_min_ns.is_some_and(|bound_ns| value >= bound_ns as f64),
+    };
+    let interval = (statistic.interval)(summary).map(|ends| ends.map(|ns| ns as f64));
+    Ok(Measured { value, is_lower_bound, interval })
+}
