@@ -32,7 +32,7 @@ complete -c sysdyno -n "__fish_sysdyno_needs_command" -s V -l version -d 'Print 
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "load" -d 'Drive load at a server and report what came back'
-complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "runs" -d 'List the runs that were recorded'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "show" -d 'Print a recorded run again'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "report" -d 'Make the HTML report of a recorded run again'
@@ -73,6 +73,10 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l requests-per-con
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l probe -d 'Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a connection (tcp) or an echo (icmp)' -r -f -a "http\t'A request on a kept connection'
+tcp\t'A connection, made and closed'
+icmp\t'An ICMP echo, as of ping'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l probe-log -d 'Write a line per operation of the probe, with its time, into this file' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -107,6 +111,10 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l requests-per-co
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l probe -d 'Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a connection (tcp) or an echo (icmp)' -r -f -a "http\t'A request on a kept connection'
+tcp\t'A connection, made and closed'
+icmp\t'An ICMP echo, as of ping'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l probe-log -d 'Write a line per operation of the probe, with its time, into this file' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -117,98 +125,19 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s k -l kind -d 'The operation, instead of the one that the target\'s form stands for' -r -f -a "http\t'A request on a kept connection'
+tcp\t'A connection, made and closed'
+icmp\t'An ICMP echo, as of ping'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s c -l count -d 'End after so many operations [default: go on until Ctrl-C]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s d -l duration -d 'End after this time' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s i -l interval -d 'Time between two operations; at least 10ms, to a public address 100ms [default: 1s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s W -l timeout -d 'Give an operation up this long after its intended send [default: 5s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -l log -d 'Also write the lines into this file' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "list" -d 'List the settings that can be changed, and what they do'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "plan" -d 'Say what changes would write, what undoes them, and who else sets the same; needs no rights'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "apply" -d 'Make changes as a trial, which is undone at its deadline unless it is committed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "commit" -d 'Keep what is being tried, until the next boot'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "undo" -d 'Undo what is being tried, or what was committed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "status" -d 'Say what is being tried, by when it is undone, and what its settings are now'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "history" -d 'List the trials that are over'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "guard" -d 'Watch over a trial'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l for -d 'How long the trial lasts' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l print-shell -d 'Print lines of shell that undo it, and do nothing'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
-always\t'Always'
-never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l json -d 'Print the result as one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the settings that can be changed, and what they do'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "plan" -d 'Say what changes would write, what undoes them, and who else sets the same; needs no rights'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "apply" -d 'Make changes as a trial, which is undone at its deadline unless it is committed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "commit" -d 'Keep what is being tried, until the next boot'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "undo" -d 'Undo what is being tried, or what was committed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "status" -d 'Say what is being tried, by when it is undone, and what its settings are now'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "history" -d 'List the trials that are over'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "guard" -d 'Watch over a trial'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -l json -d 'Print no lines, and the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -251,23 +180,14 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "list" -d 'List the settings that can be changed, and what they do'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "plan" -d 'Say what changes would write, what undoes them, and who else sets the same; needs no rights'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "apply" -d 'Make changes as a trial, which is undone at its deadline unless it is committed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "commit" -d 'Keep what is being tried, until the next boot'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "undo" -d 'Undo what is being tried, or what was committed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "status" -d 'Say what is being tried, by when it is undone, and what its settings are now'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "history" -d 'List the trials that are over'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "guard" -d 'Watch over a trial'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -112,5 +112,7 @@ fn plan(options: u8) -> LoadPlan {
         hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
         threads: 1,
         seed: 1,
+        fail_if: Vec::new(),
+        probe: None,
     }
 }

@@ -7,6 +7,7 @@ use crate::findings::{Scene, examine};
 use crate::headline;
 use crate::input::{AnalyzeInput, Examined, Sorted};
 use crate::outcome::{Judgement, TrialOutcome};
+use crate::probe;
 use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
 use crate::verdict::{INCOMPLETE, Observation, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
@@ -197,6 +198,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         findings: parts.findings,
         distribution: distribution(view),
         checks: Vec::new(),
+        probe: probe::summary_of(view),
     }
 }
 
@@ -246,5 +248,6 @@ fn nothing(verdict: Verdict) -> Analysis {
         findings: Vec::new(),
         distribution: Vec::new(),
         checks: Vec::new(),
+        probe: None,
     }
 }

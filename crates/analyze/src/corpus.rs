@@ -6,6 +6,7 @@ use sysdyno_record::event::{Event, ProcessRole, WatchedProcess};
 use sysdyno_record::facts::{Fact, HostFacts};
 use sysdyno_record::load::*;
 use sysdyno_record::plan::*;
+use sysdyno_record::probe::{ProbeKind, ProbeOutcome, ProbePlan, ProbeReply};
 use sysdyno_record::series::{Column, ReadingKind, Row, Series, SeriesLine};
 use sysdyno_record::units::{Bytes, MonoNs, SpanNs};
 use sysdyno_stats::histogram::LatencyHistogram;
@@ -108,6 +109,7 @@ pub(crate) struct Specimen {
     pub(crate) watched: Vec<WatchedProcess>,
     pub(crate) latency: LatencySet,
     pub(crate) events: Vec<Event>,
+    pub(crate) probe: Vec<ProbeReply>,
     series: Series,
 }
 
@@ -171,6 +173,7 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
         threads: 1,
         seed: 1,
         fail_if: vec![],
+        probe: None,
     }
 }
 
@@ -246,6 +249,7 @@ impl Specimen {
             ],
             latency: LatencySet::default(),
             events: Vec::new(),
+            probe: Vec::new(),
             series: Series::default(),
         };
         case.set_intervals(|_| (count as f64 / seconds, 1_000_000, 1));
@@ -300,6 +304,28 @@ impl Specimen {
             counts.failed += count;
         }
         *summary.measured.failures.entry(class).or_default() += count;
+        self
+    }
+
+    /// A probe of this kind, ten times a second, whose operations are answered so long after they were sent.
+    pub(crate) fn probed(mut self, kind: ProbeKind, answers: &[Option<f64>]) -> Specimen {
+        let plan = ProbePlan { kind, interval: SpanNs::from_millis(100), timeout: SpanNs::from_secs(5) };
+        self.begin.plan.probe = Some(plan);
+        let reply = |(sequence, answer): (u64, &Option<f64>)| {
+            let intended = at(BEGIN + WARMUP + 0.1 * sequence as f64);
+            let waited = answer.map_or(plan.timeout.duration(), std::time::Duration::from_secs_f64);
+            ProbeReply {
+                trial: 1,
+                sequence: sequence + 1,
+                intended_mono_ns: intended,
+                sent_mono_ns: Some(intended),
+                end_mono_ns: intended.after(waited),
+                outcome: if answer.is_some() { ProbeOutcome::Received } else { ProbeOutcome::TimedOut },
+                connect_ns: None,
+                status: None,
+            }
+        };
+        self.probe = (0..).zip(answers).map(reply).collect();
         self
     }
 
@@ -375,6 +401,7 @@ impl Specimen {
             watched: &self.watched,
             latency: &self.latency,
             events: &self.events,
+            probe: &self.probe,
         }
     }
 }

@@ -10,6 +10,7 @@ use sysdyno_record::event::{Event, EventKind, WatchedProcess};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::plan::{Objective, Plan, RunPlan};
+use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::series::Series;
 use sysdyno_record::store::Trial;
 
@@ -28,6 +29,8 @@ pub struct AnalyzeInput<'a> {
     pub series: &'a Series,
     /// Marks on the time axis.
     pub events: &'a [Event],
+    /// Operations of the probe; empty without one.
+    pub probe: &'a [ProbeReply],
     /// Latency of the measured phases, by trial.
     pub latency: &'a BTreeMap<u32, LatencySet>,
 }
@@ -94,6 +97,7 @@ impl<'a> Examined<'a> {
                 watched: &sorted.watched,
                 latency: input.latency.get(&trial.begin.trial).unwrap_or(&sorted.empty),
                 events: input.events,
+                probe: input.probe,
             };
             let verdict = check_trial(&view);
             examined.outcomes.push(TrialOutcome::of(&trial.begin, end, &verdict, &objective));

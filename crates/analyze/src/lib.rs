@@ -18,6 +18,7 @@ mod format;
 mod headline;
 mod input;
 pub mod outcome;
+pub mod probe;
 pub mod readings;
 mod run_verdict;
 pub mod search;

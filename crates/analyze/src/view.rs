@@ -9,6 +9,7 @@ use sysdyno_record::load::{
     TrialEnd,
 };
 use sysdyno_record::plan::{Endpoint, LoadPlan};
+use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::series::Series;
 
 /// One trial, borrowed from the record or from the run that is going on.
@@ -30,6 +31,8 @@ pub struct TrialView<'a> {
     pub latency: &'a LatencySet,
     /// Marks on the time axis, of the whole run or at least of the trial.
     pub events: &'a [Event],
+    /// Operations of the probe, of the whole run or at least of the trial; empty without one.
+    pub probe: &'a [ProbeReply],
 }
 
 impl<'a> TrialView<'a> {

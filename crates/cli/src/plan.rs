@@ -1,21 +1,28 @@
 //! From what was typed to what will be done: every default is filled in here.
 
 use crate::args::{
-    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, TargetOptions, Typed,
+    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ProbeArgs, ProbeOptions,
+    TargetOptions, Typed,
 };
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use sysdyno_analyze::fail_if::validate;
 use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
+use sysdyno_load::probe::{self, Probe, ProbeJob, ProbeTarget, Way};
 use sysdyno_load::target::{AddressClass, classify};
 use sysdyno_record::plan::{
     Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, HeaderField, KeepAlive, LoadPlan, Objective,
     PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, Validators,
 };
+use sysdyno_record::probe::{ProbeKind, ProbePlan};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs};
 
 const DEFAULT_CONNECTIONS: u32 = 64;
 const DEFAULT_POOL: u32 = 256;
+
+/// Port of a TCP probe that is given none.
+const DEFAULT_PORT: u16 = 80;
+
 const DEFAULT_DURATION: SpanNs = SpanNs::from_secs(10);
 const DEFAULT_DRAIN: SpanNs = SpanNs::from_secs(5);
 
@@ -93,6 +100,46 @@ pub fn run(url: &str, capacity: &CapacityOptions, target: &TargetOptions) -> any
         fail_if: checks(&capacity.fail_if, true)?,
         load,
     })
+}
+
+/// Adds the probe that was asked for to a load.
+pub fn add_probe(plan: &mut LoadPlan, options: &ProbeOptions) -> anyhow::Result<()> {
+    let Some(kind) = options.probe else {
+        ensure!(
+            options.probe_log.is_none(),
+            "cannot write a probe log: there is no probe\nhint: add --probe http"
+        );
+        return Ok(());
+    };
+    let kind = ProbeKind::from(kind);
+    plan.probe = Some(ProbePlan { kind, interval: probe::BESIDE_INTERVAL, timeout: probe::TIMEOUT });
+    // What cannot be probed is to be said before anything is sent or written.
+    if let Some(job) = ProbeJob::beside(plan, 1)? {
+        Probe::open(&job)?;
+    }
+    Ok(())
+}
+
+/// The probe of `probe`.
+pub fn probe(args: &ProbeArgs) -> anyhow::Result<ProbeJob> {
+    let target = ProbeTarget::parse(&args.target)?;
+    let kind = args.kind.map_or(target.kind, ProbeKind::from);
+    let interval = args.interval.map_or(probe::ALONE_INTERVAL, |span| span.0);
+    let timeout = args.timeout.map_or(probe::TIMEOUT, |span| span.0);
+    let way = match kind {
+        ProbeKind::Http => {
+            let url = ["tcp://", "icmp://"].iter().find_map(|scheme| args.target.strip_prefix(scheme));
+            let url = url.unwrap_or(&args.target);
+            Way::Http(Box::new(load(url, &LoadOptions::default(), &TargetOptions::default())?))
+        }
+        _ if target.host.is_empty() => bail!("cannot probe a Unix socket by {}", kind.name()),
+        ProbeKind::Tcp => Way::Tcp(target.resolve(target.port.unwrap_or(DEFAULT_PORT))?),
+        ProbeKind::Icmp => Way::Icmp(target.resolve(0)?),
+    };
+    let in_time = args.duration.map(|span| span.0.0.div_ceil(interval.0));
+    let count = [args.count, in_time].into_iter().flatten().min();
+    let plan = ProbePlan { kind, interval, timeout };
+    Ok(ProbeJob { plan, way, count, trial: 0, seed: draw_seed(), generator_threads: 0 })
 }
 
 /// The search of an effort; windows and counts of `Thorough` are those of the method's proof runs.
@@ -181,6 +228,7 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
         threads,
         seed: options.seed.unwrap_or_else(draw_seed),
         fail_if: Vec::new(),
+        probe: None,
     })
 }
 

@@ -4,7 +4,7 @@
 //! `sysdyno.toml` in the user's configuration folder, that over the default. A list that is given anywhere replaces the
 //! one below it; a switch that is on anywhere is on. Tables and keys are those of the options.
 
-use crate::args::{CapacityOptions, LoadOptions, RecordOptions, TargetOptions};
+use crate::args::{CapacityOptions, LoadOptions, ProbeOptions, RecordOptions, TargetOptions};
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ pub struct Settings {
     pub load: LoadOptions,
     /// Options of `run`.
     pub run: CapacityOptions,
+    /// The probe beside a load.
+    pub probe: ProbeOptions,
     /// Where runs are kept.
     pub record: RecordOptions,
 }
@@ -87,9 +89,10 @@ macro_rules! combine {
 }
 
 combine! {
-    Settings { target, load, run, record }
+    Settings { target, load, run, probe, record }
     LoadOptions { connections, duration, requests, rate, steps, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
+    ProbeOptions { probe, probe_log }
     RecordOptions { runs_dir }
     TargetOptions {
         method, header, body_file, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,

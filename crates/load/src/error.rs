@@ -35,6 +35,14 @@ pub enum LoadError {
         /// In what way.
         cause: String,
     },
+    /// A probe may not be sent as it was asked for.
+    #[error("cannot probe '{target}': {cause}")]
+    Probe {
+        /// Where it was to go.
+        target: String,
+        /// Why not; may end in a line with a hint.
+        cause: String,
+    },
     /// A system call of the engine's own set-up failed.
     #[error("cannot {operation}: {source}")]
     System {

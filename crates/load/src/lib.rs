@@ -15,8 +15,10 @@
 
 pub mod engine;
 pub mod error;
+mod failure;
 pub mod http1;
 mod io;
+pub mod probe;
 pub mod schedule;
 mod sys;
 pub mod target;

@@ -1,6 +1,7 @@
 //! What was concluded: verdict, capacity, curve, findings. Written by `analyze`, shown by `report`.
 
 use crate::load::{Counts, Failures, GeneratorSummary, LatencySummary, TrialPurpose};
+use crate::probe::ProbeSummary;
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,9 @@ pub struct Analysis {
     /// What came of the checks that were asked for with `--fail-if`, in their order.
     #[serde(default)]
     pub checks: Vec<CheckOutcome>,
+    /// The probe that ran beside the shown trial, over its measured phases; `None`: there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeSummary>,
 }
 
 /// What came of one check that the user asked for.

@@ -18,6 +18,7 @@ pub mod hlog;
 pub mod load;
 pub mod manifest;
 pub mod plan;
+pub mod probe;
 pub mod series;
 pub mod store;
 pub mod units;

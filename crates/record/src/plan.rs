@@ -3,6 +3,7 @@
 //! Plans are pure values. They hold all that is needed to send the same load again, seed included, and nothing that
 //! depends on how it went.
 
+use crate::probe::ProbePlan;
 use crate::units::{Bytes, SpanNs};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -66,6 +67,9 @@ pub struct LoadPlan {
     /// Checks of the result, as typed (`p99>20ms`); empty in the trials of a search, whose plan has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<String>,
+    /// The probe that runs beside the load; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbePlan>,
 }
 
 /// The server under test, resolved and pinned: nothing is looked up again while the load runs.

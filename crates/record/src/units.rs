@@ -53,6 +53,13 @@ impl WallNs {
     }
 }
 
+impl WallNs {
+    /// The instant as RFC 3339 with milliseconds, for lines that follow each other quickly.
+    pub fn rfc3339_millis(self) -> String {
+        humantime::format_rfc3339_millis(self.system_time()).to_string()
+    }
+}
+
 impl fmt::Display for WallNs {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", humantime::format_rfc3339_seconds(self.system_time()))

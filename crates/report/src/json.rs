@@ -10,6 +10,7 @@ use sysdyno_record::analysis::{Analysis, Finding, Verdict};
 use sysdyno_record::load::LatencySummary;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::plan::Plan;
+use sysdyno_record::probe::ProbeSummary;
 
 /// Schema of both documents.
 pub const SCHEMA: &str = "sysdyno.result/1";
@@ -46,9 +47,29 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
             "io": generator.io,
         },
         "checks": analysis.checks,
+        "probe": analysis.probe.as_ref().map(probe),
         "seed": seed(input),
         "damage": input.damage,
     })
+}
+
+/// What `sysdyno probe --json` prints.
+pub fn probe_document(summary: &ProbeSummary, target: &str, is_interrupted: bool) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "kind": "probe",
+        "target": target,
+        "status": if is_interrupted { "interrupted" } else { "complete" },
+        "probe": probe(summary),
+    })
+}
+
+fn probe(summary: &ProbeSummary) -> Value {
+    let mut document = json!(summary);
+    document["response_time_ns"] = latency(&summary.response_time_ns);
+    document["service_time_ns"] = latency(&summary.service_time_ns);
+    document["lost_count"] = json!(summary.lost_count());
+    document
 }
 
 /// What `sysdyno run --json` prints: the document of `load`, of the shown trial, with the answers of the search.

@@ -14,6 +14,7 @@ pub mod html;
 pub mod input;
 pub mod json;
 pub mod number;
+pub mod probe;
 pub mod progress;
 pub mod terminal;
 

@@ -8,6 +8,7 @@
 
 pub mod autocorrelation;
 pub mod bootstrap;
+pub mod censored;
 pub mod change_point;
 pub mod descriptive;
 pub mod distribution;

@@ -86,6 +86,18 @@ export interface LatencySummary {
   censored_min_ns: number | null;
 }
 
+/** What an outsider saw beside the load; of older records there is none. */
+export interface ProbeSummary {
+  kind: "http" | "tcp" | "icmp";
+  interval_ns: number;
+  sent_count: number;
+  timed_out_count: number;
+  failed_count: number;
+  unsent_count: number;
+  response_time_ns: LatencySummary;
+  p90_interval: [number, number] | null;
+}
+
 export interface Counts {
   scheduled: number;
   sent: number;
@@ -146,6 +158,7 @@ export interface Analysis {
   findings: Finding[];
   distribution: { ratio: number; value_ns: number }[];
   checks?: CheckOutcome[];
+  probe?: ProbeSummary;
 }
 
 export interface PhasePlan {

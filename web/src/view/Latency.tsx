@@ -5,7 +5,7 @@ import { log, logDomain, logTicks } from "../chart/scale.ts";
 import { useWidth } from "../chart/size.ts";
 import type { Run } from "../record/decode.ts";
 import { objectiveOf, percentileName } from "../record/plan.ts";
-import type { LatencySummary } from "../record/types.ts";
+import type { LatencySummary, ProbeSummary } from "../record/types.ts";
 import { Axes, type Frame } from "./Axes.tsx";
 import { Scroll } from "./words.tsx";
 
@@ -22,7 +22,8 @@ export function Latency({ run }: { run: Run }) {
     ["failure", "from the intended send to the failure", analysis.failure_time_ns],
   ];
   const seen = rows.filter(([, , summary]) => summary.count > 0);
-  const censored = seen.some(([, , summary]) => summary.censored_count > 0);
+  const shown = [...seen.map(([, , summary]) => summary), ...(analysis.probe ? [analysis.probe.response_time_ns] : [])];
+  const censored = shown.some((summary) => summary.censored_count > 0);
   const isOpen = analysis.response_time_ns.count > 0;
   return (
     <>
@@ -57,14 +58,39 @@ export function Latency({ run }: { run: Run }) {
                 <td class="number">{count(summary.count)}</td>
               </tr>
             ))}
+            {analysis.probe && <ProbeRow probe={analysis.probe} />}
           </tbody>
         </table>
       </Scroll>
       <p class="quiet measure">
-        Small print below p50 and p99: 95 % interval. “–”: fewer than ten samples lie beyond that percentile.
+        Small print below a percentile: 95 % interval. “–”: fewer than ten samples lie beyond that percentile.
         {censored && " “≥”: a lower bound, since requests that timed out, were in flight or were never sent took at least that long."}
       </p>
     </>
+  );
+}
+
+/** What an outsider waited, and how often in vain. */
+function ProbeRow({ probe }: { probe: ProbeSummary }) {
+  const summary = probe.response_time_ns;
+  const lost = probe.timed_out_count + probe.failed_count + probe.unsent_count;
+  const all = probe.sent_count + probe.unsent_count;
+  return (
+    <tr>
+      <th scope="row">
+        probe ({probe.kind}){" "}
+        <span class="quiet">
+          an outsider beside the load, every {chosenDuration(probe.interval_ns)}; lost {count(lost)} of {count(all)}
+        </span>
+      </th>
+      <Cell summary={summary} value={summary.p50} interval={summary.p50_interval} />
+      <Cell summary={summary} value={summary.p90} interval={probe.p90_interval} />
+      <Cell summary={summary} value={summary.p99} interval={summary.p99_interval} />
+      <Cell summary={summary} value={summary.p99_9} />
+      <Cell summary={summary} value={summary.max} />
+      <td class="number">{summary.mean === null ? "–" : duration(summary.mean)}</td>
+      <td class="number">{count(summary.count)}</td>
+    </tr>
   );
 }
 

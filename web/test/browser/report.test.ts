@@ -57,6 +57,14 @@ describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}
     await page.context().close();
   });
 
+  test("the probe has a row among the latencies, with what it lost", async () => {
+    const { page } = await open("load");
+    const row = page.locator("table.percentiles tr", { hasText: "probe (http)" });
+    const text = (await row.textContent()) ?? "";
+    for (const part of ["every 100 ms", "lost 1 of 40", "7.12 ms", "≥ 5.00 s"]) assert.ok(text.includes(part), `${part}: ${text}`);
+    await page.context().close();
+  });
+
   for (const variant of VARIANTS) {
     test(`opens from disk without a network and without a complaint: ${variant}`, async () => {
       const { page, noise } = await open(variant);

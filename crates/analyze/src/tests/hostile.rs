@@ -165,6 +165,7 @@ fn input<'a>(
         intervals: &specimen.intervals,
         series,
         events: &[],
+        probe: &specimen.probe,
         latency: EMPTY.get_or_init(BTreeMap::new),
     }
 }

@@ -27,6 +27,7 @@ fn analyze_load(specimen: Specimen) -> Analysis {
         intervals: &specimen.intervals,
         series: &specimen.readings.build(),
         events: &events,
+        probe: &specimen.probe,
         latency: &BTreeMap::from([(1, specimen.latency.clone())]),
     })
 }
@@ -53,6 +54,7 @@ fn analyze_trials(plan: &RunPlan, trials: &[Trial]) -> Analysis {
         intervals: &[],
         series: &Series::default(),
         events: &[],
+        probe: &[],
         latency: &BTreeMap::new(),
     });
     let json = serde_json::to_string(&analysis).expect("serialises");

@@ -10,6 +10,7 @@
 mod ending;
 mod generator;
 mod host;
+mod outsider;
 mod responses;
 mod stationary;
 mod timing;
@@ -115,6 +116,7 @@ pub static CHECKS: &[&Check] = &[
     &responses::FEW_SAMPLES,
     &generator::LOCAL_ERRORS,
     &timing::ARRIVAL_SHAPE,
+    &outsider::DISAGREES,
     &ending::INTERRUPTED,
     &ending::HARD_STOP,
     &ending::INCOMPLETE,

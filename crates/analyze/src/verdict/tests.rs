@@ -7,6 +7,7 @@ use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::facts::Fact;
 use sysdyno_record::load::{FailureClass, LatencyKind, TrialEnding, TrialPurpose};
 use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive};
+use sysdyno_record::probe::ProbeKind;
 
 /// What a check says about a trial.
 fn status_of(id: &str, case: Specimen) -> Option<VerdictStatus> {
@@ -369,4 +370,61 @@ fn v30_and_v31_ends_before_the_end() {
     assert_eq!(status_of("V30", ended(TrialEnding::Interrupted)), Some(Suspect));
     assert_eq!(status_of("V31", ended(TrialEnding::HardStop("99 % failed".into()))), Some(Invalid));
     assert_eq!(status_of("V30", open()).or(status_of("V31", open())), None);
+}
+
+/// Answers of a probe, one after the other, spread a little around so many milliseconds.
+fn answers(count: usize, milliseconds: f64) -> Vec<Option<f64>> {
+    (0..count).map(|index| Some(milliseconds * 1e-3 * (0.9 + 0.2 * index as f64 / count as f64))).collect()
+}
+
+#[test]
+fn v40_an_outsider_who_waits_longer_or_shorter_than_the_load_says_is_a_reason() {
+    let probed = |milliseconds: f64| open().probed(ProbeKind::Http, &answers(90, milliseconds));
+    assert_eq!(status_of("V40", probed(12.0)), Some(Suspect));
+    let text = text_of("V40", probed(12.0));
+    assert!(
+        text.starts_with("an outsider waited 12.0 ms (11.7 ms–") && text.contains("says 1.04 ms"),
+        "{text}"
+    );
+    let mut slow = probed(1.0);
+    slow.fill(LatencyKind::Response, spread(20_000, 20e6));
+    assert_eq!(status_of("V40", slow), Some(Suspect));
+}
+
+#[test]
+fn v40_an_outsider_who_waits_as_long_is_none() {
+    assert_eq!(status_of("V40", open()), None, "there is no probe");
+    for milliseconds in [0.3, 1.0, 2.0] {
+        let case = open().probed(ProbeKind::Http, &answers(90, milliseconds));
+        assert_eq!(status_of("V40", case), None, "{milliseconds} ms");
+    }
+    for kind in [ProbeKind::Tcp, ProbeKind::Icmp] {
+        assert_eq!(status_of("V40", open().probed(kind, &answers(90, 12.0))), None, "another operation");
+    }
+    assert_eq!(status_of("V40", closed().probed(ProbeKind::Http, &answers(90, 12.0))), None, "closed");
+}
+
+#[test]
+fn v40_too_few_replies_are_not_compared_and_that_is_said() {
+    let case = open().probed(ProbeKind::Http, &answers(19, 12.0));
+    assert_eq!(status_of("V40", case.clone()), Some(Valid));
+    assert!(text_of("V40", case).contains("19 operations ended in the measured phases, 20 are needed"));
+    assert_eq!(status_of("V40", open().probed(ProbeKind::Http, &answers(20, 12.0))), Some(Suspect));
+}
+
+#[test]
+fn v40_what_an_outsider_loses_alone_is_a_reason() {
+    let with_lost = |count: usize| {
+        let mut all = answers(90, 1.0);
+        (0..count).for_each(|index| all[9 * index] = None);
+        open().probed(ProbeKind::Http, &all)
+    };
+    assert_eq!(status_of("V40", with_lost(1)), None, "one of ninety may be chance");
+    assert_eq!(status_of("V40", with_lost(8)), Some(Suspect));
+    assert!(text_of("V40", with_lost(8)).contains("8 of 90 operations of an outsider were lost"));
+    assert_eq!(
+        status_of("V40", with_lost(8).fail(FailureClass::Reset, 2_000)),
+        None,
+        "the load lost as much"
+    );
 }

@@ -1,5 +1,6 @@
 //! `sysdyno demo`: the main job against a built-in server whose bottleneck is known.
 
+use super::record::Session;
 use super::run::search;
 use crate::args::{CapacityOptions, DemoArgs, Effort, Planted, TargetOptions};
 use crate::exit::Exit;
@@ -24,7 +25,8 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let options = TargetOptions { watch_pid: vec![target.pid()], ..TargetOptions::default() };
     let plan = plan::run(target.url(), &capacity, &options)?;
     ui.note("looks for its capacity and for what limits it; takes about a minute");
-    search(RunKind::Demo, &plan, &runs_dir, args.json, ui)
+    let session = Session { kind: RunKind::Demo, runs_dir: &runs_dir, is_json: args.json, probe_log: None };
+    search(&session, &plan, ui)
 }
 
 fn arguments(planted: Planted) -> &'static [&'static str] {

@@ -13,7 +13,9 @@ use sysdyno_record::plan::Plan;
 pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = Settings::read()?;
     let target = args.target.or(settings.target);
-    let plan = plan::load(&args.url, &args.load.or(settings.load), &target)?;
+    let probe = args.probe.or(settings.probe);
+    let mut plan = plan::load(&args.url, &args.load.or(settings.load), &target)?;
+    plan::add_probe(&mut plan, &probe)?;
     if args.dry_run {
         ui.note(&format!("would send {}", plan::worst_case(&plan)));
         ui.print(&serde_json::to_string_pretty(&plan)?);
@@ -21,7 +23,12 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     ui.note(&format!("sends {}", plan::worst_case(&plan)));
     let runs_dir = args.record.or(settings.record).folder()?;
-    let session = Session { kind: RunKind::Load, runs_dir: &runs_dir, is_json: args.json };
+    let session = Session {
+        kind: RunKind::Load,
+        runs_dir: &runs_dir,
+        is_json: args.json,
+        probe_log: probe.probe_log.as_deref(),
+    };
     let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: target.watch_pid };
     record(&session, &Plan::Load(plan.clone()), ui, |agent, journal| {
         execute::load(&plan, &sampling, agent, journal)

@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::plan;
-use crate::ui::{Console, Signals, Ui};
+use crate::ui::{Console, ProbeLog, Signals, Ui};
 use anyhow::Context;
 use std::path::Path;
 use sysdyno_analyze::AnalyzeInput;
@@ -25,6 +25,8 @@ pub struct Session<'a> {
     pub runs_dir: &'a Path,
     /// Whether the result is one JSON document.
     pub is_json: bool,
+    /// File for the lines of the probe.
+    pub probe_log: Option<&'a Path>,
 }
 
 /// Runs a plan from beginning to end, and prints the result.
@@ -36,14 +38,16 @@ pub fn record(
 ) -> anyhow::Result<Exit> {
     raise_descriptor_limit();
     let signals = Signals::listen().context("cannot listen to signals")?;
+    let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
     let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
     writer.plan(plan)?;
-    let mut console = Console::new(*ui, signals.clone());
+    let mut console = Console::new(*ui, signals.clone(), probe_log);
     let executed = {
         let mut journal = Journal::new(&mut writer, &mut console);
         execute(&mut LocalAgent::default(), &mut journal)
     };
     console.clear();
+    let logged = console.take_probe_log().map_or(Ok(()), ProbeLog::finish);
     if let Err(error) = executed {
         writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
         return Err(error.into());
@@ -60,6 +64,7 @@ pub fn record(
     let input = ReportInput::new(&run, &analysis);
     run.write_report(&html::render(&input))?;
     print(&input, session.is_json, ui);
+    logged?;
     Ok(if is_interrupted { Exit::Interrupted } else { Exit::of(&analysis) })
 }
 
@@ -100,6 +105,7 @@ pub fn conclude(run: &Run) -> Analysis {
         series: &run.series,
         events: &run.events,
         latency: &run.latency,
+        probe: &run.probe,
     })
 }
 

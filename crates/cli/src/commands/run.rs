@@ -6,7 +6,6 @@ use crate::exit::Exit;
 use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
-use std::path::Path;
 use sysdyno_analyze::search::Search;
 use sysdyno_lab::execute;
 use sysdyno_record::manifest::RunKind;
@@ -16,26 +15,22 @@ use sysdyno_record::units::SpanNs;
 pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = Settings::read()?;
     let capacity = args.capacity.or(settings.run);
-    let plan = plan::run(&args.url, &capacity, &args.target.or(settings.target))?;
+    let probe = args.probe.or(settings.probe);
+    let mut plan = plan::run(&args.url, &capacity, &args.target.or(settings.target))?;
+    plan::add_probe(&mut plan.load, &probe)?;
     ui.note(&forecast(&plan));
     if args.dry_run {
         ui.print(&serde_json::to_string_pretty(&plan)?);
         return Ok(Exit::Done);
     }
     let runs_dir = args.record.or(settings.record).folder()?;
-    search(RunKind::Run, &plan, &runs_dir, args.json, ui)
+    let probe_log = probe.probe_log.as_deref();
+    search(&Session { kind: RunKind::Run, runs_dir: &runs_dir, is_json: args.json, probe_log }, &plan, ui)
 }
 
 /// Looks for the capacity and prints it.
-pub fn search(
-    kind: RunKind,
-    plan: &RunPlan,
-    runs_dir: &Path,
-    is_json: bool,
-    ui: &Ui,
-) -> anyhow::Result<Exit> {
-    let session = Session { kind, runs_dir, is_json };
-    record(&session, &Plan::Run(plan.clone()), ui, |agent, journal| execute::run(plan, agent, journal))
+pub fn search(session: &Session<'_>, plan: &RunPlan, ui: &Ui) -> anyhow::Result<Exit> {
+    record(session, &Plan::Run(plan.clone()), ui, |agent, journal| execute::run(plan, agent, journal))
 }
 
 /// What a search will do, before its first request.

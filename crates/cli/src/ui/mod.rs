@@ -1,8 +1,10 @@
 //! All that prints. Standard output is data, standard error is progress and diagnostics.
 
+mod probe_log;
 mod progress;
 mod signals;
 
+pub use probe_log::ProbeLog;
 pub use progress::Console;
 pub use signals::Signals;
 
@@ -32,6 +34,13 @@ impl Ui {
         let _ = out.write_all(text.as_bytes());
         let _ = out.write_all(if text.ends_with('\n') { b"" } else { b"\n" });
         let _ = out.flush();
+    }
+
+    /// Prints a line of data as it comes; false once nobody reads any more.
+    #[expect(clippy::unused_self, reason = "printing goes through the printer")]
+    pub fn try_print(&self, line: &str) -> bool {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
     }
 
     /// Prints a line of diagnostics.

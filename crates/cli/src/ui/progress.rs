@@ -2,12 +2,14 @@
 //!
 //! Elsewhere, a trial that lasts is heard of every ten seconds, so that a log shows that something goes on.
 
-use super::{Signals, Ui};
+use super::{ProbeLog, Signals, Ui};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
-use sysdyno_lab::execute::{Progress, Watcher};
+use sysdyno_lab::execute::{Progress, Watcher, clock};
 use sysdyno_record::load::{Counts, Interval};
 use sysdyno_record::plan::PhaseKind;
+use sysdyno_record::probe::ProbeReply;
+use sysdyno_report::probe;
 use sysdyno_report::progress::{self, ProgressView};
 
 /// Between two drawings on a terminal. Unit: nanoseconds.
@@ -24,12 +26,19 @@ pub struct Console {
     is_terminal: bool,
     drawn_ns: Option<u64>,
     shown: Option<(u32, PhaseKind)>,
+    probe_log: Option<ProbeLog>,
 }
 
 impl Console {
     /// A console that listens to signals.
-    pub fn new(ui: Ui, signals: Signals) -> Console {
-        Console { ui, signals, is_terminal: std::io::stderr().is_terminal(), drawn_ns: None, shown: None }
+    pub fn new(ui: Ui, signals: Signals, probe_log: Option<ProbeLog>) -> Console {
+        let is_terminal = std::io::stderr().is_terminal();
+        Console { ui, signals, is_terminal, drawn_ns: None, shown: None, probe_log }
+    }
+
+    /// Gives the log of the probe back, to be ended.
+    pub fn take_probe_log(&mut self) -> Option<ProbeLog> {
+        self.probe_log.take()
     }
 
     /// Takes the line of progress away.
@@ -64,6 +73,12 @@ impl Watcher for Console {
 
     fn is_interrupted(&mut self) -> bool {
         self.signals.is_interrupted()
+    }
+
+    fn probe(&mut self, reply: &ProbeReply) {
+        if let Some(log) = &mut self.probe_log {
+            log.write(&probe::line(reply, clock::pair().wall(reply.end_mono_ns)));
+        }
     }
 
     fn look(&mut self, progress: &Progress, intervals: &[Interval]) {

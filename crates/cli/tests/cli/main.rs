@@ -5,6 +5,7 @@ mod demo;
 mod fail_if;
 mod hostile;
 mod latency;
+mod probe;
 mod quota;
 mod rig;
 mod servers;

@@ -1,18 +1,21 @@
 //! The agent of this host, in this process.
 //!
 //! The load runs in threads of its own; the calling thread passes notices on and asks the link whether to go on. Notices
-//! of load and sampler come through one channel, in the order in which they were made.
+//! of load, probe and sampler come through one channel, in the order in which they were made.
 
 use super::{Agent, Answer, Link, Notice, Proceed, Request};
 use crate::error::LabError;
 use crate::execute::clock;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
+use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
 use sysdyno_load::{Control, LoadError, Outcome, Sink};
 use sysdyno_observe::{Roots, SamplerPlan, Sampling, describe_process, find_target_processes};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::plan::{Endpoint, LoadPlan, PhaseKind};
+use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::units::{MonoNs, SpanNs};
 
 /// Between two questions whether to go on.
@@ -29,6 +32,7 @@ pub struct LocalAgent {
 enum Message {
     Notice(Notice),
     Loaded(Result<Box<Outcome>, LoadError>),
+    Probed(Result<(), LoadError>),
 }
 
 impl Default for LocalAgent {
@@ -43,29 +47,31 @@ impl LocalAgent {
         let control = Control::new();
         let sender = self.sender.clone();
         let messages = &self.messages;
+        let job = ProbeJob::beside(plan, trial)?;
+        let probe = job.as_ref().map(Probe::open).transpose()?;
+        let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let control = &control;
+            let (control, is_over) = (&control, &is_over);
+            let mut awaited = Awaited { is_probing: probe.is_some(), outcome: None, failure: None };
+            if let Some(probe) = probe {
+                let sink = Beside { sender: sender.clone(), is_over };
+                scope.spawn(move || run_probe(probe, sink));
+            }
             scope.spawn(move || {
                 let outcome = sysdyno_load::run(plan, trial, control, &mut Forward(sender.clone()));
+                is_over.store(true, Ordering::Relaxed);
                 // The receiver lives as long as the agent.
                 let _ = sender.send(Message::Loaded(outcome.map(Box::new)));
             });
-            let mut failure = None;
-            loop {
-                let message = messages.recv_timeout(TICK);
-                match message {
-                    Ok(Message::Loaded(outcome)) => {
-                        let outcome = outcome?;
-                        return failure.map_or(Ok(Answer::Loaded(outcome)), Err);
-                    }
-                    Ok(Message::Notice(notice)) if failure.is_none() => failure = link.notice(notice).err(),
-                    Ok(Message::Notice(_))
-                    | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            while awaited.is_waiting() {
+                if let Ok(message) = messages.recv_timeout(TICK) {
+                    awaited.take(message, link);
                 }
-                if failure.is_some() || link.tick() == Proceed::Stop {
+                if awaited.failure.is_some() || link.tick() == Proceed::Stop {
                     control.stop();
                 }
             }
+            awaited.answer()
         })
     }
 
@@ -118,7 +124,6 @@ impl Agent for LocalAgent {
             Request::StopSampling => self.stop_sampling(link),
             Request::Load { trial, plan } => self.load(trial, &plan, link),
             Request::Rest { span } => self.rest(span, link),
-            Request::Tune(request) => Ok(Answer::Tuned(Box::new(request.carry_out()?))),
         }
     }
 }
@@ -132,6 +137,71 @@ fn describe(endpoint: &Endpoint, pids: &[u32]) -> Result<Vec<WatchedProcess>, La
         pids.iter().map(|pid| describe_process(*pid, ProcessRole::Target)).collect::<Result<Vec<_>, _>>()?
     };
     Ok(targets.into_iter().chain([own]).collect())
+}
+
+/// What a load is waited for.
+struct Awaited {
+    is_probing: bool,
+    outcome: Option<Result<Box<Outcome>, LoadError>>,
+    failure: Option<LabError>,
+}
+
+impl Awaited {
+    fn is_waiting(&self) -> bool {
+        self.is_probing || self.outcome.is_none()
+    }
+
+    fn take(&mut self, message: Message, link: &mut dyn Link) {
+        match message {
+            Message::Loaded(outcome) => self.outcome = Some(outcome),
+            Message::Probed(ended) => {
+                self.is_probing = false;
+                self.fail(ended.err().map(LabError::from));
+            }
+            Message::Notice(notice) if self.failure.is_none() => self.fail(link.notice(notice).err()),
+            Message::Notice(_) => {}
+        }
+    }
+
+    /// The first failure stays.
+    fn fail(&mut self, failure: Option<LabError>) {
+        self.failure = self.failure.take().or(failure);
+    }
+
+    fn answer(self) -> Result<Answer, LabError> {
+        match (self.outcome, self.failure) {
+            (Some(Err(error)), _) => Err(error.into()),
+            (_, Some(failure)) => Err(failure),
+            (Some(Ok(outcome)), None) => Ok(Answer::Loaded(outcome)),
+            (None, None) => Err(LabError::Answer { request: "load" }),
+        }
+    }
+}
+
+/// Runs a probe to its end and says that it is over.
+fn run_probe(probe: Probe<'_>, mut sink: Beside<'_>) {
+    // Only a name is lost if this fails.
+    let _ = rustix::thread::set_name(c"sysdyno-probe");
+    let ended = probe.run(&mut sink);
+    // The receiver lives as long as the agent.
+    let _ = sink.sender.send(Message::Probed(ended));
+}
+
+/// Passes on what a probe beside a load sees, until the load is over.
+struct Beside<'a> {
+    sender: Sender<Message>,
+    is_over: &'a AtomicBool,
+}
+
+impl ProbeSink for Beside<'_> {
+    fn reply(&mut self, reply: ProbeReply) {
+        // The receiver lives as long as the agent.
+        let _ = self.sender.send(Message::Notice(Notice::Probe(reply)));
+    }
+
+    fn goes_on(&mut self) -> bool {
+        !self.is_over.load(Ordering::Relaxed)
+    }
 }
 
 /// Passes on what the load engine reports.

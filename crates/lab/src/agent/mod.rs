@@ -5,10 +5,8 @@
 //! several times a second whether to go on.
 
 mod local;
-mod tune;
 
 pub use local::LocalAgent;
-pub use tune::{TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::LabError;
 use sysdyno_load::Outcome;
@@ -16,6 +14,7 @@ use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::plan::{Endpoint, LoadPlan, PhaseKind};
+use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::series::SeriesLine;
 use sysdyno_record::units::{MonoNs, SpanNs};
 
@@ -42,7 +41,7 @@ pub enum Request {
     },
     /// Stop sampling. Answer: [`Answer::SamplingEnded`].
     StopSampling,
-    /// Send a load. Answer: [`Answer::Loaded`].
+    /// Send a load, and its probe beside it if the plan has one. Answer: [`Answer::Loaded`].
     Load {
         /// Number of the trial in the run.
         trial: u32,
@@ -54,8 +53,6 @@ pub enum Request {
         /// How long.
         span: SpanNs,
     },
-    /// Look at settings, try, keep or undo changes of them. Answer: [`Answer::Tuned`].
-    Tune(Box<TuneRequest>),
 }
 
 impl Request {
@@ -68,7 +65,6 @@ impl Request {
             Request::StopSampling => "stop sampling",
             Request::Load { .. } => "load",
             Request::Rest { .. } => "rest",
-            Request::Tune(request) => request.name(),
         }
     }
 }
@@ -91,8 +87,6 @@ pub enum Answer {
         /// Instants at which none could be taken.
         missed_count: u64,
     },
-    /// What was planned, tried, kept or undone.
-    Tuned(Box<TuneAnswer>),
 }
 
 /// Something that an agent sees while it does what it was asked for.
@@ -111,6 +105,8 @@ pub enum Notice {
     Interval(Box<Interval>, Box<LatencySet>),
     /// Readings of the kernel.
     Series(SeriesLine),
+    /// An operation of the probe is over.
+    Probe(ProbeReply),
 }
 
 /// Whether a request goes on.

@@ -9,6 +9,7 @@ use sysdyno_record::event::{Event, EventKind, WatchedProcess};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::PhaseKind;
+use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::series::Series;
 use sysdyno_record::store::RunWriter;
 use sysdyno_record::units::MonoNs;
@@ -21,6 +22,9 @@ pub trait Watcher {
     /// Is asked several times a second whether the plan is to be stopped.
     fn is_interrupted(&mut self) -> bool;
 
+    /// An operation of the probe is over.
+    fn probe(&mut self, _reply: &ProbeReply) {}
+
     /// Is told of everything that was written, so far, a few times a second; prints statistics if it was asked to.
     fn look(&mut self, _progress: &Progress, _intervals: &[Interval]) {}
 }
@@ -32,9 +36,10 @@ pub struct Journal<'a> {
     facts: HostFacts,
     watched: Vec<WatchedProcess>,
     series: Series,
-    /// Intervals and events of the present trial.
+    /// Intervals, events and operations of the probe of the present trial.
     intervals: Vec<Interval>,
     events: Vec<Event>,
+    probe: Vec<ProbeReply>,
     progress: Progress,
     begin: MonoNs,
     trial_begin: MonoNs,
@@ -54,6 +59,7 @@ impl<'a> Journal<'a> {
             series: Series::default(),
             intervals: Vec::new(),
             events: Vec::new(),
+            probe: Vec::new(),
             progress: Progress {
                 trial: 0,
                 purpose: TrialPurpose::Single,
@@ -104,6 +110,7 @@ impl<'a> Journal<'a> {
     /// A trial begins; `left_ns` is what the whole plan still takes.
     pub(super) fn begin_trial(&mut self, begin: &TrialBegin, left_ns: u64) -> Result<(), LabError> {
         self.intervals.clear();
+        self.probe.clear();
         self.trial_begin = begin.begin_mono_ns;
         self.progress.trial = begin.trial;
         self.progress.purpose = begin.purpose;
@@ -134,6 +141,7 @@ impl<'a> Journal<'a> {
             watched: &self.watched,
             latency,
             events: &self.events,
+            probe: &self.probe,
         };
         Ok(sysdyno_analyze::verdict::check_trial(&view))
     }
@@ -182,6 +190,12 @@ impl Link for Journal<'_> {
             Notice::Series(line) => {
                 self.writer.series(&line)?;
                 self.series.push(line);
+                Ok(())
+            }
+            Notice::Probe(reply) => {
+                self.writer.probe(&reply)?;
+                self.watcher.probe(&reply);
+                self.probe.push(reply);
                 Ok(())
             }
             Notice::Interval(interval, latency) => self.keep_interval(*interval, &latency),

@@ -4,12 +4,19 @@
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs for so many threads; `None` for a thread that stays free to move.
-pub(super) fn choose(threads: u32) -> Vec<Option<u32>> {
+pub(crate) fn choose(threads: u32) -> Vec<Option<u32>> {
     let allowed = sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default();
     let is_enough = allowed.len() > 1 && threads as usize <= allowed.len();
     (0..threads as usize)
         .map(|thread| if is_enough { Some(allowed[allowed.len() - 1 - thread]) } else { None })
         .collect()
+}
+
+/// Keeps the calling thread off these CPUs, if that leaves it any; whether it did.
+pub(crate) fn avoid(taken: &[Option<u32>]) -> bool {
+    let Ok(mut set) = sched_getaffinity(None) else { return false };
+    taken.iter().flatten().for_each(|cpu| set.unset(*cpu as usize));
+    set.count() > 0 && sched_setaffinity(None, &set).is_ok()
 }
 
 fn list(set: &CpuSet) -> Vec<u32> {

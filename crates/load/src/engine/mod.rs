@@ -8,7 +8,7 @@
 //! The threads share the compiled plan, read only, and hand over whole tallies by message; the merging thread sleeps
 //! in between. Hard stops that need the sum over all threads are decided here.
 
-mod affinity;
+pub(crate) mod affinity;
 pub mod clock;
 mod connection;
 mod control;

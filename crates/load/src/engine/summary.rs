@@ -1,10 +1,11 @@
 //! From sums to the few numbers that people read.
 
-use super::tally::{LowerBounds, Tally};
+use super::tally::Tally;
 use std::collections::BTreeMap;
 use sysdyno_record::load::{LatencyKind, LatencySummary, PhaseSummary};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::units::MonoNs;
+use sysdyno_stats::censored::{LowerBounds, uncertain_from_ns};
 use sysdyno_stats::histogram::LatencyHistogram;
 use sysdyno_stats::order_statistics::{is_quantile_supported, quantile_interval};
 
@@ -75,30 +76,9 @@ fn latency(tally: &Tally) -> BTreeMap<LatencyKind, LatencySummary> {
         .collect()
 }
 
-/// Percentiles that are printed.
-const PRINTED_RATIOS: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-
-/// By how much a percentile may be too low before it is called a lower bound.
-const UNCERTAINTY_RATIO: f64 = 1.01;
-
-/// The least value from which a percentile is only a lower bound.
-///
-/// If `k` of `n` values are lower bounds, the true quantile `q` lies between those of `q` and `q + k/n` of what was
-/// recorded, since at most `k` values below it belong above it. Those that lie above it anyway change nothing.
-fn uncertain_from_ns(histogram: &LatencyHistogram, bounds: LowerBounds) -> u64 {
-    let share = bounds.count as f64 / histogram.count().max(1) as f64;
-    let value = |ratio: f64| histogram.quantile(ratio).unwrap_or(0);
-    let is_open = |ratio: f64| {
-        ratio + share >= 1.0 || value(ratio + share) as f64 > value(ratio) as f64 * UNCERTAINTY_RATIO
-    };
-    let first = PRINTED_RATIOS.into_iter().find(|ratio| is_open(*ratio)).map(value);
-    first.or(histogram.max()).unwrap_or(0).max(bounds.min_ns)
-}
-
 fn summarize(histogram: &LatencyHistogram, bounds: Option<LowerBounds>) -> LatencySummary {
     let supported =
         |ratio| histogram.quantile(ratio).filter(|_| is_quantile_supported(histogram.count(), ratio));
-    let bounds = bounds.filter(|bounds| bounds.count > 0);
     LatencySummary {
         p50: supported(0.5),
         p90: supported(0.9),
@@ -110,29 +90,6 @@ fn summarize(histogram: &LatencyHistogram, bounds: Option<LowerBounds>) -> Laten
         p50_interval: quantile_interval(histogram, 0.5, LEVEL),
         p99_interval: quantile_interval(histogram, 0.99, LEVEL),
         censored_count: bounds.map_or(0, |bounds| bounds.count),
-        censored_min_ns: bounds.map(|bounds| uncertain_from_ns(histogram, bounds)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn uncertain_from(bounds_ns: &[u64]) -> u64 {
-        let mut tally = Tally::default();
-        (1..=10_000).for_each(|value| tally.record(LatencyKind::Response, value * 1000));
-        bounds_ns.iter().for_each(|value| tally.record_response_bound(*value));
-        uncertain_from_ns(tally.latency.get(LatencyKind::Response), tally.response_bounds)
-    }
-
-    #[test]
-    fn a_few_low_bounds_leave_the_median_certain_and_many_do_not() {
-        assert!(uncertain_from(&[500_000; 3]) > 9_900_000, "three in ten thousand move the far tail at most");
-        assert!(uncertain_from(&[500_000; 300]) <= 5_100_000, "three in a hundred move the median");
-    }
-
-    #[test]
-    fn bounds_above_a_percentile_do_not_touch_it() {
-        assert_eq!(uncertain_from(&[60_000_000; 300]), 60_000_000);
+        censored_min_ns: bounds.and_then(|bounds| uncertain_from_ns(histogram, bounds)),
     }
 }

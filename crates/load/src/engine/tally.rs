@@ -4,6 +4,7 @@
 
 use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind, LatencySet};
 use sysdyno_record::units::MonoNs;
+use sysdyno_stats::censored::LowerBounds;
 
 /// Status codes are counted from 100 to 599.
 const STATUSES_COUNT: usize = 500;
@@ -20,22 +21,6 @@ pub(super) struct Tally {
     pub connections_closed_idle: u64,
     pub response_bounds: LowerBounds,
     pub service_bounds: LowerBounds,
-}
-
-/// How many values of a histogram are only lower bounds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LowerBounds {
-    pub count: u64,
-    pub min_ns: u64,
-}
-
-impl LowerBounds {
-    const NONE: LowerBounds = LowerBounds { count: 0, min_ns: u64::MAX };
-
-    fn add(&mut self, other: LowerBounds) {
-        self.count += other.count;
-        self.min_ns = self.min_ns.min(other.min_ns);
-    }
 }
 
 impl Default for Tally {
@@ -63,13 +48,13 @@ impl Tally {
     /// Records a response time that is known only to be at least this.
     pub(super) fn record_response_bound(&mut self, value_ns: u64) {
         self.record(LatencyKind::Response, value_ns);
-        self.response_bounds.add(LowerBounds { count: 1, min_ns: value_ns });
+        self.response_bounds.add(LowerBounds::of(value_ns));
     }
 
     /// Records a service time that is known only to be at least this.
     pub(super) fn record_service_bound(&mut self, value_ns: u64) {
         self.record(LatencyKind::Service, value_ns);
-        self.service_bounds.add(LowerBounds { count: 1, min_ns: value_ns });
+        self.service_bounds.add(LowerBounds::of(value_ns));
     }
 
     pub(super) fn count_status(&mut self, status: u16) {

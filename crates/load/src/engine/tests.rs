@@ -71,6 +71,7 @@ fn plan(url: &str) -> LoadPlan {
         threads: 1,
         seed: 1,
         fail_if: vec![],
+        probe: None,
     }
 }
 

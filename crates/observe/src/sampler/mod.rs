@@ -1,20 +1,21 @@
 //! Takes samples: one pass over all collectors, one row.
 
-mod beats;
 mod budget;
 mod seat;
 
-use crate::collect::{Beat, COLLECTORS, Pass};
+use crate::collect::{COLLECTORS, Pass};
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::watch::Scene;
 use crate::{ListenerFilter, clock, discover};
-use beats::Beats;
 use budget::Budget;
 use seat::Seat;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::series::{Column, Row, SeriesLine};
 use sysdyno_record::units::MonoNs;
+
+/// Between two looks for what came and went. Unit: nanoseconds.
+const LOOK_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// Samples per second that a plan may ask for, at most.
 pub const MAX_RATE_HZ: f64 = 1000.0;
@@ -44,7 +45,7 @@ pub struct Sampler {
     scene: Scene,
     seats: Vec<Seat>,
     buffer: Vec<u8>,
-    beats: Beats,
+    next_look: MonoNs,
     is_header_due: bool,
     budget: Budget,
 }
@@ -70,17 +71,16 @@ impl Sampler {
             // A target that is not found now may be found later.
             watch.extend(discover::find_target_processes(endpoint).unwrap_or_default());
         }
-        let period_ns = (1e9 / plan.hz).round() as u64;
         let mut sampler = Sampler {
             scene: Scene::new(plan.roots, plan.target_port, watch),
             seats: COLLECTORS.iter().map(|(pace, make)| Seat::new(*pace, make())).collect(),
             buffer: Vec::new(),
-            beats: Beats::new(period_ns),
+            next_look: MonoNs(0),
             is_header_due: true,
-            budget: Budget::new(period_ns),
+            budget: Budget::new((1e9 / plan.hz).round() as u64),
         };
         sampler.read();
-        sampler.beats = Beats::new(period_ns);
+        sampler.next_look = MonoNs(0);
         Ok(sampler)
     }
 
@@ -109,11 +109,12 @@ impl Sampler {
     /// Reads all collectors; returns the window.
     fn read(&mut self) -> [MonoNs; 2] {
         let now = clock::monotonic();
-        let beat = self.beats.take(now);
-        if beat == Beat::Second {
+        let is_look = now >= self.next_look;
+        if is_look {
+            self.next_look = MonoNs(now.0 + LOOK_INTERVAL_NS);
             self.scene.look(now, &mut self.buffer);
         }
-        let mut pass = Pass { scene: &mut self.scene, buffer: &mut self.buffer, beat };
+        let mut pass = Pass { scene: &mut self.scene, buffer: &mut self.buffer, is_look };
         let begin = clock::monotonic();
         for seat in &mut self.seats {
             self.is_header_due |= seat.read(&mut pass);

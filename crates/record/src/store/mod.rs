@@ -41,6 +41,9 @@ pub const MAX_TRIALS: usize = 1024;
 /// Most values of the series that are kept in memory, columns times rows, at 16 bytes each.
 pub const MAX_SERIES_VALUES: usize = 128 << 20;
 
+/// Most operations of a probe that are kept in memory, at 72 bytes each.
+pub const MAX_PROBE_REPLIES: usize = 4 << 20;
+
 const MANIFEST: &str = "manifest.json";
 const PLAN: &str = "plan.json";
 const FACTS: &str = "facts.json";
@@ -49,6 +52,7 @@ const INTERVALS: &str = "intervals.jsonl";
 const LATENCY: &str = "latency.hlog";
 const SERIES: &str = "series.jsonl";
 const EVENTS: &str = "events.jsonl";
+const PROBE: &str = "probe.jsonl";
 const ANALYSIS: &str = "analysis.json";
 const REPORT: &str = "report.html";
 

@@ -4,7 +4,7 @@ use super::folder::Folder;
 use super::lines::{Caps, Line, read_lines};
 use super::{
     ANALYSIS, EVENTS, FACTS, INTERVALS, LATENCY, MANIFEST, MAX_DOCUMENT_BYTES, MAX_MANIFEST_BYTES,
-    MAX_SERIES_VALUES, MAX_TRIALS, PLAN, REPORT, SERIES, TRIALS, plausible, verify,
+    MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, PLAN, PROBE, REPORT, SERIES, TRIALS, plausible, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -14,6 +14,7 @@ use crate::hlog;
 use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use crate::manifest::{Manifest, RunStatus, SCHEMA};
 use crate::plan::Plan;
+use crate::probe::ProbeReply;
 use crate::series::{Row, Series, SeriesLine};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -38,6 +39,8 @@ pub struct Run {
     pub series: Series,
     /// Marks on the time axis.
     pub events: Vec<Event>,
+    /// Operations of the probe, in the order in which they ended; empty if there was no probe.
+    pub probe: Vec<ProbeReply>,
     /// What was concluded; `None`: not yet, or damaged.
     pub analysis: Option<Analysis>,
     /// Latency of the measured phases, merged, by trial.
@@ -98,6 +101,7 @@ impl Run {
             intervals: read_intervals(&folder, caps, &mut damage)?,
             series: read_series(&folder, caps, &mut damage)?,
             events: read_events(&folder, caps, &mut damage)?,
+            probe: read_probe(&folder, caps, &mut damage)?,
             analysis: read_document(&folder, ANALYSIS, &mut damage)?,
             latency: read_latency(&folder, caps, &trials, &mut damage)?,
             is_incomplete: manifest.status == RunStatus::Running
@@ -128,7 +132,7 @@ impl Run {
 
     /// Tells of files that are not as long as the manifest says; [`Run::verify`] also looks at what is in them.
     fn compare_lengths(&mut self) -> Result<(), RecordError> {
-        for name in [PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, ANALYSIS] {
+        for name in [PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, PROBE, ANALYSIS] {
             let Some(digest) = self.manifest.files.get(name) else { continue };
             let Some(file) = self.folder.open_file(name)? else {
                 let told = format!("'{name}' is missing");
@@ -307,6 +311,32 @@ fn read_events(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<
         },
     })?;
     Ok(events)
+}
+
+/// A run without a probe has no such file; that one is missing is told by comparison with the manifest.
+fn read_probe(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<ProbeReply>, RecordError> {
+    let mut replies = Vec::new();
+    if folder.open_file(PROBE)?.is_none() {
+        return Ok(replies);
+    }
+    read_lines(folder, PROBE, caps, damage, |line| match serde_json::from_slice::<ProbeReply>(line) {
+        Ok(reply) if reply.end_mono_ns < reply.intended_mono_ns => {
+            Line::Malformed("it ends before it was to begin".into())
+        }
+        Ok(_) if replies.len() >= MAX_PROBE_REPLIES => {
+            Line::Enough(format!("more than {MAX_PROBE_REPLIES} operations"))
+        }
+        Ok(reply) => {
+            replies.push(reply);
+            Line::Taken
+        }
+        // Valid JSON of another shape may be what a newer version knows.
+        Err(error) => match serde_json::from_slice::<IgnoredAny>(line) {
+            Ok(_) => Line::Unknown,
+            Err(_) => Line::Malformed(error.to_string()),
+        },
+    })?;
+    Ok(replies)
 }
 
 fn read_latency(

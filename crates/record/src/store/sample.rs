@@ -7,6 +7,7 @@ use crate::facts::{Fact, HostFacts};
 use crate::load::*;
 use crate::manifest::{ClockPair, RunKind, Tool};
 use crate::plan::*;
+use crate::probe::{ProbeOutcome, ProbeReply};
 use crate::series::{Column, ReadingKind, Row, SeriesLine};
 use crate::units::{Bytes, MonoNs, SpanNs, WallNs};
 use std::path::Path;
@@ -63,6 +64,7 @@ pub(super) fn load_plan() -> LoadPlan {
         threads: 1,
         seed: 7,
         fail_if: vec!["p99>20ms".into()],
+        probe: None,
     }
 }
 
@@ -250,6 +252,21 @@ pub(super) fn analysis() -> Analysis {
             unit: "ns".into(),
             sentence: "p99 > 20 ms: cannot be decided: not supported by 200 samples, 1,000 are needed".into(),
         }],
+        probe: None,
+    }
+}
+
+pub(super) fn probe_reply(sequence: u64) -> ProbeReply {
+    let intended = MonoNs(6_000_000_000 + 100_000_000 * sequence);
+    ProbeReply {
+        trial: 1,
+        sequence,
+        intended_mono_ns: intended,
+        sent_mono_ns: Some(MonoNs(intended.0 + 60_000)),
+        end_mono_ns: MonoNs(intended.0 + 1_060_000),
+        outcome: ProbeOutcome::Received,
+        connect_ns: (sequence == 1).then_some(200_000),
+        status: Some(200),
     }
 }
 
@@ -261,6 +278,7 @@ pub(super) fn write_run(runs_dir: &Path, suffix: u32) -> RunWriter {
     writer.series(&series_header()).expect("writes");
     (0..5).for_each(|number| writer.series(&series_row(number)).expect("writes"));
     (0..3).for_each(|number| writer.event(&event(number)).expect("writes"));
+    (1..4).for_each(|sequence| writer.probe(&probe_reply(sequence)).expect("writes"));
     for trial in [1, 2] {
         writer.trial_begin(&trial_begin(trial)).expect("writes");
         for second in [0, 1] {

@@ -47,6 +47,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(run.intervals[3], sample::interval(2, 1));
     assert_eq!(run.analysis, Some(sample::analysis()));
     assert_eq!(run.events, (0..3).map(sample::event).collect::<Vec<_>>());
+    assert_eq!(run.probe, (1..4).map(sample::probe_reply).collect::<Vec<_>>());
     assert_eq!(run.series.values("a_count", "host").expect("a column")[2], Some(3.0));
     let mut latency = sample::latency(2, 0);
     latency.merge(&sample::latency(2, 1));
@@ -56,7 +57,8 @@ fn what_is_written_is_read_back() {
 }
 
 /// Every file of a finished run that is digested.
-const DIGESTED: [&str; 9] = [PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, ANALYSIS, MANIFEST];
+const DIGESTED: [&str; 10] =
+    [PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, PROBE, ANALYSIS, MANIFEST];
 
 fn totals(latency: &LatencySet) -> u64 {
     LatencyKind::ALL.iter().map(|kind| latency.get(*kind).count()).sum()
@@ -66,6 +68,7 @@ fn totals(latency: &LatencySet) -> u64 {
 fn assert_prefix(cut: &Run, whole: &Run, what: &str) {
     assert!(whole.intervals.starts_with(&cut.intervals), "{what}");
     assert!(whole.events.starts_with(&cut.events), "{what}");
+    assert!(whole.probe.starts_with(&cut.probe), "{what}");
     assert!(whole.series.windows().starts_with(cut.series.windows()), "{what}");
     for column in cut.series.columns() {
         let values = |run: &Run| run.series.values(&column.name, &column.scope).expect("a column").to_vec();

@@ -2,7 +2,9 @@
 
 use super::folder::Folder;
 use super::verify::{self, hexadecimal};
-use super::{ANALYSIS, EVENTS, FACTS, INTERVALS, LATENCY, MANIFEST, PLAN, REPORT, SERIES, TRIALS, redact};
+use super::{
+    ANALYSIS, EVENTS, FACTS, INTERVALS, LATENCY, MANIFEST, PLAN, PROBE, REPORT, SERIES, TRIALS, redact,
+};
 use crate::RecordError;
 use crate::analysis::Analysis;
 use crate::event::Event;
@@ -11,6 +13,7 @@ use crate::hlog::{LogEncoder, LogTag};
 use crate::load::{Interval, LatencyKind, LatencySet, TrialBegin, TrialEnd};
 use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
 use crate::plan::Plan;
+use crate::probe::ProbeReply;
 use crate::series::SeriesLine;
 use crate::units::WallNs;
 use serde::Serialize;
@@ -50,6 +53,8 @@ pub struct RunWriter {
     folder: Folder,
     manifest: Manifest,
     logs: [Log; LOG_NAMES.len()],
+    /// Made with its first line: few runs have a probe.
+    probe: Option<Log>,
     encoder: LogEncoder,
     stopped: Option<String>,
 }
@@ -105,7 +110,8 @@ impl RunWriter {
         }
         folder.sync()?;
         let logs = logs.try_into().expect("one log was made per name");
-        let mut writer = RunWriter { folder, manifest, logs, encoder: LogEncoder::default(), stopped: None };
+        let encoder = LogEncoder::default();
+        let mut writer = RunWriter { folder, manifest, logs, probe: None, encoder, stopped: None };
         let header = LogEncoder::header(writer.manifest.started_unix_ns);
         writer.append(LogIndex::Latency, &header)?;
         Ok(writer)
@@ -177,6 +183,24 @@ impl RunWriter {
         self.line(LogIndex::Events, event)
     }
 
+    /// Writes one operation of a probe.
+    pub fn probe(&mut self, reply: &ProbeReply) -> Result<(), RecordError> {
+        self.refuse_if_stopped(PROBE)?;
+        let mut bytes =
+            serde_json::to_vec(reply).map_err(|error| self.unwritable(PROBE, error.to_string()))?;
+        bytes.push(b'\n');
+        let written = self.append_probe(&bytes);
+        self.stop_on_error(written)
+    }
+
+    fn append_probe(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        let log = match &mut self.probe {
+            Some(log) => log,
+            none => none.insert(Log::create(&self.folder, PROBE)?),
+        };
+        log.append(bytes).map_err(RecordError::io("write", self.folder.path_of(PROBE)))
+    }
+
     /// Writes `analysis.json`, in the place of an earlier one.
     pub fn analysis(&mut self, analysis: &Analysis) -> Result<(), RecordError> {
         self.document(ANALYSIS, analysis)
@@ -194,7 +218,7 @@ impl RunWriter {
     /// Cost: one fsync per file. The death of the process loses nothing even without it.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         let mut synced = self.folder.sync();
-        for log in &self.logs {
+        for log in self.logs.iter().chain(&self.probe) {
             synced = synced.and_then(|()| log.sync(&self.folder));
         }
         self.stop_on_error(synced)
@@ -215,7 +239,7 @@ impl RunWriter {
             if stopped.is_some() && status == RunStatus::Complete { RunStatus::Failed } else { status };
         self.manifest.reason = stopped.or(reason);
         self.manifest.ended_unix_ns = Some(ended);
-        for log in &self.logs {
+        for log in self.logs.iter().chain(&self.probe) {
             self.manifest.files.insert(log.name.into(), log.digest());
         }
         self.manifest.manifest_sha256 = Some(verify::BLANK_SHA256.into());

@@ -5,6 +5,7 @@ use super::style::{Style, Tone};
 use crate::escape;
 use crate::input::ReportInput;
 use crate::number;
+use crate::probe;
 use sysdyno_record::load::LatencySummary;
 
 /// Columns of a value; `≥ 999 ms` and a gap fit.
@@ -29,6 +30,10 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     for (label, summary) in rows.into_iter().filter(|(_, summary)| summary.count > 0) {
         let rank = if label == "slip" { Rank::Useful } else { Rank::Needed };
         screen.row(rank, (Tone::Plain, label), &[(Tone::Plain, &row_of(&style, cells(summary)))]);
+    }
+    if let Some(summary) = &analysis.probe {
+        let text = format!("({}), beside the load: {}", summary.kind.name(), probe::row(summary));
+        screen.row(Rank::Useful, (Tone::Plain, "probe"), &[(Tone::Plain, &text)]);
     }
 }
 

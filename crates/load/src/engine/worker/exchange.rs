@@ -3,6 +3,7 @@
 use super::super::connection::State;
 use super::Worker;
 use crate::engine::clock;
+use crate::failure;
 use crate::http1::Progress;
 use crate::io::{Completion, Io, Send, Slot, Submitted};
 use rustix::io::Errno;
@@ -95,7 +96,7 @@ impl<I: Io> Worker<'_, I> {
             self.io.close(slot);
             return self.dial(slot, now);
         }
-        self.fail(slot, class_of(errno), now);
+        self.fail(slot, failure::of_exchange(errno), now);
     }
 
     /// Sends the rest of a request that did not fit into the socket.
@@ -110,7 +111,7 @@ impl<I: Io> Worker<'_, I> {
         match self.io.send(slot, bytes, connection.send_offset) {
             Send::Complete => connection.state = State::Waiting,
             Send::Partial(offset) => connection.send_offset = offset,
-            Send::Failed(errno) => return self.fail(slot, class_of(errno), now),
+            Send::Failed(errno) => return self.fail(slot, failure::of_exchange(errno), now),
         }
         if self.job.has_idle_deadline {
             self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
@@ -167,7 +168,7 @@ impl<I: Io> Worker<'_, I> {
     fn broken(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
         match self.connections[slot as usize].state {
             State::Dialing | State::DialingFor => self.dial_failed(slot, errno, now),
-            State::Sending | State::Waiting => self.fail(slot, class_of(errno), now),
+            State::Sending | State::Waiting => self.fail(slot, failure::of_exchange(errno), now),
             State::Idle => self.closed_while_free(slot),
             State::Closed | State::Tainted => {}
         }
@@ -175,16 +176,7 @@ impl<I: Io> Worker<'_, I> {
 
     /// A connection could not be established.
     pub(super) fn dial_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
-        let class = match errno {
-            Errno::CONNREFUSED | Errno::NOENT => FailureClass::ConnectRefused,
-            Errno::TIMEDOUT => FailureClass::ConnectTimeout,
-            Errno::CONNRESET | Errno::CONNABORTED => FailureClass::ConnectReset,
-            Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::NETDOWN => FailureClass::ConnectUnreachable,
-            // A Unix socket whose queue is full, or a TCP connect without a free port.
-            Errno::AGAIN => FailureClass::ConnectRefused,
-            other => class_of(other),
-        };
-        self.connect_failed(slot, class, now);
+        self.connect_failed(slot, failure::of_connect(errno), now);
     }
 
     /// Counts a failed connection and stops the trial if there are too many in a row.
@@ -205,17 +197,5 @@ impl<I: Io> Worker<'_, I> {
             self.connections[slot as usize].state = State::Closed;
             if is_sending { self.ready.push_back(slot) } else { self.vacant.push_back(slot) }
         }
-    }
-}
-
-/// The class of an error on an established connection, or of a local one.
-fn class_of(errno: Errno) -> FailureClass {
-    match errno {
-        Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED | Errno::NOTCONN => FailureClass::Reset,
-        Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH => FailureClass::ConnectUnreachable,
-        Errno::MFILE | Errno::NFILE => FailureClass::LocalFdLimit,
-        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => FailureClass::LocalPorts,
-        Errno::NOBUFS | Errno::NOMEM => FailureClass::LocalBuffers,
-        _ => FailureClass::LocalOther,
     }
 }

@@ -1,0 +1,126 @@
+//! Does an outsider see what the load saw? The probe beside it has its own connection, thread and schedule.
+
+use super::{Check, Examine, Observation};
+use crate::format::{counted, duration, percent};
+use crate::probe::ProbeTally;
+use crate::threshold::{HOUSE, Threshold};
+use crate::view::TrialView;
+use sysdyno_record::load::LatencySummary;
+use sysdyno_record::probe::{ProbeKind, ProbeSummary};
+use sysdyno_stats::proportion::wilson;
+
+const REPLIES: Threshold = Threshold::new(
+    "operations of the probe in the measured phases that a comparison of medians needs",
+    20.0,
+    "count",
+    "a median is published when ten values lie beyond it",
+);
+const TIMES: Threshold = Threshold::new(
+    "the longer ÷ the shorter median, between the nearer ends of their 95 % intervals",
+    1.5,
+    "ratio",
+    HOUSE,
+);
+const MARGIN: Threshold = Threshold::new(
+    "the longer − the shorter median, likewise",
+    1e6,
+    "ns",
+    "house value: what a thread pays that wakes ten times a second, on a CPU that was asleep or at work",
+);
+const LOSS: Threshold = Threshold::new(
+    "lost share of the probe, at the lower end of its 95 % interval, beyond that of the load",
+    0.02,
+    "ratio",
+    HOUSE,
+);
+
+/// Level of the intervals.
+const LEVEL: f64 = 0.95;
+
+/// V40.
+pub(super) const DISAGREES: Check = Check {
+    id: "V40",
+    name: "outsider-disagrees",
+    meaning: "The probe beside an open load waited or failed otherwise than the load's own requests: either the generator does not see what others see, or newcomers are treated differently.",
+    thresholds: &[REPLIES, TIMES, MARGIN, LOSS],
+    remedy: "look at slip and connections (too few of them make the load wait where an outsider does not), at limits per client and at the accept queue; repeat with the probe on another host",
+    examine: Examine::Trial(examine),
+};
+
+/// Times are compared from the actual send: that the probe's own thread was late is not the server's doing.
+fn examine(view: &TrialView) -> Option<Observation> {
+    let plan = view.plan().probe.filter(|plan| plan.kind == ProbeKind::Http && view.is_open())?;
+    let probe = ProbeTally::of_measured(view).summary(&plan);
+    let ended = probe.sent_count - probe.in_flight_count.min(probe.sent_count);
+    if (ended as f64) < REPLIES.value {
+        return Observation::remark(format!(
+            "the probe is not compared with the load: {} ended in the measured phases, {} are needed",
+            counted(ended as f64, "operation"),
+            REPLIES.value
+        ));
+    }
+    let waited = waits(&probe.service_time_ns, &view.summary(view.felt_kind()));
+    let lost = losses(&probe, view);
+    match (waited, lost) {
+        (None, None) => None,
+        (waited, lost) => {
+            let texts: Vec<String> = waited.into_iter().chain(lost).collect();
+            Observation::suspect(texts.join("; "))
+        }
+    }
+}
+
+/// How the medians differ; `None`: not beyond their intervals and the margins.
+fn waits(probe: &LatencySummary, load: &LatencySummary) -> Option<String> {
+    let (mine, theirs) = (Middle::of(probe)?, Middle::of(load)?);
+    // Of a lower bound it is not known how far it lies above the other.
+    let is_longer = mine.is_beyond(&theirs) && !theirs.is_bound;
+    let is_shorter = theirs.is_beyond(&mine) && !mine.is_bound;
+    (is_longer || is_shorter).then(|| {
+        let (mine, theirs) = (mine.text(), theirs.text());
+        format!("an outsider waited {mine} where the load says {theirs}, medians with 95 % intervals")
+    })
+}
+
+/// A median with its interval. Unit: nanoseconds.
+struct Middle {
+    median: f64,
+    low: f64,
+    high: f64,
+    is_bound: bool,
+}
+
+impl Middle {
+    fn of(summary: &LatencySummary) -> Option<Middle> {
+        let median = summary.p50?;
+        let [low, high] = summary.p50_interval.unwrap_or([median; 2]);
+        let is_bound = summary.censored_min_ns.is_some_and(|least| median >= least);
+        Some(Middle { median: median as f64, low: low as f64, high: high as f64, is_bound })
+    }
+
+    fn is_beyond(&self, other: &Middle) -> bool {
+        self.low > TIMES.value * other.high && self.low - other.high > MARGIN.value
+    }
+
+    fn text(&self) -> String {
+        let sign = if self.is_bound { "at least " } else { "" };
+        format!("{sign}{} ({}–{})", duration(self.median), duration(self.low), duration(self.high))
+    }
+}
+
+/// How the losses differ; what the probe could not send is not the server's doing.
+fn losses(probe: &ProbeSummary, view: &TrialView) -> Option<String> {
+    let lost = probe.timed_out_count + probe.failed_count;
+    let all = lost + probe.received_count;
+    let mine = wilson(lost, all, LEVEL)?;
+    let counts = view.counts();
+    let missed = counts.failed.saturating_add(counts.timed_out).saturating_add(counts.unsent);
+    let theirs = wilson(missed.min(counts.scheduled), counts.scheduled, LEVEL)?;
+    (mine.low > theirs.high + LOSS.value).then(|| {
+        format!(
+            "{lost} of {} of an outsider were lost where the load lost {}",
+            counted(all as f64, "operation"),
+            percent(theirs.point)
+        )
+    })
+}
