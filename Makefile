@@ -5,19 +5,24 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 BENCH_ROUNDS ?= 9
 BENCH_SECONDS ?= 3
+PAGE ?=
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build demo test bench fuzz install clean
+.PHONY: help build demo test bench bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
 	@echo 'make demo               build it, then measure a built-in server with a planted bottleneck, in about a minute'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
-	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab and h2load on the same nginx'
-	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS))'
+	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load and others on the same nginx;'
+	@echo '                        slip, scaling, memory; about 20 minutes on a quiet machine'
+	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) PAGE=docs/bench.md)'
+	@echo 'make bench-tools        install the tools to compare with; as root by apt-get, oha by cargo'
+	@echo 'make witness            service times beside those of a packet capture of the same run; as root'
+	@echo '                        (PAGE=docs/method/witness.md)'
 	@echo 'make fuzz               feed the HTTP parser what no server should send (FUZZ_SECONDS=$(FUZZ_SECONDS))'
 	@echo 'make install PREFIX=    install program, man pages, completions and documents ($(PREFIX))'
 	@echo 'make clean              remove everything that was built'
@@ -33,7 +38,13 @@ test:
 	scripts/test
 
 bench: build
-	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM)
+	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM) $(if $(PAGE),--markdown '$(PAGE)')
+
+bench-tools:
+	bench/tools
+
+witness: build
+	bench/witness --program $(PROGRAM) $(if $(PAGE),--markdown '$(PAGE)')
 
 fuzz:
 	scripts/fuzz $(FUZZ_SECONDS)

@@ -1,0 +1,114 @@
+"""Options, the order of things, and where results go."""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import sys
+import tempfile
+import time
+
+from bench import contenders, contest, idle, machine, observing, page, process, programs, scaling, slip
+from bench.programs import ROOT
+from bench.scenarios import SCENARIOS
+from bench.servers import Nginx
+
+RESULTS = ROOT / "bench/results"
+PARTS = (*(scenario.id for scenario in SCENARIOS), "idle", "scaling", "slip", "observing")
+SLIP_SECONDS_PER_SECOND = 10 / 3
+IDLE_ROUNDS, SLIP_ROUNDS = 3, 3
+"""The most rounds of the parts whose runs are long."""
+
+
+def parse(arguments):
+    """What was typed."""
+    parser = argparse.ArgumentParser(prog="bench/run", description="Measures what a request costs, beside other tools.")
+    parser.add_argument("--scenarios", default=",".join(PARTS), help=f"which parts [default: {','.join(PARTS)}]")
+    parser.add_argument("--rounds", type=int, default=9, help="rounds of each scenario [default: 9]")
+    parser.add_argument("--seconds", type=int, default=3, help="length of each tool's run [default: 3]")
+    parser.add_argument("--quick", action="store_true", help="2 rounds of 1 second: does everything work?")
+    parser.add_argument("--program", default=str(ROOT / "target/release/sysdyno"), help="sysdyno")
+    parser.add_argument("--markdown", metavar="FILE", help="write the page of the result there, too")
+    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing; take this result")
+    options = parser.parse_args(arguments)
+    options.scenarios = options.scenarios.split(",")
+    if unknown := set(options.scenarios) - set(PARTS):
+        parser.error(f"no scenario '{unknown.pop()}'; there are {', '.join(PARTS)}")
+    if options.quick:
+        options.rounds, options.seconds = 2, 1
+    if options.rounds < 1 or options.seconds < 1:
+        parser.error("rounds and seconds have to be positive")
+    options.program = os.path.abspath(options.program)
+    return options
+
+
+def measure(options, typed):
+    """Everything that was asked for, as one document."""
+    if not os.access(options.program, os.X_OK):
+        raise process.CannotMeasure(f"no program at '{options.program}'\nhint: make build")
+    if os.cpu_count() < 2:
+        raise process.CannotMeasure("server and generator need a CPU each")
+    chosen, absent = contenders.present(options.program)
+    default, ios = programs.back_ends(options.program)
+    ios = [default, *(io for io in ios if io != default)]
+    result = {
+        "schema": "sysdyno.bench/1",
+        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "command": shlex.join(["bench/run", *typed]),
+        "machine": machine.describe(),
+        "versions": programs.versions(options.program),
+        "options": {"rounds": options.rounds, "seconds": options.seconds},
+        "absent": absent + ([] if programs.find("wrk2") else ["wrk2"]),
+        "back_ends": ios,
+        "scenarios": {},
+    }
+    with tempfile.TemporaryDirectory(prefix="sysdyno-bench-runs-") as runs:
+        with Nginx() as server:
+            for scenario in SCENARIOS:
+                if scenario.id in options.scenarios:
+                    rounds = contest.run(scenario, chosen, server, options, runs)
+                    result["scenarios"][scenario.id] = {
+                        "seconds": contest.run_seconds(scenario, options),
+                        "rounds": rounds,
+                        "summary": contest.summarise(rounds),
+                    }
+            if "slip" in options.scenarios:
+                rounds, seconds = min(SLIP_ROUNDS, options.rounds), round(options.seconds * SLIP_SECONDS_PER_SECOND)
+                rows = slip.run(options.program, ios, server, rounds, seconds, runs)
+                result["slip"] = {"seconds": seconds, "rounds": rows, "summary": slip.summarise(rows)}
+        if "idle" in options.scenarios:
+            rows = idle.run(options.program, ios, min(IDLE_ROUNDS, options.rounds), runs)
+            result["idle"] = {"rounds": rows, "summary": idle.summarise(rows)}
+        if "scaling" in options.scenarios:
+            rows = scaling.run(options.program, ios, options, runs)
+            result["scaling"] = {"rounds": rows, "summary": scaling.summarise(rows)}
+    if "observing" in options.scenarios:
+        result["observing"] = observing.run()
+    return result
+
+
+def keep(result):
+    """Writes a result among the others; where."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / time.strftime("%Y%m%d-%H%M%S.json", time.gmtime())
+    path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    return path
+
+
+def main(typed):
+    options = parse(typed)
+    try:
+        if options.source:
+            result = json.loads(pathlib.Path(options.source).read_text())
+        else:
+            result = measure(options, typed)
+            path = keep(result)
+            print(f"all rounds: {path.relative_to(ROOT)}", file=sys.stderr)
+    except process.CannotMeasure as error:
+        print(f"error: cannot measure: {error}", file=sys.stderr)
+        return 2
+    print(page.text(result))
+    if options.markdown:
+        pathlib.Path(options.markdown).write_text(page.markdown(result))
+    return 0

@@ -1,0 +1,214 @@
+"""The page of a result, and the same on a terminal. Computes nothing that is not in the result."""
+
+import pathlib
+import re
+
+from bench import layout, targets
+from bench.scenarios import SCENARIOS
+
+TEMPLATE = pathlib.Path(__file__).with_name("page.template")
+OTHER_CPUS_MAX = 0.10
+"""House value: more than a tenth of a CPU of other work touches the figures."""
+ROUNDS_MIN = 6
+"""The fewest rounds of which an interval of 95 % exists: 1 − 2 × 2⁻⁶ = 96.9 %."""
+
+
+def scenario_table(part):
+    """The tools under one scenario."""
+    table = layout.Table(
+        "tool", "CPU µs/req", "user", "system", "req/s", "p99 ms", "RSS MiB", "ratio", "interval", "others", "failed"
+    )
+    for name, tool in part["summary"]["tools"].items():
+        table.add(
+            name,
+            *(layout.number(tool[column]) for column in ("cpu_us", "user_us", "system_us")),
+            layout.number(tool["rate_hz"], 0),
+            layout.number(tool["p99_ms"]),
+            layout.number(tool["rss_mib"], 1),
+            layout.number(tool["ratio"], 3),
+            layout.interval(tool["ratio"], 3),
+            layout.number(tool["other_cpus"]),
+            f"{tool['failed']:,}",
+        )
+    return table
+
+
+def target_table(result):
+    """Every target beside what was measured."""
+    table = layout.Table("target", "limit", "measured", "interval", "result")
+    for target in targets.TARGETS:
+        estimate = target.find(result)
+        table.add(
+            target.text,
+            f"{target.direction} {target.limit:g} {target.unit}".strip(),
+            f"{layout.number(estimate, target.digits)} {target.unit if estimate else ''}".strip(),
+            layout.interval(estimate, target.digits),
+            targets.judge(target, estimate),
+        )
+    return table
+
+
+def idle_table(result):
+    """Memory of idle connections."""
+    table = layout.Table("back end", "peak RSS MiB", "interval", "connections seen", "failed requests")
+    for io, row in result["idle"]["summary"].items():
+        table.add(io, layout.number(row["rss_mib"], 1), layout.interval(row["rss_mib"], 1), f"{row['connections']:,}", row["failed"])
+    return table
+
+
+def scaling_table(result):
+    """One thread and two."""
+    table = layout.Table("back end", "one req/s", "two req/s", "by rate", "interval", "one CPU µs/req", "two", "by CPU", "interval")
+    for io, row in result["scaling"]["summary"].items():
+        table.add(
+            io,
+            layout.number(row["one_hz"], 0),
+            layout.number(row["two_hz"], 0),
+            layout.number(row["by_rate"]),
+            layout.interval(row["by_rate"]),
+            layout.number(row["one_cpu_us"]),
+            layout.number(row["two_cpu_us"]),
+            layout.number(row["by_cpu"]),
+            layout.interval(row["by_cpu"]),
+        )
+    return table
+
+
+def slip_table(result):
+    """Lateness in an open load."""
+    columns = ("slip_us_p50", "slip_us_p99", "slip_us_p99_9", "slip_us_max", "response_us_p50", "response_us_p99")
+    heads = [column.replace("_us_", " ").replace("p99_9", "p99.9") for column in columns]
+    table = layout.Table("sender, arrivals", *heads, "interval of slip p99", "CPU", "achieved", "others", "verdicts")
+    for name, row in result["slip"]["summary"].items():
+        verdicts = ", ".join(f"{row['verdicts'].count(word)} {word}" for word in sorted(set(row["verdicts"])))
+        reasons = f" ({', '.join(row['reasons'])})" if row["reasons"] else ""
+        table.add(
+            name,
+            *(layout.number(row[column], 1) for column in columns),
+            layout.interval(row["slip_us_p99"], 1),
+            layout.number(row["generator_cpus"]),
+            layout.number(row["achieved_ratio"], 3),
+            layout.number(row["other_cpus"]),
+            (verdicts or "–") + reasons,
+        )
+    return table
+
+
+def parts(result):
+    """Heading and table of everything that was measured."""
+    found = []
+    for scenario in SCENARIOS:
+        if scenario.id in result["scenarios"]:
+            part = result["scenarios"][scenario.id]
+            found.append((f"{scenario.title}; {len(part['rounds'])} rounds of {part['seconds']} s", scenario_table(part)))
+    for name, heading, table in (
+        ("idle", "10,000 idle connections", idle_table),
+        ("scaling", "two threads and one, against the built-in target", scaling_table),
+        ("slip", "slip at 50,000 requests/s, µs", slip_table),
+    ):
+        if name in result:
+            found.append((heading, table(result)))
+    return found
+
+
+def cautions(result):
+    """What speaks against the figures."""
+    found = []
+    if result["options"]["rounds"] < ROUNDS_MIN:
+        found.append(f"Only {result['options']['rounds']} rounds: too few for intervals.")
+    # Tools that spin and tools that wait see other work differently, so the worst one counts.
+    others = [
+        tool["other_cpus"]["median"]
+        for part in result["scenarios"].values()
+        for tool in part["summary"]["tools"].values()
+    ]
+    if others and max(others) > OTHER_CPUS_MAX:
+        found.append(f"The machine was not quiet: up to {max(others):.2f} CPUs were busy with something else.")
+    missing = [scenario.id for scenario in SCENARIOS if scenario.id not in result["scenarios"]]
+    missing += [name for name in ("idle", "scaling", "slip") if name not in result]
+    if missing:
+        found.append(f"Left out: {', '.join(missing)}.")
+    return found
+
+
+def environment_table(result):
+    """Machine and versions."""
+    machine, table = result["machine"], layout.Table("what", "which")
+    memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.1f} GiB"
+    table.add("processor", f"{machine['cpu']}, {machine['cpus']} CPUs{memory}")
+    table.add("kernel", machine["kernel"])
+    table.add("virtualisation", machine["virtualisation"])
+    table.add("idle CPUs", machine["idle"])
+    table.add("load average before", f"{machine['load_average']:.2f}")
+    for name, version in result["versions"].items():
+        table.add(name, version)
+    return table
+
+
+def share_of_sending(result, heading):
+    """How much of sysdyno's CPU time its sending threads take, in words; nothing of tools that do not say."""
+    part = next(
+        result["scenarios"][scenario.id]
+        for scenario in SCENARIOS
+        if scenario.id in result["scenarios"] and heading.startswith(scenario.title)
+    )
+    words = [
+        f"{name}: {tool['thread_us']['median']:.2f} of {tool['cpu_us']['median']:.2f} µs"
+        for name, tool in part["summary"]["tools"].items()
+        if tool["thread_us"]
+    ]
+    return f"Of that in the sending thread: {'; '.join(words)}." if words else ""
+
+
+def text(result):
+    """All tables, for a terminal."""
+    blocks = [f"{heading}\n\n{table.text()}" for heading, table in parts(result)]
+    if "observing" in result:
+        blocks.append(f"cost of observing, at 10 readings a second\n\n{result['observing']}")
+    blocks.append(f"targets\n\n{target_table(result).text()}")
+    level = levels(result)
+    blocks.append(f"intervals hold the true median {level}" if level else "too few rounds for intervals")
+    if result["absent"]:
+        blocks.append(f"not present: {', '.join(result['absent'])}")
+    return "\n\n".join(blocks + cautions(result))
+
+
+def levels(result):
+    """With which certainty intervals hold the median, in words."""
+    ratios = [
+        tool["ratio"] for part in result["scenarios"].values() for tool in part["summary"]["tools"].values()
+    ]
+    level = layout.level(ratios)
+    return f"with a certainty of {level}" if level else None
+
+
+def markdown(result):
+    """The whole page."""
+    tables = dict(
+        (name, table(result).markdown() if name in result else "Not measured in this run.")
+        for name, table in (("idle", idle_table), ("scaling", scaling_table), ("slip", slip_table))
+    )
+    references = {part["summary"]["reference"] for part in result["scenarios"].values()}
+    scenarios = [
+        f"## {heading[0].upper()}{heading[1:]}\n\n{table.markdown()}\n\n{share_of_sending(result, heading)}"
+        for heading, table in parts(result)[: len(result["scenarios"])]
+    ]
+    values = tables | {
+        "date": result["date"],
+        "cautions": "".join(f"> - {caution}\n" for caution in cautions(result)),
+        "environment": environment_table(result).markdown(),
+        "command": result["command"],
+        "targets": target_table(result).markdown(),
+        "absent": ", ".join(result["absent"]) or "none",
+        "reference": " and ".join(sorted(references)) or "sysdyno",
+        "level": levels(result) or "(too few rounds to say)",
+        "scenarios": "\n\n".join(scenarios),
+        "observing": result.get("observing", "not measured in this run"),
+    }
+    return fill(TEMPLATE.read_text(), values)
+
+
+def fill(template, values):
+    """A template with its `{{names}}` replaced; all of them, in one pass, so that no value is taken for a name."""
+    filled = re.sub(r"\{\{(\w+)\}\}", lambda match: values[match.group(1)], template)
+    return re.sub(r"\n{3,}", "\n\n", filled)

@@ -1,0 +1,166 @@
+"""From rounds to tables: summaries, targets, pages, and the witness's agreement."""
+
+import types
+import unittest
+
+from bench import agreement, contenders, contest, idle, layout, page, statistic, targets, witnessing
+from bench.scenarios import SCENARIOS
+
+
+def run_of(cpu_us, **more):
+    return {
+        "cpu_us": cpu_us,
+        "user_us": cpu_us / 10,
+        "system_us": cpu_us * 0.9,
+        "rate_hz": 1e6 / cpu_us,
+        "rss_mib": 5.0,
+        "p99_ms": None,
+        "thread_us": None,
+        "other_cpus": 0.01,
+        "failed": 0,
+    } | more
+
+
+def result(ratio=0.7, rounds=9):
+    rows = [{"sysdyno": run_of(ratio * (10 + drift), thread_us=5.0), "wrk": run_of(10.0 + drift)} for drift in range(rounds)]
+    machine = {"cpu": "A", "cpus": 2, "memory_gib": None, "kernel": "K", "virtualisation": "none seen"}
+    return {
+        "date": "2026-01-01 00:00 UTC",
+        "command": "bench/run",
+        "machine": machine | {"idle": "not said", "load_average": 0.0},
+        "versions": {"sysdyno": "0.1.0", "wrk": "4"},
+        "options": {"rounds": rounds, "seconds": 3},
+        "absent": ["weighttp"],
+        "back_ends": ["epoll"],
+        "scenarios": {"keepalive": {"seconds": 3, "rounds": rows, "summary": contest.summarise(rows)}},
+    }
+
+
+class Targets(unittest.TestCase):
+    def target(self, name):
+        return next(target for target in targets.TARGETS if target.id == name)
+
+    def judged(self, name, values):
+        return targets.judge(self.target(name), statistic.median_of(values))
+
+    def test_met_and_missed_by_how_much(self):
+        self.assertEqual(self.judged("wrk", [0.7] * 9), "met")
+        self.assertEqual(self.judged("wrk", [0.88] * 9), "missed by 10%")
+        self.assertEqual(self.judged("scaling", [1.9] * 9), "met")
+        self.assertEqual(self.judged("scaling", [1.62] * 9), "missed by 10%")
+        self.assertEqual(self.judged("slip", [500.0] * 9), "missed: 10.0 × the limit")
+        self.assertEqual(self.judged("wrk", []), "not measured")
+
+    def test_an_interval_that_holds_the_limit_is_told(self):
+        self.assertEqual(self.judged("wrk", [0.7] * 5 + [0.9] * 4), "met, but the interval reaches beyond")
+        self.assertEqual(self.judged("wrk", [0.7] * 4 + [0.9] * 5), "missed by 12%, but the interval reaches it")
+        self.assertEqual(self.judged("scaling", [1.9] * 5 + [1.7] * 4), "met, but the interval reaches beyond")
+
+    def test_each_finds_its_figure(self):
+        measured = result()
+        self.assertAlmostEqual(self.target("wrk").find(measured)["median"], 0.7)
+        self.assertAlmostEqual(self.target("user").find(measured)["median"], 0.98)
+        for name in ("weighttp", "connect", "idle", "scaling", "slip"):
+            self.assertIsNone(self.target(name).find(measured))
+        estimate = statistic.median_of([1.0])
+        measured["slip"] = {"summary": {"sysdyno (uring), constant": {"slip_us_p99": estimate}}}
+        self.assertIs(self.target("slip").find(measured), estimate)
+        measured["idle"] = {"summary": {"epoll": {"rss_mib": estimate}}}
+        self.assertIs(self.target("idle").find(measured), estimate)
+
+
+class Page(unittest.TestCase):
+    def test_every_name_in_the_template_is_filled(self):
+        text = page.markdown(result())
+        self.assertNotIn("{{", text)
+        self.assertIn("| wrk | 14.00 |", text)
+        self.assertIn("0.700 … 0.700", text)
+        self.assertIn("sysdyno: 5.00 of 9.80 µs", text)
+
+    def test_a_value_is_not_taken_for_a_name(self):
+        self.assertEqual(page.fill("{{a}} {{b}}", {"a": "{{b}}", "b": "2"}), "{{b}} 2")
+
+    def test_what_speaks_against_the_figures_stands_first(self):
+        measured = result(rounds=2)
+        measured["scenarios"]["keepalive"]["summary"]["tools"]["wrk"]["other_cpus"]["median"] = 0.4
+        cautions = " ".join(page.cautions(measured))
+        for words in ("Only 2 rounds", "up to 0.40 CPUs", "Left out: few"):
+            self.assertIn(words, cautions)
+
+    def test_a_bar_in_a_cell_does_not_split_it(self):
+        table = layout.Table("a", "b")
+        table.add("x|y", 1)
+        self.assertIn("x\\|y", table.markdown())
+
+
+class Commands(unittest.TestCase):
+    def test_every_tool_is_told_every_scenario_or_left_out_of_it(self):
+        alike = {scenario.id: set() for scenario in SCENARIOS}
+        for scenario in SCENARIOS:
+            load = contenders.Load(scenario, "127.0.0.1", 8080, 3, 1000)
+            for contender in (*contenders.OTHERS, types.SimpleNamespace(name="sysdyno", command=SYSDYNO)):
+                command = contender.command(load)
+                if command is None:
+                    alike[scenario.id].add(contender.name)
+                elif contender.name != "httperf":
+                    self.assertIn(load.url, command, contender.name)
+        self.assertEqual(alike["connect"], {"h2load"})
+        self.assertEqual(alike["many"], {"httperf"})
+        self.assertEqual(alike["keepalive"] | alike["few"] | alike["large"], set())
+
+
+SYSDYNO = contenders.sysdyno_command("sysdyno", "epoll")
+
+
+class Established(unittest.TestCase):
+    def test_a_connection_counts_once_by_its_client_end(self):
+        text = (
+            "  sl  local_address rem_address   st tx_queue rx_queue\n"
+            "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n"
+            "   1: 0100007F:9C40 0100007F:1F90 01 00000000:00000000\n"
+            "   2: 0100007F:1F90 0100007F:9C40 01 00000000:00000000\n"
+            "   3: 0100007F:9C41 0100007F:1F90 06 00000000:00000000\n"
+        )
+        counter = idle.Established(8080)
+        try:
+            self.assertEqual(counter.count(text), 1)
+        finally:
+            counter.stop()
+
+
+class Agreement(unittest.TestCase):
+    def row(self, own_us=(30, 40, 60), wire_us=(20, 30, 50), **more):
+        times = dict(zip(("p50", "p90", "p99"), (None if value is None else value * 1000 for value in own_us)))
+        document = {
+            "counts": {"written": 100, "ok": 100},
+            "service_time_ns": times,
+            "generator": {"io": "epoll", "timer_error_ns": {"p50": 1000}},
+            "verdict": {"status": "VALID"},
+        }
+        wire = [wire_us[0] * 1000] * 50 + [wire_us[1] * 1000] * 40 + [wire_us[2] * 1000] * 10
+        seen = {"requests": 100, "service_ns": wire, "lost": 0} | more
+        row = agreement.compare(document, {"other_cpus": 0.0}, seen)
+        return agreement.join(witnessing.MODES[0], [row])
+
+    def test_within_the_limit_at_p50_and_p99(self):
+        self.assertTrue(self.row()["agrees"])
+        self.assertTrue(self.row(own_us=(30, 400, 60))["agrees"])
+        self.assertFalse(self.row(own_us=(30, 40, 71))["agrees"])
+        self.assertFalse(self.row(own_us=(-1, 40, 60))["agrees"])
+        self.assertEqual(agreement.exit_code([self.row()]), 0)
+        self.assertEqual(agreement.exit_code([self.row(), self.row(own_us=(30, 40, 71))]), 1)
+
+    def test_a_capture_that_is_not_whole_is_void(self):
+        for more in ({"lost": 1}, {"lost": None}, {"requests": 99}, {"service_ns": [20_000] * 99}):
+            row = self.row(**more)
+            self.assertIsNone(row["agrees"])
+            self.assertEqual(agreement.exit_code([row]), 3)
+        self.assertIn("percentiles", self.row(own_us=(30, 40, None))["void"])
+
+    def test_the_page_is_whole(self):
+        rows = [self.row(), self.row(lost=3)]
+        document = result() | {"rows": rows, "seconds": 5, "rounds": 3}
+        text = witnessing.markdown(document)
+        self.assertNotIn("{{", text)
+        self.assertIn("1 of 2 judged comparisons agree", text)
+        self.assertIn("the capture lost 3 packets", text)
