@@ -32,6 +32,7 @@ complete -c sysdyno -n "__fish_sysdyno_needs_command" -s V -l version -d 'Print 
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "runs" -d 'List the runs that were recorded'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "show" -d 'Print a recorded run again'
@@ -125,6 +126,98 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "list" -d 'List the settings that can be changed, and what they do'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "plan" -d 'Say what changes would write, what undoes them, and who else sets the same; needs no rights'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "apply" -d 'Make changes as a trial, which is undone at its deadline unless it is committed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "commit" -d 'Keep what is being tried, until the next boot'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "undo" -d 'Undo what is being tried, or what was committed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "status" -d 'Say what is being tried, by when it is undone, and what its settings are now'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "history" -d 'List the trials that are over'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "guard" -d 'Watch over a trial'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history recover guard help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l for -d 'How long the trial lasts' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l print-shell -d 'Print lines of shell that undo it, and do nothing'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the settings that can be changed, and what they do'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "plan" -d 'Say what changes would write, what undoes them, and who else sets the same; needs no rights'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "apply" -d 'Make changes as a trial, which is undone at its deadline unless it is committed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "commit" -d 'Keep what is being tried, until the next boot'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "undo" -d 'Undo what is being tried, or what was committed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "status" -d 'Say what is being tried, by when it is undone, and what its settings are now'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "history" -d 'List the trials that are over'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "guard" -d 'Watch over a trial'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s k -l kind -d 'The operation, instead of the one that the target\'s form stands for' -r -f -a "http\t'A request on a kept connection'
 tcp\t'A connection, made and closed'
 icmp\t'An ICMP echo, as of ping'"
@@ -180,14 +273,24 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load probe runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "list" -d 'List the settings that can be changed, and what they do'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "plan" -d 'Say what changes would write, what undoes them, and who else sets the same; needs no rights'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "apply" -d 'Make changes as a trial, which is undone at its deadline unless it is committed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "commit" -d 'Keep what is being tried, until the next boot'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "undo" -d 'Undo what is being tried, or what was committed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "status" -d 'Say what is being tried, by when it is undone, and what its settings are now'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "history" -d 'List the trials that are over'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "guard" -d 'Watch over a trial'

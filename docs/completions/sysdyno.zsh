@@ -144,6 +144,202 @@ never\:"Never"))' \
 ':url -- The server\: http\://HOST\[\:PORT\]/PATH, or unix\:SOCKET\[\:/PATH\]:_default' \
 && ret=0
 ;;
+(tune)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+":: :_sysdyno__subcmd__tune_commands" \
+"*::: :->tune" \
+&& ret=0
+
+    case $state in
+    (tune)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-tune-command-$line[1]:"
+        case $line[1] in
+            (list)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::part -- Only those whose name contains this:_default' \
+&& ret=0
+;;
+(plan)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::changes -- Settings and what they should become, as in net.core.somaxconn=4096:_default' \
+&& ret=0
+;;
+(apply)
+_arguments "${_arguments_options[@]}" : \
+'--for=[How long the trial lasts]:DURATION:_default' \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::changes -- Settings and what they should become, as in net.core.somaxconn=4096:_default' \
+&& ret=0
+;;
+(commit)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::id -- The trial, if another one is meant than that which is open:_default' \
+&& ret=0
+;;
+(undo)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--print-shell[Print lines of shell that undo it, and do nothing]' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::id -- The trial, if another one is meant than that which is open:_default' \
+&& ret=0
+;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(history)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(recover)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(guard)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':id -- The trial:_default' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__tune__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-tune-help-command-$line[1]:"
+        case $line[1] in
+            (list)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(plan)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(apply)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(commit)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(undo)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(history)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(recover)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(guard)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
 (probe)
 _arguments "${_arguments_options[@]}" : \
 '-k+[The operation, instead of the one that the target'\''s form stands for]:KIND:((http\:"A request on a kept connection"
@@ -271,6 +467,58 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(tune)
+_arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__help__subcmd__tune_commands" \
+"*::: :->tune" \
+&& ret=0
+
+    case $state in
+    (tune)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-help-tune-command-$line[1]:"
+        case $line[1] in
+            (list)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(plan)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(apply)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(commit)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(undo)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(history)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(recover)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(guard)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (probe)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -318,6 +566,7 @@ _sysdyno_commands() {
 'demo:Run the whole loop in about a minute against a built-in server with a planted bottleneck' \
 'run:Find the capacity of a server under a latency objective, and what limits it' \
 'load:Drive load at a server and report what came back' \
+'tune:Change settings of this host so that they can always be put back' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
 'runs:List the runs that were recorded' \
 'show:Print a recorded run again' \
@@ -350,6 +599,7 @@ _sysdyno__subcmd__help_commands() {
 'demo:Run the whole loop in about a minute against a built-in server with a planted bottleneck' \
 'run:Find the capacity of a server under a latency objective, and what limits it' \
 'load:Drive load at a server and report what came back' \
+'tune:Change settings of this host so that they can always be put back' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
 'runs:List the runs that were recorded' \
 'show:Print a recorded run again' \
@@ -416,6 +666,66 @@ _sysdyno__subcmd__help__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno help target commands' commands "$@"
 }
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune_commands() {
+    local commands; commands=(
+'list:List the settings that can be changed, and what they do' \
+'plan:Say what changes would write, what undoes them, and who else sets the same; needs no rights' \
+'apply:Make changes as a trial, which is undone at its deadline unless it is committed' \
+'commit:Keep what is being tried, until the next boot' \
+'undo:Undo what is being tried, or what was committed' \
+'status:Say what is being tried, by when it is undone, and what its settings are now' \
+'history:List the trials that are over' \
+'recover:Undo what was left behind by a trial whose guardian is dead' \
+'guard:Watch over a trial' \
+    )
+    _describe -t commands 'sysdyno help tune commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__apply_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__apply_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune apply commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__commit_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__commit_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune commit commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__guard_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__guard_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune guard commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__history_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__history_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune history commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__list_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune list commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__plan_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__plan_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune plan commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__recover_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__recover_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune recover commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__status_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune status commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__undo_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__undo_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune undo commands' commands "$@"
+}
 (( $+functions[_sysdyno__subcmd__load_commands] )) ||
 _sysdyno__subcmd__load_commands() {
     local commands; commands=()
@@ -450,6 +760,133 @@ _sysdyno__subcmd__show_commands() {
 _sysdyno__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno target commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune_commands] )) ||
+_sysdyno__subcmd__tune_commands() {
+    local commands; commands=(
+'list:List the settings that can be changed, and what they do' \
+'plan:Say what changes would write, what undoes them, and who else sets the same; needs no rights' \
+'apply:Make changes as a trial, which is undone at its deadline unless it is committed' \
+'commit:Keep what is being tried, until the next boot' \
+'undo:Undo what is being tried, or what was committed' \
+'status:Say what is being tried, by when it is undone, and what its settings are now' \
+'history:List the trials that are over' \
+'recover:Undo what was left behind by a trial whose guardian is dead' \
+'guard:Watch over a trial' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno tune commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__apply_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__apply_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune apply commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__commit_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__commit_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune commit commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__guard_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__guard_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune guard commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help_commands() {
+    local commands; commands=(
+'list:List the settings that can be changed, and what they do' \
+'plan:Say what changes would write, what undoes them, and who else sets the same; needs no rights' \
+'apply:Make changes as a trial, which is undone at its deadline unless it is committed' \
+'commit:Keep what is being tried, until the next boot' \
+'undo:Undo what is being tried, or what was committed' \
+'status:Say what is being tried, by when it is undone, and what its settings are now' \
+'history:List the trials that are over' \
+'recover:Undo what was left behind by a trial whose guardian is dead' \
+'guard:Watch over a trial' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno tune help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__apply_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__apply_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help apply commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__commit_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__commit_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help commit commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__guard_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__guard_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help guard commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__help_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__history_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__history_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help history commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__list_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help list commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__plan_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__plan_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help plan commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__recover_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__recover_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help recover commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__status_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help status commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__undo_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__undo_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help undo commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__history_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__history_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune history commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__list_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune list commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__plan_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__plan_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune plan commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__recover_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__recover_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune recover commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__status_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune status commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__undo_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__undo_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune undo commands' commands "$@"
 }
 
 if [ "$funcstack[1]" = "_sysdyno" ]; then

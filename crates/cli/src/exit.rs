@@ -14,6 +14,10 @@ pub enum Exit {
     CannotRun,
     /// Done, and the numbers are not to be trusted.
     Untrusted,
+    /// A setting could not be made durable; nothing was changed.
+    NotDurable,
+    /// A setting was not restored: somebody else has changed it, or it cannot be written.
+    NotRestored,
     /// Interrupted; what there is was kept.
     Interrupted,
 }
@@ -36,6 +40,8 @@ impl From<Exit> for ExitCode {
             Exit::CheckFailed => 1,
             Exit::CannotRun => 2,
             Exit::Untrusted => 3,
+            Exit::NotDurable => 6,
+            Exit::NotRestored => 7,
             Exit::Interrupted => 130,
         })
     }

@@ -4,6 +4,7 @@ use std::io;
 use sysdyno_load::LoadError;
 use sysdyno_observe::ObserveError;
 use sysdyno_record::RecordError;
+use sysdyno_tune::TuneError;
 
 /// An error of the lab: one of the parts that it drives, or a process that it started.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,9 @@ pub enum LabError {
     /// The run folder could not be written or read.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// A setting could not be changed.
+    #[error(transparent)]
+    Tune(#[from] TuneError),
     /// A process of ours could not be started, or did not do what it should.
     #[error("cannot {operation} {object}: {source}")]
     Process {

@@ -1,44 +1,54 @@
 //! Measures what sampling costs: CPU time per sample, and its share of one core at ten samples a second.
 //!
-//! `sampler_cost [ENDPOINT [SAMPLES [PERIOD_MS]]]`: with an endpoint such as `127.0.0.1:80` or `/run/a.sock`, its
-//! listeners and processes are watched too. Samples are spaced as in a real run, since a cold cache costs more than a
+//! `sampler_cost [--with-target | ENDPOINT] [SAMPLES [PERIOD_MS]]`: with an endpoint such as `127.0.0.1:80` or
+//! `/run/a.sock`, its listeners and processes are watched too; with `--with-target`, those of a server of twelve threads
+//! that is started here and kept lightly busy. Samples are spaced as in a real run, since a cold cache costs more than a
 //! warm one, and since what is read once a second must have its share.
+//!
+//! It also says in how many of the rows each kind of column has a value, since what is not read costs nothing.
 
+mod target;
+
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
 use sysdyno_observe::{ListenerFilter, Sampler, SamplerPlan, clock, describe_process};
 use sysdyno_record::event::ProcessRole;
-use sysdyno_record::series::SeriesLine;
+use sysdyno_record::series::{Column, Row, SeriesLine};
+use target::LoadedServer;
 
 /// The most that a sampler may take of one core.
 const MAX_SHARE_PERCENT: f64 = 0.5;
 /// Samples per second that the share is for.
 const RATE_HZ: f64 = 10.0;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let endpoint = arguments.next().filter(|text| !text.is_empty()).map(parse_endpoint);
-    let samples: usize = arguments.next().map_or(Ok(200), |text| text.parse())?;
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.peek().is_some_and(|first| first == target::SERVE_ARGUMENT) {
+        return Ok(target::serve()?);
+    }
+    let watched = arguments.next_if(|first| first.parse::<usize>().is_err()).unwrap_or_default();
+    let samples: u32 = arguments.next().map_or(Ok(200), |text| text.parse())?;
     let period = Duration::from_millis(arguments.next().map_or(Ok(100), |text| text.parse())?);
+    let server = (watched == "--with-target").then(LoadedServer::start).transpose()?;
+    let endpoint = match &server {
+        Some(server) => Some(ListenerFilter::Tcp(server.address)),
+        None => (!watched.is_empty()).then(|| parse_endpoint(watched)),
+    };
     let own = describe_process(std::process::id(), ProcessRole::Generator)?;
     let plan = SamplerPlan { watch: vec![own], target_port: endpoint, ..SamplerPlan::host() };
-    let mut sampler = Sampler::new(plan)?;
-    let (mut costs_us, mut lines, mut columns_count) = (Vec::new(), Vec::new(), 0);
+    let mut measured = Measured::default();
+    let answers_before = server.as_ref().map(LoadedServer::answers_count);
     let start = Instant::now();
-    for tick in 0..samples {
-        let deadline = start + period * u32::try_from(tick)?;
-        std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
-        let before = clock::thread_cpu_ns();
-        sampler.sample(&mut lines);
-        costs_us.push((clock::thread_cpu_ns() - before) as f64 / 1e3);
-        for line in lines.drain(..) {
-            if let SeriesLine::Header { columns } = line {
-                columns_count = columns.len();
-            }
-        }
+    measured.take_samples(plan, samples, period)?;
+    let seconds = start.elapsed().as_secs_f64();
+    if let (Some(server), Some(before)) = (&server, answers_before) {
+        let rate_hz = (server.answers_count() - before) as f64 / seconds;
+        writeln!(std::io::stdout(), "load:             {rate_hz:.0} requests per second")?;
     }
-    report(&mut costs_us, columns_count)?;
-    Ok(())
+    Ok(measured.report()?)
 }
 
 fn parse_endpoint(text: String) -> ListenerFilter {
@@ -48,16 +58,83 @@ fn parse_endpoint(text: String) -> ListenerFilter {
     }
 }
 
-fn report(costs_us: &mut [f64], columns_count: usize) -> std::io::Result<()> {
-    costs_us.sort_by(f64::total_cmp);
-    let mean_us = costs_us.iter().sum::<f64>() / costs_us.len().max(1) as f64;
-    let share_percent = mean_us / 1e6 * RATE_HZ * 100.0;
-    let at = |ratio: f64| costs_us[((costs_us.len() - 1) as f64 * ratio) as usize];
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "columns:        {columns_count}")?;
-    writeln!(out, "samples:        {}", costs_us.len())?;
-    writeln!(out, "CPU per sample: mean {mean_us:.0} us, median {:.0} us, max {:.0} us", at(0.5), at(1.0))?;
-    writeln!(out, "share at 10 Hz: {share_percent:.3} % of one core (limit {MAX_SHARE_PERCENT} %)")?;
-    let verdict = if share_percent <= MAX_SHARE_PERCENT { "within the limit" } else { "ABOVE the limit" };
-    writeln!(out, "{verdict}")
+/// What was measured.
+#[derive(Default)]
+struct Measured {
+    /// CPU time of each sample. Unit: microseconds.
+    costs_us: Vec<f64>,
+    /// The kind of each column of the latest header.
+    kinds: Vec<String>,
+    /// Rows in which a kind of column had a value, and rows in which it had columns.
+    rows: BTreeMap<String, [u64; 2]>,
+}
+
+impl Measured {
+    fn take_samples(&mut self, plan: SamplerPlan, samples: u32, period: Duration) -> Result<(), Failure> {
+        let (mut sampler, mut lines) = (Sampler::new(plan)?, Vec::new());
+        let start = Instant::now();
+        for tick in 0..samples {
+            std::thread::sleep((start + period * tick).saturating_duration_since(Instant::now()));
+            let before = clock::thread_cpu_ns();
+            sampler.sample(&mut lines);
+            self.costs_us.push((clock::thread_cpu_ns() - before) as f64 / 1e3);
+            for line in lines.drain(..) {
+                match line {
+                    SeriesLine::Header { columns } => self.kinds = columns.iter().map(kind).collect(),
+                    SeriesLine::Row(row) => self.count(&row),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, row: &Row) {
+        let mut has_value: BTreeMap<&str, bool> = BTreeMap::new();
+        for (kind, value) in self.kinds.iter().zip(&row.values).filter(|(kind, _)| !kind.is_empty()) {
+            *has_value.entry(kind).or_default() |= value.is_some();
+        }
+        for (kind, has_value) in has_value {
+            let [rows_with_value, rows] = self.rows.entry(kind.to_owned()).or_default();
+            *rows_with_value += u64::from(has_value);
+            *rows += 1;
+        }
+    }
+
+    fn report(mut self) -> std::io::Result<()> {
+        self.costs_us.sort_by(f64::total_cmp);
+        let count = self.costs_us.len().max(1);
+        let mean_us = self.costs_us.iter().sum::<f64>() / count as f64;
+        let share_percent = mean_us / 1e6 * RATE_HZ * 100.0;
+        let at = |ratio: f64| {
+            self.costs_us.get((self.costs_us.len().saturating_sub(1) as f64 * ratio) as usize).unwrap_or(&0.0)
+        };
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "columns:          {}", self.kinds.len())?;
+        writeln!(out, "samples:          {}", self.costs_us.len())?;
+        let (median_us, max_us) = (at(0.5), at(1.0));
+        writeln!(
+            out,
+            "CPU per sample:   mean {mean_us:.0} us, median {median_us:.0} us, max {max_us:.0} us"
+        )?;
+        writeln!(out, "share at 10 Hz:   {share_percent:.3} % of one core (limit {MAX_SHARE_PERCENT} %)")?;
+        let verdict = if share_percent <= MAX_SHARE_PERCENT { "within the limit" } else { "ABOVE the limit" };
+        writeln!(out, "verdict:          {verdict}")?;
+        for (kind, [rows_with_value, rows]) in &self.rows {
+            let percent = *rows_with_value as f64 / *rows as f64 * 100.0;
+            writeln!(out, "rows with value:  {percent:5.1} % {kind}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a column is counted as: its own name where columns of one thing are read at different times, else what stands
+/// before the point; empty if it cannot be read on this host.
+fn kind(column: &Column) -> String {
+    let first = column.name.split('.').next().unwrap_or_default();
+    let is_mixed = ["process", "psi", "connections", "cgroup"].contains(&first);
+    match column.unavailable {
+        Some(_) => String::new(),
+        None if is_mixed || column.name == "netdev.speed_mbps" => column.name.clone(),
+        None => format!("{first}.*"),
+    }
 }

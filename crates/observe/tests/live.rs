@@ -1,8 +1,9 @@
 //! The sampler on the live host, with servers that the tests are themselves.
 
+use rustix::net::{AddressFamily, SocketType};
 use std::collections::HashMap;
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use sysdyno_observe::{
@@ -76,6 +77,45 @@ fn the_accept_queue_and_its_connections_are_counted() {
     drop(listener.accept().expect("one waits"));
     let sample = Sample::take(&mut sampler);
     assert_eq!(sample.value(&format!("listener.queue_count@{scope}")), Some(2.0));
+}
+
+/// A listening socket that lets others listen at its address.
+fn listen_beside(address: SocketAddr) -> TcpListener {
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("opens");
+    rustix::net::sockopt::set_socket_reuseport(&socket, true).expect("is allowed");
+    rustix::net::bind(&socket, &address).expect("binds");
+    rustix::net::listen(&socket, 16).expect("listens");
+    TcpListener::from(socket)
+}
+
+#[test]
+fn a_listener_that_is_replaced_is_followed_at_the_next_sample() {
+    let first = listen_beside(([127, 0, 0, 1], 0).into());
+    let address = first.local_addr().expect("is bound");
+    let target_port = Some(ListenerFilter::Tcp(address));
+    let mut sampler = sampler(SamplerPlan { target_port, ..SamplerPlan::host() });
+    let queue = format!("listener.queue_count@listener:{address}");
+    assert_eq!(Sample::take(&mut sampler).value(&queue), Some(0.0));
+    assert_eq!(Sample::take(&mut sampler).value(&queue), Some(0.0));
+    let _second = listen_beside(address);
+    drop(first);
+    let _waiting = TcpStream::connect(address).expect("connects");
+    assert_eq!(Sample::take(&mut sampler).value(&queue), Some(1.0));
+    assert_eq!(Sample::take(&mut sampler).value(&queue), Some(1.0));
+}
+
+#[test]
+fn what_is_dear_is_read_twice_a_second() {
+    let mut sampler = sampler(SamplerPlan::host());
+    // All of these are taken within far less than half a second, but for a halt of the machine: then there is one more.
+    let samples: Vec<Sample> = (0..20).map(|_| Sample::take(&mut sampler)).collect();
+    let span_ns = samples[19].row.end_mono_ns.0 - samples[0].row.begin_mono_ns.0;
+    let count = |key: &str| samples.iter().filter(|sample| sample.value(key).is_some()).count() as u64;
+    let most = 1 + span_ns.div_ceil(400_000_000);
+    let sockets = count("sockstat.tcp_inuse_count@netns:target");
+    assert!((1..=most).contains(&sockets), "{sockets} in {span_ns} ns");
+    assert!(samples[0].value("memory.total_bytes@host").is_some());
+    assert!(samples[1].value("kernel.running_count@host").is_some());
 }
 
 #[test]

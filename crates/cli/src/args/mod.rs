@@ -2,11 +2,13 @@
 
 mod options;
 mod probe;
+mod tune;
 
 pub use options::{
     CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, RecordOptions,
     TargetOptions, Typed,
 };
+pub use tune::{TuneArgs, TuneCommand};
 
 pub use probe::{ProbeArgs, ProbeOptions};
 
@@ -32,7 +34,8 @@ An option wins over the environment, that over ./sysdyno.toml, and that over
 ~/.config/sysdyno/sysdyno.toml.
 
 Exit codes: 0 done; 1 done, and a check of --fail-if failed; 2 wrong use or cannot run;
-3 done but not to be trusted, whatever the checks say; 130 interrupted.";
+3 done but not to be trusted, whatever the checks say; 6 a setting could not be made durable,
+nothing was changed; 7 a setting was not restored, somebody else has changed it; 130 interrupted.";
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -55,6 +58,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Drive load at a server and report what came back
     Load(Box<LoadArgs>),
+    /// Change settings of this host so that they can always be put back
+    Tune(TuneArgs),
     /// Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP
     Probe(ProbeArgs),
     /// List the runs that were recorded

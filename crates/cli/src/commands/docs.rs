@@ -34,12 +34,13 @@ pub fn write(folder: &Path) -> anyhow::Result<Exit> {
         write(format!("sysdyno.{shell}"), script)?;
     }
     write("sysdyno.1".into(), manual(&root)?)?;
-    for command in visible(&root) {
-        let named = command.clone().name(format!("sysdyno-{}", command.get_name()));
-        write(format!("sysdyno-{}.1", command.get_name()), manual(&named)?)?;
+    for (name, command) in named(&root) {
+        let page = name.replace(' ', "-");
+        write(format!("{page}.1"), manual(&command.name(page))?)?;
     }
     write("cli.md".into(), reference(&root).into_bytes())?;
     write("checks.md".into(), checks().into_bytes())?;
+    write("settings.md".into(), settings().into_bytes())?;
     Ok(Exit::Done)
 }
 
@@ -52,6 +53,21 @@ fn visible(root: &Command) -> impl Iterator<Item = &Command> {
     root.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
+/// All commands that are shown, those of commands included, by what is typed to get at them.
+fn named(root: &Command) -> Vec<(String, Command)> {
+    let below = |parent: &Command, typed: &str| -> Vec<(String, Command)> {
+        let name = |command: &Command| (format!("{typed} {}", command.get_name()), command.clone());
+        visible(parent).map(name).collect()
+    };
+    let first = below(root, root.get_name()).into_iter();
+    first
+        .flat_map(|(typed, command)| {
+            let inner = below(&command, &typed);
+            std::iter::once((typed, command)).chain(inner)
+        })
+        .collect()
+}
+
 fn manual(command: &Command) -> anyhow::Result<Vec<u8>> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone().disable_help_subcommand(true)).render(&mut page)?;
@@ -62,13 +78,9 @@ fn reference(root: &Command) -> String {
     let mut text = String::from(
         "# Commands\n\nMade by `cargo xtask docs` from the definitions in `crates/cli/src/args`; not to be edited.\n",
     );
-    for command in std::iter::once(root).chain(visible(root)) {
-        let name = if command.get_name() == "sysdyno" {
-            "sysdyno".into()
-        } else {
-            format!("sysdyno {}", command.get_name())
-        };
-        let help = command.clone().bin_name(name.clone()).term_width(100).render_long_help().to_string();
+    let all = std::iter::once((root.get_name().to_owned(), root.clone())).chain(named(root));
+    for (name, command) in all {
+        let help = command.bin_name(name.clone()).term_width(100).render_long_help().to_string();
         let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
         let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end());
     }
@@ -144,6 +156,30 @@ fn thresholds(thresholds: &[Threshold]) -> String {
     for limit in thresholds {
         let start = if text.is_empty() { "\n" } else { "" };
         let _ = writeln!(text, "{start}- {}: {} {} ({})", limit.what, limit.value, limit.unit, limit.source);
+    }
+    text
+}
+
+const SETTINGS_HEADER: &str = "\
+# Settings
+
+Made by `cargo xtask docs` from the definitions in `crates/tune/src/tunable`; not to be edited. These are the settings
+that `sysdyno tune` changes, each with what it takes, how far it reaches, when a change is felt, and what a wrong value
+can do. Sources are below `Documentation/` of the kernel's source.
+";
+
+/// The reference of settings.
+fn settings() -> String {
+    let mut text = SETTINGS_HEADER.to_owned();
+    for tunable in sysdyno_tune::TUNABLES.iter().copied().flatten() {
+        let _ = write!(text, "\n### {}\n\n{}\n\n", tunable.id, tunable.does);
+        let _ = writeln!(text, "- takes {} ({})", tunable.kind.describe(), tunable.unit);
+        let _ = writeln!(text, "- reaches {}; felt {}", tunable.scope.words(), tunable.effect.words());
+        let _ = writeln!(text, "- risk: {}", format!("{:?}", tunable.risk).to_lowercase());
+        if let Some(other) = tunable.counterpart {
+            let _ = writeln!(text, "- the kernel zeroes `{other}` with it; both are put back together");
+        }
+        let _ = writeln!(text, "- source: `{}`", tunable.source);
     }
     text
 }

@@ -8,6 +8,7 @@ mod record;
 mod run;
 mod show;
 mod target;
+mod tune;
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -15,10 +16,17 @@ use crate::ui::Ui;
 
 /// Does what was typed.
 pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
+    if !matches!(
+        command,
+        Command::Tune(_) | Command::Completions { .. } | Command::Docs { .. } | Command::Target(_)
+    ) {
+        tune::remind(ui);
+    }
     match command {
         Command::Demo(args) => demo::demo(&args, ui),
         Command::Run(args) => run::run(*args, ui),
         Command::Load(args) => load::load(*args, ui),
+        Command::Tune(args) => tune::tune(args, ui),
         Command::Probe(args) => probe::probe(&args, ui),
         Command::Runs(args) => show::runs(args, ui),
         Command::Show(args) => show::show(args, ui),

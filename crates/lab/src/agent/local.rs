@@ -124,6 +124,7 @@ impl Agent for LocalAgent {
             Request::StopSampling => self.stop_sampling(link),
             Request::Load { trial, plan } => self.load(trial, &plan, link),
             Request::Rest { span } => self.rest(span, link),
+            Request::Tune(request) => Ok(Answer::Tuned(Box::new(request.carry_out()?))),
         }
     }
 }

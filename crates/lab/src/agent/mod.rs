@@ -5,8 +5,10 @@
 //! several times a second whether to go on.
 
 mod local;
+mod tune;
 
 pub use local::LocalAgent;
+pub use tune::{TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::LabError;
 use sysdyno_load::Outcome;
@@ -53,6 +55,8 @@ pub enum Request {
         /// How long.
         span: SpanNs,
     },
+    /// Look at settings, try, keep or undo changes of them. Answer: [`Answer::Tuned`].
+    Tune(Box<TuneRequest>),
 }
 
 impl Request {
@@ -65,6 +69,7 @@ impl Request {
             Request::StopSampling => "stop sampling",
             Request::Load { .. } => "load",
             Request::Rest { .. } => "rest",
+            Request::Tune(request) => request.name(),
         }
     }
 }
@@ -87,6 +92,8 @@ pub enum Answer {
         /// Instants at which none could be taken.
         missed_count: u64,
     },
+    /// What was planned, tried, kept or undone.
+    Tuned(Box<TuneAnswer>),
 }
 
 /// Something that an agent sees while it does what it was asked for.

@@ -17,6 +17,12 @@ pub fn wall() -> WallNs {
     WallNs::from_system_time(SystemTime::now())
 }
 
+/// Now, on `CLOCK_BOOTTIME`, which goes on while the host sleeps. Unit: nanoseconds.
+pub fn boottime_ns() -> u64 {
+    let at = clock_gettime(ClockId::Boottime);
+    at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64
+}
+
 /// Both clocks, read together.
 pub fn pair() -> ClockPair {
     ClockPair { mono_ns: monotonic(), unix_ns: wall() }

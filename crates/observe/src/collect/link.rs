@@ -35,7 +35,7 @@ struct Speed {
 impl Collector for LinkCollector {
     fn read(&mut self, pass: &mut Pass<'_>) {
         self.table.clear();
-        if !pass.is_look {
+        if !pass.is_look() {
             return;
         }
         if self.wait > 0 {

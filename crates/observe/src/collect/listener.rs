@@ -1,12 +1,13 @@
 //! Queues of the target's listening sockets, and the connections behind them: `sock_diag`.
 //!
 //! Several sockets may listen at one address (`SO_REUSEPORT`), each with a queue of its own: a connection is refused
-//! when *its* queue is full, so the fullest one is shown. Connections are counted once a second, since the answer has a
+//! when *its* queue is full, so the fullest one is shown. A socket that is alone at its address is asked for by that
+//! address; only to find such sockets, and for several at one address, the kernel has to walk its table. Connections are counted once a second, since the answer has a
 //! message for each; and less often where that takes long, so that it stays below a thousandth of a core.
 
 use super::{Collector, Pass, Table, gauge};
 use crate::clock;
-use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, SocketState};
+use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, ListenerQuestion, SocketState};
 use crate::discover::{families, find_inet, find_unix_sockets, is_local, scope};
 use std::io;
 use std::net::SocketAddr;
@@ -21,6 +22,9 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 /// Of the time between two counts of the connections, at most this part is spent on one.
 const MAX_COUNT_RATIO: u64 = 1000;
 
+/// While the known sockets are there, others are searched for this often. Unit: nanoseconds.
+const SEARCH_INTERVAL_NS: u64 = 5_000_000_000;
+
 #[derive(Default)]
 struct ListenerCollector {
     table: Table,
@@ -29,8 +33,10 @@ struct ListenerCollector {
     queues: Vec<Queue>,
     /// Addresses that have columns, in their order.
     shown: Vec<Endpoint>,
-    /// Families of the sockets that were found last.
-    shown_families: Vec<Family>,
+    /// Whether each socket that was found last can be asked for by its address.
+    are_alone: bool,
+    /// When others are searched for at the latest.
+    next_search: MonoNs,
     next_count: MonoNs,
     has_counted: bool,
     is_remote: Option<bool>,
@@ -57,14 +63,14 @@ impl ListenerCollector {
         self.queues.clear();
         match endpoint {
             Endpoint::Tcp(address) => {
-                // Between looks, only the families of the known sockets are asked: a question walks a large table.
-                let all = families(*address).iter().copied();
-                let is_asked = |family: &Family| {
-                    pass.is_look || self.shown_families.contains(family) || self.shown_families.is_empty()
-                };
-                find_inet(diag, *address, all.filter(is_asked), &mut self.sockets)?;
-                self.shown_families.clear();
-                self.shown_families.extend(self.sockets.iter().map(|socket| Family::of(&socket.local)));
+                let now = clock::monotonic();
+                let is_search = pass.is_look() && (now >= self.next_search || !self.are_alone);
+                self.are_alone = self.are_alone && !is_search && ask_again(diag, &mut self.sockets);
+                if !self.are_alone {
+                    search(diag, *address, pass.is_look(), &mut self.sockets)?;
+                    self.are_alone = pass.is_look() && are_alone(&self.sockets);
+                    self.next_search = MonoNs(now.0.saturating_add(SEARCH_INTERVAL_NS));
+                }
                 self.queues.extend(self.sockets.iter().map(from_inet));
             }
             Endpoint::Unix(path) => find_unix(diag, path, &mut self.queues)?,
@@ -133,7 +139,7 @@ impl Collector for ListenerCollector {
 
 impl ListenerCollector {
     fn read_for(&mut self, pass: &mut Pass<'_>, endpoint: &Endpoint) {
-        if self.queues.is_empty() && !pass.is_look {
+        if self.queues.is_empty() && !pass.is_look() {
             return;
         }
         self.table.clear();
@@ -146,7 +152,7 @@ impl ListenerCollector {
             return self.show_nothing(endpoint, "it is another host's");
         }
         let mut result = self.try_read(pass, endpoint);
-        if pass.is_look && result.is_ok() && clock::monotonic() >= self.next_count {
+        if pass.is_look() && result.is_ok() && clock::monotonic() >= self.next_count {
             result = self.count_connections();
         }
         if let Err(error) = result {
@@ -155,6 +161,38 @@ impl ListenerCollector {
             self.show_nothing(endpoint, &format!("cannot ask sock_diag: {error}"));
         }
     }
+}
+
+/// Asks for each socket by its address; returns whether all of them are still there.
+fn ask_again(diag: &mut DiagSocket, sockets: &mut [InetSocket]) -> bool {
+    sockets.iter_mut().all(|socket| {
+        let question = ListenerQuestion { local: socket.local };
+        let answer = diag.ask_for_one(|sequence| question.encode(sequence), InetSocket::decode);
+        let same = answer.ok().flatten().filter(|found| {
+            // In its stead the kernel may give a wildcard's socket, or what a program of the administrator chose.
+            (found.local, found.inode) == (socket.local, socket.inode)
+        });
+        same.map(|found| *socket = found).is_some()
+    })
+}
+
+/// Walks all listening sockets; between looks only those of the families that were found before.
+fn search(
+    diag: &mut DiagSocket,
+    address: SocketAddr,
+    is_look: bool,
+    sockets: &mut Vec<InetSocket>,
+) -> io::Result<()> {
+    let known: Vec<Family> = sockets.iter().map(|socket| Family::of(&socket.local)).collect();
+    let is_asked = |family: &Family| is_look || known.is_empty() || known.contains(family);
+    find_inet(diag, address, families(address).iter().copied().filter(is_asked), sockets)
+}
+
+/// Whether there are sockets, and no two of them listen at one address.
+fn are_alone(sockets: &[InetSocket]) -> bool {
+    let is_alone =
+        |socket: &InetSocket| sockets.iter().filter(|other| other.local == socket.local).count() == 1;
+    !sockets.is_empty() && sockets.iter().all(is_alone)
 }
 
 fn from_inet(socket: &InetSocket) -> Queue {

@@ -34,8 +34,41 @@ pub(crate) struct Pass<'a> {
     pub(crate) scene: &'a mut Scene,
     /// Memory to read files into.
     pub(crate) buffer: &'a mut Vec<u8>,
+    /// What is due in it.
+    pub(crate) beat: Beat,
+}
+
+impl Pass<'_> {
     /// Whether this pass looks for what came and went, once a second.
-    pub(crate) is_look: bool,
+    pub(crate) fn is_look(&self) -> bool {
+        self.beat == Beat::Second
+    }
+}
+
+/// What is due in a pass; what is due more often is due with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Beat {
+    /// What is read at every sample.
+    #[default]
+    Sample,
+    /// Also what is read twice a second.
+    HalfSecond,
+    /// Also what is read once a second.
+    Second,
+}
+
+impl Beat {
+    /// All of them, the most frequent first.
+    pub(crate) const ALL: [Beat; 3] = [Beat::Sample, Beat::HalfSecond, Beat::Second];
+
+    /// Time from one such pass to the next, at least. Unit: nanoseconds.
+    pub(crate) fn interval_ns(self) -> u64 {
+        match self {
+            Beat::Sample => 0,
+            Beat::HalfSecond => 500_000_000,
+            Beat::Second => 1_000_000_000,
+        }
+    }
 }
 
 /// Reads one kind of thing.
@@ -54,8 +87,21 @@ pub(crate) enum Pace {
     Foremost,
     /// At every sample, while the budget allows it.
     EverySample,
+    /// Twice a second: what costs much to read and is judged over seconds.
+    TwiceASecond,
     /// Once a second: what changes slowly, or costs much to read.
     EverySecond,
+}
+
+impl Pace {
+    /// The passes in which it is due.
+    pub(crate) fn beat(self) -> Beat {
+        match self {
+            Pace::Foremost | Pace::EverySample => Beat::Sample,
+            Pace::TwiceASecond => Beat::HalfSecond,
+            Pace::EverySecond => Beat::Second,
+        }
+    }
 }
 
 /// Makes a collector that has read nothing yet.
@@ -67,17 +113,17 @@ pub(crate) const COLLECTORS: &[(Pace, Make)] = &[
     (Pace::EverySample, softnet::collector),
     (Pace::EverySample, protocols::snmp),
     (Pace::EverySample, protocols::netstat),
-    (Pace::EverySample, sockstat::collector),
+    (Pace::TwiceASecond, sockstat::collector),
     (Pace::EverySample, netdev::collector),
     (Pace::Foremost, process::collector),
-    (Pace::EverySample, cgroup::collector),
+    (Pace::TwiceASecond, cgroup::collector),
     (Pace::EverySample, cpu::collector),
     (Pace::EverySample, softirq::collector),
-    (Pace::EverySample, irq::collector),
+    (Pace::TwiceASecond, irq::collector),
     (Pace::EverySample, pressure::cpu),
-    (Pace::EverySample, pressure::memory),
-    (Pace::EverySample, pressure::io),
-    (Pace::EverySample, disk::collector),
+    (Pace::TwiceASecond, pressure::memory),
+    (Pace::TwiceASecond, pressure::io),
+    (Pace::TwiceASecond, disk::collector),
     (Pace::EverySecond, memory::collector),
     (Pace::EverySecond, vmstat::collector),
     (Pace::EverySecond, file_handles::collector),

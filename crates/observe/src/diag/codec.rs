@@ -105,6 +105,34 @@ impl UnixQuestion {
     }
 }
 
+/// One TCP socket that listens at exactly this address.
+///
+/// The kernel finds it by its hash, where [`InetQuestion`] walks all listening sockets. Of several at one address
+/// (`SO_REUSEPORT`) it takes any, and a wildcard's where the address has none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListenerQuestion {
+    pub(crate) local: SocketAddr,
+}
+
+impl ListenerQuestion {
+    /// The message. *Source*: `net/ipv4/inet_diag.c`, `inet_diag_find_one_icsk`.
+    pub(crate) fn encode(&self, sequence: u32) -> [u8; HEADER_BYTES + INET_REQUEST_BYTES] {
+        let question = InetQuestion {
+            family: Family::of(&self.local),
+            state: SocketState::Listen,
+            port: self.local.port(),
+        };
+        let mut out = question.encode(sequence);
+        out[6..8].copy_from_slice(&NLM_F_REQUEST.to_ne_bytes());
+        let body = &mut out[HEADER_BYTES..];
+        match self.local.ip() {
+            IpAddr::V4(address) => body[12..16].copy_from_slice(&address.octets()),
+            IpAddr::V6(address) => body[12..28].copy_from_slice(&address.octets()),
+        }
+        out
+    }
+}
+
 fn encode_header(out: &mut [u8], sequence: u32) {
     let length = u32::try_from(out.len()).expect("messages are short");
     out[0..4].copy_from_slice(&length.to_ne_bytes());
@@ -272,6 +300,9 @@ mod tests {
         assert_eq!(&bytes[24..28], &[0x1f, 0x90, 0, 0]);
         assert_eq!(&bytes[64..72], &[0xff; 8]);
         assert_eq!(UnixQuestion::encode(7).len(), 40);
+        let one = ListenerQuestion { local: "10.1.2.3:8080".parse().expect("is one") }.encode(7);
+        assert_eq!(one[6..8], 1u16.to_ne_bytes(), "no list is asked for");
+        assert_eq!(one[24..36], [0x1f, 0x90, 0, 0, 10, 1, 2, 3, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -6,5 +6,7 @@
 mod codec;
 mod socket;
 
-pub(crate) use codec::{Family, FileId, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket};
+pub(crate) use codec::{
+    Family, FileId, InetQuestion, InetSocket, ListenerQuestion, SocketState, UnixQuestion, UnixSocket,
+};
 pub(crate) use socket::DiagSocket;

@@ -14,6 +14,8 @@ pub(crate) struct DiagSocket {
     file: OwnedFd,
     sequence: u32,
     buffer: Vec<u8>,
+    /// Whether an earlier question may have left an answer.
+    has_rest: bool,
 }
 
 impl DiagSocket {
@@ -22,7 +24,7 @@ impl DiagSocket {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let protocol = Some(netlink::SOCK_DIAG);
         let file = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol)?;
-        Ok(DiagSocket { file, sequence: 0, buffer: vec![0; BUFFER_BYTES] })
+        Ok(DiagSocket { file, sequence: 0, buffer: vec![0; BUFFER_BYTES], has_rest: false })
     }
 
     /// Asks, and hands the payload of each answer to `each`.
@@ -33,14 +35,9 @@ impl DiagSocket {
         encode: impl FnOnce(u32) -> Q,
         mut each: impl FnMut(&[u8]),
     ) -> io::Result<()> {
-        self.sequence = self.sequence.wrapping_add(1);
-        self.drain();
-        rustix::net::send(&self.file, encode(self.sequence).as_ref(), SendFlags::empty())?;
+        self.send(encode)?;
         loop {
-            let (length, whole) = rustix::net::recv(&self.file, &mut self.buffer[..], RecvFlags::TRUNC)?;
-            if whole > length || length == 0 {
-                return Err(io::Error::other("the answer is cut off"));
-            }
+            let length = self.receive()?;
             let mut rest = &self.buffer[..length];
             while !rest.is_empty() {
                 let Some((message, tail)) = split_message(rest, self.sequence) else {
@@ -48,13 +45,51 @@ impl DiagSocket {
                 };
                 match message {
                     Message::Socket(payload) => each(payload),
-                    Message::End(0) => return Ok(()),
+                    Message::End(0) => {
+                        self.has_rest = false;
+                        return Ok(());
+                    }
                     Message::End(number) => return Err(io::Error::from_raw_os_error(number)),
                     Message::Other => {}
                 }
                 rest = tail;
             }
         }
+    }
+
+    /// Asks for one socket, and decodes the answer; `None`: there is no such socket.
+    pub(crate) fn ask_for_one<Q: AsRef<[u8]>, T>(
+        &mut self,
+        encode: impl FnOnce(u32) -> Q,
+        decode: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> io::Result<Option<T>> {
+        self.send(encode)?;
+        let length = self.receive()?;
+        let message = split_message(&self.buffer[..length], self.sequence);
+        self.has_rest = message.is_none_or(|(_, rest)| !rest.is_empty());
+        match message {
+            Some((Message::Socket(payload), _)) => Ok(decode(payload)),
+            Some((Message::End(_), _)) => Ok(None),
+            Some((Message::Other, _)) | None => Err(io::Error::other("the answer is malformed")),
+        }
+    }
+
+    fn send<Q: AsRef<[u8]>>(&mut self, encode: impl FnOnce(u32) -> Q) -> io::Result<()> {
+        self.sequence = self.sequence.wrapping_add(1);
+        if std::mem::replace(&mut self.has_rest, true) {
+            self.drain();
+        }
+        rustix::net::send(&self.file, encode(self.sequence).as_ref(), SendFlags::empty())?;
+        Ok(())
+    }
+
+    /// Receives one part of an answer; returns its length.
+    fn receive(&mut self) -> io::Result<usize> {
+        let (length, whole) = rustix::net::recv(&self.file, &mut self.buffer[..], RecvFlags::TRUNC)?;
+        if whole > length || length == 0 {
+            return Err(io::Error::other("the answer is cut off"));
+        }
+        Ok(length)
     }
 
     /// Throws away what an earlier question, ended by an error, may have left.
@@ -69,7 +104,7 @@ impl DiagSocket {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Family, InetQuestion, InetSocket, SocketState};
+    use super::super::{Family, InetQuestion, InetSocket, ListenerQuestion, SocketState};
     use super::*;
     use std::net::{TcpListener, TcpStream};
 
@@ -87,6 +122,25 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].local, found[0].receive_queue), (address, 1));
         assert!(found[0].send_queue >= 128, "the standard library asks for a queue of 128 or more");
+    }
+
+    #[test]
+    fn one_listener_is_found_by_its_address_and_none_by_another() {
+        let mut socket = DiagSocket::open().expect("this kernel has sock_diag");
+        for bound in ["127.0.0.1:0", "0.0.0.0:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(bound) else { continue };
+            let local = listener.local_addr().expect("is bound");
+            let _waiting = TcpStream::connect(local).expect("connects");
+            let mut ask = |local| {
+                let question = ListenerQuestion { local };
+                let asked = socket.ask_for_one(|sequence| question.encode(sequence), InetSocket::decode);
+                asked.expect("is answered")
+            };
+            let found = ask(local).expect("is found");
+            assert_eq!((found.local, found.receive_queue), (local, 1));
+            drop(listener);
+            assert_eq!(ask(local), None, "it is gone");
+        }
     }
 
     #[test]

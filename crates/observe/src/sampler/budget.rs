@@ -1,9 +1,9 @@
 //! How often each collector is read, so that all of them together stay within the budget.
 //!
-//! Collectors are read at every sample, but for those that are read once a second by design. What a reading costs
+//! Collectors are read at every sample, but for those that are read twice or once a second by design. What a reading costs
 //! depends on the host: `/proc/interrupts` of 128 CPUs takes milliseconds, a hundred workers take as many files. When
 //! the sum exceeds the budget, the collector with the greatest share is read half as often, until the sum fits. The
-//! sum is first estimated from what single readings cost, and corrected every two seconds by what all samples did cost.
+//! sum is first estimated from what single readings cost, and corrected every five seconds by what all samples did cost.
 //!
 //! A host that was busy for a while must not blind the rest of a run: when samples have cost clearly less than the budget,
 //! one collector is read twice as often again. If that turns out too dear, the next attempt waits twice as long, so that a
@@ -14,8 +14,9 @@ use super::seat::Seat;
 /// What sampling may take of one core. Below the product's limit of 0.005, since the first second costs more.
 const BUDGET_RATIO: f64 = 0.0045;
 
-/// Samples after which the estimate is corrected by what they did cost.
-const WINDOW_SAMPLES: u32 = 20;
+/// Samples after which the estimate is corrected by what they did cost. Many, since what else the host does in a second
+/// may double the cost of a few.
+const WINDOW_SAMPLES: u32 = 50;
 
 /// Samples of the beginning that do not count: files are opened in them.
 const FIRST_SAMPLES: u32 = 10;
@@ -24,7 +25,7 @@ const FIRST_SAMPLES: u32 = 10;
 const RESTORED_RATIO: f64 = 0.6;
 
 /// Windows before an attempt to read more often, at most: about five minutes.
-const MAX_PATIENCE_WINDOWS: u32 = 128;
+const MAX_PATIENCE_WINDOWS: u32 = 64;
 
 /// Keeps the cost of samples within the budget.
 #[derive(Debug)]

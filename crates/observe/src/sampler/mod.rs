@@ -1,21 +1,20 @@
 //! Takes samples: one pass over all collectors, one row.
 
+mod beats;
 mod budget;
 mod seat;
 
-use crate::collect::{COLLECTORS, Pass};
+use crate::collect::{Beat, COLLECTORS, Pass};
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::watch::Scene;
 use crate::{ListenerFilter, clock, discover};
+use beats::Beats;
 use budget::Budget;
 use seat::Seat;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::series::{Column, Row, SeriesLine};
 use sysdyno_record::units::MonoNs;
-
-/// Between two looks for what came and went. Unit: nanoseconds.
-const LOOK_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// Samples per second that a plan may ask for, at most.
 pub const MAX_RATE_HZ: f64 = 1000.0;
@@ -45,7 +44,7 @@ pub struct Sampler {
     scene: Scene,
     seats: Vec<Seat>,
     buffer: Vec<u8>,
-    next_look: MonoNs,
+    beats: Beats,
     is_header_due: bool,
     budget: Budget,
 }
@@ -71,16 +70,17 @@ impl Sampler {
             // A target that is not found now may be found later.
             watch.extend(discover::find_target_processes(endpoint).unwrap_or_default());
         }
+        let period_ns = (1e9 / plan.hz).round() as u64;
         let mut sampler = Sampler {
             scene: Scene::new(plan.roots, plan.target_port, watch),
             seats: COLLECTORS.iter().map(|(pace, make)| Seat::new(*pace, make())).collect(),
             buffer: Vec::new(),
-            next_look: MonoNs(0),
+            beats: Beats::new(period_ns),
             is_header_due: true,
-            budget: Budget::new((1e9 / plan.hz).round() as u64),
+            budget: Budget::new(period_ns),
         };
         sampler.read();
-        sampler.next_look = MonoNs(0);
+        sampler.beats = Beats::new(period_ns);
         Ok(sampler)
     }
 
@@ -109,12 +109,11 @@ impl Sampler {
     /// Reads all collectors; returns the window.
     fn read(&mut self) -> [MonoNs; 2] {
         let now = clock::monotonic();
-        let is_look = now >= self.next_look;
-        if is_look {
-            self.next_look = MonoNs(now.0 + LOOK_INTERVAL_NS);
+        let beat = self.beats.take(now);
+        if beat == Beat::Second {
             self.scene.look(now, &mut self.buffer);
         }
-        let mut pass = Pass { scene: &mut self.scene, buffer: &mut self.buffer, is_look };
+        let mut pass = Pass { scene: &mut self.scene, buffer: &mut self.buffer, beat };
         let begin = clock::monotonic();
         for seat in &mut self.seats {
             self.is_header_due |= seat.read(&mut pass);

@@ -1,8 +1,7 @@
-//! A collector with its turn: at every sample, at every second, fourth, … one, or once a second.
+//! A collector with its turn: whenever its pace says so, or every second, fourth, … such time.
 
-use super::LOOK_INTERVAL_NS;
 use crate::clock;
-use crate::collect::{Collector, Pace, Pass, Table};
+use crate::collect::{Beat, Collector, Pace, Pass, Table};
 
 /// No collector is read less often than this. Unit: nanoseconds.
 const MAX_INTERVAL_NS: u64 = 5_000_000_000;
@@ -17,16 +16,14 @@ const RISE_RATIO: f64 = 1.02;
 pub(super) struct Seat {
     collector: Box<dyn Collector>,
     pace: Pace,
-    /// Samples from one reading to the next.
+    /// Beats of its pace from one reading to the next.
     stride: u64,
-    /// Samples until the next reading.
+    /// Beats of its pace until the next reading.
     wait: u64,
-    /// A look was due in a sample that was not this collector's turn.
-    owes_look: bool,
-    /// Cost of a usual reading.
-    usual: Cost,
-    /// Cost of a reading that looks for what came and went.
-    look: Cost,
+    /// What was due since the last reading.
+    owed: Beat,
+    /// Cost of a reading at each beat of [`Beat::ALL`].
+    costs: [Cost; Beat::ALL.len()],
 }
 
 /// What a reading costs when nothing disturbs it: the least of late readings.
@@ -55,25 +52,17 @@ impl Cost {
 
 impl Seat {
     pub(super) fn new(pace: Pace, collector: Box<dyn Collector>) -> Seat {
-        Seat {
-            collector,
-            pace,
-            stride: 1,
-            wait: 0,
-            owes_look: false,
-            usual: Cost::default(),
-            look: Cost::default(),
-        }
+        Seat { collector, pace, stride: 1, wait: 0, owed: Beat::Sample, costs: Default::default() }
     }
 
     /// A seat whose readings are known to cost this much.
     #[cfg(test)]
     pub(super) fn with_cost(pace: Pace, collector: Box<dyn Collector>, least_ns: f64) -> Seat {
         let cost = Cost { least_ns, readings: MIN_READINGS };
-        Seat { usual: cost, look: cost, ..Seat::new(pace, collector) }
+        Seat { costs: [cost; Beat::ALL.len()], ..Seat::new(pace, collector) }
     }
 
-    /// Samples from one reading to the next.
+    /// Beats of its pace from one reading to the next.
     #[cfg(test)]
     pub(super) fn stride(&self) -> u64 {
         self.stride
@@ -81,22 +70,18 @@ impl Seat {
 
     /// Reads the collector if it is its turn; else forgets its values. Returns whether its columns changed.
     pub(super) fn read(&mut self, pass: &mut Pass<'_>) -> bool {
-        self.owes_look |= pass.is_look;
-        let is_its_turn = match self.pace {
-            Pace::Foremost | Pace::EverySample => self.wait == 0,
-            Pace::EverySecond => self.owes_look,
-        };
-        if !is_its_turn {
-            self.wait = self.wait.saturating_sub(1);
+        self.owed = self.owed.max(pass.beat);
+        let is_due = pass.beat >= self.pace.beat();
+        if !is_due || self.wait > 0 {
+            self.wait -= u64::from(is_due);
             self.collector.table().clear();
             return false;
         }
         self.wait = self.stride - 1;
-        let is_look = std::mem::take(&mut self.owes_look);
+        let beat = std::mem::take(&mut self.owed);
         let begin = clock::monotonic();
-        self.collector.read(&mut Pass { scene: pass.scene, buffer: pass.buffer, is_look });
-        let cost = if is_look { &mut self.look } else { &mut self.usual };
-        cost.learn(clock::monotonic().since(begin));
+        self.collector.read(&mut Pass { scene: pass.scene, buffer: pass.buffer, beat });
+        self.costs[beat as usize].learn(clock::monotonic().since(begin));
         self.collector.table().take_change()
     }
 
@@ -106,18 +91,23 @@ impl Seat {
 
     /// What it takes per sample, on average. Unit: nanoseconds.
     pub(super) fn share_ns(&self, period_ns: u64) -> f64 {
-        let looks_per_sample = (period_ns as f64 / LOOK_INTERVAL_NS as f64).min(1.0);
-        let readings = match self.pace {
-            Pace::Foremost | Pace::EverySample => 1.0 / self.stride as f64,
-            Pace::EverySecond => looks_per_sample,
-        };
-        let looks = looks_per_sample.min(readings);
-        (readings - looks) * self.usual.ns() + looks * self.look.ns().max(self.usual.ns())
+        let readings = beats_per_sample(self.pace.beat(), period_ns) / self.stride as f64;
+        let mut rarer_readings = 0.0;
+        let mut sum_ns = 0.0;
+        for beat in Beat::ALL.into_iter().rev() {
+            let so_far = beats_per_sample(beat, period_ns).min(readings);
+            // What was never read at this beat costs at least what it costs at those below it.
+            let cost_ns = self.costs[..=beat as usize].iter().fold(0.0, |most, cost| cost.ns().max(most));
+            sum_ns += (so_far - rarer_readings) * cost_ns;
+            rarer_readings = so_far;
+        }
+        sum_ns
     }
 
     /// Whether it costs something and may be read less often than it is.
     pub(super) fn is_slowable(&self, period_ns: u64) -> bool {
-        let interval_ns = period_ns.saturating_mul(self.stride).saturating_mul(2);
+        let beat_ns = period_ns.max(self.pace.beat().interval_ns());
+        let interval_ns = beat_ns.saturating_mul(self.stride).saturating_mul(2);
         self.pace != Pace::EverySecond && interval_ns <= MAX_INTERVAL_NS && self.share_ns(period_ns) > 0.0
     }
 
@@ -132,7 +122,7 @@ impl Seat {
         self.stride > 1
     }
 
-    /// Reads it twice as often from now on.
+    /// Reads it twice as often from now on, up to its pace.
     pub(super) fn speed_up(&mut self) {
         self.stride = (self.stride / 2).max(1);
         self.wait = self.wait.min(self.stride);
@@ -142,6 +132,11 @@ impl Seat {
     pub(super) fn slow_down(&mut self) {
         self.stride *= 2;
     }
+}
+
+/// How often a beat is due. Unit: per sample.
+fn beats_per_sample(beat: Beat, period_ns: u64) -> f64 {
+    period_ns as f64 / period_ns.max(beat.interval_ns()) as f64
 }
 
 #[cfg(test)]
@@ -162,7 +157,7 @@ mod tests {
             if self.table.columns().is_empty() {
                 self.table.replace(vec![gauge("a", "count", "host")]);
             }
-            self.looks += u64::from(pass.is_look);
+            self.looks += u64::from(pass.is_look());
             self.table.set_count(0, Some(self.looks));
         }
 
@@ -171,9 +166,9 @@ mod tests {
         }
     }
 
-    fn read(seat: &mut Seat, is_look: bool) -> Option<f64> {
+    fn read(seat: &mut Seat, beat: Beat) -> Option<f64> {
         let (mut scene, mut buffer) = (Scene::new(Roots::host(), None, vec![]), Vec::new());
-        seat.read(&mut Pass { scene: &mut scene, buffer: &mut buffer, is_look });
+        seat.read(&mut Pass { scene: &mut scene, buffer: &mut buffer, beat });
         seat.table().values().first().copied().flatten()
     }
 
@@ -197,7 +192,8 @@ mod tests {
         let mut seat = Seat::new(Pace::EverySample, Box::new(Counting::default()));
         seat.slow_down();
         seat.slow_down();
-        let values = [true, false, true, false, false].map(|is_look| read(&mut seat, is_look));
+        let values = [Beat::Second, Beat::Sample, Beat::Second, Beat::HalfSecond, Beat::Sample]
+            .map(|beat| read(&mut seat, beat));
         assert_eq!(values, [Some(1.0), None, None, None, Some(2.0)]);
     }
 
@@ -206,15 +202,45 @@ mod tests {
         let mut seat = Seat::new(Pace::EverySample, Box::new(Counting::default()));
         assert_eq!(seat.share_ns(PERIOD_NS), 0.0, "what was never read costs nothing");
         assert!(!seat.is_slowable(PERIOD_NS));
-        (seat.usual, seat.look) = (known(100.0), known(1100.0));
-        assert_eq!(seat.share_ns(PERIOD_NS), 0.9 * 100.0 + 0.1 * 1100.0);
-        seat.pace = Pace::EverySecond;
-        assert_eq!(seat.share_ns(PERIOD_NS), 0.1 * 1100.0);
+        seat.costs = [known(100.0), Cost::default(), known(1100.0)];
+        check_share(&seat, 0.9 * 100.0 + 0.1 * 1100.0);
+        seat.costs = [100.0, 500.0, 1100.0].map(known);
+        check_share(&seat, 0.8 * 100.0 + 0.1 * 500.0 + 0.1 * 1100.0);
+        seat.slow_down();
+        check_share(&seat, 0.3 * 100.0 + 0.1 * 500.0 + 0.1 * 1100.0);
+        let paced = |pace| Seat { costs: seat.costs, ..Seat::new(pace, Box::new(Counting::default())) };
+        check_share(&paced(Pace::TwiceASecond), 0.1 * 500.0 + 0.1 * 1100.0);
+        check_share(&paced(Pace::EverySecond), 0.1 * 1100.0);
+    }
+
+    fn check_share(seat: &Seat, expected_ns: f64) {
+        let share_ns = seat.share_ns(PERIOD_NS);
+        assert!((share_ns - expected_ns).abs() < 1e-6, "{share_ns} is not {expected_ns}");
     }
 
     #[test]
-    fn what_is_read_once_a_second_waits_for_the_look() {
-        let mut seat = Seat::new(Pace::EverySecond, Box::new(Counting::default()));
-        assert_eq!([true, false, true].map(|is_look| read(&mut seat, is_look)), [Some(1.0), None, Some(2.0)]);
+    fn what_is_read_less_often_waits_for_its_beat() {
+        let beats = [Beat::Second, Beat::Sample, Beat::HalfSecond, Beat::Sample, Beat::Second];
+        let read_at = |pace| {
+            let mut seat = Seat::new(pace, Box::new(Counting::default()));
+            beats.map(|beat| read(&mut seat, beat))
+        };
+        assert_eq!(read_at(Pace::EverySecond), [Some(1.0), None, None, None, Some(2.0)]);
+        assert_eq!(read_at(Pace::TwiceASecond), [Some(1.0), None, Some(1.0), None, Some(2.0)]);
+    }
+
+    #[test]
+    fn what_is_slowed_down_counts_its_own_beats() {
+        let mut seat = Seat::new(Pace::TwiceASecond, Box::new(Counting::default()));
+        seat.slow_down();
+        let beats = [Beat::Second, Beat::Sample, Beat::HalfSecond, Beat::Sample, Beat::Second];
+        assert_eq!(beats.map(|beat| read(&mut seat, beat).is_some()), [true, false, false, false, true]);
+        seat.costs = [known(100.0); Beat::ALL.len()];
+        let strides = (0..9).take_while(|_| {
+            let is_slowable = seat.is_slowable(PERIOD_NS);
+            seat.slow_down();
+            is_slowable
+        });
+        assert_eq!(strides.count(), 2, "from one second to four; eight would be too seldom");
     }
 }

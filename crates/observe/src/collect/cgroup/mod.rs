@@ -131,7 +131,7 @@ impl CgroupCollector {
 
 impl Collector for CgroupCollector {
     fn read(&mut self, pass: &mut Pass<'_>) {
-        if pass.is_look {
+        if pass.is_look() {
             self.look(pass);
         }
         self.table.clear();
@@ -142,7 +142,7 @@ impl Collector for CgroupCollector {
                 self.table.set_count(position + 1, Some(throttling.throttled_count));
                 self.table.set_count(position + 2, Some(throttling.throttled_us));
             }
-            if let Some(quota) = group.quota_ratio.filter(|_| pass.is_look) {
+            if let Some(quota) = group.quota_ratio.filter(|_| pass.is_look()) {
                 self.table.set(position + 3, quota);
             }
         }
@@ -206,6 +206,9 @@ fn read_quota(folder: &Path, buffer: &mut Vec<u8>) -> Option<f64> {
         return cpu_stat::parse_max(text).ok().flatten();
     }
     let quota = read_once(&folder.join("cpu.cfs_quota_us"), buffer).ok()?.to_vec();
+    if quota.starts_with(b"-") {
+        return None;
+    }
     let period = read_once(&folder.join("cpu.cfs_period_us"), buffer).ok()?;
     cpu_stat::parse_cfs(&quota, period).ok().flatten()
 }

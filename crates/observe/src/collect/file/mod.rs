@@ -98,7 +98,7 @@ impl<F: Format + 'static> FileCollector<F> {
 
 impl<F: Format + 'static> Collector for FileCollector<F> {
     fn read(&mut self, pass: &mut Pass<'_>) {
-        if self.is_failing && !pass.is_look {
+        if self.is_failing && !pass.is_look() {
             return;
         }
         self.follow(pass.scene);

@@ -1,6 +1,7 @@
 //! A file that comes, goes, and turns into garbage while it is sampled.
 
 use super::*;
+use crate::collect::Beat;
 use crate::collect::netdev;
 use sysdyno_record::series::Column;
 
@@ -27,7 +28,7 @@ impl Host {
     /// Scopes of the columns with their first value or reason, and whether the columns changed.
     fn read(&mut self) -> (Vec<String>, bool) {
         let mut buffer = Vec::new();
-        self.collector.read(&mut Pass { scene: &mut self.scene, buffer: &mut buffer, is_look: true });
+        self.collector.read(&mut Pass { scene: &mut self.scene, buffer: &mut buffer, beat: Beat::Second });
         let table = self.collector.table();
         let show = |(column, value): (&Column, &Option<f64>)| match (value, &column.unavailable) {
             (Some(value), None) => format!("{}={value}", column.scope),

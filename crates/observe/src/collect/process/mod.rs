@@ -7,7 +7,7 @@ mod columns;
 mod reader;
 mod threads;
 
-use super::{Collector, Pass, Table};
+use super::{Beat, Collector, Pass, Table};
 use crate::turn::Turn;
 use reader::ProcessReader;
 
@@ -17,8 +17,8 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 
 /// At most this many threads of all processes are followed.
 const MAX_THREADS_IN_ALL: usize = 512;
-/// At most this many threads keep their files open, two each.
-const MAX_OPEN_THREADS: usize = 64;
+/// At most this many threads keep their files open, three each.
+const MAX_OPEN_THREADS: usize = 48;
 
 #[derive(Default)]
 struct ProcessCollector {
@@ -69,17 +69,18 @@ impl ProcessCollector {
 
 impl Collector for ProcessCollector {
     fn read(&mut self, pass: &mut Pass<'_>) {
-        let mut is_changed = pass.is_look && self.look(pass);
+        let mut is_changed = pass.is_look() && self.look(pass);
         let turn = self.turn.of(self.processes.len());
         for (index, process) in self.processes.iter_mut().enumerate() {
             let was_gone = process.is_gone();
-            process.read(pass.buffer, pass.is_look && turn.is_of(index));
+            let beat = if turn.is_of(index) { pass.beat } else { pass.beat.min(Beat::HalfSecond) };
+            process.read(pass.buffer, beat);
             is_changed |= process.take_change();
             if process.is_gone() && !was_gone {
                 pass.scene.note_gone(process.pid());
             }
         }
-        if pass.is_look {
+        if pass.is_look() {
             self.turn = turn.next();
         }
         if is_changed {

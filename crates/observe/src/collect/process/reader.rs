@@ -3,12 +3,12 @@
 use super::columns::{PROCESS_WIDTH, ProcessValues, SOURCES, SOURCES_COUNT, Source, THREAD_WIDTH};
 use super::columns::{process_columns, thread_columns};
 use super::threads::Threads;
-use crate::collect::Table;
 use crate::collect::cpu::tick_us;
+use crate::collect::{Beat, Table};
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::limits::{self, Limit};
-use crate::source::{KeptFile, Shape, pid_stat, read_once};
+use crate::source::{KeptFile, Shape, pid_stat};
 use std::path::PathBuf;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::series::Column;
@@ -24,7 +24,7 @@ const ENDED: &str = "the process has ended";
 pub(super) struct ProcessReader {
     process: WatchedProcess,
     stat: KeptFile,
-    limits: PathBuf,
+    limits: KeptFile,
     descriptors: PathBuf,
     threads: Threads,
     values: ProcessValues,
@@ -43,7 +43,7 @@ impl ProcessReader {
         ProcessReader {
             process: process.clone(),
             stat: KeptFile::new(folder.join("stat"), Shape::Whole),
-            limits: folder.join("limits"),
+            limits: KeptFile::new(folder.join("limits"), Shape::Whole),
             descriptors: folder.join("fd"),
             threads: Threads::new(folder.join("task")),
             values: ProcessValues::default(),
@@ -80,6 +80,7 @@ impl ProcessReader {
     /// Lets the files of this many threads stay open; the others are opened at each reading.
     pub(super) fn keep_open(&mut self, threads_count: usize) {
         self.stat.keep(threads_count > 0);
+        self.limits.keep(threads_count > 0);
         self.threads.keep_open(threads_count);
     }
 
@@ -109,16 +110,20 @@ impl ProcessReader {
         PROCESS_WIDTH + THREAD_WIDTH * self.threads_count()
     }
 
-    /// Reads it; afterwards it may be gone. `is_its_turn`: also what costs most, and the reasons of what failed.
-    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, is_its_turn: bool) {
+    /// Reads it; afterwards it may be gone. Twice a second also its threads' states and descriptors; once a second what
+    /// costs most, and the reasons of what failed.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, beat: Beat) {
         self.values = ProcessValues::default();
         if self.is_gone {
             return;
         }
-        let sampler = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-        self.threads.read(buffer, sampler);
+        self.threads.read(buffer);
+        if beat >= Beat::HalfSecond {
+            let sampler = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+            self.threads.read_states(buffer, sampler);
+        }
         let stat = self.read_stat(buffer);
-        if is_its_turn || self.is_gone {
+        if beat == Beat::Second || self.is_gone {
             self.explain(Source::Stat, stat.err());
             self.explain(Source::Schedule, self.threads.failure().map(str::to_owned));
         }
@@ -126,8 +131,10 @@ impl ProcessReader {
             return;
         }
         self.values.run_delay_us = self.threads.run_delay_ns().map(|delay_ns| delay_ns / 1000);
-        self.values.fds_count = self.descriptors_size();
-        if is_its_turn {
+        if beat >= Beat::HalfSecond {
+            self.values.fds_count = self.descriptors_size();
+        }
+        if beat == Beat::Second {
             self.read_slow(buffer);
         }
     }
@@ -201,10 +208,10 @@ impl ProcessReader {
         Ok(listed.take(MAX_COUNTED_DESCRIPTORS).count() as u64)
     }
 
-    fn read_limit(&self, buffer: &mut Vec<u8>) -> Result<u64, String> {
-        let text = read_once(&self.limits, buffer).map_err(|error| error.to_string())?;
+    fn read_limit(&mut self, buffer: &mut Vec<u8>) -> Result<u64, String> {
+        let text = self.limits.read(buffer).map_err(|error| error.to_string())?;
         let limits = limits::parse_open_files(text);
-        match limits.map_err(|error| ObserveError::malformed(&self.limits)(error).to_string())?.soft {
+        match limits.map_err(|error| ObserveError::malformed(self.limits.path())(error).to_string())?.soft {
             Limit::At(count) => Ok(count),
             Limit::Unlimited => Err("the process has no limit".to_owned()),
         }

@@ -1,7 +1,7 @@
 //! The threads of one process: what each got of the CPUs, how long it waited for them, and what it does now.
 
 use crate::error::ObserveError;
-use crate::source::{KeptFile, Shape, decimal, pid_stat, pid_status, read_once, schedstat};
+use crate::source::{KeptFile, Shape, decimal, pid_stat, pid_status, schedstat};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -26,9 +26,11 @@ struct Thread {
     id: u32,
     schedstat: KeptFile,
     stat: KeptFile,
-    status: PathBuf,
+    status: KeptFile,
     latest: Option<schedstat::Schedstat>,
     latest_switches: [u64; 2],
+    /// The schedule when the switches were read.
+    switches_at: Option<schedstat::Schedstat>,
     /// What was read in this pass: CPU time and run delay.
     reading: Option<schedstat::Schedstat>,
     state: Option<u8>,
@@ -42,9 +44,10 @@ impl Thread {
             id,
             schedstat: KeptFile::new(own.join("schedstat"), Shape::Whole),
             stat: KeptFile::new(own.join("stat"), Shape::Whole),
-            status: own.join("status"),
+            status: KeptFile::new(own.join("status"), Shape::Whole),
             latest: None,
             latest_switches: [0; 2],
+            switches_at: None,
             reading: None,
             state: None,
             is_gone: false,
@@ -57,10 +60,17 @@ impl Thread {
         schedstat::parse(text).map_err(|error| ObserveError::malformed(path)(error).to_string())
     }
 
-    fn read_switches(&self, buffer: &mut Vec<u8>) -> Result<[u64; 2], String> {
-        let text = read_once(&self.status, buffer).map_err(|error| error.to_string())?;
-        let switches = pid_status::parse(text);
-        let switches = switches.map_err(|error| ObserveError::malformed(&self.status)(error).to_string())?;
+    /// Whether it has not run since its switches were read: what does not run is not switched.
+    fn has_rested(&self) -> bool {
+        // A kernel that does not account schedules says zero to all.
+        let known = self.reading.filter(|reading| reading.cpu_ns > 0);
+        known.is_some() && known == self.switches_at
+    }
+
+    fn read_switches(&mut self, buffer: &mut Vec<u8>) -> Result<[u64; 2], String> {
+        let text = self.status.read(buffer).map_err(|error| error.to_string())?;
+        let (switches, path) = (pid_status::parse(text), self.status.path());
+        let switches = switches.map_err(|error| ObserveError::malformed(path)(error).to_string())?;
         Ok([switches.voluntary_count, switches.involuntary_count])
     }
 }
@@ -122,13 +132,12 @@ impl Threads {
         for (index, thread) in self.followed.iter_mut().enumerate() {
             thread.schedstat.keep(index < count);
             thread.stat.keep(index < count);
+            thread.status.keep(index < count);
         }
     }
 
-    /// Reads each thread's schedule, and its state if there are several. `sampler`: the thread that reads, whose state
-    /// would always be running.
-    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, sampler: u32) {
-        let are_several = self.followed.len() > 1;
+    /// Reads each thread's schedule.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) {
         self.failure = None;
         for thread in self.followed.iter_mut() {
             (thread.reading, thread.state) = (None, None);
@@ -140,6 +149,14 @@ impl Threads {
                 Err(_) if !thread.stat.path().exists() => thread.is_gone = true,
                 Err(reason) => self.failure = Some(reason),
             }
+        }
+    }
+
+    /// Reads the state of each thread if there are several. `sampler`: the thread that reads, whose state would always
+    /// be running. *Cost*: as much as four schedules for each.
+    pub(super) fn read_states(&mut self, buffer: &mut Vec<u8>, sampler: u32) {
+        let are_several = self.followed.len() > 1;
+        for thread in self.followed.iter_mut() {
             if are_several && thread.id != sampler && !thread.is_gone {
                 let text = thread.stat.read(buffer).ok();
                 thread.state = text.and_then(|text| pid_stat::parse(text).ok()).map(|stat| stat.state);
@@ -152,14 +169,20 @@ impl Threads {
         self.failure.as_deref()
     }
 
-    /// Sums up the context switches of all threads there were: voluntary and involuntary. *Cost*: a long file for each.
+    /// Sums up the context switches of all threads there were: voluntary and involuntary. *Cost*: a long file for each
+    /// that has run since.
     pub(super) fn read_switches(&mut self, buffer: &mut Vec<u8>) -> Result<[u64; 2], String> {
         let mut sum = self.ended_switches;
         let mut result = Err("no thread of the process can be read".to_owned());
         for thread in self.followed.iter_mut() {
-            if !thread.is_gone {
+            if thread.has_rested() {
+                result = Ok(());
+            } else if !thread.is_gone {
                 match thread.read_switches(buffer) {
-                    Ok(switches) => (thread.latest_switches, result) = (switches, Ok(())),
+                    Ok(switches) => {
+                        (thread.latest_switches, thread.switches_at) = (switches, thread.reading);
+                        result = Ok(());
+                    }
                     Err(reason) => result = result.or(Err(reason)),
                 }
             }
@@ -184,7 +207,7 @@ impl Threads {
         Some(delays_ns.fold(self.ended_delay_ns, u64::saturating_add))
     }
 
-    /// Threads in this state. `None`: states were not read, since there is one thread only.
+    /// Threads in this state. `None`: states were not read in this pass, or there is one thread only.
     pub(super) fn count_in_state(&self, state: u8) -> Option<u64> {
         self.followed.iter().find(|thread| thread.state.is_some())?;
         Some(self.followed.iter().filter(|thread| thread.state == Some(state)).count() as u64)
@@ -203,4 +226,34 @@ fn list(folder: &Path) -> Option<Vec<u32>> {
     let mut ids: Vec<u32> = entries.flatten().filter_map(id).collect();
     ids.sort_unstable();
     Some(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_are_read_again_only_of_threads_that_have_run() {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let own = folder.path().join("7");
+        std::fs::create_dir(&own).expect("makes a folder");
+        let write = |name: &str, text: &str| std::fs::write(own.join(name), text).expect("writes");
+        let switches =
+            |count: u64| format!("voluntary_ctxt_switches:\t{count}\nnonvoluntary_ctxt_switches:\t0\n");
+        write("stat", "");
+        let (mut threads, mut buffer) = (Threads::new(folder.path().to_path_buf()), Vec::new());
+        assert!(threads.look(None, MAX_THREADS));
+        let mut check = |schedule: &str, voluntary: u64, expected: u64| {
+            write("schedstat", schedule);
+            write("status", &switches(voluntary));
+            threads.read(&mut buffer);
+            assert_eq!(threads.read_switches(&mut buffer), Ok([expected, 0]), "{schedule} {voluntary}");
+        };
+        check("10 20 3\n", 1, 1);
+        check("10 20 3\n", 2, 1);
+        check("11 20 3\n", 2, 2);
+        check("11 25 4\n", 3, 3);
+        check("0 0 0\n", 4, 4);
+        check("0 0 0\n", 5, 5);
+    }
 }

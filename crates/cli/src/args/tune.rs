@@ -1,0 +1,72 @@
+//! What can be typed behind `tune`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use sysdyno_record::units::SpanNs;
+
+/// Arguments of `tune`.
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: TuneCommand,
+    /// Folder of the journals' parent [default: /var/lib/sysdyno]
+    #[arg(long, global = true, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
+    /// Tree whose /proc, /sys and /etc are meant
+    #[arg(long, global = true, value_name = "FOLDER", default_value = "/", hide = true)]
+    pub root: PathBuf,
+    /// Print the result as one JSON document
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What to do about settings.
+#[derive(Debug, Subcommand)]
+pub enum TuneCommand {
+    /// List the settings that can be changed, and what they do
+    List {
+        /// Only those whose name contains this
+        part: Option<String>,
+    },
+    /// Say what changes would write, what undoes them, and who else sets the same; needs no rights
+    Plan {
+        /// Settings and what they should become, as in net.core.somaxconn=4096
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        changes: Vec<String>,
+    },
+    /// Make changes as a trial, which is undone at its deadline unless it is committed
+    Apply {
+        /// Settings and what they should become, as in net.core.somaxconn=4096
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        changes: Vec<String>,
+        /// How long the trial lasts
+        #[arg(long = "for", value_name = "DURATION", default_value = "10m")]
+        deadline: SpanNs,
+    },
+    /// Keep what is being tried, until the next boot
+    Commit {
+        /// The trial, if another one is meant than that which is open
+        id: Option<String>,
+    },
+    /// Undo what is being tried, or what was committed
+    Undo {
+        /// The trial, if another one is meant than that which is open
+        id: Option<String>,
+        /// Print lines of shell that undo it, and do nothing
+        #[arg(long)]
+        print_shell: bool,
+    },
+    /// Say what is being tried, by when it is undone, and what its settings are now
+    Status,
+    /// List the trials that are over
+    History,
+    /// Undo what was left behind by a trial whose guardian is dead
+    Recover,
+    /// Watch over a trial
+    #[command(hide = true)]
+    Guard {
+        /// The trial
+        id: String,
+    },
+}

@@ -1,0 +1,172 @@
+//! `sysdyno tune`: settings by hand, with the same safety as everywhere.
+
+mod guard;
+mod text;
+
+use crate::args::{TuneArgs, TuneCommand};
+use crate::exit::Exit;
+use crate::ui::Ui;
+use anyhow::{Context, anyhow, bail};
+use std::path::PathBuf;
+use sysdyno_lab::LabError;
+use sysdyno_lab::agent::{
+    Agent, Answer, Link, LocalAgent, Notice, Proceed, Request, TrialKind, TuneAnswer, TuneRequest, TuneTask,
+};
+use sysdyno_record::units::SpanNs;
+use sysdyno_tune::{Change, Phase, Recovery, Roots, StateFolder, TUNABLES, Tunable, TuneError};
+
+/// Longest trial. It bounds for how long a forgotten one can stay.
+const MAX_TRIAL: SpanNs = SpanNs::from_secs(24 * 3600);
+
+pub fn tune(args: TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let place = Place { root: args.root, state: args.state_dir, is_json: args.json };
+    match args.command {
+        TuneCommand::List { part } => list(part.as_deref(), place.is_json, ui),
+        TuneCommand::Plan { changes } => place.ask(TuneTask::Plan { changes: parse(&changes)? }, ui),
+        TuneCommand::Apply { changes, deadline } => {
+            let task = apply(&changes, deadline)?;
+            ui.note(&format!("a trial of at most {deadline}"));
+            place.ask(task, ui)
+        }
+        TuneCommand::Commit { id } => place.ask(TuneTask::Commit { id }, ui),
+        TuneCommand::Undo { id, print_shell: true } => place.print_shell(id.as_deref(), ui),
+        TuneCommand::Undo { id, print_shell: false } => place.ask(TuneTask::Undo { id }, ui),
+        TuneCommand::Status => place.ask(TuneTask::List { which: TrialKind::Open }, ui),
+        TuneCommand::History => place.ask(TuneTask::List { which: TrialKind::Over }, ui),
+        TuneCommand::Recover => place.ask(TuneTask::Recover, ui),
+        TuneCommand::Guard { id } => guard::guard(place.root, place.state, id, ui),
+    }
+}
+
+/// Says so if a trial was left behind by a guardian that died. It costs one look into a folder.
+pub fn remind(ui: &Ui) {
+    let state = StateFolder::below(std::env::var_os("SYSDYNO_STATE_DIR").map(PathBuf::from).as_deref());
+    if state.unfinished().abandoned_count > 0 {
+        ui.note("warning: settings of this host are still those of a trial whose guardian is dead");
+        ui.note("hint: `sysdyno tune recover` puts them back");
+    }
+}
+
+fn parse(changes: &[String]) -> anyhow::Result<Vec<Change>> {
+    let read = |text: &String| text.parse::<Change>().map_err(|refusal| anyhow!("{refusal}"));
+    changes.iter().map(read).collect()
+}
+
+fn apply(changes: &[String], deadline: SpanNs) -> anyhow::Result<TuneTask> {
+    if deadline > MAX_TRIAL {
+        bail!(
+            "cannot make a trial of {deadline}: the longest is {MAX_TRIAL}\nhint: `sysdyno tune commit` keeps it"
+        );
+    }
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Ok(TuneTask::Apply { changes: parse(changes)?, deadline, program, version })
+}
+
+/// Where settings and journals lie, and how answers are printed.
+struct Place {
+    root: PathBuf,
+    state: Option<PathBuf>,
+    is_json: bool,
+}
+
+impl Place {
+    /// Has the agent do it, prints the answer, and says how it ended.
+    fn ask(&self, task: TuneTask, ui: &Ui) -> anyhow::Result<Exit> {
+        let request = TuneRequest { root: self.root.clone(), state: self.state.clone(), task };
+        match LocalAgent::default().call(Request::Tune(Box::new(request)), &mut Silent) {
+            Ok(Answer::Tuned(answer)) => {
+                ui.print(&if self.is_json { json(&answer)? } else { text::answer(&answer) });
+                Ok(exit(&answer))
+            }
+            Ok(_) => bail!("cannot use the agent's answer: it is of another kind"),
+            Err(LabError::Tune(error)) => failed(&error, ui),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn print_shell(&self, id: Option<&str>, ui: &Ui) -> anyhow::Result<Exit> {
+        let state = StateFolder::below(self.state.as_deref());
+        match sysdyno_tune::undo_lines(&state, &Roots::at(&self.root), id) {
+            Ok(lines) => {
+                ui.print(&lines.join("\n"));
+                Ok(Exit::Done)
+            }
+            Err(error) => failed(&error, ui),
+        }
+    }
+}
+
+/// Prints an error of tuning with the exit code that is its own.
+fn failed(error: &TuneError, ui: &Ui) -> anyhow::Result<Exit> {
+    let exit = match error {
+        TuneError::NotDurable { .. } => Exit::NotDurable,
+        TuneError::Write { is_restored: false, .. } => Exit::NotRestored,
+        _ => Exit::CannotRun,
+    };
+    ui.note(&format!("error: {error}"));
+    Ok(exit)
+}
+
+fn exit(answer: &TuneAnswer) -> Exit {
+    let is_dirty = |recoveries: &[Recovery]| recoveries.iter().any(|recovery| !recovery.is_clean());
+    match answer {
+        TuneAnswer::Recovered(recoveries) if is_dirty(recoveries) => Exit::NotRestored,
+        _ => Exit::Done,
+    }
+}
+
+fn json(answer: &TuneAnswer) -> anyhow::Result<String> {
+    let value = match answer {
+        TuneAnswer::Plan(plan) => serde_json::json!({ "plan": plan }),
+        TuneAnswer::Nothing => serde_json::json!({ "held": null }),
+        TuneAnswer::Held { id, plan } => serde_json::json!({ "held": { "id": id, "plan": plan } }),
+        TuneAnswer::Kept { id } => serde_json::json!({ "kept": { "id": id } }),
+        TuneAnswer::Recovered(recoveries) => serde_json::json!({ "recovered": recoveries }),
+        TuneAnswer::Trials { trials, now_boot_ns } => {
+            serde_json::json!({ "trials": trials, "now_boot_ns": now_boot_ns })
+        }
+    };
+    serde_json::to_string_pretty(&value).context("cannot print JSON")
+}
+
+fn list(part: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Result<Exit> {
+    let is_meant = |tunable: &&Tunable| part.is_none_or(|part| tunable.id.contains(part));
+    let found: Vec<&Tunable> = TUNABLES.iter().copied().flatten().filter(is_meant).collect();
+    if found.is_empty() {
+        bail!(
+            "cannot find a setting with '{}' in its name\nhint: `sysdyno tune list` shows all",
+            part.unwrap_or("")
+        );
+    }
+    ui.print(&if is_json {
+        serde_json::to_string_pretty(&found.into_iter().map(text::definition).collect::<Vec<_>>())?
+    } else {
+        found.into_iter().map(text::described).collect::<Vec<_>>().join("\n")
+    });
+    Ok(Exit::Done)
+}
+
+/// The other side of an agent that has nothing to tell before it is done.
+struct Silent;
+
+impl Link for Silent {
+    fn notice(&mut self, _: Notice) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Proceed {
+        Proceed::Continue
+    }
+}
+
+/// The word for a phase.
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Applying => "begun",
+        Phase::Held => "held",
+        Phase::Kept => "committed",
+        Phase::Undone => "undone",
+        Phase::Unclean => "undone, but for what somebody else had changed",
+    }
+}

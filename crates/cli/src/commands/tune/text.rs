@@ -1,0 +1,167 @@
+//! Settings, plans and trials as text.
+
+use std::fmt::Write;
+use sysdyno_lab::agent::TuneAnswer;
+use sysdyno_record::units::SpanNs;
+use sysdyno_report::escape;
+use sysdyno_tune::{Outcome, Plan, PlannedChange, Recovery, Restored, Risk, TrialSummary, Tunable};
+
+/// Longest value that is shown. Unit: characters.
+const MAX_VALUE: usize = 80;
+
+/// An answer as text.
+pub(super) fn answer(answer: &TuneAnswer) -> String {
+    match answer {
+        TuneAnswer::Plan(plan) => planned(plan),
+        TuneAnswer::Nothing => "every setting is that already; nothing was changed".into(),
+        TuneAnswer::Held { id, plan } => held(id, plan),
+        TuneAnswer::Kept { id } => {
+            format!("{id} is kept until the next boot\nundo: sysdyno tune undo {id}")
+        }
+        TuneAnswer::Recovered(recoveries) if recoveries.is_empty() => "nothing was left behind".into(),
+        TuneAnswer::Recovered(recoveries) => lines(recoveries.iter().map(recovered)),
+        TuneAnswer::Trials { trials, .. } if trials.is_empty() => "no trials".into(),
+        TuneAnswer::Trials { trials, now_boot_ns } => {
+            lines(trials.iter().map(|trial| summary(trial, *now_boot_ns)))
+        }
+    }
+}
+
+fn lines(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn shown(text: &str) -> String {
+    escape::terminal(text, MAX_VALUE)
+}
+
+fn risk(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+    }
+}
+
+/// The definition of a setting for programs.
+pub(super) fn definition(tunable: &Tunable) -> serde_json::Value {
+    serde_json::json!({
+        "id": tunable.id,
+        "path": tunable.path(),
+        "takes": tunable.kind.describe(),
+        "unit": tunable.unit,
+        "scope": tunable.scope,
+        "effect": tunable.effect,
+        "risk": tunable.risk,
+        "counterpart": tunable.counterpart,
+        "persists_in": tunable.persists_in(),
+        "does": tunable.does,
+        "source": tunable.source,
+    })
+}
+
+/// The definition of a setting.
+pub(super) fn described(tunable: &Tunable) -> String {
+    let mut text = format!("{}  ({}; {})\n", tunable.id, tunable.kind.describe(), tunable.unit);
+    let scope = tunable.scope.words();
+    let _ = writeln!(text, "  {scope}; felt {}; risk {}", tunable.effect.words(), risk(tunable.risk));
+    if let Some(other) = tunable.counterpart {
+        let _ = writeln!(text, "  zeroes {other}, and is put back together with it");
+    }
+    let _ = writeln!(text, "  {}", tunable.does);
+    text
+}
+
+fn planned(plan: &Plan) -> String {
+    let mut text = lines(plan.changes.iter().map(change));
+    if !plan.is_initial_network {
+        text.push_str("\nsettings of the network are those of the namespace that this runs in");
+    }
+    text
+}
+
+fn change(change: &PlannedChange) -> String {
+    let (old, new) = (shown(&change.old), shown(&change.new));
+    if change.is_same {
+        return format!("{}: {new} already; nothing is written\n", change.key);
+    }
+    let mut text = format!("{}: {old} -> {new}  ({})\n", change.key, change.unit);
+    let mut line = |name: &str, what: &str| text.push_str(&format!("  {name:<8} {what}\n"));
+    line("writes", &change.path);
+    line("reaches", &format!("{}; felt {}", change.scope.words(), change.effect.words()));
+    line("risk", risk(change.risk));
+    if let Some(other) = change.counterpart {
+        line("group", &format!("the kernel zeroes {other}; both are put back together"));
+    }
+    for undo in &change.undo {
+        line("undo", &escape::terminal(undo, 400));
+    }
+    for rival in &change.rivals {
+        let last = if rival.is_last { " (the last word at boot)" } else { "" };
+        line("also", &format!("{}: {}{last}", shown(&rival.who), shown(&rival.sets)));
+    }
+    line("reboot", &format!("forgotten; a file in {} would keep it", change.persists_in));
+    if let Some(blocked) = &change.blocked {
+        line("blocked", blocked);
+    }
+    line("what", change.does);
+    text
+}
+
+fn held(id: &str, plan: &Plan) -> String {
+    let mut text = String::new();
+    for change in plan.effective() {
+        let _ = writeln!(text, "{}: {} -> {}", change.key, shown(&change.old), shown(&change.new));
+    }
+    let _ = write!(
+        text,
+        "trial {id} is held; a guardian undoes it at its deadline\nkeep: sysdyno tune commit\nundo: sysdyno tune undo"
+    );
+    text
+}
+
+fn recovered(recovery: &Recovery) -> String {
+    let settings = recovery.restored.iter().map(restored);
+    let notes = recovery.notes.iter().map(|note| format!("warning: {note}"));
+    let all: Vec<String> = settings.chain(notes).collect();
+    if all.is_empty() { format!("{}: nothing was to be undone", recovery.id) } else { all.join("\n") }
+}
+
+fn restored(restored: &Restored) -> String {
+    let Restored { key, .. } = restored;
+    let (old, new) = (shown(&restored.old), shown(&restored.new));
+    let found = shown(restored.found.as_deref().unwrap_or("?"));
+    match restored.outcome {
+        Outcome::Restored => format!("{key}: {new} -> {old}, as before"),
+        Outcome::Already => format!("{key}: {old}, as before"),
+        Outcome::Conflict => format!(
+            "{key}: {found}, which somebody else has set since; left as it is (before the trial {old}, in it {new})"
+        ),
+        Outcome::Void => format!("{key}: forgotten by the kernel at the last boot"),
+        Outcome::Gone => format!("{key}: gone, with its network namespace or module"),
+        Outcome::Failed => {
+            format!("{key}: cannot be put back to {old}: {}", shown(restored.cause.as_deref().unwrap_or("?")))
+        }
+    }
+}
+
+fn summary(trial: &TrialSummary, now_boot_ns: u64) -> String {
+    let mut text = format!("{}  {}", trial.id, super::phase(trial.phase));
+    let is_open = matches!(trial.phase, sysdyno_tune::Phase::Applying | sysdyno_tune::Phase::Held);
+    if is_open && trial.is_guarded {
+        let left = SpanNs(trial.deadline_boot_ns.saturating_sub(now_boot_ns) / 1_000_000_000 * 1_000_000_000);
+        let _ = write!(text, ", undone in {left}");
+    } else if is_open {
+        text.push_str(", its guardian is dead: `sysdyno tune recover` undoes it");
+    } else if trial.is_of_earlier_boot {
+        text.push_str(", before the last boot");
+    }
+    for setting in &trial.settings {
+        let _ = write!(text, "\n  {}: {} -> {}", setting.key, shown(&setting.old), shown(&setting.new));
+        let foreign = if setting.is_foreign { ", set by somebody else" } else { "" };
+        if let Some(now) = &setting.now {
+            let _ = write!(text, ", now {}{foreign}", shown(now));
+        }
+    }
+    text
+}

@@ -1,0 +1,148 @@
+//! Requests about settings of the host, carried out by `sysdyno-tune`.
+
+use crate::error::LabError;
+use crate::execute::clock;
+use crate::service::Guardians;
+use std::path::PathBuf;
+use sysdyno_record::units::SpanNs;
+use sysdyno_tune::{Change, Now, Plan, Recovery, Roots, StateFolder, TrialOrder, TrialSummary};
+
+/// Something that is to be done about settings, and where.
+#[derive(Clone, Debug)]
+pub struct TuneRequest {
+    /// Root of the settings: `/`, or a tree.
+    pub root: PathBuf,
+    /// The state folder; `None` for that of the system.
+    pub state: Option<PathBuf>,
+    /// What is to be done.
+    pub task: TuneTask,
+}
+
+/// What is to be done about settings.
+#[derive(Clone, Debug)]
+pub enum TuneTask {
+    /// Say what changes would do. Answer: [`TuneAnswer::Plan`].
+    Plan {
+        /// The changes.
+        changes: Vec<Change>,
+    },
+    /// Try changes until a deadline, under a guardian. Answer: [`TuneAnswer::Held`] or [`TuneAnswer::Nothing`].
+    Apply {
+        /// The changes.
+        changes: Vec<Change>,
+        /// After which time they are undone.
+        deadline: SpanNs,
+        /// This program, which the guardian runs.
+        program: PathBuf,
+        /// Its version.
+        version: String,
+    },
+    /// Keep what is being tried. Answer: [`TuneAnswer::Kept`].
+    Commit {
+        /// The trial; `None` for the one that is open.
+        id: Option<String>,
+    },
+    /// Undo what is being tried, or was kept. Answer: [`TuneAnswer::Recovered`].
+    Undo {
+        /// The trial; `None` for the one that is open.
+        id: Option<String>,
+    },
+    /// Undo what was left behind. Answer: [`TuneAnswer::Recovered`].
+    Recover,
+    /// Say which trials there are. Answer: [`TuneAnswer::Trials`].
+    List {
+        /// Those that are open, or those that are over.
+        which: TrialKind,
+    },
+}
+
+/// Which trials are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialKind {
+    /// Open ones.
+    Open,
+    /// Those that are over.
+    Over,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub enum TuneAnswer {
+    /// What the changes would do.
+    Plan(Plan),
+    /// All settings are what they should become.
+    Nothing,
+    /// The changes are made, and a guardian watches.
+    Held {
+        /// The trial.
+        id: String,
+        /// What was done.
+        plan: Plan,
+    },
+    /// The changes stay.
+    Kept {
+        /// The trial.
+        id: String,
+    },
+    /// What was undone.
+    Recovered(Vec<Recovery>),
+    /// Trials.
+    Trials {
+        /// In the order of their names.
+        trials: Vec<TrialSummary>,
+        /// Now, on `CLOCK_BOOTTIME`, for their deadlines. Unit: nanoseconds.
+        now_boot_ns: u64,
+    },
+}
+
+impl TuneRequest {
+    /// The word for messages.
+    pub fn name(&self) -> &'static str {
+        match self.task {
+            TuneTask::Plan { .. } => "plan changes",
+            TuneTask::Apply { .. } => "apply changes",
+            TuneTask::Commit { .. } => "commit changes",
+            TuneTask::Undo { .. } => "undo changes",
+            TuneTask::Recover => "recover settings",
+            TuneTask::List { .. } => "list trials",
+        }
+    }
+
+    /// Does it on this host.
+    pub(super) fn carry_out(self) -> Result<TuneAnswer, LabError> {
+        let roots = Roots::at(self.root);
+        let state = StateFolder::below(self.state.as_deref());
+        Ok(match self.task {
+            TuneTask::Plan { changes } => TuneAnswer::Plan(sysdyno_tune::plan(&changes, &roots)?),
+            TuneTask::Apply { changes, deadline, program, version } => {
+                let now = Now { boot_ns: clock::boottime_ns(), wall: clock::wall() };
+                let order = TrialOrder {
+                    roots: &roots,
+                    state: &state,
+                    changes: &changes,
+                    deadline,
+                    now,
+                    tool: &version,
+                };
+                match sysdyno_tune::apply(&order, &mut Guardians::of(program))? {
+                    None => TuneAnswer::Nothing,
+                    Some(trial) => TuneAnswer::Held { id: trial.id.clone(), plan: trial.detach()? },
+                }
+            }
+            TuneTask::Commit { id } => {
+                TuneAnswer::Kept { id: sysdyno_tune::commit(&state, &roots, id.as_deref())? }
+            }
+            TuneTask::Undo { id } => {
+                TuneAnswer::Recovered(vec![sysdyno_tune::undo(&state, &roots, id.as_deref())?])
+            }
+            TuneTask::Recover => TuneAnswer::Recovered(sysdyno_tune::recover(&state, &roots)?),
+            TuneTask::List { which } => {
+                let list = match which {
+                    TrialKind::Open => sysdyno_tune::status,
+                    TrialKind::Over => sysdyno_tune::history,
+                };
+                TuneAnswer::Trials { trials: list(&state, &roots)?, now_boot_ns: clock::boottime_ns() }
+            }
+        })
+    }
+}

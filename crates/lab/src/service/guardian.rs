@@ -1,0 +1,62 @@
+//! Guardians of trials of settings: this same program, started again, in a session of its own.
+//!
+//! A guardian says `armed` on its standard output when it holds its journal. The end of its standard input without a
+//! word means that its parent is dead; the word before that lets go of it.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use sysdyno_tune::{Arm, Armed, DETACH, GuardOrder};
+
+/// Starts guardians.
+#[derive(Clone, Debug)]
+pub struct Guardians {
+    program: PathBuf,
+}
+
+impl Guardians {
+    /// Guardians that run `program`, which is this one.
+    pub fn of(program: PathBuf) -> Guardians {
+        Guardians { program }
+    }
+}
+
+impl Arm for Guardians {
+    fn arm(&mut self, order: &GuardOrder) -> io::Result<Box<dyn Armed>> {
+        let mut child = Command::new(&self.program)
+            .args(["tune", "guard"])
+            .arg(&order.id)
+            .arg("--root")
+            .arg(&order.root)
+            .arg("--state-dir")
+            .arg(order.state.parent().unwrap_or(&order.state))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // It outlives this process, and must not hold what its terminal or its caller waits for.
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut line = String::new();
+        let output = child.stdout.take().map(BufReader::new);
+        let read = output.map_or(Ok(0), |mut output| output.read_line(&mut line));
+        if read.is_ok() && line.trim() == "armed" {
+            return Ok(Box::new(Guardian { child }));
+        }
+        drop(child.stdin.take());
+        let _ = child.kill();
+        let _ = child.wait();
+        let said = if line.trim().is_empty() { "it ended without a word" } else { line.trim() };
+        Err(read.err().unwrap_or_else(|| io::Error::other(said.to_owned())))
+    }
+}
+
+/// A guardian that runs. Dropping it closes its input, which is the sign to undo.
+struct Guardian {
+    child: Child,
+}
+
+impl Armed for Guardian {
+    fn detach(&mut self) -> io::Result<()> {
+        let input = self.child.stdin.as_mut().expect("its input was piped, and is kept");
+        input.write_all(&[DETACH])
+    }
+}

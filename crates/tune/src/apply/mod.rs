@@ -1,0 +1,233 @@
+//! Makes the changes of a plan as a trial: journal first, then guardian, then the writes.
+
+use crate::change::Change;
+use crate::error::TuneError;
+use crate::journal::{Begin, Intent, Journal, Record, Transaction};
+use crate::netns;
+use crate::plan::{Plan, plan};
+use crate::restore::{self, Recovery};
+use crate::roots::Roots;
+use crate::setting;
+use crate::state::{Lock, StateFolder};
+use crate::value::{is_same, one_line};
+use std::io;
+use std::path::PathBuf;
+use sysdyno_record::units::{SpanNs, WallNs};
+
+/// The present, which the caller reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// On `CLOCK_BOOTTIME`. Unit: nanoseconds.
+    pub boot_ns: u64,
+    /// On the wall clock.
+    pub wall: WallNs,
+}
+
+/// A trial that is to be made.
+#[derive(Clone, Debug)]
+pub struct TrialOrder<'a> {
+    /// Where settings lie.
+    pub roots: &'a Roots,
+    /// Where the journal is kept.
+    pub state: &'a StateFolder,
+    /// The changes.
+    pub changes: &'a [Change],
+    /// After which time the guardian undoes them.
+    pub deadline: SpanNs,
+    /// The present.
+    pub now: Now,
+    /// Version of this program.
+    pub tool: &'a str,
+}
+
+/// What a guardian has to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardOrder {
+    /// The state folder, with `tune` at its end.
+    pub state: PathBuf,
+    /// The root of the settings.
+    pub root: PathBuf,
+    /// The journal.
+    pub id: String,
+}
+
+/// Starts guardians; processes are not started by this crate.
+pub trait Arm {
+    /// Starts a guardian and returns when it holds its journal.
+    ///
+    /// # Errors
+    /// It could not be started, or did not say that it is armed.
+    fn arm(&mut self, order: &GuardOrder) -> io::Result<Box<dyn Armed>>;
+}
+
+/// A guardian that watches over a trial. It undoes the trial when this value is dropped.
+pub trait Armed {
+    /// Lets the guardian wait for the deadline alone, whatever becomes of this process.
+    ///
+    /// # Errors
+    /// It is dead.
+    fn detach(&mut self) -> io::Result<()>;
+}
+
+/// A trial that is held.
+pub struct Trial {
+    /// The name of its journal.
+    pub id: String,
+    /// What was planned.
+    pub plan: Plan,
+    guardian: Box<dyn Armed>,
+    state: StateFolder,
+    roots: Roots,
+}
+
+impl Trial {
+    /// Leaves the trial to its guardian, which undoes it at the deadline.
+    ///
+    /// # Errors
+    /// The guardian is dead; the trial was undone.
+    pub fn detach(mut self) -> Result<Plan, TuneError> {
+        match self.guardian.detach() {
+            Ok(()) => Ok(self.plan),
+            Err(source) => {
+                restore::undo(&self.state, &self.roots, Some(&self.id))?;
+                Err(TuneError::Guardian { source })
+            }
+        }
+    }
+}
+
+/// Makes a trial of changes; `None` if all settings are what they should become.
+///
+/// # Errors
+/// See [`TuneError`]: whatever it is, either nothing was written or all was restored, or the text says what was not.
+pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn Arm) -> Result<Option<Trial>, TuneError> {
+    // Wrong changes are named before anything of ours is made.
+    plan(order.changes, order.roots)?.check_unblocked()?;
+    order.state.prepare()?;
+    let lock = order.state.try_lock()?;
+    restore::recover_abandoned(order.state, order.roots)?;
+    refuse_second(order.state)?;
+    let plan = plan(order.changes, order.roots)?;
+    let intents = plan.intents();
+    if intents.is_empty() {
+        return Ok(None);
+    }
+    let begin = begin(order, intents.len())?;
+    let records =
+        [Record::Begin(begin.clone())].into_iter().chain(intents.iter().cloned().map(Record::Intent));
+    let records: Vec<Record> = records.collect();
+    let mut journal = Journal::create(&order.state.open(), &begin.id, &records)?;
+    let mut transaction = Transaction::of(records).expect("the first record is the begin");
+    let guard = GuardOrder {
+        state: order.state.path().into(),
+        root: order.roots.path().into(),
+        id: begin.id.clone(),
+    };
+    let guardian = match guardians.arm(&guard) {
+        Ok(guardian) => guardian,
+        Err(source) => {
+            restore::finish(&mut journal, &transaction, order.state, order.roots);
+            return Err(TuneError::Guardian { source });
+        }
+    };
+    if let Err(failed) = write_all(&mut transaction, &mut journal, order.roots) {
+        return Err(roll_back(failed, (&mut journal, &transaction), order));
+    }
+    drop::<Lock>(lock);
+    let (state, roots) = (order.state.clone(), order.roots.clone());
+    Ok(Some(Trial { id: begin.id, plan, guardian, state, roots }))
+}
+
+fn refuse_second(state: &StateFolder) -> Result<(), TuneError> {
+    let Some(path) = StateFolder::journals(&state.open())?.into_iter().next() else { return Ok(()) };
+    let id = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let cause = format!(
+        "the trial {id} is not over\nhint: `sysdyno tune commit` keeps it, `sysdyno tune undo` ends it"
+    );
+    Err(TuneError::Busy { cause })
+}
+
+fn begin(order: &TrialOrder<'_>, intents: usize) -> Result<Begin, TuneError> {
+    let pid = std::process::id();
+    let stamp: String = order.now.wall.to_string().chars().filter(char::is_ascii_digit).collect();
+    Ok(Begin {
+        id: format!("{}-{}-{pid}", &stamp[..8], &stamp[8..14]),
+        tool: order.tool.into(),
+        boot_id: restore::boot_id(order.roots)?,
+        netns: netns::current(order.roots),
+        pid,
+        start_ticks: start_ticks().unwrap_or(0),
+        uid: rustix::process::geteuid().as_raw(),
+        started_unix_ns: order.now.wall,
+        deadline_boot_ns: order.now.boot_ns.saturating_add(order.deadline.0),
+        root: order.roots.path().display().to_string(),
+        intents_count: u32::try_from(intents).expect("a plan has at most 256 changes"),
+    })
+}
+
+/// Start time of this process. Source: `/proc/self/stat` field 22.
+fn start_ticks() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
+}
+
+/// What went wrong while settings were being written.
+struct Failed {
+    key: String,
+    text: String,
+    cause: String,
+}
+
+fn write_all(transaction: &mut Transaction, journal: &mut Journal, roots: &Roots) -> Result<(), Failed> {
+    for intent in &transaction.intents {
+        let failed = |cause: String| Failed {
+            key: intent.key.clone(),
+            text: intent.apply.first().map(|write| write.text.clone()).unwrap_or_default(),
+            cause,
+        };
+        let found = write_one(intent, roots).map_err(failed)?;
+        let record = Record::Applied { number: intent.number, found: found.clone() };
+        transaction.applied.insert(intent.number, found.clone());
+        journal.append(&record).map_err(|error| failed(error.to_string()))?;
+        let is_expected =
+            intent.members.iter().zip(&found).all(|(member, found)| is_same(&member.expected, found));
+        if !is_expected {
+            return Err(failed(format!("it reads back as '{}'", one_line(&found[0]))));
+        }
+    }
+    let held = journal.append_durably(&Record::Hold {});
+    held.map_err(|error| Failed { key: "the trial".into(), text: "held".into(), cause: error.to_string() })
+}
+
+/// Writes one change, if its members are still what they were, and reads them back.
+fn write_one(intent: &Intent, roots: &Roots) -> Result<Vec<String>, String> {
+    let read =
+        |path: &str| setting::read(roots, path).map_err(|error| format!("cannot read '{path}': {error}"));
+    for member in &intent.members {
+        if read(&member.path)? != member.old {
+            return Err(format!("somebody else has changed '{}' meanwhile", member.path));
+        }
+    }
+    for write in &intent.apply {
+        setting::write(roots, &intent.members[write.member].path, &write.text)
+            .map_err(|error| error.to_string())?;
+    }
+    intent.members.iter().map(|member| read(&member.path)).collect()
+}
+
+fn roll_back(failed: Failed, what: (&mut Journal, &Transaction), order: &TrialOrder<'_>) -> TuneError {
+    let (journal, transaction) = what;
+    let recovery = restore::finish(journal, transaction, order.state, order.roots);
+    let is_restored = recovery.is_clean();
+    let afterwards = if is_restored { "every setting is what it was".into() } else { unclean(&recovery) };
+    TuneError::Write { key: failed.key, text: failed.text, cause: failed.cause, afterwards, is_restored }
+}
+
+fn unclean(recovery: &Recovery) -> String {
+    let left = recovery.restored.iter().filter(|restored| !restored.outcome.is_clean());
+    let lines: Vec<String> = left.map(|restored| format!("not restored: {}", restored.key)).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,15 @@
+//! The write-ahead journal: frames on disk, records in them, and what they add up to.
+//!
+//! Specified in `docs/formats/journal.md`. [`frame`] knows bytes and checksums, [`record`] what is said, [`file`] how it
+//! gets on the disk, [`Transaction`] what state it adds up to.
+
+mod file;
+mod frame;
+mod record;
+mod transaction;
+
+pub(crate) use file::{Journal, read};
+pub use record::Outcome;
+pub(crate) use record::{Begin, Intent, Member, NetnsId, Record, Write};
+pub use transaction::Phase;
+pub(crate) use transaction::Transaction;

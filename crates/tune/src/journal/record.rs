@@ -1,0 +1,143 @@
+//! What a journal says, record by record.
+
+use crate::tunable::Scope;
+use serde::{Deserialize, Serialize};
+use sysdyno_record::units::WallNs;
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Record {
+    /// The first one.
+    Begin(Begin),
+    /// A change that is going to be made.
+    Intent(Intent),
+    /// A change that was made.
+    Applied {
+        /// Number of its intent.
+        number: u32,
+        /// What the members read back as.
+        found: Vec<String>,
+    },
+    /// All changes are made.
+    Hold {},
+    /// They stay.
+    Keep {},
+    /// They do not stay after all.
+    Reopen {},
+    /// What became of a change when it was to be undone.
+    Restored {
+        /// Number of its intent.
+        number: u32,
+        /// What became of it.
+        outcome: Outcome,
+        /// What the members were before.
+        found: Vec<String>,
+        /// Why it failed; `None` unless it did.
+        #[serde(default)]
+        cause: Option<String>,
+    },
+    /// The last one.
+    End {
+        /// Whether every setting is what it was.
+        is_clean: bool,
+    },
+}
+
+/// Who tunes, where, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Begin {
+    /// Name of the journal.
+    pub(crate) id: String,
+    /// Version of sysdyno.
+    pub(crate) tool: String,
+    /// The boot that volatile settings belong to.
+    pub(crate) boot_id: String,
+    /// The network namespace; `None` outside of a live host.
+    pub(crate) netns: Option<NetnsId>,
+    /// The process that tunes.
+    pub(crate) pid: u32,
+    /// Its start time. Unit: clock ticks since boot.
+    pub(crate) start_ticks: u64,
+    /// Its user.
+    pub(crate) uid: u32,
+    /// When it began.
+    pub(crate) started_unix_ns: WallNs,
+    /// When the trial is undone. Unit: nanoseconds of `CLOCK_BOOTTIME`.
+    pub(crate) deadline_boot_ns: u64,
+    /// The root of the settings.
+    pub(crate) root: String,
+    /// How many intents follow.
+    pub(crate) intents_count: u32,
+}
+
+/// What a network namespace is recognised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NetnsId {
+    /// Inode of its file; used again after it is gone.
+    pub(crate) inode: u64,
+    /// Its cookie, never used again in the same boot; `None` before Linux 5.14.
+    pub(crate) cookie: Option<u64>,
+}
+
+/// A change that is going to be made, and all that it takes to undo it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Intent {
+    /// From 0.
+    pub(crate) number: u32,
+    /// The setting.
+    pub(crate) key: String,
+    /// How far it reaches.
+    pub(crate) scope: Scope,
+    /// The setting and those that change with it.
+    pub(crate) members: Vec<Member>,
+    /// Writes that make the change, in order.
+    pub(crate) apply: Vec<Write>,
+    /// Writes that undo it, in order.
+    pub(crate) restore: Vec<Write>,
+}
+
+/// A file that the change is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Member {
+    /// Its path, from the root.
+    pub(crate) path: String,
+    /// Its text before.
+    pub(crate) old: String,
+    /// Its text after.
+    pub(crate) expected: String,
+}
+
+/// One write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Write {
+    /// Position in the members.
+    pub(crate) member: usize,
+    /// The text.
+    pub(crate) text: String,
+}
+
+/// What became of a change that was to be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The old value is back.
+    Restored,
+    /// It was there already.
+    Already,
+    /// Somebody else has changed the setting since; it was left alone.
+    Conflict,
+    /// The host has been booted since, and has forgotten the change.
+    Void,
+    /// The network namespace of the setting is no more.
+    Gone,
+    /// It could not be written.
+    Failed,
+}
+
+impl Outcome {
+    /// Whether the setting is what it was, or is no more.
+    pub fn is_clean(self) -> bool {
+        !matches!(self, Outcome::Conflict | Outcome::Failed)
+    }
+}

@@ -1,0 +1,78 @@
+//! What the records of a journal add up to.
+//!
+//! ```text
+//!   begin, intents ──► Applying ──hold──► Held ──keep──► Kept
+//!                          │               │  ◄──reopen──┘
+//!                          └──────end──────┴──► Ended
+//! ```
+
+use super::record::{Begin, Intent, Outcome, Record};
+use std::collections::BTreeMap;
+
+/// How far a trial has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Settings are being written, or were when it ended.
+    Applying,
+    /// All are written.
+    Held,
+    /// They stay.
+    Kept,
+    /// They were undone.
+    Undone,
+    /// Undoing left something that is not what it was.
+    Unclean,
+}
+
+/// A journal that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Transaction {
+    /// Its first record.
+    pub(crate) begin: Begin,
+    /// Its intents, as many as can be read.
+    pub(crate) intents: Vec<Intent>,
+    /// How far it has come.
+    pub(crate) phase: Phase,
+    /// What settings read back as after they were written, by intent.
+    pub(crate) applied: BTreeMap<u32, Vec<String>>,
+    /// What became of each intent when it was undone last.
+    pub(crate) restored: BTreeMap<u32, Outcome>,
+}
+
+impl Transaction {
+    /// Adds up records; `None` if the first is not a begin.
+    pub(crate) fn of(records: Vec<Record>) -> Option<Transaction> {
+        let mut records = records.into_iter();
+        let Some(Record::Begin(begin)) = records.next() else { return None };
+        let mut sum = Transaction {
+            begin,
+            intents: Vec::new(),
+            phase: Phase::Applying,
+            applied: BTreeMap::new(),
+            restored: BTreeMap::new(),
+        };
+        records.for_each(|record| sum.add(record));
+        Some(sum)
+    }
+
+    fn add(&mut self, record: Record) {
+        match record {
+            // A second begin says nothing.
+            Record::Begin(_) => {}
+            Record::Intent(intent) => self.intents.push(intent),
+            Record::Applied { number, found } => drop(self.applied.insert(number, found)),
+            Record::Hold {} => self.phase = Phase::Held,
+            Record::Keep {} => self.phase = Phase::Kept,
+            Record::Reopen {} => self.phase = Phase::Held,
+            Record::Restored { number, outcome, .. } => drop(self.restored.insert(number, outcome)),
+            Record::End { is_clean: true } => self.phase = Phase::Undone,
+            Record::End { is_clean: false } => self.phase = Phase::Unclean,
+        }
+    }
+
+    /// Whether every intent that was written can be read.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.intents.len() == self.begin.intents_count as usize
+    }
+}

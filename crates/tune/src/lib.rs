@@ -1,0 +1,49 @@
+//! Reversible settings of a host.
+//!
+//! Promise: this crate never writes a setting before its old value is durable. It is the only crate that changes a
+//! host's settings, and it changes those of its table only ([`TUNABLES`]).
+//!
+//! Invariants, each with a test of its name:
+//! 1. for every write there is an earlier durable intent that holds the value it replaced;
+//! 2. there is one trial at a time;
+//! 3. a restore can be killed and repeated at any point;
+//! 4. a restore writes recorded old values to recorded settings, and nothing else;
+//! 5. a trial is always undone, a commitment never is by itself;
+//! 6. a torn or corrupt journal never causes a write;
+//! 7. a journal that cannot be made durable means that nothing is changed;
+//! 8. a setting that somebody else has changed since is left as it is.
+//!
+//! The journal is specified in `docs/formats/journal.md`. Time is a parameter, processes are started by the caller
+//! ([`Arm`]), and the roots of `/proc`, `/sys` and `/etc` are parameters too ([`Roots`]).
+
+mod apply;
+mod change;
+mod error;
+mod files;
+mod guard;
+mod journal;
+mod netns;
+mod plan;
+mod restore;
+mod roots;
+mod setting;
+mod state;
+mod status;
+mod sys;
+#[cfg(test)]
+mod testing;
+mod tunable;
+mod value;
+
+pub use apply::{Arm, Armed, GuardOrder, Now, Trial, TrialOrder, apply};
+pub use change::Change;
+pub use error::{Refusal, TuneError};
+pub use guard::{DETACH, Guard, GuardEnd, resist_memory_shortage};
+pub use journal::{Outcome, Phase};
+pub use plan::{Plan, PlannedChange, Rival, plan};
+pub use restore::{Recovery, Restored, commit, recover, undo};
+pub use roots::Roots;
+pub use state::{StateFolder, Unfinished};
+pub use status::{SettingNow, TrialSummary, history, status, undo_lines};
+pub use tunable::{Effect, Risk, Scope, TUNABLES, Tunable, find, never};
+pub use value::Kind;

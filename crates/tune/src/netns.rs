@@ -1,0 +1,57 @@
+//! Which network namespace this is, and how to work in another one.
+
+use crate::journal::NetnsId;
+use crate::roots::Roots;
+use rustix::net::{AddressFamily, SocketType};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where namespaces have names.
+const NAMED: &str = "/run/netns";
+
+/// The network namespace of the calling thread; `None` outside of a live host.
+pub(crate) fn current(roots: &Roots) -> Option<NetnsId> {
+    if !roots.is_host() {
+        return None;
+    }
+    let inode = fs::metadata("/proc/thread-self/ns/net").ok()?.ino();
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).ok();
+    let cookie = socket.and_then(|socket| crate::sys::netns_cookie(socket.as_fd()));
+    Some(NetnsId { inode, cookie })
+}
+
+/// A setting that only the network namespace has that the host was booted with.
+const INITIAL_ONLY: &str = "/proc/sys/net/core/netdev_max_backlog";
+
+/// Whether this is the network namespace that the host was booted with.
+///
+/// Judged by what can be set in it, since the namespace of the first process is not for everybody to see.
+pub(crate) fn is_initial(roots: &Roots) -> bool {
+    !roots.is_host() || roots.place(INITIAL_ONLY).exists()
+}
+
+/// Does `work` in a network namespace, in a thread of its own; `None` if it is no more.
+pub(crate) fn within<T: Send>(wanted: NetnsId, work: impl FnOnce() -> T + Send) -> Option<T> {
+    let place = files().find(|path| fs::metadata(path).is_ok_and(|found| found.ino() == wanted.inode))?;
+    let file = File::open(place).ok()?;
+    std::thread::scope(|scope| {
+        let in_it = scope.spawn(move || {
+            move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
+            // Inodes are used again, cookies are not.
+            (current(&Roots::host()) == Some(wanted)).then(work)
+        });
+        in_it.join().ok().flatten()
+    })
+}
+
+/// Files that stand for network namespaces: of processes, and by name.
+fn files() -> impl Iterator<Item = PathBuf> {
+    let names = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_process =
+        |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes()[0].is_ascii_digit());
+    let processes = names("/proc").filter(move |path| is_process(path)).map(|path| path.join("ns/net"));
+    processes.chain(names(NAMED))
+}

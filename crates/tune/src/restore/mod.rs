@@ -1,0 +1,335 @@
+//! Puts settings back: by undo, by a guardian, and by recovery after any death.
+//!
+//! The rule, for each intent, last first: if its members are what they were, nothing is to be done; if each is either
+//! what it was or what we made of it, they are put back and read again; if one is anything else, somebody has changed it
+//! since, and it is theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
+
+use crate::error::TuneError;
+use crate::journal::{Intent, Journal, Outcome, Phase, Record, Transaction};
+use crate::netns;
+use crate::roots::Roots;
+use crate::setting;
+use crate::state::{StateFolder, is_guarded};
+use crate::tunable::Scope;
+use crate::value::{is_same, one_line};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What became of one journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Recovery {
+    /// Its name.
+    pub id: String,
+    /// What became of each setting.
+    pub restored: Vec<Restored>,
+    /// Whether its journal is damaged, so that it does not say what else was changed.
+    pub is_damaged: bool,
+    /// What else there is to say: damage, a journal that could not be closed.
+    pub notes: Vec<String>,
+}
+
+/// What became of one setting.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Restored {
+    /// The setting.
+    pub key: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// What it was before the trial.
+    pub old: String,
+    /// What the trial had made of it.
+    pub new: String,
+    /// What was found; `None` if it could not be read.
+    pub found: Option<String>,
+    /// Why it failed; `None` unless it did.
+    pub cause: Option<String>,
+}
+
+impl Recovery {
+    /// Whether every setting is what it was.
+    pub fn is_clean(&self) -> bool {
+        !self.is_damaged && self.restored.iter().all(|restored| restored.outcome.is_clean())
+    }
+}
+
+/// Undoes every trial whose guardian is dead.
+///
+/// # Errors
+/// The state folder cannot be used, somebody else is at it, or a journal is of a newer version.
+pub fn recover(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+    if StateFolder::journals(&state.open())?.is_empty() {
+        return Ok(Vec::new());
+    }
+    state.prepare()?;
+    let _lock = state.lock()?;
+    recover_abandoned(state, roots)
+}
+
+/// Undoes every trial whose guardian is dead; the caller holds `lock`.
+pub(crate) fn recover_abandoned(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+    state.remove_drafts()?;
+    let mut recoveries = Vec::new();
+    for path in StateFolder::journals(&state.open())? {
+        if is_guarded(&path) {
+            continue;
+        }
+        recoveries.push(recover_one(&path, state, roots)?);
+    }
+    Ok(recoveries)
+}
+
+/// Recovers one journal; the caller holds `lock`.
+pub(crate) fn recover_one(path: &Path, state: &StateFolder, roots: &Roots) -> Result<Recovery, TuneError> {
+    let (mut journal, transaction) = Journal::open(path)?;
+    let Some(transaction) = transaction else {
+        let id = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        journal.move_to(&state.damaged())?;
+        let notes =
+            vec![format!("the journal {id} cannot be read; no setting was touched; it is kept in 'damaged'")];
+        return Ok(Recovery { id, is_damaged: true, notes, ..Recovery::default() });
+    };
+    Ok(finish(&mut journal, &transaction, state, roots))
+}
+
+/// Keeps the settings of the trial that is held.
+///
+/// # Errors
+/// There is no such trial, or that it is kept could not be made durable: then it is still a trial.
+pub fn commit(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<String, TuneError> {
+    state.prepare()?;
+    let _lock = state.lock()?;
+    recover_abandoned(state, roots)?;
+    let path = open_trial("commit", state, id)?;
+    let (mut journal, transaction) = Journal::open(&path)?;
+    let held = transaction.filter(|transaction| transaction.phase == Phase::Held);
+    let held = held.ok_or_else(|| no_trial("commit", "its settings are not all written"))?;
+    journal.append_durably(&Record::Keep {})?;
+    journal.move_to(&state.done())?;
+    Ok(held.begin.id)
+}
+
+/// Undoes the trial that is open, or a commitment that is named.
+///
+/// # Errors
+/// There is none, or its journal cannot be used.
+pub fn undo(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Recovery, TuneError> {
+    state.prepare()?;
+    let _lock = state.lock()?;
+    state.remove_drafts()?;
+    let open = open_trial("undo", state, id);
+    let path = match (open, id) {
+        (Ok(path), _) => path,
+        (Err(_), Some(id)) => reopen(state, id)?,
+        (Err(error), None) => return Err(error),
+    };
+    recover_one(&path, state, roots)
+}
+
+fn open_trial(operation: &'static str, state: &StateFolder, id: Option<&str>) -> Result<PathBuf, TuneError> {
+    let name = |path: &PathBuf| {
+        path.file_stem().is_some_and(|stem| id.is_none_or(|id| stem.to_string_lossy() == id))
+    };
+    let mut journals = StateFolder::journals(&state.open())?.into_iter().filter(name);
+    journals.next().ok_or_else(|| match id {
+        Some(id) => no_trial(operation, &format!("there is no open trial '{id}'")),
+        None => {
+            no_trial(operation, "no trial is open\nhint: `sysdyno tune history` shows those that are over")
+        }
+    })
+}
+
+/// Makes a trial of a commitment, so that it is undone whatever happens from here on.
+fn reopen(state: &StateFolder, id: &str) -> Result<PathBuf, TuneError> {
+    let is_it = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy() == id);
+    let path = StateFolder::journals(&state.done())?.into_iter().find(is_it);
+    let path = path.ok_or_else(|| no_trial("undo", &format!("there is no trial '{id}'")))?;
+    let (mut journal, transaction) = Journal::open(&path)?;
+    if !transaction.is_some_and(|transaction| transaction.phase == Phase::Kept) {
+        return Err(no_trial("undo", &format!("the trial '{id}' was undone already")));
+    }
+    journal.append_durably(&Record::Reopen {})?;
+    journal.move_to(&state.open())?;
+    Ok(journal.path().to_owned())
+}
+
+fn no_trial(operation: &'static str, cause: &str) -> TuneError {
+    TuneError::NoTrial { operation, cause: cause.into() }
+}
+
+/// Restores what has to be restored and closes the journal; the caller holds `lock`.
+pub(crate) fn finish(
+    journal: &mut Journal,
+    transaction: &Transaction,
+    state: &StateFolder,
+    roots: &Roots,
+) -> Recovery {
+    let mut recovery = Recovery { id: transaction.begin.id.clone(), ..Recovery::default() };
+    if transaction.begin.root != roots.path().display().to_string() {
+        recovery
+            .notes
+            .push(format!("the journal {} is about another tree, '{}'", recovery.id, transaction.begin.root));
+        return recovery;
+    }
+    let is_over = matches!(transaction.phase, Phase::Kept | Phase::Undone | Phase::Unclean);
+    if !is_over {
+        recovery.restored = restore_all(journal, transaction, roots);
+    }
+    let folder = if transaction.is_whole() {
+        state.done()
+    } else {
+        recovery.is_damaged = true;
+        recovery.notes.push(format!("the journal {} is damaged; it is kept in 'damaged'", recovery.id));
+        state.damaged()
+    };
+    if recovery.restored.iter().any(|restored| restored.outcome == Outcome::Failed) {
+        recovery.notes.push("the journal stays open: `sysdyno tune recover` tries again".into());
+        return recovery;
+    }
+    let end = Record::End { is_clean: recovery.is_clean() };
+    let ended = if is_over { Ok(()) } else { journal.append_durably(&end) };
+    if let Err(error) = ended.and_then(|()| journal.move_to(&folder)) {
+        recovery.notes.push(format!("{error}; the journal stays open"));
+    }
+    recovery
+}
+
+fn restore_all(journal: &mut Journal, transaction: &Transaction, roots: &Roots) -> Vec<Restored> {
+    let begin = &transaction.begin;
+    let is_same_boot = boot_id(roots).is_ok_and(|boot_id| boot_id == begin.boot_id);
+    if !is_same_boot {
+        let void =
+            |intent: &Intent| Found { outcome: Outcome::Void, texts: Vec::new(), cause: None }.of(intent);
+        return note_all(journal, transaction, void);
+    }
+    let here = netns::current(roots);
+    let is_elsewhere = begin.netns.is_some() && begin.netns != here;
+    let there = begin.netns.filter(|_| is_elsewhere);
+    let restore = |intent: &Intent| restore_one(intent, transaction, roots);
+    let gone = |intent: &Intent| match intent.scope {
+        Scope::Host => restore(intent),
+        Scope::Network | Scope::InitialNetwork => {
+            Found { outcome: Outcome::Gone, texts: Vec::new(), cause: None }.of(intent)
+        }
+    };
+    match there {
+        None => note_all(journal, transaction, restore),
+        Some(there) => match netns::within(there, || note_all(journal, transaction, restore)) {
+            Some(restored) => restored,
+            None => note_all(journal, transaction, gone),
+        },
+    }
+}
+
+/// Does `what` with every intent, last first, and notes what became of it.
+fn note_all(
+    journal: &mut Journal,
+    transaction: &Transaction,
+    what: impl Fn(&Intent) -> Restored,
+) -> Vec<Restored> {
+    let mut all = Vec::new();
+    for intent in transaction.intents.iter().rev() {
+        let restored = what(intent);
+        // It is done; that it cannot be noted does not undo it.
+        let _ = journal.append(&Record::Restored {
+            number: intent.number,
+            outcome: restored.outcome,
+            found: restored.found.iter().cloned().collect(),
+            cause: restored.cause.clone(),
+        });
+        all.push(restored);
+    }
+    all
+}
+
+/// What was found, and what became of it.
+struct Found {
+    outcome: Outcome,
+    texts: Vec<String>,
+    cause: Option<String>,
+}
+
+impl Found {
+    fn of(self, intent: &Intent) -> Restored {
+        let first = intent.members.first();
+        let text = |text: &String| one_line(text);
+        Restored {
+            key: intent.key.clone(),
+            outcome: self.outcome,
+            old: first.map(|member| text(&member.old)).unwrap_or_default(),
+            new: first.map(|member| text(&member.expected)).unwrap_or_default(),
+            found: self.texts.first().map(text),
+            cause: self.cause,
+        }
+    }
+}
+
+fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Roots) -> Restored {
+    let mut found = Found { outcome: Outcome::Failed, texts: Vec::new(), cause: None };
+    match read_members(intent, roots) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => found.outcome = Outcome::Gone,
+        Err(error) => found.cause = Some(error.to_string()),
+        Ok(texts) => {
+            let applied = transaction.applied.get(&intent.number);
+            (found.outcome, found.cause) = put_back(intent, &texts, applied, roots);
+            found.texts = texts;
+        }
+    }
+    found.of(intent)
+}
+
+fn read_members(intent: &Intent, roots: &Roots) -> io::Result<Vec<String>> {
+    intent.members.iter().map(|member| setting::read(roots, &member.path)).collect()
+}
+
+fn put_back(
+    intent: &Intent,
+    texts: &[String],
+    applied: Option<&Vec<String>>,
+    roots: &Roots,
+) -> (Outcome, Option<String>) {
+    let is_old =
+        |texts: &[String]| intent.members.iter().zip(texts).all(|(member, text)| is_same(&member.old, text));
+    if is_old(texts) {
+        return (Outcome::Already, None);
+    }
+    let is_ours = |(index, text): (usize, &String)| {
+        let member = &intent.members[index];
+        let made = applied.and_then(|found| found.get(index));
+        [Some(&member.old), Some(&member.expected), made]
+            .into_iter()
+            .flatten()
+            .any(|known| is_same(known, text))
+    };
+    if !texts.iter().enumerate().all(is_ours) {
+        return (Outcome::Conflict, None);
+    }
+    for write in &intent.restore {
+        let Some(member) = intent.members.get(write.member) else {
+            return (Outcome::Failed, Some("the journal names a setting that it does not hold".into()));
+        };
+        if let Err(error) = setting::write(roots, &member.path, &write.text) {
+            return (Outcome::Failed, Some(error.to_string()));
+        }
+    }
+    match read_members(intent, roots) {
+        Ok(back) if is_old(&back) => (Outcome::Restored, None),
+        Ok(back) => (
+            Outcome::Failed,
+            Some(format!(
+                "it reads back as '{}'",
+                back.iter().map(|text| one_line(text)).collect::<Vec<_>>().join("', '")
+            )),
+        ),
+        Err(error) => (Outcome::Failed, Some(error.to_string())),
+    }
+}
+
+/// The boot that volatile settings belong to.
+pub(crate) fn boot_id(roots: &Roots) -> Result<String, TuneError> {
+    let path = roots.place("/proc/sys/kernel/random/boot_id");
+    let text = std::fs::read_to_string(&path).map_err(TuneError::io("read", &path))?;
+    Ok(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests;

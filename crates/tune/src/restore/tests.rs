@@ -1,0 +1,187 @@
+//! Restoring after any death: what is put back, what is left alone, what is never done.
+
+use super::*;
+use crate::apply::apply;
+use crate::testing::{Dead, Host, changes};
+use std::fs;
+
+const CHANGES: [&str; 3] = ["net.core.somaxconn=8192", "net.ipv4.tcp_rmem=1 2 3", "vm.swappiness=10"];
+
+/// A host on which somebody has begun a trial and died.
+fn abandoned() -> (Host, Vec<String>) {
+    let host = Host::new();
+    let before = host.all().iter().map(|text| one_line(text)).collect();
+    let wanted = changes(&CHANGES);
+    apply(&host.order(&wanted), &mut Dead::default()).expect("applies").expect("changes something");
+    (host, before)
+}
+
+fn now(host: &Host) -> Vec<String> {
+    host.all().iter().map(|text| one_line(text)).collect()
+}
+
+fn outcomes(recoveries: &[Recovery]) -> Vec<Outcome> {
+    recoveries.iter().flat_map(|recovery| &recovery.restored).map(|restored| restored.outcome).collect()
+}
+
+#[test]
+fn a_trial_is_always_undone_a_commitment_never_is_by_itself() {
+    let (host, before) = abandoned();
+    assert_eq!(host.state.unfinished().abandoned_count, 1);
+    recover(&host.state, &host.roots).expect("recovers");
+    assert_eq!(now(&host), before);
+
+    let (host, before) = abandoned();
+    let (guardian, _) = Journal::open(&host.journals("open")[0]).expect("opens");
+    guardian.file().lock().expect("locks");
+    let id = commit(&host.state, &host.roots, None).expect("commits");
+    assert!(recover(&host.state, &host.roots).expect("recovers").is_empty());
+    assert_eq!(host.get("vm.swappiness"), "10\n");
+    let recovery = undo(&host.state, &host.roots, Some(&id)).expect("undoes by name");
+    assert!(recovery.is_clean());
+    assert_eq!(now(&host), before);
+    let again = undo(&host.state, &host.roots, Some(&id)).expect_err("is over").to_string();
+    assert!(again.contains("was undone already"), "{again}");
+}
+
+#[test]
+fn a_trial_whose_guardian_is_dead_cannot_be_kept() {
+    let (host, before) = abandoned();
+    assert!(matches!(commit(&host.state, &host.roots, None), Err(TuneError::NoTrial { .. })));
+    assert_eq!(now(&host), before);
+}
+
+#[test]
+fn a_setting_that_somebody_else_has_changed_since_is_left_as_it_is() {
+    let (host, before) = abandoned();
+    host.set("net.ipv4.tcp_rmem", "7 8 9\n");
+    let recoveries = recover(&host.state, &host.roots).expect("recovers");
+    assert_eq!(outcomes(&recoveries), [Outcome::Restored, Outcome::Conflict, Outcome::Restored]);
+    assert_eq!(recoveries[0].restored[1].found.as_deref(), Some("7 8 9"));
+    assert!(!recoveries[0].is_clean());
+    assert_eq!(now(&host), [before[0].as_str(), "7 8 9", before[2].as_str()]);
+    assert!(host.journals("open").is_empty(), "the conflict is settled: it is theirs");
+}
+
+#[test]
+fn a_restore_can_be_repeated_at_any_point() {
+    // Killed after each number of records: whatever prefix there is, the rest is done.
+    let (host, before) = abandoned();
+    let path = host.journals("open")[0].clone();
+    let held = fs::read(&path).expect("reads");
+    recover(&host.state, &host.roots).expect("recovers");
+    let done = fs::read(&host.journals("done")[0]).expect("reads");
+    let ends = done.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    for end in ends.filter(|end| *end >= held.len()) {
+        fs::remove_file(&host.journals("done")[0]).expect("removes");
+        fs::write(&path, &done[..end]).expect("writes");
+        host.set("net.core.somaxconn", "8192\n");
+        let is_over = end == done.len();
+        recover(&host.state, &host.roots).expect("recovers");
+        let expected = if is_over { "8192" } else { &before[0] };
+        assert_eq!(now(&host)[0], expected, "cut at {end}");
+    }
+}
+
+#[test]
+fn a_torn_or_corrupt_journal_never_causes_a_write() {
+    let (host, before) = abandoned();
+    let path = host.journals("open")[0].clone();
+    let whole = fs::read(&path).expect("reads");
+    let tried = now(&host);
+    let first_end = whole.iter().position(|byte| *byte == b'\n').expect("has lines") + 1;
+    // What is foreign to the journal must be what stays.
+    host.set("vm.swappiness", "33\n");
+    for at in 0..whole.len() {
+        for bytes in [whole[..at].to_vec(), flipped(&whole, at)] {
+            for folder in ["open", "done", "damaged"] {
+                host.journals(folder).iter().for_each(|path| fs::remove_file(path).expect("removes"));
+            }
+            fs::write(&path, bytes).expect("writes");
+            host.set("net.core.somaxconn", "8192\n");
+            let recovered = recover(&host.state, &host.roots);
+            let value = one_line(&host.get("net.core.somaxconn"));
+            assert!([&before[0], &tried[0]].contains(&&value), "byte {at}: {value}");
+            if at < first_end {
+                assert_eq!(value, tried[0], "byte {at}: without a begin nothing is written");
+            }
+            assert_eq!(host.get("vm.swappiness"), "33\n", "byte {at}");
+            assert!(recovered.is_ok() || at <= 4, "byte {at}: {recovered:?}");
+        }
+    }
+}
+
+fn flipped(bytes: &[u8], at: usize) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[at] ^= 0x10;
+    bytes
+}
+
+#[test]
+fn a_damaged_journal_restores_what_it_still_says_and_is_set_aside() {
+    let (host, before) = abandoned();
+    let path = host.journals("open")[0].clone();
+    let text = fs::read_to_string(&path).expect("reads");
+    let kept: Vec<&str> = text.split_inclusive('\n').take(2).collect();
+    fs::write(&path, kept.concat()).expect("writes");
+    let recoveries = recover(&host.state, &host.roots).expect("recovers");
+    assert_eq!(outcomes(&recoveries), [Outcome::Restored]);
+    assert!(recoveries[0].is_damaged && !recoveries[0].is_clean());
+    assert_eq!(now(&host), [before[0].as_str(), "1 2 3", "10"]);
+    assert_eq!(host.journals("damaged").len(), 1);
+}
+
+#[test]
+fn after_a_reboot_nothing_is_written() {
+    let (host, _) = abandoned();
+    host.boot("second");
+    let tried = now(&host);
+    let recoveries = recover(&host.state, &host.roots).expect("recovers");
+    assert_eq!(outcomes(&recoveries), [Outcome::Void; 3]);
+    assert!(recoveries[0].is_clean());
+    assert_eq!(now(&host), tried);
+}
+
+#[test]
+fn a_setting_that_is_no_more_is_gone_and_the_rest_is_restored() {
+    let (host, before) = abandoned();
+    fs::remove_file(host.path("net.ipv4.tcp_rmem")).expect("removes");
+    let recoveries = recover(&host.state, &host.roots).expect("recovers");
+    assert_eq!(outcomes(&recoveries), [Outcome::Restored, Outcome::Gone, Outcome::Restored]);
+    assert_eq!(one_line(&host.get("net.core.somaxconn")), before[0]);
+}
+
+#[test]
+fn a_restore_writes_recorded_old_values_to_recorded_settings_and_nothing_else() {
+    let (host, _) = abandoned();
+    let path = host.journals("open")[0].clone();
+    let outside = host.roots.place("/etc/passwd");
+    fs::create_dir_all(outside.parent().expect("is in a folder")).expect("makes");
+    fs::write(&outside, "8192\n").expect("writes");
+    let (_, transaction) = Journal::open(&path).expect("opens");
+    let mut transaction = transaction.expect("has a begin");
+    for wrong in ["/etc/passwd", "/proc/sys/../../etc/passwd"] {
+        transaction.intents[0].members[0].path = wrong.into();
+        let restored = restore_one(&transaction.intents[0], &transaction, &host.roots);
+        assert_eq!(restored.outcome, Outcome::Failed, "{wrong}");
+        assert_eq!(fs::read_to_string(&outside).expect("reads"), "8192\n");
+    }
+}
+
+#[test]
+fn a_journal_of_a_newer_version_or_another_tree_is_left_alone() {
+    let (host, _) = abandoned();
+    let tried = now(&host);
+    let path = host.journals("open")[0].clone();
+    let text = fs::read_to_string(&path).expect("reads");
+    fs::write(&path, text.replace("SDJ1", "SDJ2")).expect("writes");
+    let refused = recover(&host.state, &host.roots).expect_err("is refused").to_string();
+    assert!(refused.contains("newer version"), "{refused}");
+    assert_eq!(now(&host), tried);
+    assert_eq!(host.journals("open").len(), 1);
+    fs::write(&path, text).expect("writes");
+    let other = Host::new();
+    let recoveries = recover(&host.state, &other.roots).expect("looks");
+    assert!(recoveries[0].notes[0].contains("another tree"), "{recoveries:?}");
+    assert_eq!(now(&host), tried);
+}

@@ -1,0 +1,108 @@
+//! What tests of this crate stand on: a tree with settings, a state folder, guardians that only take notes.
+
+use crate::apply::{Arm, Armed, GuardOrder, Now, TrialOrder};
+use crate::change::Change;
+use crate::roots::Roots;
+use crate::state::StateFolder;
+use std::cell::Cell;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::rc::Rc;
+use sysdyno_record::units::{SpanNs, WallNs};
+use tempfile::TempDir;
+
+/// A tree with a few settings.
+pub(crate) struct Host {
+    folder: TempDir,
+    pub(crate) roots: Roots,
+    pub(crate) state: StateFolder,
+}
+
+impl Host {
+    pub(crate) fn new() -> Host {
+        let folder = tempfile::tempdir().expect("a folder");
+        let roots = Roots::at(folder.path());
+        let state = StateFolder::below(Some(&folder.path().join("var")));
+        let host = Host { folder, roots, state };
+        host.boot("first");
+        host.set("net.core.somaxconn", "4096\n");
+        host.set("net.ipv4.tcp_rmem", "4096\t131072\t33554432\n");
+        host.set("vm.swappiness", "60\n");
+        host
+    }
+
+    /// A boot of this name begins.
+    pub(crate) fn boot(&self, name: &str) {
+        self.set("kernel.random.boot_id", name);
+    }
+
+    pub(crate) fn path(&self, key: &str) -> PathBuf {
+        self.folder.path().join("proc/sys").join(key.replace('.', "/"))
+    }
+
+    pub(crate) fn set(&self, key: &str, text: &str) {
+        let path = self.path(key);
+        fs::create_dir_all(path.parent().expect("is in a folder")).expect("makes");
+        fs::write(path, text).expect("writes");
+    }
+
+    pub(crate) fn get(&self, key: &str) -> String {
+        fs::read_to_string(self.path(key)).expect("reads")
+    }
+
+    /// All settings.
+    pub(crate) fn all(&self) -> Vec<String> {
+        ["net.core.somaxconn", "net.ipv4.tcp_rmem", "vm.swappiness"].map(|key| self.get(key)).to_vec()
+    }
+
+    pub(crate) fn order<'a>(&'a self, changes: &'a [Change]) -> TrialOrder<'a> {
+        let now = Now { boot_ns: 1_000, wall: WallNs(1_795_179_000_000_000_000) };
+        TrialOrder {
+            roots: &self.roots,
+            state: &self.state,
+            changes,
+            deadline: SpanNs::from_secs(600),
+            now,
+            tool: "0.0.0",
+        }
+    }
+
+    /// Journals in a folder of the state.
+    pub(crate) fn journals(&self, folder: &str) -> Vec<PathBuf> {
+        StateFolder::journals(&self.state.path().join(folder)).expect("lists")
+    }
+}
+
+pub(crate) fn changes(texts: &[&str]) -> Vec<Change> {
+    texts.iter().map(|text| text.parse().expect("is a change")).collect()
+}
+
+/// Guardians that never act: as if they had died at once.
+#[derive(Default)]
+pub(crate) struct Dead {
+    /// Whether arming fails.
+    pub(crate) refuses: bool,
+    /// Whether letting go fails.
+    pub(crate) dies: bool,
+    /// How many were armed.
+    pub(crate) armed: Rc<Cell<u32>>,
+}
+
+struct DeadGuardian(bool);
+
+impl Arm for Dead {
+    fn arm(&mut self, _: &GuardOrder) -> io::Result<Box<dyn Armed>> {
+        if self.refuses {
+            return Err(io::Error::other("refused"));
+        }
+        self.armed.set(self.armed.get() + 1);
+        Ok(Box::new(DeadGuardian(self.dies)))
+    }
+}
+
+impl Armed for DeadGuardian {
+    fn detach(&mut self) -> io::Result<()> {
+        if self.0 { Err(io::Error::from(io::ErrorKind::BrokenPipe)) } else { Ok(()) }
+    }
+}
