@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 /// Where the CPUs are below `/sys`.
 const CPUS: &str = "devices/system/cpu";
+/// At most this many nodes are listed.
+const MAX_NODES: usize = 64;
 
 pub(super) fn read(sheet: &mut Sheet<'_>) {
     read_model(sheet);
@@ -21,6 +23,12 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
         ("cpu.isolated", "isolated"),
         ("cpu.frequency_governor", "cpu0/cpufreq/scaling_governor"),
         ("cpu.frequency_driver", "cpu0/cpufreq/scaling_driver"),
+        ("cpu.frequency_preference", "cpu0/cpufreq/energy_performance_preference"),
+        ("cpu.frequency_boost", "cpufreq/boost"),
+        ("cpu.intel_pstate", "intel_pstate/status"),
+        ("cpu.intel_pstate_no_turbo", "intel_pstate/no_turbo"),
+        ("cpu.amd_pstate", "amd_pstate/status"),
+        ("cpu.tick_stopped", "nohz_full"),
         ("cpu.idle_driver", "cpuidle/current_driver"),
         ("cpu.idle_governor", "cpuidle/current_governor"),
     ];
@@ -29,14 +37,18 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
         let answer = sheet.read(&path);
         sheet.text(name, answer);
     }
-    let path = sheet.roots.in_sys(CPUS).join("cpu0/cpufreq/cpuinfo_max_freq");
-    let answer = sheet.read_count(&path);
-    sheet.number("cpu.frequency_max_khz", answer);
-    let nodes = list(&sheet.roots.in_sys("devices/system/node"));
-    let nodes = nodes.iter().filter(|name| is_numbered(name, "node")).count();
-    let answer =
-        if nodes > 0 { Ok(nodes as f64) } else { Err("'/sys/devices/system/node' is not there".to_owned()) };
-    sheet.number("cpu.numa_nodes_count", answer);
+    let frequencies = [
+        ("cpu.frequency_max_khz", "cpuinfo_max_freq"),
+        ("cpu.frequency_min_khz", "cpuinfo_min_freq"),
+        ("cpu.frequency_allowed_max_khz", "scaling_max_freq"),
+        ("cpu.frequency_allowed_min_khz", "scaling_min_freq"),
+    ];
+    for (name, file) in frequencies {
+        let path = sheet.roots.in_sys(CPUS).join("cpu0/cpufreq").join(file);
+        let answer = sheet.read_count(&path);
+        sheet.number(name, answer);
+    }
+    read_nodes(sheet);
     let folder = sheet.roots.in_sys(CPUS).join("vulnerabilities");
     for name in list(&folder) {
         let answer = sheet.read(&folder.join(&name));
@@ -82,6 +94,35 @@ fn read_topology(sheet: &mut Sheet<'_>) {
         |count: usize| if count > 0 { Ok(count as f64) } else { Err("no CPU has a topology".to_owned()) };
     sheet.number("cpu.sockets_count", known(sockets.len()));
     sheet.number("cpu.cores_count", known(cores.len()));
+}
+
+/// Memory and CPUs of each node.
+fn read_nodes(sheet: &mut Sheet<'_>) {
+    let folder = sheet.roots.in_sys("devices/system/node");
+    let mut nodes = list(&folder);
+    nodes.retain(|name| is_numbered(name, "node"));
+    let missing = || "'/sys/devices/system/node' is not there".to_owned();
+    let count = if nodes.is_empty() { Err(missing()) } else { Ok(nodes.len() as f64) };
+    sheet.number("cpu.numa_nodes_count", count);
+    for node in nodes.iter().take(MAX_NODES) {
+        for (fact, file) in [("cpus", "cpulist"), ("distances", "distance")] {
+            let answer = sheet.read(&folder.join(node).join(file));
+            sheet.text(format!("numa.{node}.{fact}"), answer);
+        }
+        let memory = sheet.read(&folder.join(node).join("meminfo")).and_then(|text| node_total(&text));
+        sheet.number(format!("numa.{node}.memory_bytes"), memory);
+    }
+}
+
+/// `Node 0 MemTotal:  123 kB`. Unit: bytes.
+fn node_total(text: &str) -> Answer<f64> {
+    let line = text.lines().find(|line| line.contains(" MemTotal:")).ok_or("'meminfo' has no total")?;
+    let kibibytes: u64 = line
+        .split_whitespace()
+        .nth(3)
+        .and_then(|field| field.parse().ok())
+        .ok_or("its total is no number")?;
+    Ok(kibibytes as f64 * 1024.0)
 }
 
 /// Caches of the first CPU.
@@ -134,5 +175,7 @@ mod tests {
         assert_eq!(parse_size("32K"), Ok(32_768.0));
         assert_eq!(parse_size("1M"), Ok(1_048_576.0));
         assert!(parse_size("K").is_err());
+        assert_eq!(node_total("Node 0 MemTotal:       4 kB\nNode 0 MemFree: 1 kB\n"), Ok(4096.0));
+        assert!(node_total("Node 0 MemFree: 1 kB\n").is_err());
     }
 }

@@ -18,6 +18,9 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
     let schedstat = sheet.roots.in_proc("self/schedstat");
     let answer = sheet.read(&schedstat).map(|_| "yes".to_owned());
     sheet.text("kernel.run_delay", answer);
+    let controllers = sheet.roots.in_sys("fs/cgroup/cgroup.controllers");
+    let answer = sheet.read(&controllers).or_else(|_| version_1_controllers(sheet));
+    sheet.text("cgroup.controllers", answer);
     let version = cgroup_version(&sheet.roots.in_sys("fs/cgroup"));
     sheet
         .text("cgroup.version", version.map(str::to_owned).ok_or("no control groups are mounted".to_owned()));
@@ -42,8 +45,17 @@ fn read_texts(sheet: &mut Sheet<'_>) {
         let answer = sheet.read(&path);
         sheet.text(name, answer);
     }
-    for (name, file) in [("memory.huge_pages", "enabled"), ("memory.huge_pages_defrag", "defrag")] {
-        let path = sheet.roots.in_sys("kernel/mm/transparent_hugepage").join(file);
+    let choices = [
+        ("memory.huge_pages", "kernel/mm/transparent_hugepage/enabled"),
+        ("memory.huge_pages_defrag", "kernel/mm/transparent_hugepage/defrag"),
+        ("memory.huge_pages_shared", "kernel/mm/transparent_hugepage/shmem_enabled"),
+        ("memory.huge_pages_khugepaged", "kernel/mm/transparent_hugepage/khugepaged/defrag"),
+        ("memory.same_page_merging", "kernel/mm/ksm/run"),
+        ("memory.compressed_swap", "module/zswap/parameters/enabled"),
+        ("kernel.scheduler_preempt", "kernel/debug/sched/preempt"),
+    ];
+    for (name, file) in choices {
+        let path = sheet.roots.in_sys(file);
         let answer = sheet.read(&path).map(|text| chosen(&text));
         sheet.text(name, answer);
     }
@@ -158,15 +170,26 @@ fn number_in(text: &str, index: usize) -> Answer<f64> {
 /// Limits of this process, which a server started from the same shell would have too.
 fn read_limits(sheet: &mut Sheet<'_>) {
     let path = sheet.roots.in_proc("self/limits");
-    let answer = sheet.read(&path);
-    let parsed =
-        answer.and_then(|text| limits::parse_open_files(text.as_bytes()).map_err(|error| error.to_string()));
     let number = |limit: Limit| match limit {
         Limit::At(count) => Ok(count as f64),
         Limit::Unlimited => Err("there is none".to_owned()),
     };
-    sheet.number("limits.open_files_soft_count", parsed.clone().and_then(|pair| number(pair.soft)));
-    sheet.number("limits.open_files_hard_count", parsed.and_then(|pair| number(pair.hard)));
+    let mut found = Vec::new();
+    let read = sheet.read(&path).and_then(|text| {
+        let each = |limit: limits::Named<'_>| {
+            let unit = limit.unit.filter(|unit| ["bytes", "seconds", "us"].contains(unit)).unwrap_or("count");
+            let name = limit.name.replace(' ', "_");
+            found.push((format!("limits.{name}_soft_{unit}"), number(limit.pair.soft)));
+            found.push((format!("limits.{name}_hard_{unit}"), number(limit.pair.hard)));
+        };
+        limits::parse(text.as_bytes(), each).map_err(|error| error.to_string())
+    });
+    if let Err(reason) = read {
+        found = ["soft", "hard"]
+            .map(|kind| (format!("limits.open_files_{kind}_count"), Err(reason.clone())))
+            .into();
+    }
+    found.into_iter().for_each(|(name, limit)| sheet.number(name, limit));
 }
 
 fn read_distribution(sheet: &mut Sheet<'_>) {
@@ -183,6 +206,14 @@ fn read_distribution(sheet: &mut Sheet<'_>) {
 fn distribution(text: &str) -> Option<String> {
     let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(value.trim_matches(['"', '\'']).to_owned())
+}
+
+/// Controllers of version 1 that are switched on, by `/proc/cgroups`.
+fn version_1_controllers(sheet: &mut Sheet<'_>) -> Answer<String> {
+    let path = sheet.roots.in_proc("cgroups");
+    let text = sheet.read(&path)?;
+    let lines = text.lines().filter(|line| !line.starts_with('#') && line.ends_with("\t1"));
+    Ok(lines.filter_map(|line| line.split('\t').next()).collect::<Vec<_>>().join(" "))
 }
 
 fn cgroup_version(folder: &Path) -> Option<&'static str> {

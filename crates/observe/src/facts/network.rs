@@ -16,6 +16,23 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
     }
 }
 
+/// At most this many queues of an interface are looked at.
+const MAX_QUEUES: usize = 256;
+
+/// How receive and transmit work is given to CPUs: the fact, the kind of queue, the file of each.
+const STEERING: [(&str, &str, &str); 3] =
+    [("rps_cpus", "rx-", "rps_cpus"), ("rps_flows", "rx-", "rps_flow_cnt"), ("xps_cpus", "tx-", "xps_cpus")];
+
+/// The values in order; a value that repeats stands once, with how often.
+fn join_runs(values: &[String]) -> String {
+    let runs = values.chunk_by(|one, next| one == next);
+    let shown = runs.map(|run| match run {
+        [only] => only.clone(),
+        _ => format!("{} ×{}", run[0], run.len()),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
 fn read_interface(sheet: &mut Sheet<'_>, name: &str, folder: &Path) {
     let driver = link_name(&folder.join("device/driver")).ok_or("it has no device".to_owned());
     sheet.text(format!("nic.{name}.driver"), driver);
@@ -34,13 +51,44 @@ fn read_interface(sheet: &mut Sheet<'_>, name: &str, folder: &Path) {
             if queues.is_empty() { Err("'queues' is not there".to_owned()) } else { Ok(count as f64) };
         sheet.number(format!("nic.{name}.{fact}"), answer);
     }
-    let steering = sheet.read(&folder.join("queues/rx-0/rps_cpus"));
-    sheet.text(format!("nic.{name}.rps_cpus"), steering);
+    for (fact, file) in [("duplex", "duplex"), ("numa_node", "device/numa_node"), ("is_threaded", "threaded")]
+    {
+        let answer = sheet.read(&folder.join(file));
+        sheet.text(format!("nic.{name}.{fact}"), answer);
+    }
+    for (fact, file) in
+        [("gro_flush_ns", "gro_flush_timeout"), ("deferred_irqs_count", "napi_defer_hard_irqs")]
+    {
+        let answer = sheet.read_count(&folder.join(file));
+        sheet.number(format!("nic.{name}.{fact}"), answer);
+    }
+    for (fact, kind, file) in STEERING {
+        let of_queues = queues.iter().filter(|queue| queue.starts_with(kind)).take(MAX_QUEUES);
+        let values: Vec<String> = of_queues
+            .filter_map(|queue| sheet.read(&folder.join("queues").join(queue).join(file)).ok())
+            .collect();
+        let answer =
+            if values.is_empty() { Err(format!("no queue has '{file}'")) } else { Ok(join_runs(&values)) };
+        sheet.text(format!("nic.{name}.{fact}"), answer);
+    }
     let bonding = folder.join("bonding");
     if bonding.is_dir() {
         for file in ["mode", "xmit_hash_policy", "slaves", "lacp_rate"] {
             let answer = sheet.read(&bonding.join(file));
             sheet.text(format!("nic.{name}.bond_{file}"), answer);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_that_agree_are_told_once() {
+        let join =
+            |values: &[&str]| join_runs(&values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>());
+        assert_eq!(join(&["0", "0", "0", "3"]), "0 ×3, 3");
+        assert_eq!(join(&["f"]), "f");
     }
 }

@@ -8,7 +8,7 @@ use sysdyno_record::facts::{Fact, HostFacts};
 /// A text is cut to this many characters.
 const MAX_TEXT_CHARS: usize = 2000;
 /// At most this many facts are kept.
-const MAX_FACTS: usize = 4000;
+const MAX_FACTS: usize = 20_000;
 /// At most this many entries of a folder are looked at.
 const MAX_ENTRIES: usize = 1024;
 
@@ -69,6 +69,18 @@ pub(super) fn list(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
     let names = entries.take(MAX_ENTRIES).flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    names
+}
+
+/// Names of the files and folders in a folder, and whether each is a folder; links are left out.
+pub(super) fn list_kinds(folder: &Path) -> Vec<(String, bool)> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
+    let kind = |entry: std::fs::DirEntry| {
+        let kind = entry.file_type().ok().filter(|kind| kind.is_dir() || kind.is_file())?;
+        Some((entry.file_name().into_string().ok()?, kind.is_dir()))
+    };
+    let mut names: Vec<(String, bool)> = entries.take(MAX_ENTRIES).flatten().filter_map(kind).collect();
     names.sort_unstable();
     names
 }

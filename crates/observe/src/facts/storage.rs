@@ -1,4 +1,4 @@
-//! Facts of the block devices and of the root file system.
+//! Facts of the block devices.
 
 use super::sheet::{Sheet, chosen, list};
 use std::path::Path;
@@ -15,8 +15,28 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
     for name in names.into_iter().filter(is_listed).take(MAX_DISKS) {
         read_disk(sheet, &name, &folder.join(&name));
     }
-    read_root(sheet);
 }
+
+/// Facts that are texts, and where they are below `/sys/block/NAME`.
+const TEXTS: &[(&str, &str)] = &[
+    ("vendor", "device/vendor"),
+    ("merges_off", "queue/nomerges"),
+    ("completion_affinity", "queue/rq_affinity"),
+    ("is_polled", "queue/io_poll"),
+    ("is_entropy_source", "queue/add_random"),
+    ("zoned", "queue/zoned"),
+];
+
+/// Facts that are numbers.
+const NUMBERS: &[(&str, &str)] = &[
+    ("logical_block_bytes", "queue/logical_block_size"),
+    ("physical_block_bytes", "queue/physical_block_size"),
+    ("optimal_io_bytes", "queue/optimal_io_size"),
+    ("max_request_kib", "queue/max_sectors_kb"),
+    ("discard_max_bytes", "queue/discard_max_bytes"),
+    ("writeback_latency_us", "queue/wbt_lat_usec"),
+    ("device_queue_requests", "device/queue_depth"),
+];
 
 fn read_disk(sheet: &mut Sheet<'_>, name: &str, folder: &Path) {
     let size = sheet.read_count(&folder.join("size")).map(|sectors| sectors * SECTOR_BYTES);
@@ -30,64 +50,19 @@ fn read_disk(sheet: &mut Sheet<'_>, name: &str, folder: &Path) {
     sheet.text(format!("disk.{name}.is_rotational"), rotational);
     let cache = sheet.read(&folder.join("queue/write_cache"));
     sheet.text(format!("disk.{name}.write_cache"), cache);
+    for (fact, file) in TEXTS {
+        let answer = sheet.read(&folder.join(file));
+        sheet.text(format!("disk.{name}.{fact}"), answer);
+    }
+    for (fact, file) in NUMBERS {
+        let answer = sheet.read_count(&folder.join(file));
+        sheet.number(format!("disk.{name}.{fact}"), answer);
+    }
+    let hardware = list(&folder.join("mq")).len();
+    let hardware = if hardware > 0 { Ok(hardware as f64) } else { Err("'mq' is not there".to_owned()) };
+    sheet.number(format!("disk.{name}.hardware_queues_count"), hardware);
     let requests = sheet.read_count(&folder.join("queue/nr_requests"));
     sheet.number(format!("disk.{name}.queue_requests"), requests);
     let ahead = sheet.read_count(&folder.join("queue/read_ahead_kb")).map(|kibibytes| kibibytes * 1024.0);
     sheet.number(format!("disk.{name}.read_ahead_bytes"), ahead);
-}
-
-fn read_root(sheet: &mut Sheet<'_>) {
-    let path = sheet.roots.in_proc("self/mountinfo");
-    let answer = sheet.read(&path).and_then(|text| {
-        let root = text.lines().rev().find_map(parse_root);
-        root.ok_or("'/proc/self/mountinfo' has no root".to_owned())
-    });
-    sheet.text("filesystem.root.kind", answer.clone().map(|root| root.kind));
-    sheet.text("filesystem.root.options", answer.map(|root| root.options));
-}
-
-/// The mounted root.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Root {
-    kind: String,
-    options: String,
-}
-
-/// Options whose values are kept; those of others may be addresses or names.
-const KEPT_OPTIONS: &[&str] =
-    &["commit", "compress", "data", "errors", "logbsize", "logbufs", "size", "stripe"];
-
-/// A line of `/proc/self/mountinfo` (proc(5)), if it is that of the root.
-fn parse_root(line: &str) -> Option<Root> {
-    let (mount, rest) = line.split_once(" - ")?;
-    let mut fields = mount.split(' ').skip(4);
-    (fields.next()? == "/").then_some(())?;
-    let own = fields.next()?;
-    let mut rest = rest.split(' ');
-    let kind = rest.next()?.to_owned();
-    let common = rest.nth(1).unwrap_or("");
-    let mut options: Vec<&str> = Vec::new();
-    for option in own.split(',').chain(common.split(',')).filter(|option| !option.is_empty()) {
-        let name = option.split_once('=').map_or(option, |(name, _)| name);
-        let shown = if KEPT_OPTIONS.contains(&name) { option } else { name };
-        if !options.contains(&shown) {
-            options.push(shown);
-        }
-    }
-    Some(Root { kind, options: options.join(",") })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_root_is_found_and_addresses_are_left_out() {
-        let root =
-            parse_root("22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,commit=5,addr=10.0.0.1");
-        let expected = Root { kind: "ext4".into(), options: "rw,relatime,commit=5,addr".into() };
-        assert_eq!(root, Some(expected));
-        assert_eq!(parse_root("23 22 0:5 / /proc rw - proc proc rw"), None);
-        assert_eq!(parse_root("garbage"), None);
-    }
 }

@@ -1,16 +1,80 @@
-//! Facts of the kernel's settings that matter to a server's capacity.
+//! Facts of the kernel's settings: those that matter to a server's capacity, or all that can be read.
+//!
+//! Left out are secrets, what names a machine, counters and other values that change by themselves, and files that do
+//! something when they are read.
 
-use super::sheet::Sheet;
+use super::sheet::{Sheet, list_kinds};
 use crate::source::decimal;
+use std::path::Path;
 
 pub(super) fn read(sheet: &mut Sheet<'_>) {
     for name in NAMES {
         let path = sheet.roots.in_proc("sys").join(name.replace('.', "/"));
-        let answer = sheet.read(&path);
-        let number = answer.as_ref().ok().and_then(|text| decimal(text.as_bytes()));
-        match number {
-            Some(number) => sheet.number(format!("sysctl.{name}"), Ok(number as f64)),
-            None => sheet.text(format!("sysctl.{name}"), answer),
+        read_setting(sheet, name, &path);
+    }
+}
+
+fn read_setting(sheet: &mut Sheet<'_>, name: &str, path: &Path) {
+    let answer = sheet.read(path);
+    let number = answer.as_ref().ok().and_then(|text| decimal(text.as_bytes()));
+    match number {
+        Some(number) => sheet.number(format!("sysctl.{name}"), Ok(number as f64)),
+        None => sheet.text(format!("sysctl.{name}"), answer),
+    }
+}
+
+/// Folders below `/proc/sys` that are not walked through: the first may be mounted by looking into it, the others hold
+/// random numbers and addresses.
+const LEFT_OUT_FOLDERS: &[&str] = &["fs/binfmt_misc", "kernel/random", "lnet"];
+
+/// Files that are left out, wherever they are: secrets, names, values that change by themselves (the second group), and
+/// what acts when it is read (`stat_refresh`).
+const LEFT_OUT: &[&str] = &[
+    "domainname",
+    "hostid",
+    "hostname",
+    "netdev_rss_key",
+    "stable_secret",
+    "tcp_fastopen_key",
+    "aio-nr",
+    "dentry-state",
+    "file-nr",
+    "inode-nr",
+    "inode-state",
+    "nf_conntrack_count",
+    "nr",
+    "ns_last_pid",
+    "quota",
+    "tainted",
+    "stat_refresh",
+];
+
+/// Folders are nested at most this deep.
+const MAX_DEPTH: usize = 8;
+/// At most this many settings are listed.
+const MAX_SETTINGS: usize = 12_000;
+
+/// Reads all settings.
+pub(super) fn read_all(sheet: &mut Sheet<'_>) {
+    let root = sheet.roots.in_proc("sys");
+    let mut waiting = vec![(root.clone(), String::new(), 0)];
+    let mut left = MAX_SETTINGS;
+    while let Some((folder, name, depth)) = waiting.pop() {
+        let is_left_out = LEFT_OUT_FOLDERS.iter().any(|left_out| folder == root.join(left_out));
+        if is_left_out || depth > MAX_DEPTH {
+            continue;
+        }
+        for (entry, is_folder) in list_kinds(&folder) {
+            // As sysctl(8) writes it: a point in a name, as in `eth0.100`, becomes a slash.
+            let dotted = entry.replace('.', "/");
+            let full = if name.is_empty() { dotted } else { format!("{name}.{dotted}") };
+            let path = folder.join(&entry);
+            if is_folder {
+                waiting.push((path, full, depth + 1));
+            } else if left > 0 && !LEFT_OUT.contains(&entry.as_str()) {
+                left -= 1;
+                read_setting(sheet, &full, &path);
+            }
         }
     }
 }
