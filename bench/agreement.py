@@ -19,6 +19,7 @@ def compare(document, used, seen):
         "requests": seen["requests"],
         "responses": len(seen["service_ns"]),
         "lost": seen["lost"],
+        "damage": seen["damage"],
         "other_cpus": used["other_cpus"],
         "timer_us": document["generator"]["timer_error_ns"]["p50"] / 1e3,
         "verdict": document["verdict"]["status"],
@@ -33,6 +34,8 @@ def compare(document, used, seen):
 
 def void(row):
     """Why a comparison means nothing; `None` if it means something."""
+    if row["damage"]:
+        return row["damage"]
     if row["lost"] != 0:
         return f"the capture lost {row['lost']} packets"
     if row["requests"] != row["written"]:

@@ -4,7 +4,6 @@ A round runs each tool once, for equal time, in an order that rotates from round
 falls on all of them. Each tool is then compared with sysdyno within its round.
 """
 
-import statistics
 import sys
 
 from bench import process, statistic
@@ -43,7 +42,7 @@ def run_seconds(scenario, options):
 
 
 def run(scenario, contenders, server, options, runs):
-    """All rounds of a scenario: a list of what each tool needed, by its name."""
+    """All rounds of a scenario: a list of what each tool needed, by its name; one that failed is not in its round."""
     seconds = run_seconds(scenario, options)
     # For tools that are told a number of requests: by their rate in the last round, in the first one by that of sysdyno,
     # which is the first one to run.
@@ -55,7 +54,11 @@ def run(scenario, contenders, server, options, runs):
             load = Load(scenario, HOST, server.port, seconds, max(1, round(expected_hz * seconds)))
             if contender.command(load) is None:
                 continue
-            row[contender.name] = measure(contender, load, server.pid, runs)
+            try:
+                row[contender.name] = measure(contender, load, server.pid, runs)
+            except process.CannotMeasure as error:
+                print(f"{scenario.id} {number + 1}/{options.rounds}: left out: {error}", file=sys.stderr)
+                continue
             rate_hz[contender.name] = row[contender.name]["rate_hz"]
         rounds.append(row)
         costs = ", ".join(f"{name} {cell['cpu_us']:.2f}" for name, cell in sorted(row.items()))
@@ -63,26 +66,22 @@ def run(scenario, contenders, server, options, runs):
     return rounds
 
 
-def summarise(rounds):
-    """Medians of each tool, and the ratio of the first tool's CPU time per request to its."""
-    names = list(rounds[0])
-    # The first round begins with the tool that all are compared with.
-    reference = names[0]
-    summary = {}
+def summarise(rounds, names):
+    """Medians of each tool, and the ratio of the first tool's CPU time per request to its, in the rounds of both."""
+    reference, summary = names[0], {}
     for name in names:
-        cells = [row[name] for row in rounds]
+        cells = [row[name] for row in rounds if name in row]
+        if not cells:
+            continue
         columns = ("cpu_us", "user_us", "system_us", "thread_us", "rate_hz", "rss_mib", "p99_ms", "other_cpus")
         summary[name] = {column: statistic.median_of([cell[column] for cell in cells]) for column in columns}
+        summary[name]["rounds"] = len(cells)
         summary[name]["failed"] = sum(cell["failed"] for cell in cells)
         summary[name]["verdicts"] = sorted({cell["verdict"] for cell in cells if "verdict" in cell})
+        both = [row for row in rounds if name in row and reference in row]
         summary[name]["ratio"] = (
             None
             if name == reference
-            else statistic.paired_ratio([row[reference]["cpu_us"] for row in rounds], [cell["cpu_us"] for cell in cells])
+            else statistic.paired_ratio([row[reference]["cpu_us"] for row in both], [row[name]["cpu_us"] for row in both])
         )
     return {"reference": reference, "tools": summary}
-
-
-def other_cpus(summary):
-    """How many CPUs were kept busy by neither the server nor the tool, in the middle of all tools."""
-    return statistics.median(tool["other_cpus"]["median"] for tool in summary["tools"].values())

@@ -71,21 +71,29 @@ def measure(options, typed):
                     result["scenarios"][scenario.id] = {
                         "seconds": contest.run_seconds(scenario, options),
                         "rounds": rounds,
-                        "summary": contest.summarise(rounds),
+                        "summary": contest.summarise(rounds, [contender.name for contender in chosen]),
                     }
             if "slip" in options.scenarios:
                 rounds, seconds = min(SLIP_ROUNDS, options.rounds), round(options.seconds * SLIP_SECONDS_PER_SECOND)
-                rows = slip.run(options.program, ios, server, rounds, seconds, runs)
-                result["slip"] = {"seconds": seconds, "rounds": rows, "summary": slip.summarise(rows)}
+                take(result, slip, lambda: slip.run(options.program, ios, server, rounds, seconds, runs))
         if "idle" in options.scenarios:
-            rows = idle.run(options.program, ios, min(IDLE_ROUNDS, options.rounds), runs)
-            result["idle"] = {"rounds": rows, "summary": idle.summarise(rows)}
+            take(result, idle, lambda: idle.run(options.program, ios, min(IDLE_ROUNDS, options.rounds), runs))
         if "scaling" in options.scenarios:
-            rows = scaling.run(options.program, ios, options, runs)
-            result["scaling"] = {"rounds": rows, "summary": scaling.summarise(rows)}
+            take(result, scaling, lambda: scaling.run(options.program, ios, options, runs))
     if "observing" in options.scenarios:
         result["observing"] = observing.run()
     return result
+
+
+def take(result, part, run):
+    """Puts a part into the result; one that cannot be measured is told and does not cost the others."""
+    name = part.__name__.rpartition(".")[2]
+    try:
+        rounds = run()
+    except process.CannotMeasure as error:
+        print(f"{name}: left out: {error}", file=sys.stderr)
+        return
+    result[name] = {"rounds": rounds, "summary": part.summarise(rounds)}
 
 
 def keep(result):

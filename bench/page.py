@@ -78,7 +78,7 @@ def slip_table(result):
     """Lateness in an open load."""
     columns = ("slip_us_p50", "slip_us_p99", "slip_us_p99_9", "slip_us_max", "response_us_p50", "response_us_p99")
     heads = [column.replace("_us_", " ").replace("p99_9", "p99.9") for column in columns]
-    table = layout.Table("sender, arrivals", *heads, "interval of slip p99", "CPU", "achieved", "others", "verdicts")
+    table = layout.Table("sender, arrivals", *heads, "interval of slip p99", "CPU", "of it spin", "achieved", "others", "verdicts")
     for name, row in result["slip"]["summary"].items():
         verdicts = ", ".join(f"{row['verdicts'].count(word)} {word}" for word in sorted(set(row["verdicts"])))
         reasons = f" ({', '.join(row['reasons'])})" if row["reasons"] else ""
@@ -87,6 +87,7 @@ def slip_table(result):
             *(layout.number(row[column], 1) for column in columns),
             layout.interval(row["slip_us_p99"], 1),
             layout.number(row["generator_cpus"]),
+            layout.number(row["spin_cpus"]),
             layout.number(row["achieved_ratio"], 3),
             layout.number(row["other_cpus"]),
             (verdicts or "–") + reasons,
@@ -124,6 +125,10 @@ def cautions(result):
     ]
     if others and max(others) > OTHER_CPUS_MAX:
         found.append(f"The machine was not quiet: up to {max(others):.2f} CPUs were busy with something else.")
+    for scenario_id, part in result["scenarios"].items():
+        for name, tool in part["summary"]["tools"].items():
+            if tool["rounds"] < len(part["rounds"]):
+                found.append(f"{scenario_id}: {name} failed in {len(part['rounds']) - tool['rounds']} rounds.")
     missing = [scenario.id for scenario in SCENARIOS if scenario.id not in result["scenarios"]]
     missing += [name for name in ("idle", "scaling", "slip") if name not in result]
     if missing:

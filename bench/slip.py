@@ -11,21 +11,20 @@ CPUS = (0, 1)
 """sysdyno places its own threads: the sending one on the last CPU, the others where there is room."""
 QUANTILES = ("p50", "p99", "p99_9", "max")
 
-SPIN_OFF = (("--no-spin", ["--no-spin"]), ("--spin ", ["--spin", "off"]))
-"""How sysdyno is told not to spin before a deadline: what its help mentions, and what it is then given."""
+SPIN_OFF = ("--spin", "off")
+"""How sysdyno is told not to spin before a deadline, if it can be told."""
 
 
 def variants(program, ios):
     """Name, arrival and more options of each way to send."""
-    without_spin = next((given for word, given in SPIN_OFF if word in programs.load_help(program)), None)
-    found = []
+    found, can_spin = [], f"{SPIN_OFF[0]} " in programs.load_help(program)
     for io in ios:
         back_end = ["--io", io] if len(ios) > 1 else []
         name = f"sysdyno ({io})" if len(ios) > 1 else "sysdyno"
         for arrival in ("constant", "poisson"):
             found.append((f"{name}, {arrival}", ["--arrival", arrival, *back_end]))
-        if without_spin:
-            found.append((f"{name}, constant, without spin", ["--arrival", "constant", *back_end, *without_spin]))
+        if can_spin:
+            found.append((f"{name}, constant, without spin", ["--arrival", "constant", *back_end, *SPIN_OFF]))
     return found
 
 
@@ -40,6 +39,7 @@ def measure(program, more, server, seconds, runs):
     return row | {
         "achieved_ratio": document["rates"]["achieved_hz"] / RATE_HZ,
         "generator_cpus": document["generator"]["cpu_seconds"] / seconds,
+        "spin_cpus": document["generator"].get("spin_seconds", 0.0) / seconds,
         "server_cpus": used["server_cpus"],
         "other_cpus": used["other_cpus"],
         "verdict": document["verdict"]["status"],
@@ -62,6 +62,7 @@ def measure_wrk2(server, seconds, runs):
         "response_us_p99": None if said["p99_ms"] is None else said["p99_ms"] * 1e3,
         "achieved_ratio": said["rate_hz"] / RATE_HZ,
         "generator_cpus": (used["user_seconds"] + used["system_seconds"]) / used["seconds"],
+        "spin_cpus": 0.0,
         "server_cpus": used["server_cpus"],
         "other_cpus": used["other_cpus"],
     }

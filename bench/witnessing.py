@@ -111,9 +111,14 @@ def watch(program, io, mode, server, seconds):
         command += ["--io", io] if io else []
         with awake(mode.is_awake), capture:
             text, used = process.run(command, CPUS, server.pid, (0, 3), {"SYSDYNO_RUNS_DIR": folder})
-        with open(path, "rb") as file:
-            requests, service_ns = exchanges.pair(Reader(file), server.port)
-    return json.loads(text), used, {"requests": requests, "service_ns": sorted(service_ns), "lost": capture.lost}
+        damage, requests, service_ns = None, 0, []
+        try:
+            with open(path, "rb") as file:
+                requests, service_ns = exchanges.pair(Reader(file), server.port)
+        except CaptureError as error:
+            damage = str(error)
+    seen = {"requests": requests, "service_ns": sorted(service_ns), "lost": capture.lost, "damage": damage}
+    return json.loads(text), used, seen
 
 
 def measure(options, typed):
@@ -175,7 +180,7 @@ def main(typed):
     options.program = os.path.abspath(options.program)
     try:
         document = measure(options, typed)
-    except (process.CannotMeasure, CaptureError) as error:
+    except process.CannotMeasure as error:
         print(f"error: cannot compare: {error}", file=sys.stderr)
         return 2
     rows = document["rows"]

@@ -32,7 +32,7 @@ def result(ratio=0.7, rounds=9):
         "options": {"rounds": rounds, "seconds": 3},
         "absent": ["weighttp"],
         "back_ends": ["epoll"],
-        "scenarios": {"keepalive": {"seconds": 3, "rounds": rows, "summary": contest.summarise(rows)}},
+        "scenarios": {"keepalive": {"seconds": 3, "rounds": rows, "summary": contest.summarise(rows, ["sysdyno", "wrk"])}},
     }
 
 
@@ -93,6 +93,18 @@ class Page(unittest.TestCase):
         self.assertIn("x\\|y", table.markdown())
 
 
+class Rounds(unittest.TestCase):
+    def test_a_tool_that_failed_in_a_round_is_compared_in_the_others_and_told(self):
+        measured = result()
+        part = measured["scenarios"]["keepalive"]
+        part["rounds"][0].pop("wrk")
+        part["rounds"][1].pop("sysdyno")
+        part["summary"] = contest.summarise(part["rounds"], ["sysdyno", "wrk", "ab"])
+        self.assertEqual(part["summary"]["tools"]["wrk"]["ratio"]["count"], 7)
+        self.assertNotIn("ab", part["summary"]["tools"])
+        self.assertIn("keepalive: wrk failed in 1 rounds.", page.cautions(measured))
+
+
 class Commands(unittest.TestCase):
     def test_every_tool_is_told_every_scenario_or_left_out_of_it(self):
         alike = {scenario.id: set() for scenario in SCENARIOS}
@@ -128,6 +140,13 @@ class Established(unittest.TestCase):
             counter.stop()
 
 
+class Idle(unittest.TestCase):
+    def test_memory_of_fewer_connections_is_no_measurement(self):
+        rows = [{"rss_mib": 20.0, "connections": count, "failed": 0} for count in (10_000, 9_999)]
+        self.assertEqual(idle.summarise({"epoll": rows})["epoll"]["rss_mib"]["count"], 1)
+        self.assertIsNone(idle.summarise({"epoll": rows[1:]})["epoll"]["rss_mib"])
+
+
 class Agreement(unittest.TestCase):
     def row(self, own_us=(30, 40, 60), wire_us=(20, 30, 50), **more):
         times = dict(zip(("p50", "p90", "p99"), (None if value is None else value * 1000 for value in own_us)))
@@ -138,7 +157,7 @@ class Agreement(unittest.TestCase):
             "verdict": {"status": "VALID"},
         }
         wire = [wire_us[0] * 1000] * 50 + [wire_us[1] * 1000] * 40 + [wire_us[2] * 1000] * 10
-        seen = {"requests": 100, "service_ns": wire, "lost": 0} | more
+        seen = {"requests": 100, "service_ns": wire, "lost": 0, "damage": None} | more
         row = agreement.compare(document, {"other_cpus": 0.0}, seen)
         return agreement.join(witnessing.MODES[0], [row])
 
@@ -151,7 +170,7 @@ class Agreement(unittest.TestCase):
         self.assertEqual(agreement.exit_code([self.row(), self.row(own_us=(30, 40, 71))]), 1)
 
     def test_a_capture_that_is_not_whole_is_void(self):
-        for more in ({"lost": 1}, {"lost": None}, {"requests": 99}, {"service_ns": [20_000] * 99}):
+        for more in ({"damage": "cannot pair"}, {"lost": 1}, {"lost": None}, {"requests": 99}, {"service_ns": [20_000] * 99}):
             row = self.row(**more)
             self.assertIsNone(row["agrees"])
             self.assertEqual(agreement.exit_code([row]), 3)
