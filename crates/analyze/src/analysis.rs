@@ -6,6 +6,7 @@ use crate::fail_if::judge;
 use crate::findings::{Scene, examine};
 use crate::headline;
 use crate::input::{AnalyzeInput, Examined, Sorted};
+use crate::intervals;
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::probe;
 use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
@@ -34,6 +35,7 @@ pub fn analyze(input: &AnalyzeInput) -> Analysis {
         Plan::Run(plan) => analyze_run(&examined, plan),
         Plan::Load(_) => analyze_load(&examined),
     };
+    widen_intervals(&mut analysis, &examined, input);
     analysis.checks = judge(input.plan.fail_if(), &analysis);
     analysis
 }
@@ -158,6 +160,28 @@ fn focus_trial(examined: &Examined, capacity: &Capacity, shown: usize) -> usize 
     // Of the better kind first, then the nearest.
     let rank = |index: &usize| [!is_limited(index), !is_measured(index), !is_calm(index)];
     beyond.min_by(|a, b| rank(a).cmp(&rank(b)).then(rate(a).total_cmp(&rate(b)))).unwrap_or(shown)
+}
+
+/// The intervals of the shown trial's percentiles, as wide as the dependence of its samples makes them.
+fn widen_intervals(analysis: &mut Analysis, examined: &Examined, input: &AnalyzeInput) {
+    let shown = examined.views.iter().find(|view| view.begin.trial == analysis.shown_trial);
+    let Some(view) = shown else { return };
+    let windows = input.latency_windows.get(&analysis.shown_trial).map_or(&[][..], Vec::as_slice);
+    let of = |kind: LatencyKind| intervals::summary(view, windows, kind);
+    analysis.response_time_ns = of(LatencyKind::Response);
+    analysis.service_time_ns = of(LatencyKind::Service);
+    analysis.slip_ns = of(LatencyKind::Slip);
+    analysis.loop_slip_ns = of(LatencyKind::LoopSlip);
+    analysis.pool_slip_ns = of(LatencyKind::PoolSlip);
+    analysis.connect_time_ns = of(LatencyKind::Connect);
+    analysis.first_byte_time_ns = of(LatencyKind::FirstByte);
+    analysis.failure_time_ns = of(LatencyKind::Failure);
+    let felt = if view.is_open() { &analysis.response_time_ns } else { &analysis.service_time_ns };
+    let reasons = &mut analysis.verdict.reasons;
+    // What kept changing depends on itself: that is told already.
+    if !reasons.iter().any(|reason| reason.id == "M10") {
+        reasons.extend(intervals::examine_dependence(felt));
+    }
 }
 
 /// What differs between `run` and `load`.

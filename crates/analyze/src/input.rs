@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::event::{Event, EventKind, WatchedProcess};
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::load::{Interval, LatencySet};
+use sysdyno_record::load::{Interval, LatencySet, LatencyWindow};
 use sysdyno_record::plan::{Objective, Plan, RunPlan};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::series::Series;
@@ -33,6 +33,8 @@ pub struct AnalyzeInput<'a> {
     pub probe: &'a [ProbeReply],
     /// Latency of the measured phases, by trial.
     pub latency: &'a BTreeMap<u32, LatencySet>,
+    /// The same window by window; without it, intervals of percentiles are not known.
+    pub latency_windows: &'a BTreeMap<u32, Vec<LatencyWindow>>,
 }
 
 /// The parts of a record that the views of its trials borrow from, sorted by trial.

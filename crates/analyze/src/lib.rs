@@ -17,6 +17,7 @@ pub mod findings;
 mod format;
 mod headline;
 mod input;
+mod intervals;
 pub mod outcome;
 pub mod probe;
 pub mod readings;

@@ -160,7 +160,10 @@ impl Times {
             count: histogram.count(),
             mean: histogram.mean(),
             p50_interval: quantile_interval(histogram, 0.5, LEVEL),
+            p90_interval: quantile_interval(histogram, 0.9, LEVEL),
             p99_interval: quantile_interval(histogram, 0.99, LEVEL),
+            p99_9_interval: None,
+            interval_basis: None,
             censored_count: bounds.count,
             censored_min_ns: uncertain_from_ns(histogram, *bounds),
         }

@@ -215,6 +215,31 @@ impl LatencySet {
     }
 }
 
+/// Latency of one kind in one window of a measured phase: the values, without the memory of a histogram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyWindow {
+    /// What was measured; one of [`LatencyWindow::KINDS`].
+    pub kind: LatencyKind,
+    /// Begin of the window, to the millisecond.
+    pub begin_mono_ns: MonoNs,
+    /// Its values, from least to greatest.
+    pub steps: Vec<WindowStep>,
+}
+
+/// Values of a window that the histogram does not tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowStep {
+    /// The greatest of them. Unit: nanoseconds.
+    pub up_to_ns: u64,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl LatencyWindow {
+    /// The kinds that windows are kept of.
+    pub const KINDS: [LatencyKind; 3] = [LatencyKind::Response, LatencyKind::Service, LatencyKind::Slip];
+}
+
 /// A latency distribution in the few numbers that people read.
 ///
 /// Unit: nanoseconds. A percentile is `None` if fewer than ten samples lie beyond it.
@@ -234,14 +259,54 @@ pub struct LatencySummary {
     pub count: u64,
     /// Arithmetic mean.
     pub mean: Option<f64>,
-    /// 95 % interval of the median, from order statistics as if samples were independent.
+    /// 95 % interval of the median, from order statistics. In a trial's summary as if samples were independent; in an
+    /// analysis widened by how much they depend on each other, and `None` where that is not known.
     pub p50_interval: Option<[u64; 2]>,
-    /// 95 % interval of the 99th percentile, likewise.
+    /// 95 % interval of the 90th percentile, in an analysis only.
+    #[serde(default)]
+    pub p90_interval: Option<[u64; 2]>,
+    /// 95 % interval of the 99th percentile, as that of the median.
     pub p99_interval: Option<[u64; 2]>,
+    /// 95 % interval of the 99.9th percentile, in an analysis only.
+    #[serde(default)]
+    pub p99_9_interval: Option<[u64; 2]>,
+    /// What the intervals of an analysis rest on; `None` in a trial's summary, and where there are no windows.
+    #[serde(default)]
+    pub interval_basis: Option<IntervalBasis>,
     /// How many of the values are lower bounds (timed out, in flight, never sent).
     pub censored_count: u64,
     /// The least value from which a percentile is itself a lower bound, by more than one per cent.
     pub censored_min_ns: Option<u64>,
+}
+
+/// What the intervals of percentiles rest on: how much the values depend on each other in time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IntervalBasis {
+    /// Windows that the measured phases were seen in.
+    pub windows_count: u64,
+    /// Length of a window.
+    pub window_ns: u64,
+    /// Of the median; `None`: there are too few values or windows.
+    pub p50: Option<Dependence>,
+    /// Of the 90th percentile, likewise.
+    pub p90: Option<Dependence>,
+    /// Of the 99th percentile, likewise.
+    pub p99: Option<Dependence>,
+    /// Of the 99.9th percentile, likewise.
+    pub p99_9: Option<Dependence>,
+}
+
+/// How much values depend on each other, as far as one percentile is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dependence {
+    /// First autocorrelation of the windows, before batches were widened, as a ratio −1 to 1.
+    pub autocorrelation_ratio: f64,
+    /// Length of the batches that look independent of each other; `None`: too few batches do.
+    pub batch_ns: Option<u64>,
+    /// How many batches there are; `None`: as before.
+    pub batches_count: Option<u64>,
+    /// How many independent values all values are worth; `None`: as before.
+    pub effective_count: Option<u64>,
 }
 
 /// One interval (at most one second) of one phase, all threads merged.

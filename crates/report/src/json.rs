@@ -117,7 +117,10 @@ fn latency(summary: &LatencySummary) -> Value {
         "count": summary.count,
         "mean": summary.mean,
         "p50_interval": summary.p50_interval,
+        "p90_interval": summary.p90_interval,
         "p99_interval": summary.p99_interval,
+        "p99_9_interval": summary.p99_9_interval,
+        "interval_basis": summary.interval_basis,
         "censored_count": summary.censored_count,
         "censored_min_ns": summary.censored_min_ns,
     })

@@ -60,6 +60,19 @@ pub fn duration_ns(value_ns: u64) -> String {
     format!("{} {unit}", significant(value / scale, 3))
 }
 
+/// A duration with its interval, all in one unit: `3.21 ms [3.10, 3.35]`.
+pub fn duration_interval_ns(value_ns: u64, interval_ns: [u64; 2]) -> String {
+    let value = duration_ns(value_ns);
+    let scale = match value.rsplit_once(' ') {
+        Some((_, "µs")) => 1e3,
+        Some((_, "ms")) => 1e6,
+        Some((_, "s")) => 1e9,
+        _ => 1.0,
+    };
+    let [low, high] = interval_ns.map(|end_ns| significant(end_ns as f64 / scale, 3));
+    format!("{value} [{low}, {high}]")
+}
+
 /// A duration, or `–`.
 pub fn duration_or_missing(value_ns: Option<u64>) -> String {
     value_ns.map_or_else(|| MISSING.to_owned(), duration_ns)
@@ -164,6 +177,9 @@ mod tests {
         check(12_345_000_000, "12.3 s");
         check(3_600_000_000_000, "3,600 s");
         assert_eq!(duration_or_missing(None), "–");
+        assert_eq!(duration_interval_ns(3_214_000, [3_101_000, 3_352_000]), "3.21 ms [3.10, 3.35]");
+        assert_eq!(duration_interval_ns(999_600, [950_000, 1_100_000]), "1.00 ms [0.950, 1.10]");
+        assert_eq!(duration_interval_ns(850, [840, 870]), "850 ns [840, 870]");
     }
 
     #[test]

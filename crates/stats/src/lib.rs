@@ -10,6 +10,7 @@ pub mod autocorrelation;
 pub mod bootstrap;
 pub mod censored;
 pub mod change_point;
+pub mod dependence;
 pub mod descriptive;
 pub mod distribution;
 pub mod estimate;

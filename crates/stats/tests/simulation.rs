@@ -10,7 +10,8 @@ use sysdyno_stats::histogram::LatencyHistogram;
 use sysdyno_stats::signed_rank::{critical_rank, hodges_lehmann, signed_rank_test};
 use sysdyno_stats::verdict::{Comparison, judge, log_margin, stop_reason};
 use sysdyno_stats::{
-    autocorrelation, change_point, distribution, goodness, order_statistics, proportion, regression, steady,
+    autocorrelation, change_point, dependence, distribution, goodness, order_statistics, proportion,
+    regression, steady,
 };
 
 /// The error rate of a decision, or the coverage of an interval, with how often it was tried.
@@ -305,4 +306,76 @@ fn error_ratios_are_covered() {
     };
     covered(110, proportion::wilson).is_at_least(0.94);
     covered(111, proportion::clopper_pearson).is_at_least(0.95);
+}
+
+/// A run of windows of `per_window` latencies each, whose level wanders: ln latency = level + noise, both of variance 1.
+fn wandering(random: &mut Random, windows: usize, per_window: usize, memory: f64) -> Vec<LatencyHistogram> {
+    let scale = (1.0 - memory * memory).sqrt();
+    let levels = random.autoregressive(windows, memory);
+    let window = |level: &f64| {
+        let mut histogram = LatencyHistogram::new();
+        (0..per_window).for_each(|_| {
+            histogram.record((1e6 * (level * scale + random.normal()).exp()) as u64);
+        });
+        histogram
+    };
+    levels.iter().map(window).collect()
+}
+
+/// How often an interval is given that holds the true quantile, how often one that does not, and how often the interval
+/// for independent values does not.
+struct Coverage {
+    right: Rate,
+    wrong: Rate,
+    naive_wrong: Rate,
+}
+
+fn coverage(seed: u64, windows: usize, memory: f64, ratio: f64) -> Coverage {
+    // The sum of two standard normal values.
+    let truth = (1e6 * (2f64.sqrt() * distribution::normal_quantile(ratio)).exp()) as u64;
+    let holds = |interval: [u64; 2]| interval[0] <= truth && truth <= interval[1];
+    let none = || Rate { hits: 0, tries: 0 };
+    let (mut wrong, mut naive_wrong) = (none(), none());
+    let right = Rate::of(100, seed, |random| {
+        let histograms = wandering(random, windows, 100, memory);
+        let mut all = LatencyHistogram::new();
+        histograms.iter().for_each(|histogram| all.merge(histogram));
+        let at = all.quantile(ratio).expect("has values");
+        let counts: Vec<dependence::WindowCount> = histograms
+            .iter()
+            .map(|histogram| dependence::WindowCount {
+                count: histogram.count(),
+                above: histogram.count() - histogram.as_hdr().count_between(0, at),
+            })
+            .collect();
+        let naive = order_statistics::quantile_interval(&all, ratio, 0.95).expect("large enough");
+        let found = dependence::dependence(&counts).ok();
+        let given = found.and_then(|found| dependence::dependent_interval(&all, ratio, 0.95, &found));
+        naive_wrong.hits += u32::from(!holds(naive));
+        wrong.hits += u32::from(given.is_some_and(|interval| !holds(interval)));
+        (wrong.tries, naive_wrong.tries) = (wrong.tries + 1, naive_wrong.tries + 1);
+        given.is_some_and(holds)
+    });
+    Coverage { right, wrong, naive_wrong }
+}
+
+#[test]
+fn intervals_of_dependent_values_cover_where_those_of_independent_ones_fail() {
+    for (seed, memory, ratio) in [(31, 0.0, 0.5), (32, 0.0, 0.9), (33, 0.5, 0.5)] {
+        let found = coverage(seed, 120, memory, ratio);
+        found.right.is_at_least(0.92);
+        assert!(found.naive_wrong.ratio() > 0.5, "{memory} {ratio}: {}", found.naive_wrong.ratio());
+    }
+}
+
+#[test]
+fn no_interval_is_better_than_a_wrong_one() {
+    for (seed, windows, memory, ratio) in
+        [(41, 15, 0.5, 0.5), (42, 30, 0.8, 0.9), (43, 60, 0.8, 0.99), (44, 60, 0.8, 0.5)]
+    {
+        let found = coverage(seed, windows, memory, ratio);
+        found.wrong.is_at_most(0.08);
+        assert!(found.naive_wrong.ratio() > 0.5, "{memory} {ratio}: {}", found.naive_wrong.ratio());
+    }
+    coverage(45, 10, 0.8, 0.5).wrong.is_at_most(0.11);
 }

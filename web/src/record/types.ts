@@ -72,6 +72,24 @@ export interface CurvePoint {
   end_mono_ns: MonoNs;
 }
 
+/** What the intervals of percentiles rest on; a percentile without too few values or windows. */
+export interface IntervalBasis {
+  windows_count: number;
+  window_ns: number;
+  p50: Dependence | null;
+  p90: Dependence | null;
+  p99: Dependence | null;
+  p99_9: Dependence | null;
+}
+
+/** How much values depend on each other in time; all but the autocorrelation null where that is too long to be seen. */
+export interface Dependence {
+  autocorrelation_ratio: number;
+  batch_ns: number | null;
+  batches_count: number | null;
+  effective_count: number | null;
+}
+
 export interface LatencySummary {
   p50: number | null;
   p90: number | null;
@@ -81,7 +99,10 @@ export interface LatencySummary {
   count: number;
   mean: number | null;
   p50_interval: [number, number] | null;
+  p90_interval?: [number, number] | null;
   p99_interval: [number, number] | null;
+  p99_9_interval?: [number, number] | null;
+  interval_basis?: IntervalBasis | null;
   censored_count: number;
   censored_min_ns: number | null;
 }

@@ -5,7 +5,7 @@ import { log, logDomain, logTicks } from "../chart/scale.ts";
 import { useWidth } from "../chart/size.ts";
 import type { Run } from "../record/decode.ts";
 import { objectiveOf, percentileName } from "../record/plan.ts";
-import type { LatencySummary, ProbeSummary } from "../record/types.ts";
+import type { Dependence, IntervalBasis, LatencySummary, ProbeSummary } from "../record/types.ts";
 import { Axes, type Frame } from "./Axes.tsx";
 import { Scroll } from "./words.tsx";
 
@@ -50,9 +50,9 @@ export function Latency({ run }: { run: Run }) {
                   {name} <span class="quiet">{meaning}</span>
                 </th>
                 <Cell summary={summary} value={summary.p50} interval={summary.p50_interval} />
-                <Cell summary={summary} value={summary.p90} />
+                <Cell summary={summary} value={summary.p90} interval={summary.p90_interval} />
                 <Cell summary={summary} value={summary.p99} interval={summary.p99_interval} />
-                <Cell summary={summary} value={summary.p99_9} />
+                <Cell summary={summary} value={summary.p99_9} interval={summary.p99_9_interval} />
                 <Cell summary={summary} value={summary.max} />
                 <td class="number">{summary.mean === null ? "–" : duration(summary.mean)}</td>
                 <td class="number">{count(summary.count)}</td>
@@ -63,9 +63,11 @@ export function Latency({ run }: { run: Run }) {
         </table>
       </Scroll>
       <p class="quiet measure">
-        Small print below a percentile: 95 % interval. “–”: fewer than ten samples lie beyond that percentile.
+        Small print below a percentile: 95 % interval, widened by how much samples depend on each other in time; without it,
+        that is not known. “–”: not supported, fewer than ten samples lie beyond that percentile.
         {censored && " “≥”: a lower bound, since requests that timed out, were in flight or were never sent took at least that long."}
       </p>
+      <Basis summary={isOpen ? analysis.response_time_ns : analysis.service_time_ns} kind={isOpen ? "response" : "service"} />
     </>
   );
 }
@@ -94,10 +96,42 @@ function ProbeRow({ probe }: { probe: ProbeSummary }) {
   );
 }
 
+/** What the intervals of the felt time rest on, or why there are none. */
+function Basis({ summary, kind }: { summary: LatencySummary; kind: string }) {
+  const basis = summary.interval_basis;
+  if (!basis) return null;
+  const rows: [string, Dependence | null][] = [
+    ["p50", basis.p50],
+    ["p90", basis.p90],
+    ["p99", basis.p99],
+    ["p99.9", basis.p99_9],
+  ];
+  return (
+    <details class="basis">
+      <summary>What the intervals of {kind} time rest on</summary>
+      <ul>
+        {rows.map(([name, found]) => (
+          <li key={name}>
+            {name}: {basisText(found, basis, summary)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function basisText(found: Dependence | null, basis: IntervalBasis, summary: LatencySummary): string {
+  const windows = `${count(basis.windows_count)} windows of ${chosenDuration(basis.window_ns)}`;
+  if (found === null) return `too few samples beyond it, or too few of the ${windows}`;
+  const autocorrelation = `autocorrelation of the ${windows} ${found.autocorrelation_ratio.toFixed(2)}`;
+  if (found.effective_count === null || found.batch_ns === null || found.batches_count === null) return `${autocorrelation}: too long to be seen, so that there is no interval`;
+  return `${count(summary.count)} samples are worth ${count(found.effective_count)} independent ones (${count(found.batches_count)} batches of ${chosenDuration(found.batch_ns)}, ${autocorrelation})`;
+}
+
 interface CellProps {
   summary: LatencySummary;
   value: number | null;
-  interval?: [number, number] | null;
+  interval?: [number, number] | null | undefined;
 }
 
 function Cell({ summary, value, interval = null }: CellProps) {

@@ -91,7 +91,7 @@ pub const STATISTICS: &[Statistic] = &[
         name: "p90",
         count_min: 100,
         of: |summary| summary.p90.map(|ns| ns as f64),
-        interval: |_| None,
+        interval: |summary| summary.p90_interval,
     },
     Statistic {
         name: "p99",
@@ -103,7 +103,7 @@ pub const STATISTICS: &[Statistic] = &[
         name: "p99.9",
         count_min: 10_000,
         of: |summary| summary.p99_9.map(|ns| ns as f64),
-        interval: |_| None,
+        interval: |summary| summary.p99_9_interval,
     },
     Statistic {
         name: "max",

@@ -167,6 +167,7 @@ fn input<'a>(
         events: &[],
         probe: &specimen.probe,
         latency: EMPTY.get_or_init(BTreeMap::new),
+        latency_windows: const { &BTreeMap::new() },
     }
 }
 

@@ -29,6 +29,7 @@ fn analyze_load(specimen: Specimen) -> Analysis {
         events: &events,
         probe: &specimen.probe,
         latency: &BTreeMap::from([(1, specimen.latency.clone())]),
+        latency_windows: &BTreeMap::new(),
     })
 }
 
@@ -56,6 +57,7 @@ fn analyze_trials(plan: &RunPlan, trials: &[Trial]) -> Analysis {
         events: &[],
         probe: &[],
         latency: &BTreeMap::new(),
+        latency_windows: &BTreeMap::new(),
     });
     let json = serde_json::to_string(&analysis).expect("serialises");
     assert_eq!(serde_json::from_str::<Analysis>(&json).expect("parses"), analysis);

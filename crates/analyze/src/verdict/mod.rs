@@ -124,6 +124,7 @@ pub static CHECKS: &[&Check] = &[
     &ending::NOTHING_CARRIED,
     &ending::UNEVEN_TRIALS,
     &crate::run_verdict::MOVING_CAPACITY,
+    &crate::intervals::DEPENDENT_SAMPLES,
 ];
 
 /// Checks whose INVALID means that the generator, not the server, was the limit.

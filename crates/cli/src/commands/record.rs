@@ -106,6 +106,7 @@ pub fn conclude(run: &Run) -> Analysis {
         events: &run.events,
         latency: &run.latency,
         probe: &run.probe,
+        latency_windows: &run.latency_windows,
     })
 }
 

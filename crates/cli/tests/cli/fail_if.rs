@@ -110,3 +110,19 @@ fn the_plan_of_a_search_shows_its_checks() {
     outcome.expect_code(0);
     assert_eq!(outcome.json()["fail_if"], serde_json::json!(["capacity<5k/s"]), "{outcome}");
 }
+
+#[test]
+fn what_the_sample_does_not_support_is_said_in_words() {
+    let program = Program::new();
+    let outcome = load(&program, &[]);
+    outcome.expect_code(0);
+    let line = outcome.stdout.lines().find(|line| line.trim_start().starts_with("95 %"));
+    let line = line.unwrap_or_else(|| panic!("no line of intervals in {outcome}"));
+    // 400 requests, each of 5 ms, on two connections: one or two seconds.
+    assert!(line.contains("intervals are not known"), "{line}");
+    assert!(outcome.stdout.contains("p99 is not supported by 400 samples"), "{outcome}");
+    let shown = program.run(["show", "--json"]);
+    let service = &shown.json()["service_time_ns"];
+    assert!(service["p50"].is_u64() && service["p50_interval"].is_null(), "{shown}");
+    assert!(service["interval_basis"]["windows_count"].as_u64().is_some_and(|count| count < 8), "{shown}");
+}

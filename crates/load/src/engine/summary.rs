@@ -89,6 +89,9 @@ fn summarize(histogram: &LatencyHistogram, bounds: Option<LowerBounds>) -> Laten
         mean: histogram.mean(),
         p50_interval: quantile_interval(histogram, 0.5, LEVEL),
         p99_interval: quantile_interval(histogram, 0.99, LEVEL),
+        p90_interval: None,
+        p99_9_interval: None,
+        interval_basis: None,
         censored_count: bounds.map_or(0, |bounds| bounds.count),
         censored_min_ns: bounds.and_then(|bounds| uncertain_from_ns(histogram, bounds)),
     }

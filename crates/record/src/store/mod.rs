@@ -10,6 +10,7 @@
 //! Source: the format is `docs/formats/run.md`.
 
 mod folder;
+mod latency;
 mod lines;
 mod listing;
 mod plausible;

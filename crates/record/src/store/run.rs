@@ -1,6 +1,7 @@
 //! Reads a run folder back, trusting nothing in it.
 
 use super::folder::Folder;
+use super::latency::read_latency;
 use super::lines::{Caps, Line, read_lines};
 use super::{
     ANALYSIS, EVENTS, FACTS, INTERVALS, LATENCY, MANIFEST, MAX_DOCUMENT_BYTES, MAX_MANIFEST_BYTES,
@@ -10,8 +11,7 @@ use crate::RecordError;
 use crate::analysis::Analysis;
 use crate::event::Event;
 use crate::facts::HostFacts;
-use crate::hlog;
-use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
+use crate::load::{Interval, LatencySet, LatencyWindow, TrialBegin, TrialEnd};
 use crate::manifest::{Manifest, RunStatus, SCHEMA};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
@@ -45,6 +45,8 @@ pub struct Run {
     pub analysis: Option<Analysis>,
     /// Latency of the measured phases, merged, by trial.
     pub latency: BTreeMap<u32, LatencySet>,
+    /// The same by window, for the kinds of [`LatencyWindow`], in the order of the log.
+    pub latency_windows: BTreeMap<u32, Vec<LatencyWindow>>,
     /// Whether the run neither ended nor goes on: its process died.
     pub is_incomplete: bool,
     /// What is missing, was dropped or was not read, in sentences. Untrusted text is escaped.
@@ -95,6 +97,7 @@ impl Run {
         let manifest = read_manifest(&folder)?;
         let mut damage = Vec::new();
         let trials = read_trials(&folder, caps, &mut damage)?;
+        let latency = read_latency(&folder, caps, &trials, manifest.clock, &mut damage)?;
         let mut run = Run {
             plan: read_document(&folder, PLAN, &mut damage)?,
             facts: read_document(&folder, FACTS, &mut damage)?,
@@ -103,7 +106,8 @@ impl Run {
             events: read_events(&folder, caps, &mut damage)?,
             probe: read_probe(&folder, caps, &mut damage)?,
             analysis: read_document(&folder, ANALYSIS, &mut damage)?,
-            latency: read_latency(&folder, caps, &trials, &mut damage)?,
+            latency: latency.merged,
+            latency_windows: latency.windows,
             is_incomplete: manifest.status == RunStatus::Running
                 && !living(manifest.pid, manifest.pid_start_ticks),
             trials,
@@ -337,30 +341,4 @@ fn read_probe(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<V
         },
     })?;
     Ok(replies)
-}
-
-fn read_latency(
-    folder: &Folder,
-    caps: Caps,
-    trials: &[Trial],
-    damage: &mut Vec<String>,
-) -> Result<BTreeMap<u32, LatencySet>, RecordError> {
-    let mut latency: BTreeMap<u32, LatencySet> = BTreeMap::new();
-    read_lines(folder, LATENCY, caps, damage, |line| {
-        let entry = match hlog::decode(line) {
-            Ok(hlog::Decoded::Comment) => return Line::Taken,
-            Ok(hlog::Decoded::Foreign) => return Line::Unknown,
-            Ok(hlog::Decoded::Entry(entry)) => entry,
-            Err(cause) => return Line::Malformed(cause),
-        };
-        if !trials.iter().any(|trial| trial.begin.trial == entry.tag.trial) {
-            // The line with its begin may have been cut off.
-            return Line::Unknown;
-        }
-        if entry.tag.phase.is_measured() {
-            latency.entry(entry.tag.trial).or_default().get_mut(entry.tag.kind).merge(&entry.histogram);
-        }
-        Line::Taken
-    })?;
-    Ok(latency)
 }

@@ -31,9 +31,56 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
         let rank = if label == "slip" { Rank::Useful } else { Rank::Needed };
         screen.row(rank, (Tone::Plain, label), &[(Tone::Plain, &row_of(&style, cells(summary)))]);
     }
+    draw_intervals(input, screen);
     if let Some(summary) = &analysis.probe {
         let text = format!("({}), beside the load: {}", summary.kind.name(), probe::row(summary));
         screen.row(Rank::Useful, (Tone::Plain, "probe"), &[(Tone::Plain, &text)]);
+    }
+}
+
+/// How well the percentiles that a user feels are known, in a sentence: intervals, or why there are none.
+fn draw_intervals(input: &ReportInput<'_>, screen: &mut Screen) {
+    let analysis = input.analysis;
+    let felt = [&analysis.response_time_ns, &analysis.service_time_ns];
+    let Some(summary) = felt.into_iter().find(|summary| summary.count > 0) else { return };
+    let known = |name: &str, value_ns: Option<u64>, interval_ns: Option<[u64; 2]>| {
+        let text =
+            interval_ns.map(|interval_ns| number::duration_interval_ns(value_ns.unwrap_or(0), interval_ns));
+        value_ns.map(|_| format!("{name} {}", text.as_deref().unwrap_or("[not known]")))
+    };
+    let intervals = [
+        ("p50", summary.p50, summary.p50_interval),
+        ("p99", summary.p99, summary.p99_interval),
+        ("p99.9", summary.p99_9, summary.p99_9_interval),
+    ];
+    let mut parts = Vec::new();
+    if intervals.iter().any(|(.., interval_ns)| interval_ns.is_some()) {
+        parts
+            .extend(intervals.into_iter().filter_map(|(name, value, interval)| known(name, value, interval)));
+    } else {
+        parts.push(format!("intervals are not known: {}", why_unknown(summary)));
+    }
+    let missing = [("p50", summary.p50, 20), ("p90", summary.p90, 100), ("p99", summary.p99, 1_000)];
+    let missing = missing.into_iter().chain([("p99.9", summary.p99_9, 10_000)]);
+    if let Some((name, _, needed)) = missing.into_iter().find(|(_, value_ns, _)| value_ns.is_none()) {
+        let (count, needed) = (number::count(summary.count), number::count(needed));
+        parts.push(format!("{name} is not supported by {count} samples ({needed} needed)"));
+    }
+    screen.sentence(Rank::Useful, (Tone::Quiet, "95 %"), (Tone::Quiet, &parts.join(" · ")));
+}
+
+/// Why no percentile of this summary has an interval.
+fn why_unknown(summary: &LatencySummary) -> String {
+    let Some(basis) = &summary.interval_basis else {
+        return "the record does not tell when the samples were taken".to_owned();
+    };
+    let windows = number::count(basis.windows_count);
+    match basis.p50 {
+        None => format!("{windows} windows are too few to see how samples depend on each other"),
+        Some(found) if found.effective_count.is_none() => {
+            format!("samples depend on each other for too long to be seen in {windows} windows")
+        }
+        Some(_) => "samples depend too much on each other".to_owned(),
     }
 }
 
