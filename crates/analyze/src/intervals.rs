@@ -26,9 +26,9 @@ const STRONG: Threshold = Threshold::new(
     "house value: (1+ρ)/(1−ρ), values are worth a third of their number",
 );
 
-/// V40.
+/// V42.
 pub(crate) static DEPENDENT_SAMPLES: Check = Check {
-    id: "V40",
+    id: "V42",
     name: "dependent-samples",
     meaning: "Good and bad seconds came in rows, so that the samples are worth far fewer independent ones.",
     thresholds: &[STRONG],
