@@ -6,7 +6,7 @@ mod golden;
 use fixture::SampleRecord;
 use serde_json::Value;
 use sysdyno_record::analysis::VerdictStatus;
-use sysdyno_report::json::{load_document, run_document};
+use sysdyno_report::json::{load_document, probe_document, run_document};
 
 /// Whether `path`, in the notation of the contract, leads to a value in `document`.
 fn has(document: &Value, path: &str) -> bool {
@@ -51,6 +51,23 @@ fn the_outcome_of_each_check_is_there() {
     assert_eq!((&checks[0]["text"], &checks[0]["passed"]), (&"p99>50ms".into(), &true.into()));
     assert_eq!((&checks[1]["passed"], &checks[1]["measured"]), (&false.into(), &43.6e6.into()));
     assert_eq!((&checks[1]["limit"], &checks[1]["unit"]), (&20e6.into(), &"ns".into()));
+}
+
+#[test]
+fn what_the_probe_saw_is_there() {
+    let record = fixture::variants::closed_load();
+    let document = load_document(&record.input());
+    let summary = record.analysis.probe.as_ref().expect("the sample has one");
+    let alone = probe_document(summary, "http://h/", true);
+    assert_eq!(document["probe"], alone["probe"]);
+    for path in "kind interval_ns sent_count received_count lost_count lost_ratio in_flight_count failures min_ns \
+                 mean_ns max_ns mdev_ns response_time_ns.p50 response_time_ns.p50_interval p90_interval service_time_ns"
+        .split_whitespace()
+    {
+        assert!(has(&alone["probe"], path), "{path}");
+    }
+    assert_eq!((&alone["kind"], &alone["status"]), (&"probe".into(), &"interrupted".into()));
+    assert_eq!(load_document(&SampleRecord::run().input())["probe"], Value::Null);
 }
 
 #[test]

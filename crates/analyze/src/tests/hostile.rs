@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use sysdyno_record::load::{Counts, LatencySummary, TrialEnd};
+use sysdyno_record::probe::{ProbeKind, ProbeOutcome, ProbeReply};
 use sysdyno_record::series::{Column, ReadingKind, Row, SeriesLine};
 use sysdyno_record::units::MonoNs;
 
@@ -96,6 +97,32 @@ fn latency() -> impl Strategy<Value = LatencySummary> {
         })
 }
 
+fn instant() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), Just(u64::MAX), 90_000_000_000u64..130_000_000_000]
+}
+
+fn reply() -> impl Strategy<Value = ProbeReply> {
+    const OUTCOMES: [ProbeOutcome; 5] = [
+        ProbeOutcome::Received,
+        ProbeOutcome::TimedOut,
+        ProbeOutcome::InFlight,
+        ProbeOutcome::Unsent,
+        ProbeOutcome::Failed(FailureClass::Reset),
+    ];
+    (count(), instant(), proptest::option::of(instant()), instant(), 0..OUTCOMES.len()).prop_map(
+        |(sequence, intended, sent, end, outcome)| ProbeReply {
+            trial: 1,
+            sequence,
+            intended_mono_ns: MonoNs(intended),
+            sent_mono_ns: sent.map(MonoNs),
+            end_mono_ns: MonoNs(end),
+            outcome: OUTCOMES[outcome],
+            connect_ns: Some(sequence),
+            status: None,
+        },
+    )
+}
+
 prop_compose! {
     fn spoilt()(
         is_open in any::<bool>(),
@@ -105,10 +132,12 @@ prop_compose! {
         rates in proptest::collection::vec(number(), 5),
         class in 0..FailureClass::COUNT,
         failed in count(),
-        instants in proptest::collection::vec(prop_oneof![Just(0), Just(u64::MAX), 90_000_000_000u64..130_000_000_000], 4),
+        instants in proptest::collection::vec(instant(), 4),
         p50_ns in count(),
+        replies in proptest::collection::vec(reply(), 0..60),
     ) -> Specimen {
         let specimen = if is_open { Specimen::open(100.0, 10.0) } else { Specimen::closed(4, 100.0, 10.0) };
+        let specimen = specimen.probed(ProbeKind::Http, &[]);
         specimen.edit(|specimen| {
             let summary = &mut specimen.end.summary;
             (summary.total, summary.measured.counts) = (total, counts);
@@ -122,6 +151,7 @@ prop_compose! {
             summary.generator.gap_sample_ns = vec![failed; 200];
             (summary.measured.begin_mono_ns, summary.measured.end_mono_ns) = (MonoNs(instants[0]), MonoNs(instants[1]));
             (specimen.begin.begin_mono_ns, specimen.end.end_mono_ns) = (MonoNs(instants[2]), MonoNs(instants[3]));
+            specimen.probe = replies.clone();
             for phase in &mut specimen.begin.plan.phases {
                 phase.rate_hz = phase.rate_hz.and(Some(rates[0]));
             }

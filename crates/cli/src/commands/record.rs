@@ -41,7 +41,7 @@ pub fn record(
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
     let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
     writer.plan(plan)?;
-    let mut console = Console::new(*ui, signals.clone(), probe_log);
+    let mut console = Console::new(*ui, signals.clone()).with_probe(plan.load().probe, probe_log);
     let executed = {
         let mut journal = Journal::new(&mut writer, &mut console);
         execute(&mut LocalAgent::default(), &mut journal)

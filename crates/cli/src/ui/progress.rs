@@ -5,10 +5,11 @@
 use super::{ProbeLog, Signals, Ui};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
+use sysdyno_analyze::probe::ProbeTally;
 use sysdyno_lab::execute::{Progress, Watcher, clock};
 use sysdyno_record::load::{Counts, Interval};
 use sysdyno_record::plan::PhaseKind;
-use sysdyno_record::probe::ProbeReply;
+use sysdyno_record::probe::{ProbePlan, ProbeReply};
 use sysdyno_report::probe;
 use sysdyno_report::progress::{self, ProgressView};
 
@@ -26,19 +27,35 @@ pub struct Console {
     is_terminal: bool,
     drawn_ns: Option<u64>,
     shown: Option<(u32, PhaseKind)>,
-    probe_log: Option<ProbeLog>,
+    probe: Option<ProbeWatch>,
+}
+
+/// What is kept of a probe beside the load.
+#[derive(Debug)]
+struct ProbeWatch {
+    plan: ProbePlan,
+    /// Of the present trial.
+    tally: ProbeTally,
+    trial: u32,
+    log: Option<ProbeLog>,
 }
 
 impl Console {
     /// A console that listens to signals.
-    pub fn new(ui: Ui, signals: Signals, probe_log: Option<ProbeLog>) -> Console {
+    pub fn new(ui: Ui, signals: Signals) -> Console {
         let is_terminal = std::io::stderr().is_terminal();
-        Console { ui, signals, is_terminal, drawn_ns: None, shown: None, probe_log }
+        Console { ui, signals, is_terminal, drawn_ns: None, shown: None, probe: None }
+    }
+
+    /// The same, looking at a probe beside the load as well, whose lines go into the log.
+    pub fn with_probe(mut self, plan: Option<ProbePlan>, log: Option<ProbeLog>) -> Console {
+        self.probe = plan.map(|plan| ProbeWatch { plan, tally: ProbeTally::default(), trial: 0, log });
+        self
     }
 
     /// Gives the log of the probe back, to be ended.
     pub fn take_probe_log(&mut self) -> Option<ProbeLog> {
-        self.probe_log.take()
+        self.probe.as_mut()?.log.take()
     }
 
     /// Takes the line of progress away.
@@ -76,7 +93,12 @@ impl Watcher for Console {
     }
 
     fn probe(&mut self, reply: &ProbeReply) {
-        if let Some(log) = &mut self.probe_log {
+        let Some(watch) = &mut self.probe else { return };
+        if watch.trial != reply.trial {
+            (watch.trial, watch.tally) = (reply.trial, ProbeTally::default());
+        }
+        watch.tally.add(reply);
+        if let Some(log) = &mut watch.log {
             log.write(&probe::line(reply, clock::pair().wall(reply.end_mono_ns)));
         }
     }
@@ -85,6 +107,11 @@ impl Watcher for Console {
         if self.signals.take_asked() {
             self.clear();
             self.ui.note(&statistics(progress, intervals));
+            if let Some(watch) = &self.probe {
+                let summary = watch.tally.summary(&watch.plan);
+                let line = probe::statistics(&summary, &self.ui.progress_style());
+                self.ui.note(&format!("probe ({}): {line}", watch.plan.kind.name()));
+            }
         }
     }
 }

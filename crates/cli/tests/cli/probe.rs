@@ -270,3 +270,20 @@ fn the_probe_beside_a_stalling_server_sees_the_stall() {
     let longest_ns = outcome.json()["probe"]["response_time_ns"]["max"].as_f64().expect("a greatest time");
     assert!(longest_ns > 0.2e9, "{longest_ns}: {outcome}");
 }
+
+/// One connection to a server that holds each request for 15 ms carries 67 requests a second, so that most of 100 wait
+/// for the connection; an outsider, who has one of his own, does not.
+#[test]
+fn an_outsider_who_waits_otherwise_than_the_load_makes_it_suspect() {
+    let target = Target::start(&["--delays-us", "15000"]);
+    let load = ["load", target.url(), "--rate", "100/s", "-c", "1", "-d", "4s", "--probe", "http", "--json"];
+    let outcome = Program::new().run(load);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    let json = outcome.json();
+    let reasons = json["verdict"]["reasons"].as_array().expect("reasons are a list");
+    let reason = reasons.iter().find(|reason| reason["id"] == "V40");
+    let reason = reason.unwrap_or_else(|| panic!("nothing is said about the outsider: {outcome}"));
+    assert_eq!(reason["status"], "SUSPECT", "{outcome}");
+    let text = reason["text"].as_str().expect("a text");
+    assert!(text.starts_with("an outsider waited ") && text.contains(" where the load says "), "{text}");
+}

@@ -90,12 +90,14 @@ fn s02_a_second_signal_ends_the_program_at_once() {
 fn s03_quit_prints_statistics_and_goes_on() {
     let server = good_server();
     let program = Program::new();
-    let running = start(&program, &server, &["--duration", "3s"]);
+    let running = start(&program, &server, &["--duration", "3s", "--probe", "tcp"]);
     assert!(wait_until(LIMIT, || server.requests_count() > 100));
     let (_, outcome) = end_with(running, Signal::QUIT);
     assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
     let line = outcome.stderr.lines().find(|line| line.contains("sent") && line.contains("in flight"));
     assert!(line.is_some(), "no statistics: {outcome}");
+    let line = outcome.stderr.lines().find(|line| line.starts_with("probe (tcp): "));
+    assert!(line.is_some_and(|line| line.contains(" sent, ")), "no statistics of the probe: {outcome}");
     assert_eq!(outcome.json()["status"], "complete", "{outcome}");
 }
 
