@@ -209,6 +209,9 @@ fn facts_come_from_the_tree() {
     assert_eq!(new.text("cpu.is_virtual"), Some("yes"));
     assert_eq!(new.text("filesystem.root.kind"), Some("ext4"));
     assert_eq!(new.text("filesystem.root.options"), Some("rw,relatime,discard,resuid"));
+    assert_eq!(new.number("limits.open_files_soft_count"), Some(20_000.0));
+    let journal = &new.facts["filesystem.root.journal_bytes"];
+    assert_eq!(journal, &Fact::Unavailable("a recorded tree does not hold the device".into()));
     let garbage = facts(&roots("garbage"));
     for name in
         ["cpu.online_count", "cpu.model", "kernel.uptime_seconds", "load.1min_tasks", "nic.eth0.mtu_bytes"]

@@ -96,7 +96,8 @@ fn redact_options(text: &str) -> String {
             .trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G', '%'])
             .bytes()
             .all(|byte| byte.is_ascii_digit());
-        let shown = if is_number || KEPT_OPTIONS.contains(&name) { option } else { name };
+        let is_person = name.ends_with("uid") || name.ends_with("gid");
+        let shown = if is_number && !is_person || KEPT_OPTIONS.contains(&name) { option } else { name };
         if !options.contains(&shown) {
             options.push(shown);
         }
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn file_systems_of_devices_are_listed_and_names_are_left_out() {
-        let text = b"22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,commit=5,errors=remount-ro,addr=10.0.0.1\n\
+        let text = b"22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,commit=5,errors=remount-ro,addr=10.0.0.1,resuid=1000\n\
             23 22 0:5 / /proc rw - proc proc rw\n\
             24 22 254:1 / /srv rw - ext4 /dev/vdb rw\n\
             25 24 0:40 / /srv rw - nfs4 server:/export rw,vers=4.2,rsize=1048576,clientaddr=10.0.0.2,username=eve\n\
@@ -213,7 +214,7 @@ mod tests {
             28 27 0:9 / /boot rw - autofs systemd-1 rw\n";
         let found = list_mounts(text).expect("parses");
         assert_eq!(found.keys().collect::<Vec<_>>(), ["/", "/srv"]);
-        assert_eq!(found["/"].options, "rw,relatime,commit=5,errors=remount-ro,addr");
+        assert_eq!(found["/"].options, "rw,relatime,commit=5,errors=remount-ro,addr,resuid");
         assert_eq!(found["/srv"].kind, "nfs4");
         assert_eq!(found["/srv"].options, "rw,vers=4.2,rsize=1048576,clientaddr,username");
         assert!(list_mounts(b"garbage\n").is_err());

@@ -4,6 +4,7 @@
 //! control characters; what names a machine or a person (host name, addresses, serial numbers) is not read.
 
 mod cpu;
+mod ethtool;
 mod filesystem;
 mod host;
 mod interrupts;

@@ -20,6 +20,8 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
 /// Facts that are texts, and where they are below `/sys/block/NAME`.
 const TEXTS: &[(&str, &str)] = &[
     ("vendor", "device/vendor"),
+    ("firmware", "device/firmware_rev"),
+    ("revision", "device/rev"),
     ("merges_off", "queue/nomerges"),
     ("completion_affinity", "queue/rq_affinity"),
     ("is_polled", "queue/io_poll"),
