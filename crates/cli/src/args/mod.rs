@@ -33,9 +33,10 @@ Options that name a variable can be set in the environment, all of them in sysdy
 An option wins over the environment, that over ./sysdyno.toml, and that over
 ~/.config/sysdyno/sysdyno.toml.
 
-Exit codes: 0 done; 1 done, and a check of --fail-if failed; 2 wrong use or cannot run;
-3 done but not to be trusted, whatever the checks say; 6 a setting could not be made durable,
-nothing was changed; 7 a setting was not restored, somebody else has changed it; 130 interrupted.";
+Exit codes: 0 done; 1 done, and a check of --fail-if failed, or no probe was answered; 2 wrong use
+or cannot run; 3 done but not to be trusted, whatever the checks say; 6 a setting could not be made
+durable, nothing was changed; 7 a setting was not restored, somebody else has changed it;
+130 interrupted.";
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -7,8 +7,15 @@ use std::path::PathBuf;
 use sysdyno_record::probe::ProbeKind;
 use sysdyno_record::units::SpanNs;
 
+/// What the options do not say.
+const AFTER_HELP: &str = "\
+Each line says when an operation was answered or given up, its number and its time, which counts
+from the instant at which it was to be sent. Ctrl-\\ prints the statistics so far, Ctrl-C ends with
+the result. Exit code 1: nothing was answered.";
+
 /// Arguments of `probe`.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct ProbeArgs {
     /// What is probed: HOST (ICMP), HOST:PORT (TCP), http://HOST[:PORT]/PATH or unix:SOCKET[:/PATH] (HTTP)
     pub target: String,
