@@ -174,6 +174,8 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
         seed: 1,
         fail_if: vec![],
         probe: None,
+        io: IoChoice::Auto,
+        spin: SpinChoice::Auto,
     }
 }
 
@@ -230,7 +232,10 @@ impl Specimen {
             cpu_seconds: 0.2 * seconds,
             busiest_thread_ratio: 0.2,
             timer_error: TimerError { p50_ns: 5_000, p99_ns: 20_000, count: 100 },
-            io: "epoll".into(),
+            io: "io_uring".into(),
+            io_fallback: None,
+            spin_seconds: 0.0,
+            spin_ended: None,
             gap_sample_ns: Vec::new(),
             backlog_max: 0,
         };

@@ -258,7 +258,10 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         cpu_seconds: 0.0,
         busiest_thread_ratio: 0.1,
         timer_error: TimerError::default(),
-        io: "epoll".into(),
+        io: "io_uring".into(),
+        io_fallback: None,
+        spin_seconds: 0.0,
+        spin_ended: None,
         gap_sample_ns: vec![],
         backlog_max: 0,
     };

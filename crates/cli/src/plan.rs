@@ -11,8 +11,9 @@ use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
 use sysdyno_load::probe::{self, Probe, ProbeJob, ProbeTarget, Way};
 use sysdyno_load::target::{AddressClass, classify};
 use sysdyno_record::plan::{
-    Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, HeaderField, KeepAlive, LoadPlan, Objective,
-    PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, Validators,
+    Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, HeaderField, IoChoice, KeepAlive, LoadPlan,
+    Objective, PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, SpinChoice,
+    Validators,
 };
 use sysdyno_record::probe::{ProbeKind, ProbePlan};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs};
@@ -229,6 +230,8 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
         seed: options.seed.unwrap_or_else(draw_seed),
         fail_if: Vec::new(),
         probe: None,
+        io: options.io.map_or(IoChoice::Auto, IoChoice::from),
+        spin: options.spin.map_or(SpinChoice::Auto, SpinChoice::from),
     })
 }
 

@@ -384,8 +384,18 @@ pub struct GeneratorSummary {
     pub busiest_thread_ratio: f64,
     /// Error of the engine's timer at the start: how late a sleep ends.
     pub timer_error: TimerError,
-    /// The back end of the event loop: `epoll`.
+    /// The back end of the event loop: `io_uring` or `epoll`.
     pub io: String,
+    /// Why it is not io_uring; `None` if it is, or epoll was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_fallback: Option<String>,
+    /// CPU time that was spent spinning before what was due, part of `cpu_seconds`; 0 where it sleeps instead. Unit:
+    /// seconds.
+    #[serde(default)]
+    pub spin_seconds: f64,
+    /// Why the spinning was given up; `None` if it was not, or never was begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin_ended: Option<String>,
     /// Arrival gaps actually used, for the goodness-of-fit check. Unit: nanoseconds; at most 1,000, evenly thinned.
     pub gap_sample_ns: Vec<u64>,
     /// Greatest number of arrivals that waited for a connection at one time.

@@ -70,6 +70,38 @@ pub struct LoadPlan {
     /// The probe that runs beside the load; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbePlan>,
+    /// How the generator talks to the kernel.
+    #[serde(default)]
+    pub io: IoChoice,
+    /// Whether the generator spins rather than sleeps before what is due.
+    #[serde(default)]
+    pub spin: SpinChoice,
+}
+
+/// Whether the generator spins rather than sleeps before what is due, in an open load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpinChoice {
+    /// Where nothing else is meant to run on the CPUs of its threads.
+    #[default]
+    Auto,
+    /// Until it is found that something else does run there.
+    On,
+    /// Never.
+    Off,
+}
+
+/// How the generator talks to the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IoChoice {
+    /// io_uring where the kernel has and allows it, else epoll.
+    #[default]
+    Auto,
+    /// io_uring, or no load.
+    Uring,
+    /// epoll.
+    Epoll,
 }
 
 /// The server under test, resolved and pinned: nothing is looked up again while the load runs.

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use sysdyno_analyze::fail_if::{FailIf, FailIfError};
-use sysdyno_record::plan::{Arrival, Objective};
+use sysdyno_record::plan::{Arrival, IoChoice, Objective, SpinChoice};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs, UnitError};
 
 /// A value that is typed as text with its unit, on the command line and in files alike.
@@ -82,6 +82,12 @@ pub struct TargetOptions {
     /// Generator threads [default: half of the CPUs]
     #[arg(long, short = 't', value_name = "N", env = "SYSDYNO_THREADS")]
     pub threads: Option<u32>,
+    /// How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]
+    #[arg(long, value_enum, env = "SYSDYNO_IO")]
+    pub io: Option<IoOption>,
+    /// Spin before what is due in an open load, instead of sleeping [default: where the server runs on other CPUs]
+    #[arg(long, value_enum, env = "SYSDYNO_SPIN")]
+    pub spin: Option<SpinOption>,
     /// Seed of arrivals and orders [default: drawn, and recorded]
     #[arg(long, value_name = "N", env = "SYSDYNO_SEED")]
     pub seed: Option<u64>,
@@ -206,6 +212,50 @@ impl From<ArrivalOption> for Arrival {
         match option {
             ArrivalOption::Poisson => Arrival::Poisson,
             ArrivalOption::Constant => Arrival::Constant,
+        }
+    }
+}
+
+/// How the generator talks to the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IoOption {
+    /// io_uring where the kernel has and allows it, else epoll
+    Auto,
+    /// io_uring, or no load
+    Uring,
+    /// epoll
+    Epoll,
+}
+
+impl From<IoOption> for IoChoice {
+    fn from(option: IoOption) -> IoChoice {
+        match option {
+            IoOption::Auto => IoChoice::Auto,
+            IoOption::Uring => IoChoice::Uring,
+            IoOption::Epoll => IoChoice::Epoll,
+        }
+    }
+}
+
+/// Whether the generator spins before what is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpinOption {
+    /// Where the server runs on other CPUs
+    Auto,
+    /// Until it is found that something else runs on the generator's CPUs
+    On,
+    /// Never
+    Off,
+}
+
+impl From<SpinOption> for SpinChoice {
+    fn from(option: SpinOption) -> SpinChoice {
+        match option {
+            SpinOption::Auto => SpinChoice::Auto,
+            SpinOption::On => SpinChoice::On,
+            SpinOption::Off => SpinChoice::Off,
         }
     }
 }

@@ -3,19 +3,17 @@
 use super::Control;
 use crate::error::LoadError;
 use crate::http1::{RequestBytes, Rules};
+use crate::io::Route;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sysdyno_record::load::{FailureClass, LearntBody};
 use sysdyno_record::plan::{KeepAlive, LoadPlan, PhaseEnd};
-
-/// A request that fits into one segment needs no care about delayed small segments. Unit: bytes.
-const SMALL_REQUEST_BYTES: usize = 1400;
 
 /// The plan in the form that the hot path needs.
 #[derive(Debug)]
 pub(super) struct Job<'a> {
     pub plan: &'a LoadPlan,
     pub control: &'a Control,
-    pub request: RequestBytes,
+    pub route: Route,
     pub rules: Rules,
     pub requests_per_connection: u32,
     /// End of each phase after the begin; `None` if the number of requests ends it. Unit: nanoseconds.
@@ -23,7 +21,6 @@ pub(super) struct Job<'a> {
     pub is_open: bool,
     /// Whether the idle deadline can pass before the total one.
     pub has_idle_deadline: bool,
-    pub is_small_and_single: bool,
     learnt: Learnt,
 }
 
@@ -37,17 +34,20 @@ impl<'a> Job<'a> {
             KeepAlive::Unlimited => u32::MAX,
             KeepAlive::Requests(count) => count,
         };
-        let is_small_and_single = requests_per_connection == 1 && request.last.len() <= SMALL_REQUEST_BYTES;
+        let route = Route {
+            endpoint: plan.target.endpoint.clone(),
+            messages: [request.keep, request.last],
+            is_single: requests_per_connection == 1,
+        };
         Ok(Job {
             plan,
             control,
-            request,
+            route,
             rules: Rules::new(plan),
             requests_per_connection,
             phase_end_offsets_ns: phase_end_offsets_ns(plan),
             is_open: plan.arrival.is_open(),
             has_idle_deadline: plan.deadlines.idle < plan.deadlines.total,
-            is_small_and_single,
             learnt: Learnt::default(),
         })
     }

@@ -1,5 +1,6 @@
 //! Merges the windows of all threads into intervals and sums.
 
+use super::back_end::BackEnd;
 use super::job::Job;
 use super::summary::{self, PhaseSpan};
 use super::tally::{Tally, Window};
@@ -23,6 +24,7 @@ pub(super) struct Merge<'a> {
     trial: u32,
     cpus: Vec<Option<u32>>,
     timer_error: TimerError,
+    back_end: BackEnd,
     /// Windows that not all threads have handed over.
     open: BTreeMap<u32, Vec<(u32, Window)>>,
     finished: Vec<Option<Finish>>,
@@ -40,6 +42,7 @@ impl<'a> Merge<'a> {
         trial: u32,
         cpus: &[Option<u32>],
         timer_error: TimerError,
+        back_end: BackEnd,
     ) -> Merge<'a> {
         let phases = job.plan.phases.len() + 1;
         Merge {
@@ -47,6 +50,7 @@ impl<'a> Merge<'a> {
             trial,
             cpus: cpus.to_vec(),
             timer_error,
+            back_end,
             open: BTreeMap::new(),
             finished: cpus.iter().map(|_| None).collect(),
             next_index: 0,
@@ -235,7 +239,10 @@ impl<'a> Merge<'a> {
             cpu_seconds: self.measured_cpu_ns.iter().sum::<u64>() as f64 / 1e9,
             busiest_thread_ratio: busiest_ns as f64 / span.end.since(span.begin).max(1) as f64,
             timer_error: self.timer_error,
-            io: <crate::io::Epoll as crate::io::Io>::NAME.into(),
+            io: self.back_end.name().into(),
+            io_fallback: self.back_end.fallback.clone(),
+            spin_seconds: 0.0,
+            spin_ended: None,
             gap_sample_ns: finishes().flat_map(|finish| finish.gaps_ns.iter().copied()).collect(),
             backlog_max: finishes().map(|finish| finish.backlog_max).sum(),
         }

@@ -9,6 +9,7 @@
 //! in between. Hard stops that need the sum over all threads are decided here.
 
 pub(crate) mod affinity;
+mod back_end;
 pub mod clock;
 mod connection;
 mod control;
@@ -23,8 +24,9 @@ mod worker;
 pub use control::Control;
 
 use crate::error::LoadError;
-use crate::io::{Epoll, Io};
+use crate::io::{Epoll, Io, Uring};
 use crate::schedule::Share;
+use back_end::BackEnd;
 use job::Job;
 use merge::Merge;
 use std::num::NonZeroU64;
@@ -78,6 +80,7 @@ pub fn run(
     sink: &mut dyn Sink,
 ) -> Result<Outcome, LoadError> {
     let job = Job::new(plan, control)?;
+    let back_end = BackEnd::choose(plan.io, &job.route)?;
     let cpus = affinity::choose(plan.threads);
     let (to_merge, messages) = mpsc::channel();
     std::thread::scope(|scope| {
@@ -87,16 +90,19 @@ pub fn run(
             let (spare_sender, spares) = mpsc::channel();
             let share = Share { thread, threads: plan.threads };
             let seat = Seat { share, cpu: *cpu, messages: to_merge.clone(), begin, spares };
-            let job = &job;
+            let (job, kind) = (&job, back_end.kind);
             std::thread::Builder::new()
                 .name(format!("sysdyno-load-{thread}"))
-                .spawn_scoped(scope, move || seat.work(job))
+                .spawn_scoped(scope, move || match kind {
+                    back_end::Kind::Uring => seat.work::<Uring>(job),
+                    back_end::Kind::Epoll => seat.work::<Epoll>(job),
+                })
                 .map_err(LoadError::system("start a generator thread"))?;
             threads.push(ThreadLine { begin: begin_sender, spares: spare_sender });
         }
         drop(to_merge);
         let timer_error = start(&messages, &threads)?;
-        let merge = Merge::new(&job, trial, &cpus, timer_error);
+        let merge = Merge::new(&job, trial, &cpus, timer_error, back_end);
         Ok(merge.collect(&messages, &threads, sink))
     })
 }
@@ -145,7 +151,7 @@ struct Seat {
 }
 
 impl Seat {
-    fn work(self, job: &Job<'_>) {
+    fn work<I: Io>(self, job: &Job<'_>) {
         let thread = self.share.thread;
         // The merging thread outlives this one; if it is gone, nobody is left to be told.
         let say = |message| drop(self.messages.send(message));
@@ -153,7 +159,7 @@ impl Seat {
         // Sleeps end when they should, not when it suits other timers (default slack: 50 µs).
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let slots = self.share.of(u64::from(job.plan.connections)) as usize;
-        let mut io = match Epoll::new(slots) {
+        let mut io = match I::new(slots, &job.route) {
             Ok(io) => io,
             Err(error) => return say(Message::Failed(error)),
         };

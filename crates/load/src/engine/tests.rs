@@ -1,4 +1,5 @@
-//! The engine against real sockets: accounting in every mode, and what becomes of requests that go wrong.
+//! The engine against real sockets, with each back end: accounting in every mode, and what becomes of requests that go
+//! wrong.
 
 use super::*;
 use crate::target;
@@ -9,6 +10,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sysdyno_record::load::{FailureClass, LatencyKind};
 use sysdyno_record::plan::*;
 use sysdyno_record::units::{Bytes, SpanNs};
+
+/// Makes a test per back end of each of these functions.
+macro_rules! on_both_back_ends {
+    ($($name:ident)*) => {
+        mod on_epoll {
+            $(#[test] fn $name() { super::$name(super::IoChoice::Epoll) })*
+        }
+        mod on_uring {
+            $(#[test] fn $name() { if super::has_uring() { super::$name(super::IoChoice::Uring) } })*
+        }
+    };
+}
+
+on_both_back_ends! {
+    every_request_is_counted_once_closed_and_open_kept_and_not
+    failures_have_their_class_and_never_count_as_ok
+    a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum
+    a_generator_that_is_late_at_the_end_still_counts_every_arrival
+    nobody_there_is_a_hard_stop
+    stopping_ends_the_load_and_keeps_the_sum
+    bytes_without_a_request_cost_the_next_request
+}
+
+/// Whether the kernel has io_uring as it is needed, and allows it; says so if not.
+fn has_uring() -> bool {
+    let route = crate::io::Route {
+        endpoint: Endpoint::Tcp(([127, 0, 0, 1], 1).into()),
+        messages: [b"a".as_slice().into(), b"b".as_slice().into()],
+        is_single: false,
+    };
+    let chosen = BackEnd::choose(IoChoice::Uring, &route);
+    chosen.inspect_err(|error| eprintln!("skipped: {error}")).is_ok()
+}
 
 const RESPONSE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
@@ -56,7 +90,7 @@ fn ok(_: u64, stream: &mut TcpStream) -> bool {
     stream.write_all(RESPONSE.as_bytes()).is_ok()
 }
 
-fn plan(url: &str) -> LoadPlan {
+fn plan(io: IoChoice, url: &str) -> LoadPlan {
     LoadPlan {
         target: target::resolve(url).expect("resolves"),
         request: RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new(), body_bytes: 0 },
@@ -72,6 +106,8 @@ fn plan(url: &str) -> LoadPlan {
         seed: 1,
         fail_if: vec![],
         probe: None,
+        io,
+        spin: SpinChoice::Off,
     }
 }
 
@@ -101,10 +137,11 @@ fn load(plan: &LoadPlan) -> (Outcome, Kept) {
 }
 
 fn failures(
+    io: IoChoice,
     answer: impl Fn(u64, &mut TcpStream) -> bool + Send + Sync + 'static,
 ) -> Vec<(FailureClass, u64)> {
     let server = serve(answer);
-    let mut plan = plan(&server.url);
+    let mut plan = plan(io, &server.url);
     plan.phases[0].end = PhaseEnd::Requests(20);
     plan.connections = 1;
     plan.deadlines.idle = SpanNs::from_millis(200);
@@ -112,13 +149,12 @@ fn failures(
     outcome.summary.measured.failures.into_iter().collect()
 }
 
-#[test]
-fn every_request_is_counted_once_closed_and_open_kept_and_not() {
+fn every_request_is_counted_once_closed_and_open_kept_and_not(io: IoChoice) {
     for arrival in [Arrival::Closed, Arrival::Constant, Arrival::Poisson] {
         for keep_alive in [KeepAlive::Unlimited, KeepAlive::Requests(3), KeepAlive::Requests(1)] {
             for threads in [1, 2] {
                 let server = serve(ok);
-                let mut plan = plan(&server.url);
+                let mut plan = plan(io, &server.url);
                 (plan.arrival, plan.keep_alive, plan.threads) = (arrival, keep_alive, threads);
                 plan.phases[0].rate_hz = arrival.is_open().then_some(2000.0);
                 let (outcome, kept) = load(&plan);
@@ -134,37 +170,35 @@ fn every_request_is_counted_once_closed_and_open_kept_and_not() {
     }
 }
 
-#[test]
-fn failures_have_their_class_and_never_count_as_ok() {
+fn failures_have_their_class_and_never_count_as_ok(io: IoChoice) {
     use FailureClass::*;
     let reply =
         |text: &'static str| move |_: u64, stream: &mut TcpStream| stream.write_all(text.as_bytes()).is_ok();
-    assert_eq!(failures(reply("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")), [(Status, 20)]);
-    assert_eq!(failures(reply("garbage\r\n\r\n")), [(Protocol, 20)]);
-    assert_eq!(failures(|_, _| false), [(EofBeforeHead, 20)]);
+    assert_eq!(failures(io, reply("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")), [(Status, 20)]);
+    assert_eq!(failures(io, reply("garbage\r\n\r\n")), [(Protocol, 20)]);
+    assert_eq!(failures(io, |_, _| false), [(EofBeforeHead, 20)]);
     let truncated = |_: u64, stream: &mut TcpStream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhell");
         false
     };
-    assert_eq!(failures(truncated), [(BodyTruncated, 20)]);
+    assert_eq!(failures(io, truncated), [(BodyTruncated, 20)]);
     let changing = |number: u64, stream: &mut TcpStream| {
         let body = if number > 15 { "other" } else { "hello" };
         stream.write_all(format!("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{body}").as_bytes()).is_ok()
     };
-    assert_eq!(failures(changing), [(WrongBody, 5)]);
+    assert_eq!(failures(io, changing), [(WrongBody, 5)]);
     let silent = |number: u64, stream: &mut TcpStream| if number == 7 { true } else { ok(number, stream) };
-    assert_eq!(failures(silent), [(HeadTimeout, 1)]);
+    assert_eq!(failures(io, silent), [(HeadTimeout, 1)]);
     let stalling = |number: u64, stream: &mut TcpStream| {
         let text = if number == 7 { "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe" } else { RESPONSE };
         stream.write_all(text.as_bytes()).is_ok()
     };
-    assert_eq!(failures(stalling), [(BodyTimeout, 1)]);
+    assert_eq!(failures(io, stalling), [(BodyTimeout, 1)]);
 }
 
-#[test]
-fn a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum() {
+fn a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum(io: IoChoice) {
     let server = serve(|_, _| true);
-    let mut plan = plan(&server.url);
+    let mut plan = plan(io, &server.url);
     plan.arrival = Arrival::Constant;
     plan.phases = vec![PhasePlan {
         kind: PhaseKind::Steady,
@@ -181,10 +215,9 @@ fn a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum() {
     assert!(response.p50.expect("supported") >= 190_000_000, "{response:?}");
 }
 
-#[test]
-fn a_generator_that_is_late_at_the_end_still_counts_every_arrival() {
+fn a_generator_that_is_late_at_the_end_still_counts_every_arrival(io: IoChoice) {
     let server = serve(ok);
-    let mut plan = plan(&server.url);
+    let mut plan = plan(io, &server.url);
     plan.arrival = Arrival::Constant;
     // More than one generator thread can send, so that it is behind when each phase ends.
     let phase = |kind| PhasePlan { kind, rate_hz: Some(2e6), end: PhaseEnd::After(SpanNs::from_millis(50)) };
@@ -194,22 +227,20 @@ fn a_generator_that_is_late_at_the_end_still_counts_every_arrival() {
     assert_eq!(outcome.summary.measured.counts.scheduled, 100_000);
 }
 
-#[test]
-fn nobody_there_is_a_hard_stop() {
+fn nobody_there_is_a_hard_stop(io: IoChoice) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let url = format!("http://{}/", listener.local_addr().expect("has an address"));
     drop(listener);
-    let (outcome, _) = load(&plan(&url));
+    let (outcome, _) = load(&plan(io, &url));
     let text = "20 connections in a row failed: connect_refused";
     assert_eq!(outcome.ending, TrialEnding::HardStop(text.into()));
     assert_eq!(outcome.summary.total.failed, outcome.summary.total.sent);
     assert_eq!(outcome.summary.total.written, 0);
 }
 
-#[test]
-fn stopping_ends_the_load_and_keeps_the_sum() {
+fn stopping_ends_the_load_and_keeps_the_sum(io: IoChoice) {
     let server = serve(ok);
-    let mut plan = plan(&server.url);
+    let mut plan = plan(io, &server.url);
     plan.phases[0].end = PhaseEnd::After(SpanNs::from_secs(600));
     let control = Control::new();
     let outcome = std::thread::scope(|scope| {
@@ -225,13 +256,12 @@ fn stopping_ends_the_load_and_keeps_the_sum() {
     assert_eq!(outcome.summary.total.in_flight, 0);
 }
 
-#[test]
-fn bytes_without_a_request_cost_the_next_request() {
+fn bytes_without_a_request_cost_the_next_request(io: IoChoice) {
     let twice = |_: u64, stream: &mut TcpStream| {
         let _ = stream.write_all(RESPONSE.as_bytes());
         stream.write_all(RESPONSE.as_bytes()).is_ok()
     };
-    let classes = failures(twice);
+    let classes = failures(io, twice);
     assert!(
         classes.iter().all(|(class, _)| matches!(class, FailureClass::Desync | FailureClass::Reset)),
         "{classes:?}"
@@ -255,7 +285,10 @@ fn a_unix_socket_is_a_target_too() {
             });
         }
     });
-    let (outcome, _) = load(&plan(&format!("unix:{}", path.display())));
+    let (outcome, _) = load(&plan(IoChoice::Auto, &format!("unix:{}", path.display())));
     std::fs::remove_dir_all(&folder).expect("removes");
     assert_eq!(outcome.summary.total.ok, 200);
+    // Which is the one thing that io_uring is not used for.
+    assert_eq!(outcome.summary.generator.io, "epoll");
+    assert!(outcome.summary.generator.io_fallback.is_some_and(|reason| reason.contains("TCP only")));
 }

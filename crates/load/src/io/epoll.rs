@@ -6,9 +6,9 @@
 //! Waiting uses `epoll_pwait2`, whose time-out is in nanoseconds; on kernels before 5.11 it is in milliseconds, which the
 //! engine finds when it measures its timer.
 
-use super::{Completion, Io, Send, Slot, Submitted};
+use super::{Completion, Io, Message, Route, Send, Slot, Submitted};
 use crate::error::LoadError;
-use crate::sys::{self, Event};
+use crate::sys::epoll::{self as sys, Event};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, OwnedFd};
@@ -26,6 +26,7 @@ const EVENTS_COUNT: usize = 256;
 /// The epoll back end of one thread.
 pub(crate) struct Epoll {
     epoll: OwnedFd,
+    route: Route,
     sockets: Vec<Socket>,
     events: Vec<Event>,
     next_event: usize,
@@ -51,38 +52,9 @@ struct Current {
 }
 
 impl Epoll {
-    /// A back end for `slots` connections.
-    pub(crate) fn new(slots: usize) -> Result<Epoll, LoadError> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
-            .map_err(LoadError::system("create an epoll instance"))?;
-        let mut sockets = Vec::new();
-        sockets.resize_with(slots, Socket::default);
-        Ok(Epoll {
-            epoll,
-            sockets,
-            events: Vec::with_capacity(EVENTS_COUNT),
-            next_event: 0,
-            current: Current { slot: 0, generation: 0, flags: EventFlags::empty() },
-            buffer: vec![0; RECEIVE_BUFFER_BYTES].into_boxed_slice(),
-        })
-    }
-
-    fn open(
-        &mut self,
-        slot: Slot,
-        endpoint: &Endpoint,
-        is_small_and_single: bool,
-    ) -> Result<Submitted, Errno> {
-        let fd = make_socket(endpoint, is_small_and_single)?;
-        let started = match endpoint {
-            Endpoint::Tcp(address) => net::connect(&fd, address),
-            Endpoint::Unix(path) => net::connect(&fd, &SocketAddrUnix::new(path)?),
-        };
-        let is_connecting = match started {
-            Ok(()) => false,
-            Err(Errno::INPROGRESS) => true,
-            Err(errno) => return Err(errno),
-        };
+    fn open(&mut self, slot: Slot) -> Result<Submitted, Errno> {
+        let fd = make_socket(&self.route)?;
+        let is_connecting = start_connecting(&fd, &self.route.endpoint)?;
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
         let data = EventData::new_u64(u64::from(socket.generation) << 32 | u64::from(slot));
@@ -183,12 +155,29 @@ impl Epoll {
 impl Io for Epoll {
     const NAME: &'static str = "epoll";
 
-    fn connect(&mut self, slot: Slot, endpoint: &Endpoint, is_small_and_single: bool) -> Submitted {
-        self.open(slot, endpoint, is_small_and_single).unwrap_or_else(Submitted::Failed)
+    fn new(slots: usize, route: &Route) -> Result<Epoll, LoadError> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(LoadError::system("create an epoll instance"))?;
+        let mut sockets = Vec::new();
+        sockets.resize_with(slots, Socket::default);
+        Ok(Epoll {
+            epoll,
+            route: route.clone(),
+            sockets,
+            events: Vec::with_capacity(EVENTS_COUNT),
+            next_event: 0,
+            current: Current { slot: 0, generation: 0, flags: EventFlags::empty() },
+            buffer: vec![0; RECEIVE_BUFFER_BYTES].into_boxed_slice(),
+        })
+    }
+
+    fn connect(&mut self, slot: Slot) -> Submitted {
+        self.open(slot).unwrap_or_else(Submitted::Failed)
     }
 
     #[inline]
-    fn send(&mut self, slot: Slot, bytes: &[u8], offset: usize) -> Send {
+    fn send(&mut self, slot: Slot, message: Message, offset: usize) -> Send {
+        let bytes = &self.route.messages[message as usize];
         let socket = &mut self.sockets[slot as usize];
         let Some(fd) = &socket.fd else { return Send::Failed(Errno::NOTCONN) };
         let mut sent = offset;
@@ -238,17 +227,34 @@ impl Io for Epoll {
     }
 }
 
-fn make_socket(endpoint: &Endpoint, is_small_and_single: bool) -> Result<OwnedFd, Errno> {
-    let family = match endpoint {
+fn make_socket(route: &Route) -> Result<OwnedFd, Errno> {
+    let family = match &route.endpoint {
         Endpoint::Tcp(address) if address.is_ipv4() => AddressFamily::INET,
         Endpoint::Tcp(_) => AddressFamily::INET6,
         Endpoint::Unix(_) => AddressFamily::UNIX,
     };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let fd = net::socket_with(family, SocketType::STREAM, flags, None)?;
-    // A single segment on a fresh connection goes out at once with or without Nagle's algorithm.
-    if family != AddressFamily::UNIX && !is_small_and_single {
+    if route.needs_nodelay() {
         net::sockopt::set_tcp_nodelay(&fd, true)?;
     }
     Ok(fd)
+}
+
+/// Begins to connect; whether that goes on after the call.
+fn start_connecting(fd: &OwnedFd, endpoint: &Endpoint) -> Result<bool, Errno> {
+    let address = match endpoint {
+        Endpoint::Tcp(address) => address,
+        Endpoint::Unix(path) => return net::connect(fd, &SocketAddrUnix::new(path)?).map(|()| false),
+    };
+    let mut started = net::connect(fd, address);
+    if started == Err(Errno::INPROGRESS) && address.ip().is_loopback() {
+        // Over loopback the handshake is over by now; asking again is cheaper than an event.
+        started = net::connect(fd, address);
+    }
+    match started {
+        Ok(()) | Err(Errno::ISCONN) => Ok(false),
+        Err(Errno::INPROGRESS | Errno::ALREADY) => Ok(true),
+        Err(errno) => Err(errno),
+    }
 }

@@ -8,8 +8,12 @@
 //! [`Completion::Received`] lie in a buffer of the back end that is valid until the next call of [`Io::complete`].
 
 mod epoll;
+mod uring;
 
 pub(crate) use epoll::Epoll;
+pub(crate) use uring::Uring;
+
+use crate::error::LoadError;
 
 use rustix::io::Errno;
 use std::time::Duration;
@@ -17,6 +21,40 @@ use sysdyno_record::plan::Endpoint;
 
 /// Number of a connection, chosen by the engine; also the back end's index.
 pub(crate) type Slot = u32;
+
+/// Where the connections of a trial go and what is sent on them; the same for all of its connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    /// The server.
+    pub endpoint: Endpoint,
+    /// The request that keeps the connection, and the one that is the last on it.
+    pub messages: [Box<[u8]>; 2],
+    /// Whether the first request on a connection is the last one.
+    pub is_single: bool,
+}
+
+/// A request that fits into one segment needs no care about delayed small segments. Unit: bytes.
+const SMALL_MESSAGE_BYTES: usize = 1400;
+
+impl Route {
+    /// Whether Nagle's algorithm could hold back the end of a request.
+    ///
+    /// One request is in flight on a connection, and the response acknowledges it; so the rule that a small segment
+    /// waits for an acknowledgement can only bite within a request of several segments.
+    fn needs_nodelay(&self) -> bool {
+        let is_small = self.messages.iter().all(|bytes| bytes.len() <= SMALL_MESSAGE_BYTES);
+        matches!(self.endpoint, Endpoint::Tcp(_)) && !is_small
+    }
+}
+
+/// One of the messages of a [`Route`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// Sent while more requests follow on the connection.
+    Keep,
+    /// Sent as the last one.
+    Last,
+}
 
 /// What became of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,23 +80,31 @@ pub(crate) enum Completion {
     Ended,
     /// The connection is broken.
     Failed(Errno),
+    /// A send that was called complete found the connection broken, and none of its bytes went out.
+    SendFailed(Errno),
 }
 
 /// A back end.
-pub(crate) trait Io {
+pub(crate) trait Io: Sized {
     /// The name in the record.
     const NAME: &'static str;
 
-    /// Opens a socket for `slot`, connects it and arms receiving.
-    fn connect(&mut self, slot: Slot, endpoint: &Endpoint, is_small_and_single: bool) -> Submitted;
+    /// A back end for connections 0 to `slots − 1`, to be used by the calling thread only.
+    ///
+    /// # Errors
+    /// The kernel does not have what it needs, or does not allow it.
+    fn new(slots: usize, route: &Route) -> Result<Self, LoadError>;
 
-    /// Sends `bytes` from `offset` on; they must stay the same until the send is complete.
-    fn send(&mut self, slot: Slot, bytes: &[u8], offset: usize) -> Send;
+    /// Opens a socket for `slot`, connects it and arms receiving.
+    fn connect(&mut self, slot: Slot) -> Submitted;
+
+    /// Sends `message` from `offset` on.
+    fn send(&mut self, slot: Slot, message: Message, offset: usize) -> Send;
 
     /// Closes the socket of `slot`; nothing more is reported for it.
     fn close(&mut self, slot: Slot);
 
-    /// Waits until something can complete, at most for `timeout`.
+    /// Submits what is left to submit, and waits until something can complete, at most for `timeout`.
     fn wait(&mut self, timeout: Duration);
 
     /// The next thing that completed since the last wait.

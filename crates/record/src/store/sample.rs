@@ -65,6 +65,8 @@ pub(super) fn load_plan() -> LoadPlan {
         seed: 7,
         fail_if: vec!["p99>20ms".into()],
         probe: None,
+        io: IoChoice::Auto,
+        spin: SpinChoice::Auto,
     }
 }
 
@@ -118,7 +120,10 @@ pub(super) fn trial_end(trial: u32) -> TrialEnd {
                 cpu_seconds: 0.25,
                 busiest_thread_ratio: 0.125,
                 timer_error: TimerError::default(),
-                io: "epoll".into(),
+                io: "io_uring".into(),
+                io_fallback: None,
+                spin_seconds: 0.0,
+                spin_ended: None,
                 gap_sample_ns: vec![1, 2, 3],
                 backlog_max: 0,
             },

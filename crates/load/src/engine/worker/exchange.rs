@@ -5,7 +5,7 @@ use super::Worker;
 use crate::engine::clock;
 use crate::failure;
 use crate::http1::Progress;
-use crate::io::{Completion, Io, Send, Slot, Submitted};
+use crate::io::{Completion, Io, Message, Send, Slot, Submitted};
 use rustix::io::Errno;
 use sysdyno_record::load::{FailureClass, LatencyKind};
 use sysdyno_record::units::MonoNs;
@@ -20,6 +20,7 @@ impl<I: Io> Worker<'_, I> {
             Completion::Sent => self.write_on(slot),
             Completion::Ended => self.ended(slot, now),
             Completion::Failed(errno) => self.broken(slot, errno, now),
+            Completion::SendFailed(errno) => self.send_failed(slot, errno, now),
         }
     }
 
@@ -30,7 +31,7 @@ impl<I: Io> Worker<'_, I> {
         connection.state = if has_request { State::DialingFor } else { State::Dialing };
         connection.dialed = now;
         connection.requests_sent = 0;
-        match self.io.connect(slot, &self.job.plan.target.endpoint, self.job.is_small_and_single) {
+        match self.io.connect(slot) {
             Submitted::Pending => {
                 self.connects.set(slot, MonoNs(now.0 + self.job.plan.deadlines.connect.0));
             }
@@ -57,13 +58,11 @@ impl<I: Io> Worker<'_, I> {
     pub(super) fn write(&mut self, slot: Slot) {
         let now = clock::now();
         let connection = &mut self.connections[slot as usize];
-        let is_last = connection.requests_sent + 1 >= self.job.requests_per_connection;
         connection.requests_sent += 1;
         connection.send_offset = 0;
         connection.parser.reset();
-        let bytes = if is_last { &self.job.request.last } else { &self.job.request.keep };
-        let sent = self.io.send(slot, bytes, 0);
-        match sent {
+        let message = message(connection.requests_sent, self.job.requests_per_connection);
+        match self.io.send(slot, message, 0) {
             Send::Complete => connection.state = State::Waiting,
             Send::Partial(offset) if offset > 0 => {
                 connection.state = State::Sending;
@@ -74,13 +73,6 @@ impl<I: Io> Worker<'_, I> {
         }
         let Some(request) = &mut connection.request else { return };
         request.sent = Some(now);
-        let tally = self.tallies.of(request.phase);
-        tally.counts.written += 1;
-        if self.job.is_open {
-            tally.record(LatencyKind::LoopSlip, request.noticed.since(request.intended));
-            tally.record(LatencyKind::PoolSlip, now.since(request.noticed));
-            tally.record(LatencyKind::Slip, now.since(request.intended));
-        }
         if self.job.has_idle_deadline {
             self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
         }
@@ -99,6 +91,18 @@ impl<I: Io> Worker<'_, I> {
         self.fail(slot, failure::of_exchange(errno), now);
     }
 
+    /// A send that was under way failed as a whole.
+    fn send_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.state != State::Waiting || connection.parser.has_bytes() {
+            return;
+        }
+        if let Some(request) = &mut connection.request {
+            request.sent = None;
+        }
+        self.write_failed(slot, errno, now);
+    }
+
     /// Sends the rest of a request that did not fit into the socket.
     fn write_on(&mut self, slot: Slot) {
         let now = clock::now();
@@ -106,9 +110,8 @@ impl<I: Io> Worker<'_, I> {
         if connection.state != State::Sending {
             return;
         }
-        let is_last = connection.requests_sent >= self.job.requests_per_connection;
-        let bytes = if is_last { &self.job.request.last } else { &self.job.request.keep };
-        match self.io.send(slot, bytes, connection.send_offset) {
+        let message = message(connection.requests_sent, self.job.requests_per_connection);
+        match self.io.send(slot, message, connection.send_offset) {
             Send::Complete => connection.state = State::Waiting,
             Send::Partial(offset) => connection.send_offset = offset,
             Send::Failed(errno) => return self.fail(slot, failure::of_exchange(errno), now),
@@ -198,4 +201,10 @@ impl<I: Io> Worker<'_, I> {
             if is_sending { self.ready.push_back(slot) } else { self.vacant.push_back(slot) }
         }
     }
+}
+
+/// Which of the two messages the present request on a connection is.
+#[inline]
+fn message(requests_sent: u32, requests_per_connection: u32) -> Message {
+    if requests_sent >= requests_per_connection { Message::Last } else { Message::Keep }
 }

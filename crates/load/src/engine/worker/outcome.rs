@@ -13,6 +13,7 @@ impl<I: Io> Worker<'_, I> {
     pub(super) fn finish(&mut self, slot: Slot, response: Response, now: MonoNs) {
         let Some(request) = self.take_request(slot) else { return };
         let objection = response.objection.or_else(|| self.job.compare_body(response.body));
+        self.note_sent(&request);
         let tally = self.tallies.of(request.phase);
         tally.count_status(response.status);
         match objection {
@@ -44,6 +45,7 @@ impl<I: Io> Worker<'_, I> {
         self.drop_connection(slot);
         let Some(request) = self.take_request(slot) else { return };
         let status = self.connections[slot as usize].parser.status().filter(|_| request.sent.is_some());
+        self.note_sent(&request);
         let tally = self.tallies.of(request.phase);
         tally.counts.failed += 1;
         tally.failures[class as usize] += 1;
@@ -96,7 +98,22 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
+    /// Counts a request that reached its socket, and how late it did. This waits for the outcome because a back end
+    /// may learn only then that a send failed.
+    #[inline]
+    fn note_sent(&mut self, request: &Request) {
+        let Some(sent) = request.sent else { return };
+        let tally = self.tallies.of(request.phase);
+        tally.counts.written += 1;
+        if self.job.is_open {
+            tally.record(LatencyKind::LoopSlip, request.noticed.since(request.intended));
+            tally.record(LatencyKind::PoolSlip, sent.since(request.noticed));
+            tally.record(LatencyKind::Slip, sent.since(request.intended));
+        }
+    }
+
     fn record_bounds(&mut self, request: Request, now: MonoNs) {
+        self.note_sent(&request);
         let tally = self.tallies.of(request.phase);
         if self.job.is_open {
             tally.record_response_bound(now.since(request.intended));

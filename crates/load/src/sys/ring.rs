@@ -1,0 +1,299 @@
+//! An io_uring for the sockets of one thread, safe to use: every address that the kernel is given points into memory
+//! that the ring owns and does not move, and that is freed only after the kernel has said that nothing is under way.
+//!
+//! Sockets are direct descriptors: they exist in the ring's own table and never in that of the process. The kernel runs
+//! completions only when this thread asks for them (`DEFER_TASKRUN`, Linux 6.1), so that they never interrupt it.
+//!
+//! Sources: io_uring_setup(2), io_uring_enter(2), `include/uapi/linux/io_uring.h`.
+
+use super::buffers::Buffers;
+use io_uring::types::{CancelBuilder, DestinationSlot, Fixed, Timespec};
+use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
+use rustix::net::AddressFamily;
+use rustix::net::addr::SocketAddrArg;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Submissions that can wait for the next entry into the kernel.
+const SUBMISSIONS_COUNT: u32 = 256;
+
+/// Longest chain of linked submissions, which may not be torn apart.
+const CHAIN_COUNT: usize = 3;
+
+/// The one group of buffers.
+const BUFFER_GROUP: u16 = 0;
+
+/// How long the end of a ring waits for what is under way.
+const CANCEL_LIMIT: Duration = Duration::from_secs(1);
+
+/// Try to receive only after the socket was found readable (`IORING_RECVSEND_POLL_FIRST`).
+const POLL_FIRST: u16 = 1;
+
+/// `MSG_NOSIGNAL | MSG_WAITALL`: no signal for a broken pipe, and the kernel goes on with a send that was cut short.
+const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+
+/// A completion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completed {
+    /// The number that the submission was given.
+    pub tag: u64,
+    /// What the call returned: a count, or a negated error number.
+    pub result: i32,
+    /// The buffer that was received into.
+    pub buffer: Option<u16>,
+    /// Whether more will follow from the same submission.
+    pub has_more: bool,
+}
+
+/// The ring.
+pub(crate) struct Ring {
+    uring: IoUring,
+    /// What the kernel was given the addresses of; `None` only while the ring is dropped.
+    lent: Option<Lent>,
+}
+
+/// Memory that the kernel reads from or writes to.
+struct Lent {
+    messages: Box<[Box<[u8]>]>,
+    address: Box<Address>,
+    one: Box<libc::c_int>,
+    buffers: Buffers,
+}
+
+/// A socket address as the kernel reads it.
+struct Address {
+    storage: libc::sockaddr_storage,
+    length: libc::socklen_t,
+    family: AddressFamily,
+}
+
+impl Ring {
+    /// A ring for direct descriptors 0 to `slots − 1`, all connecting to `address` and sending the `messages`.
+    ///
+    /// # Errors
+    /// The kernel has no io_uring as it is needed here, or forbids it (`kernel.io_uring_disabled`, seccomp).
+    pub(crate) fn new(slots: u32, address: SocketAddr, messages: Box<[Box<[u8]>]>) -> io::Result<Ring> {
+        let completions = (4 * slots).next_power_of_two().clamp(4 * SUBMISSIONS_COUNT, 65_536);
+        let uring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_coop_taskrun()
+            .setup_taskrun_flag()
+            .setup_submit_all()
+            .setup_cqsize(completions)
+            .build(SUBMISSIONS_COUNT)?;
+        uring.submitter().register_files_sparse(slots)?;
+        let buffers = Buffers::new(slots as usize);
+        // SAFETY: the region is as large as the count says and outlives the ring, see `drop`.
+        unsafe {
+            uring.submitter().register_buf_ring_with_flags(
+                buffers.ring_address(),
+                buffers.count(),
+                BUFFER_GROUP,
+                0,
+            )?;
+        }
+        let address = Box::new(Address::new(address));
+        Ok(Ring { uring, lent: Some(Lent { messages, address, one: Box::new(1), buffers }) })
+    }
+
+    /// Whether options of direct descriptors can be set; Linux 6.7, known by a feature of 6.10.
+    pub(crate) fn can_set_options(&self) -> bool {
+        self.uring.params().is_feature_recvsend_bundle()
+    }
+
+    /// Opens a socket as `slot` and connects it. Only failures of the first steps complete, with `open_tag`.
+    pub(crate) fn open(&mut self, slot: u32, open_tag: u64, connect_tag: u64, nodelay: bool) {
+        self.make_room(CHAIN_COUNT);
+        let lent = self.lent.as_ref().expect("lent until the ring is dropped");
+        let (address, one) = (&*lent.address, &raw const *lent.one);
+        let domain = i32::from(address.family.as_raw());
+        let place = DestinationSlot::try_from_slot_target(slot).expect("slots are fewer than descriptors");
+        let socket = opcode::Socket::new(domain, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)
+            .file_index(Some(place))
+            .build();
+        let level = libc::IPPROTO_TCP as u32;
+        let option = opcode::SetSockOpt::new(
+            Fixed(slot),
+            level,
+            libc::TCP_NODELAY as u32,
+            one.cast(),
+            size_of::<libc::c_int>() as u32,
+        );
+        let connect =
+            opcode::Connect::new(Fixed(slot), (&raw const address.storage).cast(), address.length).build();
+        let linked = squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS;
+        self.push(socket.flags(linked).user_data(open_tag));
+        if nodelay {
+            self.push(option.build().flags(linked).user_data(open_tag));
+        }
+        self.push(connect.user_data(connect_tag));
+    }
+
+    /// Sends a message from `offset` on. Completes only if it fails.
+    #[inline]
+    pub(crate) fn send(&mut self, slot: u32, tag: u64, message: usize, offset: usize) {
+        let lent = self.lent.as_ref().expect("lent until the ring is dropped");
+        let bytes = &lent.messages[message][offset..];
+        let send = opcode::Send::new(Fixed(slot), bytes.as_ptr(), bytes.len() as u32).flags(SEND_FLAGS);
+        self.push(send.build().flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
+    }
+
+    /// Receives once.
+    pub(crate) fn receive_once(&mut self, slot: u32, tag: u64) {
+        let receive = opcode::Recv::new(Fixed(slot), std::ptr::null_mut(), 0)
+            .buf_group(BUFFER_GROUP)
+            .ioprio(POLL_FIRST)
+            .build();
+        self.push(receive.flags(squeue::Flags::BUFFER_SELECT).user_data(tag));
+    }
+
+    /// Receives until the socket is closed.
+    pub(crate) fn receive_all(&mut self, slot: u32, tag: u64) {
+        let receive = opcode::RecvMulti::new(Fixed(slot), BUFFER_GROUP).build();
+        self.push(receive.user_data(tag));
+    }
+
+    /// Cancels whatever is under way on a socket. Completes only if there is nothing.
+    pub(crate) fn cancel(&mut self, slot: u32, tag: u64) {
+        let all = CancelBuilder::fd(Fixed(slot)).all();
+        let cancel = opcode::AsyncCancel2::new(all).build();
+        self.push(cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
+    }
+
+    /// Closes a socket. Completes only if it fails.
+    pub(crate) fn close(&mut self, slot: u32, tag: u64) {
+        let close = opcode::Close::new(Fixed(slot)).build();
+        self.push(close.flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
+    }
+
+    /// Submits what was pushed; what completes is not looked at yet.
+    pub(crate) fn submit(&mut self) {
+        self.enter(0, EnterFlags::empty(), None);
+    }
+
+    /// Submits what was pushed, and waits for a completion at most for `timeout`.
+    pub(crate) fn submit_and_wait(&mut self, timeout: Duration) {
+        let has_completions = !self.uring.completion().is_empty();
+        if has_completions || timeout.is_zero() {
+            let queue = self.uring.submission();
+            let is_needed = !queue.is_empty() || queue.taskrun() || queue.cq_overflow();
+            drop(queue);
+            if is_needed {
+                self.enter(0, EnterFlags::GETEVENTS, None);
+            }
+            return;
+        }
+        let timeout = Timespec::new().sec(timeout.as_secs()).nsec(timeout.subsec_nanos());
+        self.enter(1, EnterFlags::GETEVENTS, Some(timeout));
+    }
+
+    /// The next completion.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Completed> {
+        let entry = self.uring.completion().next()?;
+        Some(Completed {
+            tag: entry.user_data(),
+            result: entry.result(),
+            buffer: cqueue::buffer_select(entry.flags()),
+            has_more: cqueue::more(entry.flags()),
+        })
+    }
+
+    /// The bytes that were received into a buffer.
+    #[inline]
+    pub(crate) fn bytes(&self, buffer: u16, length: usize) -> &[u8] {
+        self.lent.as_ref().expect("lent until the ring is dropped").buffers.bytes(buffer, length)
+    }
+
+    /// Lends a buffer to the kernel again; its bytes are gone then.
+    #[inline]
+    pub(crate) fn give_back(&mut self, buffer: u16) {
+        self.lent.as_mut().expect("lent until the ring is dropped").buffers.give_back(buffer);
+    }
+
+    #[inline]
+    fn push(&mut self, entry: squeue::Entry) {
+        self.make_room(1);
+        // SAFETY: the addresses in it are those of lent memory.
+        let pushed = unsafe { self.uring.submission().push(&entry) };
+        pushed.expect("room was made");
+    }
+
+    /// Submits if fewer than `count` more fit.
+    #[inline]
+    fn make_room(&mut self, count: usize) {
+        let queue = self.uring.submission();
+        let is_full = queue.len() + count > queue.capacity();
+        drop(queue);
+        if is_full {
+            self.submit();
+        }
+    }
+
+    /// Enters the kernel. An error is an early end of a wait, or leaves the submissions for the next entry.
+    fn enter(&mut self, min_complete: u32, flags: EnterFlags, timeout: Option<Timespec>) {
+        let to_submit = self.uring.submission().len() as u32;
+        let submitter = self.uring.submitter();
+        let _ = match timeout {
+            // SAFETY: no argument is passed, and what is submitted points into lent memory.
+            None => unsafe { submitter.enter::<()>(to_submit, min_complete, flags.bits(), None) },
+            Some(timeout) => {
+                let arguments = io_uring::types::SubmitArgs::new().timespec(&timeout);
+                let flags = flags | EnterFlags::EXT_ARG;
+                // SAFETY: the arguments are of the type that `EXT_ARG` stands for and outlive the call.
+                unsafe { submitter.enter(to_submit, min_complete, flags.bits(), Some(&arguments)) }
+            }
+        };
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.submit();
+        let limit = Timespec::new().sec(CANCEL_LIMIT.as_secs()).nsec(CANCEL_LIMIT.subsec_nanos());
+        let cancelled = self.uring.submitter().register_sync_cancel(Some(limit), CancelBuilder::any().all());
+        // Closing goes on in here, so that the peer knows of it before the ring is gone.
+        self.enter(0, EnterFlags::GETEVENTS, None);
+        let is_over = match cancelled {
+            Ok(()) => true,
+            Err(error) => error.raw_os_error() == Some(libc::ENOENT),
+        };
+        if !is_over && let Some(lent) = self.lent.take() {
+            // Something may still be under way: its memory is given up rather than freed.
+            lent.buffers.leak();
+            std::mem::forget((lent.messages, lent.address, lent.one));
+        }
+    }
+}
+
+impl Address {
+    fn new(address: SocketAddr) -> Address {
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        // SAFETY: a socket address of zeros is a valid value of the type.
+        let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer and the length are those of an address that lives during the call, and no address is
+        // longer than the storage.
+        let length = unsafe {
+            address.with_sockaddr(|start, length| {
+                let length = (length as usize).min(size_of::<libc::sockaddr_storage>());
+                std::ptr::copy_nonoverlapping(start.cast::<u8>(), (&raw mut storage).cast::<u8>(), length);
+                length
+            })
+        };
+        Address { storage, length: length as libc::socklen_t, family }
+    }
+}
+
+/// The error number in a result, if it is one.
+pub(crate) fn errno(result: i32) -> Option<rustix::io::Errno> {
+    (result < 0).then(|| rustix::io::Errno::from_raw_os_error(-result))
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Ring").field("fd", &self.uring.as_raw_fd()).finish_non_exhaustive()
+    }
+}
