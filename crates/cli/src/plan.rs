@@ -9,11 +9,11 @@ use std::path::Path;
 use sysdyno_analyze::fail_if::validate;
 use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
 use sysdyno_load::probe::{self, Probe, ProbeJob, ProbeTarget, Way};
+use sysdyno_load::target::is_home;
 use sysdyno_load::target::{AddressClass, classify};
 use sysdyno_record::plan::{
-    Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, HeaderField, IoChoice, KeepAlive, LoadPlan,
-    Objective, PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, SpinChoice,
-    Validators,
+    Arrival, Deadlines, ExpectedHeader, HardStops, HeaderField, IoChoice, KeepAlive, LoadPlan, Objective,
+    PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, SpinChoice, Validators,
 };
 use sysdyno_record::probe::{ProbeKind, ProbePlan};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs};
@@ -167,14 +167,6 @@ fn checks(typed: &[FailIfOption], has_search: bool) -> anyhow::Result<Vec<String
     let texts: Vec<String> = typed.iter().map(|check| check.0.clone()).collect();
     validate(texts.iter().map(String::as_str), has_search).map_err(anyhow::Error::msg)?;
     Ok(texts)
-}
-
-/// Whether the target is on this host, so that nobody else can be harmed.
-fn is_home(endpoint: &Endpoint) -> bool {
-    match endpoint {
-        Endpoint::Tcp(address) => classify(address.ip()) == AddressClass::Home,
-        Endpoint::Unix(_) => true,
-    }
 }
 
 /// What differs between the two kinds of plan.

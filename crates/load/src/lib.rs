@@ -23,5 +23,5 @@ pub mod schedule;
 mod sys;
 pub mod target;
 
-pub use engine::{Control, Outcome, Sink, run};
+pub use engine::{Aside, Control, Outcome, Sink, generator_cpus, run};
 pub use error::LoadError;

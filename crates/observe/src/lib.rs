@@ -28,7 +28,7 @@ pub mod source;
 mod turn;
 mod watch;
 
-pub use discover::{Listener, describe_process, find_listeners, find_target_processes};
+pub use discover::{Listener, allowed_cpus, describe_process, find_listeners, find_target_processes};
 pub use error::{ObserveError, ParseError};
 pub use facts::{all_facts, facts};
 pub use roots::Roots;

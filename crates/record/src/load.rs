@@ -380,7 +380,7 @@ pub struct GeneratorSummary {
     pub cpus: Vec<Option<u32>>,
     /// CPU time of all generator threads over the measured phases. Unit: seconds.
     pub cpu_seconds: f64,
-    /// Share of one CPU that the busiest thread used over the measured phases.
+    /// Share of one CPU that the busiest thread used over the measured phases, without its spinning.
     pub busiest_thread_ratio: f64,
     /// Error of the engine's timer at the start: how late a sleep ends.
     pub timer_error: TimerError,

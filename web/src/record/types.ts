@@ -156,6 +156,9 @@ export interface GeneratorSummary {
   busiest_thread_ratio: number;
   timer_error: { p50_ns: number; p99_ns: number; count: number };
   io: string;
+  io_fallback?: string | null;
+  spin_seconds?: number;
+  spin_ended?: string | null;
   backlog_max: number;
 }
 

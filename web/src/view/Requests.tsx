@@ -140,6 +140,24 @@ function Generator({ run }: { run: Run }) {
           <dt>busiest thread</dt>
           <dd>{percent(generator.busiest_thread_ratio)} of a CPU</dd>
         </div>
+        {generator.spin_seconds ? (
+          <div>
+            <dt>spinning before what was due</dt>
+            <dd>{significant(generator.spin_seconds, 3)} s of CPU</dd>
+          </div>
+        ) : null}
+        {generator.spin_ended ? (
+          <div>
+            <dt>spinning given up</dt>
+            <dd>{generator.spin_ended}</dd>
+          </div>
+        ) : null}
+        {generator.io_fallback ? (
+          <div>
+            <dt>io_uring not used</dt>
+            <dd>{generator.io_fallback}</dd>
+          </div>
+        ) : null}
         <div>
           <dt>timer late by, p50 / p99</dt>
           <dd>

@@ -3,13 +3,14 @@
 //! The load runs in threads of its own; the calling thread passes notices on and asks the link whether to go on. Notices
 //! of load, probe and sampler come through one channel, in the order in which they were made.
 
-use super::{Agent, Answer, Link, Notice, Proceed, Request};
+use super::{Agent, Answer, Link, Notice, Proceed, Request, spin};
 use crate::error::LabError;
 use crate::execute::clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
+use sysdyno_load::{Aside, Control, LoadError, Outcome, Sink};
 use sysdyno_load::{Control, LoadError, Outcome, Sink};
 use sysdyno_observe::{Roots, SamplerPlan, Sampling, describe_process, find_target_processes};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
@@ -26,6 +27,8 @@ pub struct LocalAgent {
     sender: Sender<Message>,
     messages: Receiver<Message>,
     sampling: Option<Sampling>,
+    /// The processes that the present or last sampling measures.
+    watched: Vec<WatchedProcess>,
 }
 
 /// What comes through the channel.
@@ -38,12 +41,13 @@ enum Message {
 impl Default for LocalAgent {
     fn default() -> LocalAgent {
         let (sender, messages) = mpsc::channel();
-        LocalAgent { sender, messages, sampling: None }
+        LocalAgent { sender, messages, sampling: None, watched: Vec::new() }
     }
 }
 
 impl LocalAgent {
     fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn Link) -> Result<Answer, LabError> {
+        let plan = &LoadPlan { spin: spin::resolve(plan, &self.watched), ..plan.clone() };
         let control = Control::new();
         let sender = self.sender.clone();
         let messages = &self.messages;
@@ -96,6 +100,7 @@ impl LocalAgent {
         watch: Vec<WatchedProcess>,
         endpoint: Endpoint,
     ) -> Result<Answer, LabError> {
+        self.watched.clone_from(&watch);
         let plan = SamplerPlan { roots: Roots::host(), hz, watch, target_port: Some(endpoint) };
         let sender = self.sender.clone();
         let sampling = Sampling::start(plan, move |line| {
@@ -120,7 +125,10 @@ impl Agent for LocalAgent {
         match request {
             Request::Facts => Ok(Answer::Facts(sysdyno_observe::facts(&Roots::host()))),
             Request::Describe { endpoint, pids } => describe(&endpoint, &pids).map(Answer::Processes),
-            Request::StartSampling { hz, watch, endpoint } => self.start_sampling(hz, watch, endpoint),
+            Request::StartSampling { hz, watch, endpoint, threads } => {
+                let _aside = Aside::step(threads);
+                self.start_sampling(hz, watch, endpoint)
+            }
             Request::StopSampling => self.stop_sampling(link),
             Request::Load { trial, plan } => self.load(trial, &plan, link),
             Request::Rest { span } => self.rest(span, link),

@@ -5,6 +5,7 @@
 //! several times a second whether to go on.
 
 mod local;
+mod spin;
 mod tune;
 
 pub use local::LocalAgent;
@@ -40,6 +41,8 @@ pub enum Request {
         watch: Vec<WatchedProcess>,
         /// Endpoint whose sockets are measured.
         endpoint: Endpoint,
+        /// Generator threads whose CPUs the sampler keeps off, if there are others.
+        threads: u32,
     },
     /// Stop sampling. Answer: [`Answer::SamplingEnded`].
     StopSampling,

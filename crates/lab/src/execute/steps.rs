@@ -6,7 +6,7 @@ use crate::error::LabError;
 use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::load::{LatencySet, TrialBegin, TrialEnd, TrialPurpose};
-use sysdyno_record::plan::{Arrival, Endpoint, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan};
+use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan};
 use sysdyno_record::units::SpanNs;
 
 /// Rest between two trials, at least.
@@ -29,7 +29,7 @@ pub fn load(
     journal: &mut Journal<'_>,
 ) -> Result<(), LabError> {
     let mut bench = Bench { agent, journal, trial: 0 };
-    bench.set_up(&plan.target.endpoint, sampling)?;
+    bench.set_up(plan, sampling)?;
     let left = plan_span(plan);
     bench.trial(TrialPurpose::Single, plan.clone(), left)?;
     bench.take_down()
@@ -42,7 +42,7 @@ pub fn load(
 pub fn run(plan: &RunPlan, agent: &mut dyn Agent, journal: &mut Journal<'_>) -> Result<(), LabError> {
     let mut bench = Bench { agent, journal, trial: 0 };
     let sampling = Sampling { hz: plan.sampling_hz, pids: plan.watch_pids.clone() };
-    bench.set_up(&plan.load.target.endpoint, &sampling)?;
+    bench.set_up(&plan.load, &sampling)?;
     let mut search = Search::new(plan);
     while let Some(request) = search.next().filter(|_| !bench.journal.is_interrupted()) {
         let left = search.remaining();
@@ -74,7 +74,8 @@ impl Bench<'_, '_> {
         self.agent.call(request, self.journal)
     }
 
-    fn set_up(&mut self, endpoint: &Endpoint, sampling: &Sampling) -> Result<(), LabError> {
+    fn set_up(&mut self, load: &LoadPlan, sampling: &Sampling) -> Result<(), LabError> {
+        let endpoint = &load.target.endpoint;
         let Answer::Facts(facts) = self.call(Request::Facts)? else {
             return Err(LabError::Answer { request: "facts" });
         };
@@ -84,7 +85,12 @@ impl Bench<'_, '_> {
             return Err(LabError::Answer { request: "describe" });
         };
         self.journal.keep_watched(watch.clone())?;
-        self.call(Request::StartSampling { hz: sampling.hz, watch, endpoint: endpoint.clone() })?;
+        self.call(Request::StartSampling {
+            hz: sampling.hz,
+            watch,
+            endpoint: endpoint.clone(),
+            threads: load.threads,
+        })?;
         self.call(Request::Rest { span: MARGIN })?;
         Ok(())
     }

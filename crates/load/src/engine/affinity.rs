@@ -1,12 +1,12 @@
 //! Where generator threads run: each on a CPU of its own, the last ones first, since interrupts and services tend to
-//! begin at CPU 0.
+//! begin at CPU 0. What else this process does keeps off these CPUs, or it would make the generator late.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs for so many threads; `None` for a thread that stays free to move.
 pub(crate) fn choose(threads: u32) -> Vec<Option<u32>> {
     let allowed = sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default();
-    let is_enough = allowed.len() > 1 && threads as usize <= allowed.len();
+    let is_enough = threads as usize <= allowed.len();
     (0..threads as usize)
         .map(|thread| if is_enough { Some(allowed[allowed.len() - 1 - thread]) } else { None })
         .collect()
@@ -17,6 +17,33 @@ pub(crate) fn avoid(taken: &[Option<u32>]) -> bool {
     let Ok(mut set) = sched_getaffinity(None) else { return false };
     taken.iter().flatten().for_each(|cpu| set.unset(*cpu as usize));
     set.count() > 0 && sched_setaffinity(None, &set).is_ok()
+/// While it lives, the thread that made it, and the threads that it starts, run on none of the generator's CPUs.
+#[derive(Debug)]
+pub struct Aside {
+    /// What was allowed before; `None` if nothing was changed.
+    before: Option<CpuSet>,
+}
+
+impl Aside {
+    /// Leaves the CPUs of so many generator threads to them, if there are others.
+    pub fn step(threads: u32) -> Aside {
+        let before = sched_getaffinity(None).ok();
+        let before = before.filter(|before| {
+            let mut rest = *before;
+            choose(threads).into_iter().flatten().for_each(|cpu| rest.unset(cpu as usize));
+            rest.count() > 0 && sched_setaffinity(None, &rest).is_ok()
+        });
+        Aside { before }
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // Without it, this thread merely stays where it is.
+            let _ = sched_setaffinity(None, before);
+        }
+    }
 }
 
 fn list(set: &CpuSet) -> Vec<u32> {

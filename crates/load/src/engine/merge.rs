@@ -32,6 +32,7 @@ pub(super) struct Merge<'a> {
     totals: Vec<Tally>,
     spans: Vec<Option<PhaseSpan>>,
     measured_cpu_ns: Vec<u64>,
+    measured_spun_ns: Vec<u64>,
     recent: VecDeque<[u64; 2]>,
     end: MonoNs,
 }
@@ -57,6 +58,7 @@ impl<'a> Merge<'a> {
             totals: (0..phases).map(|_| Tally::default()).collect(),
             spans: vec![None; phases],
             measured_cpu_ns: vec![0; cpus.len()],
+            measured_spun_ns: vec![0; cpus.len()],
             recent: VecDeque::new(),
             end: MonoNs(0),
         }
@@ -103,10 +105,12 @@ impl<'a> Merge<'a> {
         let current = windows.iter().map(|(_, window)| window.phase).min().unwrap_or_default();
         let in_flight = windows.iter().map(|(_, window)| window.in_flight).sum();
         let mut cpu_ns = vec![0; threads.len()];
+        let mut spun_ns = vec![0; threads.len()];
         let mut by_phase: BTreeMap<u32, Box<Tally>> = BTreeMap::new();
         by_phase.insert(current, Box::default());
         for (thread, window) in windows {
             cpu_ns[thread as usize] = window.cpu_ns;
+            spun_ns[thread as usize] = window.spun_ns.min(window.cpu_ns);
             for item in window.tallies {
                 by_phase.entry(item.phase).or_default().merge(&item.tally);
                 let mut spare = item.tally;
@@ -115,7 +119,11 @@ impl<'a> Merge<'a> {
                 let _ = threads[thread as usize].spares.send(spare);
             }
         }
-        self.note_window(current, begin, end, &cpu_ns, sink);
+        self.note_window(current, PhaseSpan { begin, end }, sink);
+        if self.kind(current).is_measured() {
+            self.measured_cpu_ns.iter_mut().zip(&cpu_ns).for_each(|(sum, cpu_ns)| *sum += cpu_ns);
+            self.measured_spun_ns.iter_mut().zip(&spun_ns).for_each(|(sum, spun_ns)| *sum += spun_ns);
+        }
         for (phase, tally) in by_phase {
             let is_current = phase == current;
             let frame = Frame { phase, begin, end, in_flight: if is_current { in_flight } else { 0 } };
@@ -126,19 +134,15 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn note_window(&mut self, phase: u32, begin: MonoNs, end: MonoNs, cpu_ns: &[u64], sink: &mut dyn Sink) {
+    fn note_window(&mut self, phase: u32, window: PhaseSpan, sink: &mut dyn Sink) {
         let kind = self.kind(phase);
         let is_new = self.spans[phase as usize].is_none();
-        let span = self.spans[phase as usize].get_or_insert(PhaseSpan { begin, end });
-        span.end = end;
+        self.spans[phase as usize].get_or_insert(window).end = window.end;
         if is_new {
             let rate_hz = self.job.plan.phases.get(phase as usize).and_then(|plan| plan.rate_hz);
-            sink.phase(begin, kind, rate_hz);
+            sink.phase(window.begin, kind, rate_hz);
         }
-        if kind.is_measured() {
-            self.measured_cpu_ns.iter_mut().zip(cpu_ns).for_each(|(sum, cpu_ns)| *sum += cpu_ns);
-        }
-        self.end = self.end.max(end);
+        self.end = self.end.max(window.end);
     }
 
     fn kind(&self, phase: u32) -> PhaseKind {
@@ -231,7 +235,8 @@ impl<'a> Merge<'a> {
     }
 
     fn generator(&self, span: PhaseSpan) -> GeneratorSummary {
-        let busiest_ns = self.measured_cpu_ns.iter().copied().max().unwrap_or(0);
+        let worked_ns = self.measured_cpu_ns.iter().zip(&self.measured_spun_ns).map(|(cpu, spun)| cpu - spun);
+        let busiest_ns = worked_ns.max().unwrap_or(0);
         let finishes = || self.finished.iter().flatten();
         GeneratorSummary {
             threads: self.cpus.len() as u32,
@@ -241,8 +246,8 @@ impl<'a> Merge<'a> {
             timer_error: self.timer_error,
             io: self.back_end.name().into(),
             io_fallback: self.back_end.fallback.clone(),
-            spin_seconds: 0.0,
-            spin_ended: None,
+            spin_seconds: self.measured_spun_ns.iter().sum::<u64>() as f64 / 1e9,
+            spin_ended: finishes().find_map(|finish| finish.spin_ended.clone()),
             gap_sample_ns: finishes().flat_map(|finish| finish.gaps_ns.iter().copied()).collect(),
             backlog_max: finishes().map(|finish| finish.backlog_max).sum(),
         }

@@ -17,10 +17,12 @@ mod deadline;
 mod gaps;
 mod job;
 mod merge;
+mod spin;
 mod summary;
 mod tally;
 mod worker;
 
+pub use affinity::Aside;
 pub use control::Control;
 
 use crate::error::LoadError;
@@ -66,6 +68,11 @@ pub struct Outcome {
     pub latency: LatencySet,
 }
 
+/// The CPUs that so many generator threads would be pinned to on this host; `None` for one that stays free to move.
+pub fn generator_cpus(threads: u32) -> Vec<Option<u32>> {
+    affinity::choose(threads)
+}
+
 /// Runs the load of one trial to its end.
 ///
 /// # Errors
@@ -82,6 +89,7 @@ pub fn run(
     let job = Job::new(plan, control)?;
     let back_end = BackEnd::choose(plan.io, &job.route)?;
     let cpus = affinity::choose(plan.threads);
+    let _aside = Aside::step(plan.threads);
     let (to_merge, messages) = mpsc::channel();
     std::thread::scope(|scope| {
         let mut threads = Vec::new();

@@ -151,5 +151,8 @@ pub(super) struct Window {
     pub phase: u32,
     pub tallies: Vec<PhaseTally>,
     pub in_flight: u64,
+    /// CPU time of the thread.
     pub cpu_ns: u64,
+    /// Of that, the part that was spent spinning.
+    pub spun_ns: u64,
 }

@@ -16,6 +16,14 @@ use url::Url;
 /// Ports that are never loaded: those of mail and of name service.
 const NEVER_PORTS: [u16; 4] = [25, 53, 465, 587];
 
+/// Whether the endpoint is on this host, so that no load of it can harm another.
+pub fn is_home(endpoint: &Endpoint) -> bool {
+    match endpoint {
+        Endpoint::Tcp(address) => classify(address.ip()) == AddressClass::Home,
+        Endpoint::Unix(_) => true,
+    }
+}
+
 /// Resolves a URL and checks that it may be loaded.
 ///
 /// `http://HOST[:PORT]/PATH` goes over TCP, `unix:SOCKET` and `unix:SOCKET:/PATH` to a Unix socket. A URL without a

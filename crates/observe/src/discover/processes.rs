@@ -26,6 +26,14 @@ pub fn describe_process(pid: u32, role: ProcessRole) -> Result<WatchedProcess, O
     describe(&Roots::host(), pid, role, &mut Vec::new()).map(|kin| kin.process)
 }
 
+/// The CPUs that the first thread of a process may run on; `None` if it is gone or hidden.
+pub fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
+    let pid = rustix::thread::Pid::from_raw(i32::try_from(pid).ok()?)?;
+    let set = rustix::thread::sched_getaffinity(Some(pid)).ok()?;
+    let cpus = 0..rustix::thread::CpuSet::MAX_CPU;
+    Some(cpus.filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect())
+}
+
 /// All processes of the target: those that hold a listening socket of the endpoint, and their descendants.
 ///
 /// Never this process itself. Empty: the endpoint is another host's, nobody listens, or the owners are hidden from this

@@ -83,13 +83,24 @@ fn draw_generator(input: &ReportInput<'_>, screen: &mut Screen) {
     if generator.timer_error.count == 0 {
         return;
     }
-    let text = format!(
-        "late by {} (p99 {}) · busiest generator thread {} of a CPU",
+    let mut text = format!(
+        "{} · {} of a CPU · timer late by {} (p99 {})",
+        escape::terminal(&generator.io, 20),
+        number::percent(generator.busiest_thread_ratio),
         number::duration_ns(generator.timer_error.p50_ns),
         number::duration_ns(generator.timer_error.p99_ns),
-        number::percent(generator.busiest_thread_ratio)
     );
-    screen.row(Rank::Useful, (Tone::Quiet, "Timer"), &[(Tone::Quiet, &text)]);
+    if generator.spin_seconds > 0.0 {
+        text.push_str(&format!(" · spun {:.1} s", generator.spin_seconds));
+    }
+    screen.row(Rank::Useful, (Tone::Quiet, "Generator"), &[(Tone::Quiet, &text)]);
+    let notes = [("io_uring not used", &generator.io_fallback), ("spinning given up", &generator.spin_ended)];
+    for (what, reason) in notes {
+        if let Some(reason) = reason {
+            let text = format!("{what}: {}", escape::terminal(reason, 160));
+            screen.row(Rank::Useful, (Tone::Quiet, ""), &[(Tone::Quiet, &text)]);
+        }
+    }
 }
 
 fn draw_run(input: &ReportInput<'_>, screen: &mut Screen) {

@@ -18,13 +18,14 @@ use super::connection::{Connection, State};
 use super::deadline::Deadlines;
 use super::gaps::Gaps;
 use super::job::Job;
+use super::spin::Spin;
 use super::tally::{Tallies, Tally, Window};
 use crate::io::{Io, Slot};
 use crate::schedule::{Due, Schedule, Share};
 use std::collections::VecDeque;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
-use sysdyno_record::plan::{Arrival, PhaseEnd};
+use sysdyno_record::plan::{Arrival, PhaseEnd, SpinChoice};
 use sysdyno_record::units::MonoNs;
 
 /// Longest wait, so that a stop is noticed soon. Unit: nanoseconds.
@@ -60,6 +61,8 @@ enum Stage {
 pub(super) struct Finish {
     pub gaps_ns: Vec<u64>,
     pub backlog_max: u64,
+    /// Why it stopped spinning.
+    pub spin_ended: Option<String>,
     /// When the last outcome was known or given up.
     pub end: MonoNs,
 }
@@ -95,6 +98,7 @@ pub(super) struct Worker<'a, I: Io> {
     in_flight: u64,
     failed_dials_in_a_row: u32,
     gaps: Gaps,
+    spin: Spin,
     backlog_max: u64,
     window_index: u32,
     window_begin: MonoNs,
@@ -130,6 +134,7 @@ impl<'a, I: Io> Worker<'a, I> {
             in_flight: 0,
             failed_dials_in_a_row: 0,
             gaps: Gaps::new(),
+            spin: Spin::new(job.plan.spin == SpinChoice::On),
             backlog_max: 0,
             window_index: 0,
             window_begin: MonoNs(0),
@@ -190,7 +195,7 @@ impl<'a, I: Io> Worker<'a, I> {
         self.close_all(now);
         self.end_window(now, &mut hand_over);
         let gaps_ns = self.gaps.into_sample(super::gaps::MAX_GAPS_COUNT / self.share.threads.max(1) as usize);
-        Finish { gaps_ns, backlog_max: self.backlog_max, end: now }
+        Finish { gaps_ns, backlog_max: self.backlog_max, spin_ended: self.spin.into_ended(), end: now }
     }
 
     /// Does all that is due at `now`.
@@ -210,14 +215,21 @@ impl<'a, I: Io> Worker<'a, I> {
     /// Waits until `instant` at most and handles what completed.
     fn wait_and_handle(&mut self, instant: MonoNs, now: MonoNs) {
         let is_urgent = !self.ready.is_empty();
-        let wait_ns = if is_urgent { 0 } else { instant.since(now) };
-        self.io.wait(Duration::from_nanos(wait_ns));
-        while let Some((slot, completion)) = self.io.complete() {
+        let due_ns = self.next_due.filter(|_| !is_urgent).map(|due| self.instant(due).since(now));
+        let other_ns = if is_urgent { 0 } else { instant.since(now) };
+        let sleep_ns = self.spin.sleep_ns(now, due_ns, other_ns);
+        self.io.wait(Duration::from_nanos(sleep_ns));
+        let mut completion = self.io.complete();
+        if sleep_ns == 0 {
+            self.spin.note(clock::now(), completion.is_none());
+        }
+        while let Some((slot, what)) = completion {
             let now = clock::now();
-            self.handle(slot, completion, now);
+            self.handle(slot, what, now);
             if self.next_due.is_some_and(|due| self.instant(due) <= now) {
                 self.notice(now);
             }
+            completion = self.io.complete();
         }
     }
 
@@ -346,6 +358,7 @@ impl<'a, I: Io> Worker<'a, I> {
             tallies: self.tallies.take(),
             in_flight: self.in_flight,
             cpu_ns: cpu_ns - self.window_cpu_ns,
+            spun_ns: self.spin.take_ns(),
         });
         while let Ok(spare) = self.spares.try_recv() {
             self.tallies.add_spare(spare);
