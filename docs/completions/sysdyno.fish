@@ -72,6 +72,12 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l connect-timeout 
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l io -d 'How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]' -r -f -a "auto\t'io_uring where the kernel has and allows it, else epoll'
+uring\t'io_uring, or no load'
+epoll\t'epoll'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l spin -d 'Spin before what is due in an open load, instead of sleeping [default: where the server runs on other CPUs]' -r -f -a "auto\t'Where the server runs on other CPUs'
+on\t'Until it is found that something else runs on the generator\'s CPUs'
+off\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l probe -d 'Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a connection (tcp) or an echo (icmp)' -r -f -a "http\t'A request on a kept connection'
@@ -110,6 +116,12 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l connect-timeout
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l io -d 'How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]' -r -f -a "auto\t'io_uring where the kernel has and allows it, else epoll'
+uring\t'io_uring, or no load'
+epoll\t'epoll'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l spin -d 'Spin before what is due in an open load, instead of sleeping [default: where the server runs on other CPUs]' -r -f -a "auto\t'Where the server runs on other CPUs'
+on\t'Until it is found that something else runs on the generator\'s CPUs'
+off\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l probe -d 'Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a connection (tcp) or an echo (icmp)' -r -f -a "http\t'A request on a kept connection'

@@ -73,6 +73,12 @@ constant\:"Equal gaps"))' \
 '--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
 '-t+[Generator threads \[default\: half of the CPUs\]]:N:_default' \
 '--threads=[Generator threads \[default\: half of the CPUs\]]:N:_default' \
+'--io=[How to talk to the kernel \[default\: uring where the kernel has and allows it, else epoll\]]:IO:((auto\:"io_uring where the kernel has and allows it, else epoll"
+uring\:"io_uring, or no load"
+epoll\:"epoll"))' \
+'--spin=[Spin before what is due in an open load, instead of sleeping \[default\: where the server runs on other CPUs\]]:SPIN:((auto\:"Where the server runs on other CPUs"
+on\:"Until it is found that something else runs on the generator'\''s CPUs"
+off\:"Never"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
 '--probe=[Measure beside the load, ten times a second, what an outsider waits\: for the same request (http), a connection (tcp) or an echo (icmp)]:KIND:((http\:"A request on a kept connection"
@@ -124,6 +130,12 @@ constant\:"Equal gaps"))' \
 '--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
 '-t+[Generator threads \[default\: half of the CPUs\]]:N:_default' \
 '--threads=[Generator threads \[default\: half of the CPUs\]]:N:_default' \
+'--io=[How to talk to the kernel \[default\: uring where the kernel has and allows it, else epoll\]]:IO:((auto\:"io_uring where the kernel has and allows it, else epoll"
+uring\:"io_uring, or no load"
+epoll\:"epoll"))' \
+'--spin=[Spin before what is due in an open load, instead of sleeping \[default\: where the server runs on other CPUs\]]:SPIN:((auto\:"Where the server runs on other CPUs"
+on\:"Until it is found that something else runs on the generator'\''s CPUs"
+off\:"Never"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
 '--probe=[Measure beside the load, ten times a second, what an outsider waits\: for the same request (http), a connection (tcp) or an echo (icmp)]:KIND:((http\:"A request on a kept connection"
