@@ -20,14 +20,16 @@ pub(super) struct BackEnd {
 }
 
 impl BackEnd {
+    /// The back end for threads of at most `slots` connections each.
+    ///
     /// # Errors
     /// io_uring was insisted on and cannot be used.
-    pub(super) fn choose(choice: IoChoice, route: &Route) -> Result<BackEnd, LoadError> {
+    pub(super) fn choose(choice: IoChoice, slots: usize, route: &Route) -> Result<BackEnd, LoadError> {
         let chosen = |kind| Ok(BackEnd { kind, fallback: None });
         match choice {
             IoChoice::Epoll => chosen(Kind::Epoll),
-            IoChoice::Uring => Uring::new(1, route).and_then(|_| chosen(Kind::Uring)),
-            IoChoice::Auto => match Uring::new(1, route) {
+            IoChoice::Uring => Uring::new(slots, route).and_then(|_| chosen(Kind::Uring)),
+            IoChoice::Auto => match Uring::new(slots, route) {
                 Ok(_) => chosen(Kind::Uring),
                 Err(error) => Ok(BackEnd { kind: Kind::Epoll, fallback: Some(error.to_string()) }),
             },

@@ -87,7 +87,7 @@ pub fn run(
     sink: &mut dyn Sink,
 ) -> Result<Outcome, LoadError> {
     let job = Job::new(plan, control)?;
-    let back_end = BackEnd::choose(plan.io, &job.route)?;
+    let back_end = BackEnd::choose(plan.io, plan.connections.div_ceil(plan.threads) as usize, &job.route)?;
     let cpus = affinity::choose(plan.threads);
     let _aside = Aside::step(plan.threads);
     let (to_merge, messages) = mpsc::channel();

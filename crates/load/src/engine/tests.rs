@@ -40,7 +40,7 @@ fn has_uring() -> bool {
         messages: [b"a".as_slice().into(), b"b".as_slice().into()],
         is_single: false,
     };
-    let chosen = BackEnd::choose(IoChoice::Uring, &route);
+    let chosen = BackEnd::choose(IoChoice::Uring, 1, &route);
     chosen.inspect_err(|error| eprintln!("skipped: {error}")).is_ok()
 }
 

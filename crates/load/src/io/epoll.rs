@@ -124,7 +124,7 @@ impl Epoll {
         if socket.is_send_partial && flags.contains(EventFlags::OUT) {
             socket.is_send_partial = false;
             self.current.flags -= EventFlags::OUT;
-            return Some(Completion::Sent);
+            return Some(Completion::Writable);
         }
         if !flags.intersects(readable) {
             self.current.flags = EventFlags::empty();

@@ -72,7 +72,9 @@ pub(crate) enum Submitted {
 pub(crate) enum Completion {
     /// The connection is established.
     Connected,
-    /// All bytes of the send are in the socket.
+    /// There is room for the rest of a send that was [`Send::Partial`].
+    Writable,
+    /// All bytes of a send that was [`Send::Pending`] are in the socket.
     Sent,
     /// This many bytes arrived; see [`Io::received`].
     Received(usize),
@@ -119,8 +121,11 @@ pub(crate) trait Io: Sized {
 pub(crate) enum Send {
     /// All bytes are in the socket.
     Complete,
-    /// So many bytes are, counted from the start of the request; the engine sends the rest after [`Completion::Sent`].
+    /// So many bytes are, counted from the start of the request; the engine sends the rest after
+    /// [`Completion::Writable`].
     Partial(usize),
+    /// None may be yet, and all will be with [`Completion::Sent`].
+    Pending,
     /// The connection is broken.
     Failed(Errno),
 }

@@ -19,7 +19,7 @@ use sysdyno_record::plan::Endpoint;
 /// Sends that wait for each other at most.
 const SEND_BATCH_COUNT: u32 = 4;
 
-/// A send that is longer can be held up by a peer that does not read. Unit: bytes.
+/// A send that is longer can be held up by a peer that does not read, so that its end must be known. Unit: bytes.
 const NEVER_BLOCKING_BYTES: usize = 8 * 1024;
 
 /// The io_uring back end of one thread.
@@ -118,7 +118,7 @@ impl Uring {
                 Completion::Failed(errno)
             }),
             Operation::Connect => Some(self.translate_connect(slot, failure)),
-            Operation::Send => Some(Completion::SendFailed(failure.unwrap_or(Errno::CONNRESET))),
+            Operation::Send => Some(self.translate_send(completed.result, failure)),
             Operation::Close => None,
         };
         completion.map(|completion| (slot, completion))
@@ -131,6 +131,15 @@ impl Uring {
         self.sockets[slot as usize].phase = Phase::Open;
         self.arm(slot);
         Completion::Connected
+    }
+
+    /// Sends that cannot block are heard of only when they fail.
+    fn translate_send(&self, sent_bytes: i32, failure: Option<Errno>) -> Completion {
+        match failure {
+            Some(errno) => Completion::SendFailed(errno),
+            None if self.can_block && sent_bytes > 0 => Completion::Sent,
+            None => Completion::SendFailed(Errno::CONNRESET),
+        }
     }
 
     #[inline]
@@ -195,8 +204,12 @@ impl Io for Uring {
 
     #[inline]
     fn send(&mut self, slot: Slot, message: Message, offset: usize) -> Send {
-        let socket = self.sockets[slot as usize];
-        self.ring.send(slot, tag(Operation::Send, slot, socket.generation), message as usize, offset);
+        let tag = tag(Operation::Send, slot, self.sockets[slot as usize].generation);
+        if self.can_block {
+            self.ring.send_and_tell(slot, tag, message as usize, offset);
+            return Send::Pending;
+        }
+        self.ring.send(slot, tag, message as usize, offset);
         self.queued_sends += 1;
         if self.queued_sends == SEND_BATCH_COUNT {
             self.ring.submit();

@@ -135,10 +135,21 @@ impl Ring {
     /// Sends a message from `offset` on. Completes only if it fails.
     #[inline]
     pub(crate) fn send(&mut self, slot: u32, tag: u64, message: usize, offset: usize) {
+        let send = self.send_entry(slot, message, offset);
+        self.push(send.flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
+    }
+
+    /// Sends a message from `offset` on. Completes when all of it is in the socket, or fails.
+    pub(crate) fn send_and_tell(&mut self, slot: u32, tag: u64, message: usize, offset: usize) {
+        let send = self.send_entry(slot, message, offset);
+        self.push(send.user_data(tag));
+    }
+
+    #[inline]
+    fn send_entry(&self, slot: u32, message: usize, offset: usize) -> squeue::Entry {
         let lent = self.lent.as_ref().expect("lent until the ring is dropped");
         let bytes = &lent.messages[message][offset..];
-        let send = opcode::Send::new(Fixed(slot), bytes.as_ptr(), bytes.len() as u32).flags(SEND_FLAGS);
-        self.push(send.build().flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
+        opcode::Send::new(Fixed(slot), bytes.as_ptr(), bytes.len() as u32).flags(SEND_FLAGS).build()
     }
 
     /// Receives once.

@@ -17,7 +17,8 @@ impl<I: Io> Worker<'_, I> {
         match completion {
             Completion::Received(length) => self.receive(slot, length, now),
             Completion::Connected => self.connected(slot, now),
-            Completion::Sent => self.write_on(slot),
+            Completion::Writable => self.write_on(slot),
+            Completion::Sent => self.written(slot, now),
             Completion::Ended => self.ended(slot, now),
             Completion::Failed(errno) => self.broken(slot, errno, now),
             Completion::SendFailed(errno) => self.send_failed(slot, errno, now),
@@ -68,7 +69,7 @@ impl<I: Io> Worker<'_, I> {
                 connection.state = State::Sending;
                 connection.send_offset = offset;
             }
-            Send::Partial(_) => connection.state = State::Sending,
+            Send::Partial(_) | Send::Pending => connection.state = State::Sending,
             Send::Failed(errno) => return self.write_failed(slot, errno, now),
         }
         let Some(request) = &mut connection.request else { return };
@@ -94,7 +95,8 @@ impl<I: Io> Worker<'_, I> {
     /// A send that was under way failed as a whole.
     fn send_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
         let connection = &mut self.connections[slot as usize];
-        if connection.state != State::Waiting || connection.parser.has_bytes() {
+        let is_open = matches!(connection.state, State::Sending | State::Waiting);
+        if !is_open || connection.parser.has_bytes() {
             return;
         }
         if let Some(request) = &mut connection.request {
@@ -115,7 +117,21 @@ impl<I: Io> Worker<'_, I> {
             Send::Complete => connection.state = State::Waiting,
             Send::Partial(offset) => connection.send_offset = offset,
             Send::Failed(errno) => return self.fail(slot, failure::of_exchange(errno), now),
+            Send::Pending => {}
+            Send::Failed(errno) => return self.fail(slot, failure::of_exchange(errno), now),
         }
+        if self.job.has_idle_deadline {
+            self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
+        }
+    }
+
+    /// A send that was under way is over.
+    fn written(&mut self, slot: Slot, now: MonoNs) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.state != State::Sending {
+            return;
+        }
+        connection.state = State::Waiting;
         if self.job.has_idle_deadline {
             self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
         }

@@ -31,7 +31,9 @@ impl<I: Io> Worker<'_, I> {
             }
         }
         let connection = &mut self.connections[slot as usize];
-        if response.keep_alive && connection.requests_sent < self.job.requests_per_connection {
+        // A response to a request that is not all sent leaves a connection in the middle of it.
+        let is_whole = connection.state == State::Waiting;
+        if is_whole && response.keep_alive && connection.requests_sent < self.job.requests_per_connection {
             connection.state = State::Idle;
         } else {
             connection.state = State::Closed;
