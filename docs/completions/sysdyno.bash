@@ -570,7 +570,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__load)
-            opts="-c -d -n -r -m -H -t -h --connections --duration --requests --rate --steps --arrival --warmup --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -d -n -r -m -H -t -h --connections --duration --requests --rate --steps --arrival --warmup --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --io --spin --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -686,6 +686,14 @@ _sysdyno() {
                     ;;
                 -t)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --io)
+                    COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
+                    return 0
+                    ;;
+                --spin)
+                    COMPREPLY=($(compgen -W "auto on off" -- "${cur}"))
                     return 0
                     ;;
                 --seed)
@@ -812,7 +820,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__run)
-            opts="-c -m -H -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -m -H -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --io --spin --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -912,6 +920,14 @@ _sysdyno() {
                     ;;
                 -t)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --io)
+                    COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
+                    return 0
+                    ;;
+                --spin)
+                    COMPREPLY=($(compgen -W "auto on off" -- "${cur}"))
                     return 0
                     ;;
                 --seed)

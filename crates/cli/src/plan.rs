@@ -10,7 +10,6 @@ use sysdyno_analyze::fail_if::validate;
 use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
 use sysdyno_load::probe::{self, Probe, ProbeJob, ProbeTarget, Way};
 use sysdyno_load::target::is_home;
-use sysdyno_load::target::{AddressClass, classify};
 use sysdyno_record::plan::{
     Arrival, Deadlines, ExpectedHeader, HardStops, HeaderField, IoChoice, KeepAlive, LoadPlan, Objective,
     PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, SpinChoice, Validators,

@@ -11,7 +11,6 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
 use sysdyno_load::{Aside, Control, LoadError, Outcome, Sink};
-use sysdyno_load::{Control, LoadError, Outcome, Sink};
 use sysdyno_observe::{Roots, SamplerPlan, Sampling, describe_process, find_target_processes};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::load::{Interval, LatencySet};

@@ -4,7 +4,7 @@
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs for so many threads; `None` for a thread that stays free to move.
-pub(crate) fn choose(threads: u32) -> Vec<Option<u32>> {
+pub(super) fn choose(threads: u32) -> Vec<Option<u32>> {
     let allowed = sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default();
     let is_enough = threads as usize <= allowed.len();
     (0..threads as usize)
@@ -12,11 +12,6 @@ pub(crate) fn choose(threads: u32) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// Keeps the calling thread off these CPUs, if that leaves it any; whether it did.
-pub(crate) fn avoid(taken: &[Option<u32>]) -> bool {
-    let Ok(mut set) = sched_getaffinity(None) else { return false };
-    taken.iter().flatten().for_each(|cpu| set.unset(*cpu as usize));
-    set.count() > 0 && sched_setaffinity(None, &set).is_ok()
 /// While it lives, the thread that made it, and the threads that it starts, run on none of the generator's CPUs.
 #[derive(Debug)]
 pub struct Aside {

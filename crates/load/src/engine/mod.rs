@@ -8,7 +8,7 @@
 //! The threads share the compiled plan, read only, and hand over whole tallies by message; the merging thread sleeps
 //! in between. Hard stops that need the sum over all threads are decided here.
 
-pub(crate) mod affinity;
+mod affinity;
 mod back_end;
 pub mod clock;
 mod connection;

@@ -4,7 +4,7 @@ use super::http::HttpProber;
 use super::icmp::IcmpProber;
 use super::tcp::TcpProber;
 use super::{ProbeJob, ProbeSink, Way};
-use crate::engine::{affinity, clock};
+use crate::engine::{Aside, clock};
 use crate::error::LoadError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -68,9 +68,7 @@ impl<'a> Probe<'a> {
     /// The kernel refuses to wait; what was open then is reported as in flight.
     pub fn run(self, sink: &mut dyn ProbeSink) -> Result<(), LoadError> {
         let Probe { job, prober } = self;
-        if job.generator_threads > 0 {
-            affinity::avoid(&affinity::choose(job.generator_threads));
-        }
+        let _aside = (job.generator_threads > 0).then(|| Aside::step(job.generator_threads));
         // Sleeps end when they should, not when it suits other timers (default slack: 50 µs).
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let mut driver = Driver { job, prober, begin: clock::now(), next: 1, open: Vec::new() };

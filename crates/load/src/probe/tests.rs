@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::plan::{
-    Arrival, Deadlines, HardStops, KeepAlive, PhaseEnd, PhaseKind, PhasePlan, RequestSpec, Validators,
+    Arrival, Deadlines, HardStops, IoChoice, KeepAlive, PhaseEnd, PhaseKind, PhasePlan, RequestSpec,
+    SpinChoice, Validators,
 };
 use sysdyno_record::probe::ProbeOutcome;
 use sysdyno_record::units::Bytes;
@@ -62,6 +63,8 @@ fn http(address: SocketAddr, count: u64) -> ProbeJob {
         hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
         threads: 1,
         seed: 7,
+        io: IoChoice::Auto,
+        spin: SpinChoice::Auto,
         fail_if: Vec::new(),
         probe: None,
     };

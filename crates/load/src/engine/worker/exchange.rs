@@ -116,7 +116,6 @@ impl<I: Io> Worker<'_, I> {
         match self.io.send(slot, message, connection.send_offset) {
             Send::Complete => connection.state = State::Waiting,
             Send::Partial(offset) => connection.send_offset = offset,
-            Send::Failed(errno) => return self.fail(slot, failure::of_exchange(errno), now),
             Send::Pending => {}
             Send::Failed(errno) => return self.fail(slot, failure::of_exchange(errno), now),
         }
