@@ -16,7 +16,7 @@ const REPLIES: Threshold = Threshold::new(
     "a median is published when ten values lie beyond it",
 );
 const TIMES: Threshold = Threshold::new(
-    "the longer ÷ the shorter median, between the nearer ends of their 95 % intervals",
+    "the longer ÷ the shorter median, between the nearer ends of their 95 % intervals (where one is not known, the median)",
     1.5,
     "ratio",
     HOUSE,
@@ -78,15 +78,16 @@ fn waits(probe: &LatencySummary, load: &LatencySummary) -> Option<String> {
     let is_shorter = theirs.is_beyond(&mine) && !mine.is_bound;
     (is_longer || is_shorter).then(|| {
         let (mine, theirs) = (mine.text(), theirs.text());
-        format!("an outsider waited {mine} where the load says {theirs}, medians with 95 % intervals")
+        format!("an outsider waited {mine} where the load says {theirs}, medians with their 95 % intervals where they are known")
     })
 }
 
-/// A median with its interval. Unit: nanoseconds.
+/// A median with its interval, of no width where it is not known. Unit: nanoseconds.
 struct Middle {
     median: f64,
     low: f64,
     high: f64,
+    has_interval: bool,
     is_bound: bool,
 }
 
@@ -95,7 +96,8 @@ impl Middle {
         let median = summary.p50?;
         let [low, high] = summary.p50_interval.unwrap_or([median; 2]);
         let is_bound = summary.censored_min_ns.is_some_and(|least| median >= least);
-        Some(Middle { median: median as f64, low: low as f64, high: high as f64, is_bound })
+        let has_interval = summary.p50_interval.is_some();
+        Some(Middle { median: median as f64, low: low as f64, high: high as f64, has_interval, is_bound })
     }
 
     fn is_beyond(&self, other: &Middle) -> bool {
@@ -104,7 +106,12 @@ impl Middle {
 
     fn text(&self) -> String {
         let sign = if self.is_bound { "at least " } else { "" };
-        format!("{sign}{} ({}–{})", duration(self.median), duration(self.low), duration(self.high))
+        let median = duration(self.median);
+        if self.has_interval {
+            format!("{sign}{median} ({}–{})", duration(self.low), duration(self.high))
+        } else {
+            format!("{sign}{median}")
+        }
     }
 }
 

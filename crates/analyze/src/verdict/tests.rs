@@ -383,7 +383,7 @@ fn v40_an_outsider_who_waits_longer_or_shorter_than_the_load_says_is_a_reason() 
     assert_eq!(status_of("V40", probed(12.0)), Some(Suspect));
     let text = text_of("V40", probed(12.0));
     assert!(
-        text.starts_with("an outsider waited 12.0 ms (11.7 ms–") && text.contains("says 1.04 ms"),
+        text.starts_with("an outsider waited 12.0 ms (11.7 ms–") && text.contains("says 1.04 ms, medians"),
         "{text}"
     );
     let mut slow = probed(1.0);
