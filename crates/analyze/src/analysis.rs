@@ -10,7 +10,7 @@ use crate::intervals;
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::probe;
 use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
-use crate::verdict::{INCOMPLETE, Observation, verdict_of};
+use crate::verdict::{INCOMPLETE, Observation, arrival_fit, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
 use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, Finding, Rates, Verdict, VerdictStatus};
 use sysdyno_record::load::{
@@ -221,6 +221,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         generator: view.end.summary.generator.clone(),
         findings: parts.findings,
         distribution: distribution(view),
+        arrival_fit: arrival_fit(view),
         checks: Vec::new(),
         probe: probe::summary_of(view),
     }
@@ -270,10 +271,12 @@ fn nothing(verdict: Verdict) -> Analysis {
             spin_seconds: 0.0,
             spin_ended: None,
             gap_sample_ns: Vec::new(),
+            arrival_gaps: Vec::new(),
             backlog_max: 0,
         },
         findings: Vec::new(),
         distribution: Vec::new(),
+        arrival_fit: None,
         checks: Vec::new(),
         probe: None,
     }

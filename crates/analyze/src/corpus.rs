@@ -237,6 +237,7 @@ impl Specimen {
             spin_seconds: 0.0,
             spin_ended: None,
             gap_sample_ns: Vec::new(),
+            arrival_gaps: Vec::new(),
             backlog_max: 0,
         };
         let phases = vec![measured.clone()];

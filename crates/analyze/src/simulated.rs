@@ -263,6 +263,7 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         spin_seconds: 0.0,
         spin_ended: None,
         gap_sample_ns: vec![],
+        arrival_gaps: vec![],
         backlog_max: 0,
     };
     let end_mono_ns = MonoNs(start.0 + request.window.0);

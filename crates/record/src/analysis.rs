@@ -1,6 +1,7 @@
 //! What was concluded: verdict, capacity, curve, findings. Written by `analyze`, shown by `report`.
 
 use crate::load::{Counts, Failures, GeneratorSummary, LatencySummary, TrialPurpose};
+use crate::plan::Arrival;
 use crate::probe::ProbeSummary;
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
@@ -51,12 +52,30 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
     /// Latency distribution of the shown trial for charts; `response` if open, else `service`.
     pub distribution: Vec<QuantilePoint>,
+    /// How well the arrivals of the shown trial fit what was planned; `None`: closed, or too few to tell.
+    #[serde(default)]
+    pub arrival_fit: Option<ArrivalFit>,
     /// What came of the checks that were asked for with `--fail-if`, in their order.
     #[serde(default)]
     pub checks: Vec<CheckOutcome>,
     /// The probe that ran beside the shown trial, over its measured phases; `None`: there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeSummary>,
+}
+
+/// How well the arrivals of an open process fit what was planned.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArrivalFit {
+    /// The process that was planned.
+    pub arrival: Arrival,
+    /// Poisson: the Anderson–Darling statistic A²; constant: median deviation of a gap, as a ratio of the planned one.
+    pub statistic: f64,
+    /// What the statistic must not exceed: at the 1 % level; constant: a twentieth and the timer's error.
+    pub critical: f64,
+    /// How many gaps were compared.
+    pub gaps_count: u64,
+    /// Whether it does not.
+    pub is_met: bool,
 }
 
 /// What came of one check that the user asked for.

@@ -396,10 +396,25 @@ pub struct GeneratorSummary {
     /// Why the spinning was given up; `None` if it was not, or never was begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin_ended: Option<String>,
-    /// Arrival gaps actually used, for the goodness-of-fit check. Unit: nanoseconds; at most 1,000, evenly thinned.
+    /// Gaps between neighbouring arrivals as they were noticed, of the phases in which the timer can tell them apart.
+    /// Unit: nanoseconds; at most 1,000, evenly thinned.
     pub gap_sample_ns: Vec<u64>,
+    /// Gaps by phase and thread, for the check of the arrival process; empty in a closed process and in older records.
+    #[serde(default)]
+    pub arrival_gaps: Vec<GapSample>,
     /// Greatest number of arrivals that waited for a connection at one time.
     pub backlog_max: u64,
+}
+
+/// Gaps of one thread's arrivals in one measured phase, evenly thinned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GapSample {
+    /// Position of the phase in the trial's plan.
+    pub phase_index: u32,
+    /// Arrivals that each gap spans: 1 from each to the next, more where the timer cannot tell neighbours apart.
+    pub arrivals_count: u32,
+    /// Lengths of the gaps. Unit: nanoseconds.
+    pub gaps_ns: Vec<u64>,
 }
 
 /// How late the engine's sleeps end, measured before the load.

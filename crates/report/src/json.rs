@@ -49,6 +49,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
             "spin_seconds": generator.spin_seconds,
             "spin_ended": generator.spin_ended,
         },
+        "arrival_fit": analysis.arrival_fit,
         "checks": analysis.checks,
         "probe": analysis.probe.as_ref().map(probe),
         "seed": seed(input),

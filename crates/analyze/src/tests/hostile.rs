@@ -148,7 +148,11 @@ prop_compose! {
             summary.generator.busiest_thread_ratio = rates[3];
             summary.generator.cpu_seconds = rates[4];
             summary.measured.connections_opened = failed;
-            summary.generator.gap_sample_ns = vec![failed; 200];
+            summary.generator.arrival_gaps = vec![sysdyno_record::load::GapSample {
+                phase_index: (failed % 3) as u32,
+                arrivals_count: (failed % 5) as u32,
+                gaps_ns: vec![failed; 200],
+            }];
             (summary.measured.begin_mono_ns, summary.measured.end_mono_ns) = (MonoNs(instants[0]), MonoNs(instants[1]));
             (specimen.begin.begin_mono_ns, specimen.end.end_mono_ns) = (MonoNs(instants[2]), MonoNs(instants[3]));
             specimen.probe = replies.clone();

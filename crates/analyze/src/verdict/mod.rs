@@ -28,6 +28,7 @@ pub(crate) use ending::UNEVEN_SHARE;
 pub use ending::{INCOMPLETE, NOTHING_CARRIED, SEARCH_INTERRUPTED, UNEVEN_TRIALS};
 pub(crate) use generator::{CPU_BOUND, throttled_share};
 pub(crate) use host::{foreign_cpus, own_busy_ratio};
+pub(crate) use timing::arrival_fit;
 
 /// One way in which a measurement goes wrong.
 #[derive(Debug)]

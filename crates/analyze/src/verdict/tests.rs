@@ -2,12 +2,15 @@
 
 use super::*;
 use crate::corpus::*;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use sysdyno_record::analysis::VerdictStatus::{Invalid, Suspect, Valid};
 use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::facts::Fact;
-use sysdyno_record::load::{FailureClass, LatencyKind, TrialEnding, TrialPurpose};
-use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive};
+use sysdyno_record::load::{FailureClass, GapSample, LatencyKind, TrialEnding, TrialPurpose};
+use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, PhaseEnd, PhaseKind, PhasePlan};
 use sysdyno_record::probe::ProbeKind;
+use sysdyno_record::units::SpanNs;
 
 /// What a check says about a trial.
 fn status_of(id: &str, case: Specimen) -> Option<VerdictStatus> {
@@ -347,21 +350,92 @@ fn v08_samples_that_are_too_few() {
     assert_eq!(status_of("V08", none), Some(Invalid));
 }
 
+/// A trial of two steps, 500 and 4,000 requests a second over two threads, with these gaps of so many arrivals each.
+fn stepped(arrivals_count: u32, mut gap_ns: impl FnMut(f64) -> u64) -> Specimen {
+    let step = |rate_hz: f64| PhasePlan {
+        kind: PhaseKind::Step,
+        rate_hz: Some(rate_hz),
+        end: PhaseEnd::After(SpanNs::from_secs(10)),
+    };
+    let mut sample = |phase_index: u32, mean_ns: f64| GapSample {
+        phase_index,
+        arrivals_count,
+        gaps_ns: (0..250).map(|_| gap_ns(mean_ns)).collect(),
+    };
+    let arrival_gaps = vec![sample(0, 4e6), sample(1, 5e5), sample(0, 4e6), sample(1, 5e5)];
+    open().edit(move |case| {
+        case.begin.plan.phases = vec![step(500.0), step(4000.0)];
+        case.end.summary.generator.threads = 2;
+        case.end.summary.generator.arrival_gaps = arrival_gaps;
+    })
+}
+
+/// Sums of so many exponential gaps.
+fn poisson(random: &mut Xoshiro256PlusPlus, arrivals: u32, mean_ns: f64) -> u64 {
+    let gap = |_| -(1.0 - random.random::<f64>()).ln() * mean_ns;
+    (0..arrivals).map(gap).sum::<f64>().round() as u64
+}
+
 #[test]
-fn v24_the_shape_of_the_arrivals() {
-    let gaps = |gaps: Vec<u64>| open().edit(move |case| case.end.summary.generator.gap_sample_ns = gaps);
-    let exponential = |index: u64| (-((index as f64 + 0.5) / 1000.0).ln() * 1e6) as u64;
-    assert_eq!(status_of("V24", gaps((0..1000).map(exponential).collect())), None);
-    assert_eq!(
-        status_of("V24", gaps((0..1000).map(|index| 500_000 + index * 1000).collect())),
-        Some(Suspect)
-    );
-    assert_eq!(status_of("V24", gaps(vec![7; 50])), None);
-    let in_bunches = |index: u64| if index.is_multiple_of(3) { 50 } else { exponential(index) + 10_000 };
-    assert_eq!(status_of("V24", gaps((0..1000).map(in_bunches).collect())), None);
-    let constant = |gap_ns: Vec<u64>| gaps(gap_ns).edit(|case| case.begin.plan.arrival = Arrival::Constant);
-    assert_eq!(status_of("V24", constant(vec![500_000; 1000])), None);
-    assert_eq!(status_of("V24", constant((0..1000).map(exponential).collect())), Some(Suspect));
+fn v24_one_sound_poisson_run_in_a_hundred_is_remarked_and_none_is_suspect() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(24);
+    for arrivals in [1, 12] {
+        let runs = 500;
+        let fits = (0..runs).map(|_| {
+            let case = stepped(arrivals, |mean_ns| poisson(&mut random, arrivals, mean_ns)).build();
+            arrival_fit(&case.view()).expect("enough gaps")
+        });
+        let fits: Vec<_> = fits.collect();
+        let failed = fits.iter().filter(|fit| !fit.is_met).count();
+        // Five are expected; more than 14 have a chance of 1 in 4,000.
+        assert!((1..=14).contains(&failed), "{failed} of {runs} at {arrivals}");
+        assert!(fits.iter().all(|fit| fit.statistic < 10.0 && fit.gaps_count == 1000));
+    }
+}
+
+#[test]
+fn v24_what_is_not_a_poisson_process_of_that_rate_is_suspect() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(25);
+    let mut suspect = |what: &str, gap_ns: &mut dyn FnMut(&mut Xoshiro256PlusPlus, f64) -> u64| {
+        let case = stepped(1, |mean_ns| gap_ns(&mut random, mean_ns));
+        assert_eq!(status_of("V24", case.clone()), Some(Suspect), "{what}");
+        assert!(text_of("V24", case).contains("above 3.878"), "{what}");
+    };
+    suspect("constant gaps", &mut |_, mean_ns| mean_ns as u64);
+    suspect("ticks of 1 ms", &mut |random, mean_ns| poisson(random, 1, mean_ns) / 1_000_000 * 1_000_000);
+    suspect("bursts", &mut |random, mean_ns| match random.random_ratio(1, 3) {
+        true => 200,
+        false => poisson(random, 1, 1.5 * mean_ns),
+    });
+    suspect("a quarter too slow a rate", &mut |random, mean_ns| poisson(random, 1, 1.3 * mean_ns));
+    suspect("one rate for all phases", &mut |random, _| poisson(random, 1, 1e6));
+}
+
+#[test]
+fn v24_lateness_that_the_timer_is_known_to_have_is_no_fault() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(26);
+    // A fortieth of the shorter mean gap, up or down.
+    let case = stepped(1, |mean_ns| {
+        let late_ns = (random.random::<f64>() - 0.5) * 25_000.0;
+        (poisson(&mut random, 1, mean_ns) as f64 + late_ns).max(0.0) as u64
+    });
+    assert_ne!(status_of("V24", case), Some(Suspect));
+}
+
+#[test]
+fn v24_constant_arrivals_keep_their_period() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(27);
+    let constant = |case: Specimen| case.edit(|case| case.begin.plan.arrival = Arrival::Constant);
+    assert_eq!(status_of("V24", constant(stepped(1, |mean_ns| mean_ns as u64))), None);
+    assert_eq!(status_of("V24", constant(stepped(4, |mean_ns| 4 * mean_ns as u64 + 15_000))), None);
+    let wrong = constant(stepped(1, |mean_ns| poisson(&mut random, 1, mean_ns)));
+    assert_eq!(status_of("V24", wrong), Some(Suspect));
+    assert_eq!(status_of("V24", constant(stepped(1, |mean_ns| (1.2 * mean_ns) as u64))), Some(Suspect));
+    let few = open().edit(|case| {
+        case.end.summary.generator.arrival_gaps =
+            vec![GapSample { phase_index: 1, arrivals_count: 1, gaps_ns: vec![7; 50] }];
+    });
+    assert_eq!(status_of("V24", few), None, "fifty gaps show no shape");
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! Does the arithmetic of time hold: stalls in a closed loop, Little's law, the shape of the arrivals?
 
 use super::{Check, Examine, Observation};
-use crate::format::{duration, percent};
+use crate::format::{counted, duration, percent};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
+use sysdyno_record::analysis::ArrivalFit;
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::plan::{Arrival, KeepAlive};
-use sysdyno_stats::descriptive::{median, median_absolute_deviation};
-use sysdyno_stats::goodness::{CRITICAL_1_PERCENT, anderson_darling_exponential};
+use sysdyno_stats::descriptive::median;
+use sysdyno_stats::goodness::{CRITICAL_KNOWN_1_PERCENT, anderson_darling_uniform, gamma_share};
 
 const STALL: Threshold = Threshold::new("longest ÷ median service time", 10.0, "ratio", HOUSE);
 const STALL_SHARE: Threshold = Threshold::new(
@@ -91,65 +92,112 @@ fn examine_little(view: &TrialView) -> Option<Observation> {
 }
 
 const SHAPE: Threshold = Threshold::new(
-    "Anderson–Darling statistic of the gaps against exponential ones, worth a remark",
-    CRITICAL_1_PERCENT,
-    "A²*",
-    "critical value at 1 %, scipy.stats 1.17",
+    "Anderson–Darling statistic A² of the gaps of Poisson arrivals, each by the rate of its own phase, worth a remark",
+    CRITICAL_KNOWN_1_PERCENT,
+    "A²",
+    "critical value at 1 % for known rates, G. and J. Marsaglia 2004: one sound run in a hundred exceeds it",
 );
-const SHAPE_WRONG: Threshold =
-    Threshold::new("the same; far beyond what chance and a little lateness explain", 10.0, "A²*", HOUSE);
-const GAP_VARIATION: Threshold = Threshold::new(
-    "median deviation ÷ median of the gaps of constant arrivals, beyond the timer's error",
+const SHAPE_WRONG: Threshold = Threshold::new("the same; far beyond what chance explains", 10.0, "A²", HOUSE);
+const GAP_DEVIATION: Threshold = Threshold::new(
+    "median deviation of the gaps of constant arrivals from what was planned, beyond the timer's error",
     0.05,
     "ratio",
     HOUSE,
 );
 /// Fewer gaps than this do not show a shape.
 const GAPS_MIN: usize = 100;
-/// Constant gaps shorter than this many timer errors come in bunches whatever the schedule says.
-const TIMER_ERRORS_MIN: f64 = 4.0;
 
 /// V24.
 pub(super) const ARRIVAL_SHAPE: Check = Check {
     id: "V24",
     name: "arrival-shape",
     meaning: "The gaps between arrivals do not have the distribution that was asked for.",
-    thresholds: &[SHAPE, SHAPE_WRONG, GAP_VARIATION],
+    thresholds: &[SHAPE, SHAPE_WRONG, GAP_DEVIATION],
     remedy: "lower the rate or use a quieter host; if it stays there with another --seed, report it",
     examine: Examine::Trial(examine_shape),
 };
 
-/// The gaps are those at which arrivals were noticed: what is closer together than the timer's error comes in bunches.
-/// An exponential distribution has no memory, so that the gaps beyond that error, less the error, must be exponential
-/// too.
-fn examine_shape(view: &TrialView) -> Option<Observation> {
-    let generator = &view.end.summary.generator;
-    let error_ns = generator.timer_error.p99_ns as f64;
-    let gaps: Vec<f64> = generator.gap_sample_ns.iter().map(|gap| *gap as f64).collect();
-    match view.plan().arrival {
-        Arrival::Closed => None,
-        Arrival::Poisson => examine_poisson(&gaps, error_ns),
-        Arrival::Constant => examine_constant(&gaps, error_ns),
-    }
-}
-
-fn examine_poisson(gaps: &[f64], error_ns: f64) -> Option<Observation> {
-    let beyond: Vec<f64> = gaps.iter().filter(|gap| **gap > error_ns).map(|gap| gap - error_ns).collect();
-    let test = anderson_darling_exponential(&beyond).filter(|_| beyond.len() >= GAPS_MIN)?;
-    let statistic = test.a_squared_star;
-    let text = format!("gaps of {} arrivals: A²* is {statistic:.2} against exponential ones", beyond.len());
-    if statistic > SHAPE_WRONG.value {
-        return Observation::suspect(text);
-    }
-    if statistic > SHAPE.value { Observation::remark(text) } else { None }
-}
-
-fn examine_constant(gaps: &[f64], error_ns: f64) -> Option<Observation> {
-    let is_coarse = |middle: &f64| *middle > TIMER_ERRORS_MIN * error_ns;
-    let middle = median(gaps).filter(|middle| gaps.len() >= GAPS_MIN && is_coarse(middle))?;
-    let variation = ratio(median_absolute_deviation(gaps)?, middle)?;
-    if variation <= GAP_VARIATION.value + error_ns / middle {
+/// How well the arrivals of a trial fit what was planned.
+///
+/// Each thread has its own process of rate ÷ threads, and a gap of k arrivals of it is gamma distributed if they are
+/// Poisson: its place in that distribution is uniform, whatever the rate of its phase, so that all phases and threads
+/// make one sample.
+/// `None`: a closed process, too few gaps, or a record without them.
+pub(crate) fn arrival_fit(view: &TrialView) -> Option<ArrivalFit> {
+    let gaps = planned_gaps(view);
+    let fit = |statistic: f64, critical: f64| ArrivalFit {
+        arrival: view.plan().arrival,
+        statistic,
+        critical,
+        gaps_count: gaps.len() as u64,
+        is_met: statistic <= critical,
+    };
+    if gaps.len() < GAPS_MIN {
         return None;
     }
-    Observation::suspect(format!("gaps of constant arrivals vary by {}", percent(variation)))
+    match view.plan().arrival {
+        Arrival::Closed => None,
+        Arrival::Poisson => {
+            let shares: Option<Vec<f64>> =
+                gaps.iter().map(|gap| gamma_share(gap.length_ns, gap.arrivals, gap.mean_ns)).collect();
+            anderson_darling_uniform(&shares?).map(|statistic| fit(statistic, SHAPE.value))
+        }
+        Arrival::Constant => {
+            let deviation = |gap: &Gap| (gap.length_ns / (gap.mean_ns * f64::from(gap.arrivals)) - 1.0).abs();
+            let error = |gap: &Gap| error_ns(view) / (gap.mean_ns * f64::from(gap.arrivals));
+            let deviations: Vec<f64> = gaps.iter().map(deviation).collect();
+            let errors: Vec<f64> = gaps.iter().map(error).collect();
+            median(&deviations)
+                .zip(median(&errors))
+                .map(|(found, error)| fit(found, GAP_DEVIATION.value + error))
+        }
+    }
+}
+
+/// A gap with what was planned for it.
+struct Gap {
+    length_ns: f64,
+    arrivals: u32,
+    /// Mean gap of neighbouring arrivals of one thread.
+    mean_ns: f64,
+}
+
+fn error_ns(view: &TrialView) -> f64 {
+    view.end.summary.generator.timer_error.p99_ns as f64
+}
+
+fn planned_gaps(view: &TrialView) -> Vec<Gap> {
+    let generator = &view.end.summary.generator;
+    let threads = f64::from(generator.threads);
+    let mean_ns = |phase_index: u32| {
+        let phase = view.plan().phases.get(phase_index as usize)?;
+        phase.rate_hz.map(|rate_hz| threads * 1e9 / rate_hz).filter(|mean| mean.is_finite() && *mean > 0.0)
+    };
+    let samples = generator.arrival_gaps.iter().filter(|sample| sample.arrivals_count > 0);
+    let known = samples.filter_map(|sample| mean_ns(sample.phase_index).map(|mean_ns| (sample, mean_ns)));
+    known
+        .flat_map(|(sample, mean_ns)| {
+            sample.gaps_ns.iter().map(move |length_ns| Gap {
+                length_ns: *length_ns as f64,
+                arrivals: sample.arrivals_count,
+                mean_ns,
+            })
+        })
+        .collect()
+}
+
+fn examine_shape(view: &TrialView) -> Option<Observation> {
+    let fit = arrival_fit(view).filter(|fit| !fit.is_met)?;
+    let gaps = counted(fit.gaps_count as f64, "gap");
+    if fit.arrival == Arrival::Constant {
+        let found = percent(fit.statistic);
+        return Observation::suspect(format!(
+            "half of {gaps} of constant arrivals are off by {found} or more"
+        ));
+    }
+    let text = format!("{gaps} of Poisson arrivals: A² is {:.2}, above {}", fit.statistic, fit.critical);
+    if fit.statistic > SHAPE_WRONG.value {
+        return Observation::suspect(format!("{text}: they are not exponential at the planned rate"));
+    }
+    Observation::remark(format!("{text}, as in one sound run in a hundred"))
 }

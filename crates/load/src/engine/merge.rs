@@ -248,7 +248,8 @@ impl<'a> Merge<'a> {
             io_fallback: self.back_end.fallback.clone(),
             spin_seconds: self.measured_spun_ns.iter().sum::<u64>() as f64 / 1e9,
             spin_ended: finishes().find_map(|finish| finish.spin_ended.clone()),
-            gap_sample_ns: finishes().flat_map(|finish| finish.gaps_ns.iter().copied()).collect(),
+            gap_sample_ns: finishes().flat_map(Finish::single_gaps_ns).collect(),
+            arrival_gaps: finishes().flat_map(|finish| finish.gaps.iter().cloned()).collect(),
             backlog_max: finishes().map(|finish| finish.backlog_max).sum(),
         }
     }

@@ -172,7 +172,7 @@ impl Seat {
             Err(error) => return say(Message::Failed(error)),
         };
         let timer_error = clock::measure_timer_error(|span| io.wait(span));
-        let mut worker = Worker::new(io, job, self.share, self.spares);
+        let mut worker = Worker::new(io, job, self.share, self.spares, timer_error.p99_ns);
         worker.dial_all();
         say(Message::Ready(timer_error));
         if let Ok(begin) = self.begin.recv() {

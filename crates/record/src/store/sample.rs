@@ -125,6 +125,7 @@ pub(super) fn trial_end(trial: u32) -> TrialEnd {
                 spin_seconds: 0.0,
                 spin_ended: None,
                 gap_sample_ns: vec![1, 2, 3],
+                arrival_gaps: vec![GapSample { phase_index: 1, arrivals_count: 1, gaps_ns: vec![1, 2, 3] }],
                 backlog_max: 0,
             },
             learnt_body: None,
@@ -245,6 +246,7 @@ pub(super) fn analysis() -> Analysis {
             counterfactual: "growth of ListenOverflows".into(),
         }],
         distribution: vec![QuantilePoint { ratio: 0.5, value_ns: 1000 }],
+        arrival_fit: None,
         checks: vec![CheckOutcome {
             text: "p99>20ms".into(),
             passed: false,

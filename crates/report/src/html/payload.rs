@@ -143,6 +143,7 @@ fn conclusions(input: &ReportInput<'_>) -> Value {
     }
     if let Some(generator) = analysis["generator"].as_object_mut() {
         generator.remove("gap_sample_ns");
+        generator.remove("arrival_gaps");
     }
     analysis
 }

@@ -21,8 +21,10 @@ impl<I: Io> Worker<'_, I> {
             }
             self.next_due = self.schedule.next();
             let noticed = clock::now();
-            if self.job.plan.phases[due.phase as usize].kind.is_measured() {
-                self.gaps.note(noticed);
+            let phase = &self.job.plan.phases[due.phase as usize];
+            if phase.kind.is_measured() {
+                let threads = f64::from(self.share.threads);
+                self.gaps.note(due.phase, noticed, || phase.rate_hz.unwrap_or(0.0) / threads);
             }
             self.tallies.of(due.phase).counts.scheduled += 1;
             self.offer(Waiting { intended, noticed, phase: due.phase });

@@ -25,6 +25,7 @@ use crate::schedule::{Due, Schedule, Share};
 use std::collections::VecDeque;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
+use sysdyno_record::load::GapSample;
 use sysdyno_record::plan::{Arrival, PhaseEnd, SpinChoice};
 use sysdyno_record::units::MonoNs;
 
@@ -59,12 +60,20 @@ enum Stage {
 /// What a thread knows at its end.
 #[derive(Debug)]
 pub(super) struct Finish {
-    pub gaps_ns: Vec<u64>,
+    pub gaps: Vec<GapSample>,
     pub backlog_max: u64,
     /// Why it stopped spinning.
     pub spin_ended: Option<String>,
     /// When the last outcome was known or given up.
     pub end: MonoNs,
+}
+
+impl Finish {
+    /// Gaps between neighbouring arrivals, of those phases in which the timer can tell them apart.
+    pub(super) fn single_gaps_ns(&self) -> impl Iterator<Item = u64> {
+        let single = self.gaps.iter().filter(|sample| sample.arrivals_count == 1);
+        single.flat_map(|sample| sample.gaps_ns.iter().copied())
+    }
 }
 
 /// A generator thread.
@@ -106,7 +115,13 @@ pub(super) struct Worker<'a, I: Io> {
 }
 
 impl<'a, I: Io> Worker<'a, I> {
-    pub(super) fn new(io: I, job: &'a Job<'a>, share: Share, spares: Receiver<Box<Tally>>) -> Worker<'a, I> {
+    pub(super) fn new(
+        io: I,
+        job: &'a Job<'a>,
+        share: Share,
+        spares: Receiver<Box<Tally>>,
+        timer_error_ns: u64,
+    ) -> Worker<'a, I> {
         let slots = share.of(u64::from(job.plan.connections)) as usize;
         let phases = job.plan.phases.len();
         Worker {
@@ -133,7 +148,7 @@ impl<'a, I: Io> Worker<'a, I> {
             quota: 0,
             in_flight: 0,
             failed_dials_in_a_row: 0,
-            gaps: Gaps::new(),
+            gaps: Gaps::new(timer_error_ns),
             spin: Spin::new(job.plan.spin == SpinChoice::On),
             backlog_max: 0,
             window_index: 0,
@@ -194,8 +209,8 @@ impl<'a, I: Io> Worker<'a, I> {
         let now = clock::now();
         self.close_all(now);
         self.end_window(now, &mut hand_over);
-        let gaps_ns = self.gaps.into_sample(super::gaps::MAX_GAPS_COUNT / self.share.threads.max(1) as usize);
-        Finish { gaps_ns, backlog_max: self.backlog_max, spin_ended: self.spin.into_ended(), end: now }
+        let gaps = self.gaps.into_samples(super::gaps::MAX_GAPS_COUNT / self.share.threads.max(1) as usize);
+        Finish { gaps, backlog_max: self.backlog_max, spin_ended: self.spin.into_ended(), end: now }
     }
 
     /// Does all that is due at `now`.
@@ -296,7 +311,6 @@ impl<'a, I: Io> Worker<'a, I> {
 
     fn enter_phase(&mut self, phase: u32, now: MonoNs) {
         self.phase = phase;
-        self.gaps.interrupt();
         match self.job.plan.phases.get(phase as usize).map(|plan| plan.end) {
             None => self.start_drain(now, self.job.plan.deadlines.drain.duration()),
             Some(PhaseEnd::After(_)) => self.quota = u64::MAX,
