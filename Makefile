@@ -11,12 +11,13 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build demo test bench bench-tools witness fuzz install clean
+.PHONY: help build demo test crash-test bench bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
 	@echo 'make demo               build it, then measure a built-in server with a planted bottleneck, in about a minute'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
+	@echo 'make crash-test         kill and fail every system call of sysdyno tune, compare every setting; about 10 minutes'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load and others on the same nginx;'
 	@echo '                        slip, scaling, memory; about 20 minutes on a quiet machine'
 	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) PAGE=docs/bench.md)'
@@ -36,6 +37,9 @@ demo: build
 
 test:
 	scripts/test
+
+crash-test:
+	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test crash
 
 bench: build
 	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM) $(if $(PAGE),--markdown '$(PAGE)')

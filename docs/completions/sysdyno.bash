@@ -103,6 +103,9 @@ _sysdyno() {
             sysdyno__subcmd__help__subcmd__tune,list)
                 cmd="sysdyno__subcmd__help__subcmd__tune__subcmd__list"
                 ;;
+            sysdyno__subcmd__help__subcmd__tune,persist)
+                cmd="sysdyno__subcmd__help__subcmd__tune__subcmd__persist"
+                ;;
             sysdyno__subcmd__help__subcmd__tune,plan)
                 cmd="sysdyno__subcmd__help__subcmd__tune__subcmd__plan"
                 ;;
@@ -133,6 +136,9 @@ _sysdyno() {
             sysdyno__subcmd__tune,list)
                 cmd="sysdyno__subcmd__tune__subcmd__list"
                 ;;
+            sysdyno__subcmd__tune,persist)
+                cmd="sysdyno__subcmd__tune__subcmd__persist"
+                ;;
             sysdyno__subcmd__tune,plan)
                 cmd="sysdyno__subcmd__tune__subcmd__plan"
                 ;;
@@ -162,6 +168,9 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__tune__subcmd__help,list)
                 cmd="sysdyno__subcmd__tune__subcmd__help__subcmd__list"
+                ;;
+            sysdyno__subcmd__tune__subcmd__help,persist)
+                cmd="sysdyno__subcmd__tune__subcmd__help__subcmd__persist"
                 ;;
             sysdyno__subcmd__tune__subcmd__help,plan)
                 cmd="sysdyno__subcmd__tune__subcmd__help__subcmd__plan"
@@ -430,7 +439,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help__subcmd__tune)
-            opts="list plan apply commit undo status history recover guard"
+            opts="list plan apply commit undo status history persist recover guard"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -500,6 +509,20 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help__subcmd__tune__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__tune__subcmd__persist)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1068,7 +1091,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__tune)
-            opts="-h --state-dir --root --json --color --help list plan apply commit undo status history recover guard help"
+            opts="-h --state-dir --root --json --color --help list plan apply commit undo status history persist recover guard help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1176,7 +1199,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__tune__subcmd__help)
-            opts="list plan apply commit undo status history recover guard help"
+            opts="list plan apply commit undo status history persist recover guard help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1260,6 +1283,20 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__tune__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__tune__subcmd__help__subcmd__persist)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1357,6 +1394,32 @@ _sysdyno() {
             ;;
         sysdyno__subcmd__tune__subcmd__list)
             opts="-h --state-dir --root --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__tune__subcmd__persist)
+            opts="-h --remove --state-dir --root --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

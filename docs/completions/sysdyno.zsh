@@ -267,6 +267,20 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 && ret=0
 ;;
+(persist)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--remove[Take settings (KEY) out of the file again; without any, take the file away]' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::settings -- Settings and what they should be after a reboot, as in net.core.somaxconn=4096:_default' \
+&& ret=0
+;;
 (recover)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
@@ -329,6 +343,10 @@ _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (history)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(persist)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -519,6 +537,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(persist)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (recover)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -688,6 +710,7 @@ _sysdyno__subcmd__help__subcmd__tune_commands() {
 'undo:Undo what is being tried, or what was committed' \
 'status:Say what is being tried, by when it is undone, and what its settings are now' \
 'history:List the trials that are over' \
+'persist:Keep settings over a reboot, in a file of our own; what is in force is not touched' \
 'recover:Undo what was left behind by a trial whose guardian is dead' \
 'guard:Watch over a trial' \
     )
@@ -717,6 +740,11 @@ _sysdyno__subcmd__help__subcmd__tune__subcmd__history_commands() {
 _sysdyno__subcmd__help__subcmd__tune__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno help tune list commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__persist_commands] )) ||
+_sysdyno__subcmd__help__subcmd__tune__subcmd__persist_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help tune persist commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__tune__subcmd__plan_commands] )) ||
 _sysdyno__subcmd__help__subcmd__tune__subcmd__plan_commands() {
@@ -783,6 +811,7 @@ _sysdyno__subcmd__tune_commands() {
 'undo:Undo what is being tried, or what was committed' \
 'status:Say what is being tried, by when it is undone, and what its settings are now' \
 'history:List the trials that are over' \
+'persist:Keep settings over a reboot, in a file of our own; what is in force is not touched' \
 'recover:Undo what was left behind by a trial whose guardian is dead' \
 'guard:Watch over a trial' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -814,6 +843,7 @@ _sysdyno__subcmd__tune__subcmd__help_commands() {
 'undo:Undo what is being tried, or what was committed' \
 'status:Say what is being tried, by when it is undone, and what its settings are now' \
 'history:List the trials that are over' \
+'persist:Keep settings over a reboot, in a file of our own; what is in force is not touched' \
 'recover:Undo what was left behind by a trial whose guardian is dead' \
 'guard:Watch over a trial' \
 'help:Print this message or the help of the given subcommand(s)' \
@@ -850,6 +880,11 @@ _sysdyno__subcmd__tune__subcmd__help__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno tune help list commands' commands "$@"
 }
+(( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__persist_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__help__subcmd__persist_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune help persist commands' commands "$@"
+}
 (( $+functions[_sysdyno__subcmd__tune__subcmd__help__subcmd__plan_commands] )) ||
 _sysdyno__subcmd__tune__subcmd__help__subcmd__plan_commands() {
     local commands; commands=()
@@ -879,6 +914,11 @@ _sysdyno__subcmd__tune__subcmd__history_commands() {
 _sysdyno__subcmd__tune__subcmd__list_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno tune list commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__tune__subcmd__persist_commands] )) ||
+_sysdyno__subcmd__tune__subcmd__persist_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno tune persist commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__tune__subcmd__plan_commands] )) ||
 _sysdyno__subcmd__tune__subcmd__plan_commands() {

@@ -41,7 +41,7 @@ pub(crate) fn within<T: Send>(wanted: NetnsId, work: impl FnOnce() -> T + Send) 
         let in_it = scope.spawn(move || {
             move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
             // Inodes are used again, cookies are not.
-            (current(&Roots::host()) == Some(wanted)).then(work)
+            current(&Roots::host()).is_some_and(|here| here.is_same(wanted)).then(work)
         });
         in_it.join().ok().flatten()
     })

@@ -61,6 +61,15 @@ pub enum TuneCommand {
     Status,
     /// List the trials that are over
     History,
+    /// Keep settings over a reboot, in a file of our own; what is in force is not touched
+    Persist {
+        /// Settings and what they should be after a reboot, as in net.core.somaxconn=4096
+        #[arg(required_unless_present = "remove", value_name = "KEY=VALUE")]
+        settings: Vec<String>,
+        /// Take settings (KEY) out of the file again; without any, take the file away
+        #[arg(long)]
+        remove: bool,
+    },
     /// Undo what was left behind by a trial whose guardian is dead
     Recover,
     /// Watch over a trial

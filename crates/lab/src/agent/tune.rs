@@ -5,7 +5,7 @@ use crate::execute::clock;
 use crate::service::Guardians;
 use std::path::PathBuf;
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::{Change, Now, Plan, Recovery, Roots, StateFolder, TrialOrder, TrialSummary};
+use sysdyno_tune::{Change, Now, Persisted, Plan, Recovery, Roots, StateFolder, TrialOrder, TrialSummary};
 
 /// Something that is to be done about settings, and where.
 #[derive(Clone, Debug)]
@@ -47,6 +47,16 @@ pub enum TuneTask {
         /// The trial; `None` for the one that is open.
         id: Option<String>,
     },
+    /// Keep settings over a reboot, in a file of ours; nothing in force is touched. Answer: [`TuneAnswer::Persisted`].
+    Persist {
+        /// The settings.
+        changes: Vec<Change>,
+    },
+    /// Take settings out of that file. Answer: [`TuneAnswer::Persisted`].
+    Forget {
+        /// Their names; all if there are none.
+        keys: Vec<String>,
+    },
     /// Undo what was left behind. Answer: [`TuneAnswer::Recovered`].
     Recover,
     /// Say which trials there are. Answer: [`TuneAnswer::Trials`].
@@ -84,6 +94,8 @@ pub enum TuneAnswer {
         /// The trial.
         id: String,
     },
+    /// What is kept over a reboot now.
+    Persisted(Persisted),
     /// What was undone.
     Recovered(Vec<Recovery>),
     /// Trials.
@@ -103,6 +115,8 @@ impl TuneRequest {
             TuneTask::Apply { .. } => "apply changes",
             TuneTask::Commit { .. } => "commit changes",
             TuneTask::Undo { .. } => "undo changes",
+            TuneTask::Persist { .. } => "persist settings",
+            TuneTask::Forget { .. } => "forget settings",
             TuneTask::Recover => "recover settings",
             TuneTask::List { .. } => "list trials",
         }
@@ -135,6 +149,8 @@ impl TuneRequest {
             TuneTask::Undo { id } => {
                 TuneAnswer::Recovered(vec![sysdyno_tune::undo(&state, &roots, id.as_deref())?])
             }
+            TuneTask::Persist { changes } => TuneAnswer::Persisted(sysdyno_tune::persist(&changes, &roots)?),
+            TuneTask::Forget { keys } => TuneAnswer::Persisted(sysdyno_tune::forget(&keys, &roots)?),
             TuneTask::Recover => TuneAnswer::Recovered(sysdyno_tune::recover(&state, &roots)?),
             TuneTask::List { which } => {
                 let list = match which {

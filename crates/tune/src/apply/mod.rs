@@ -4,7 +4,7 @@ use crate::change::Change;
 use crate::error::TuneError;
 use crate::journal::{Begin, Intent, Journal, Record, Transaction};
 use crate::netns;
-use crate::plan::{Plan, plan};
+use crate::plan::{Plan, plan_alone};
 use crate::restore::{self, Recovery};
 use crate::roots::Roots;
 use crate::setting;
@@ -102,12 +102,12 @@ impl Trial {
 /// See [`TuneError`]: whatever it is, either nothing was written or all was restored, or the text says what was not.
 pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn Arm) -> Result<Option<Trial>, TuneError> {
     // Wrong changes are named before anything of ours is made.
-    plan(order.changes, order.roots)?.check_unblocked()?;
+    plan_alone(order.changes, order.roots)?.check_unblocked()?;
     order.state.prepare()?;
     let lock = order.state.try_lock()?;
     restore::recover_abandoned(order.state, order.roots)?;
     refuse_second(order.state)?;
-    let plan = plan(order.changes, order.roots)?;
+    let plan = plan_alone(order.changes, order.roots)?;
     let intents = plan.intents();
     if intents.is_empty() {
         return Ok(None);

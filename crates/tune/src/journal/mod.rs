@@ -10,6 +10,6 @@ mod transaction;
 
 pub(crate) use file::{Journal, read};
 pub use record::Outcome;
-pub(crate) use record::{Begin, Intent, Member, NetnsId, Record, Write};
+pub(crate) use record::{Begin, Intent, Member, NetnsId, Record, Witness, Write};
 pub use transaction::Phase;
 pub(crate) use transaction::Transaction;

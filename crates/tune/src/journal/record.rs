@@ -80,6 +80,14 @@ pub(crate) struct NetnsId {
     pub(crate) cookie: Option<u64>,
 }
 
+impl NetnsId {
+    /// Whether these are the same namespace; where a cookie could not be read, the inodes decide.
+    pub(crate) fn is_same(self, other: NetnsId) -> bool {
+        let is_other_cookie = self.cookie.zip(other.cookie).is_some_and(|(one, other)| one != other);
+        self.inode == other.inode && !is_other_cookie
+    }
+}
+
 /// A change that is going to be made, and all that it takes to undo it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Intent {
@@ -91,6 +99,9 @@ pub(crate) struct Intent {
     pub(crate) scope: Scope,
     /// The setting and those that change with it.
     pub(crate) members: Vec<Member>,
+    /// What tells that the device is still the same.
+    #[serde(default)]
+    pub(crate) witnesses: Vec<Witness>,
     /// Writes that make the change, in order.
     pub(crate) apply: Vec<Write>,
     /// Writes that undo it, in order.
@@ -100,12 +111,21 @@ pub(crate) struct Intent {
 /// A file that the change is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Member {
-    /// Its path, from the root.
+    /// Its path, from the root, or another name of a setting.
     pub(crate) path: String,
     /// Its text before.
     pub(crate) old: String,
     /// Its text after.
     pub(crate) expected: String,
+}
+
+/// A file that is as it was as long as the device is the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Witness {
+    /// Its path, from the root.
+    pub(crate) path: String,
+    /// Its text.
+    pub(crate) text: String,
 }
 
 /// One write.

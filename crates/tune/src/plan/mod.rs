@@ -11,9 +11,10 @@ use crate::journal::{Intent, Member, Write};
 use crate::netns;
 use crate::roots::Roots;
 use crate::setting;
-use crate::tunable::{Effect, Risk, Scope, Tunable, find, nearest, never};
-use crate::value::{is_same, one_line};
+use crate::tunable::{Effect, Risk, Scope, Target, Tunable, find, nearest, never};
+use crate::value::{Context, is_same, one_line};
 pub use rivals::Rival;
+pub(crate) use rivals::rivals_of;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 
@@ -60,8 +61,8 @@ pub struct PlannedChange {
     pub undo: Vec<String>,
     /// Files and programs that set it too.
     pub rivals: Vec<Rival>,
-    /// The folder in which it could be kept over a reboot.
-    pub persists_in: &'static str,
+    /// The folder in which it could be kept over a reboot; `None` if there is none.
+    pub persists_in: Option<&'static str>,
     /// Why it cannot be made by this user, in this place; `None` if it can.
     pub blocked: Option<String>,
     #[serde(skip)]
@@ -93,13 +94,20 @@ impl Plan {
 /// # Errors
 /// Every change that is not in order, with its reason; or one of them could not be read.
 pub fn plan(changes: &[Change], roots: &Roots) -> Result<Plan, TuneError> {
-    let mut refusals = clashes(changes);
+    let mut plan = plan_alone(changes, roots)?;
     let rivals = rivals::Rivals::find(roots);
+    plan.changes.iter_mut().for_each(|change| change.rivals = rivals.of(&change.key));
+    Ok(plan)
+}
+
+/// Plans changes, and does not look for who else sets the same.
+pub(crate) fn plan_alone(changes: &[Change], roots: &Roots) -> Result<Plan, TuneError> {
+    let mut refusals = clashes(changes);
     let is_initial_network = netns::is_initial(roots);
     let mut planned = Vec::new();
     for change in changes.iter().take(MAX_CHANGES) {
         match one(change, roots, is_initial_network) {
-            Ok(one) => planned.push(PlannedChange { rivals: rivals.of(&one.key), ..one }),
+            Ok(one) => planned.push(one),
             Err(refusal) => refusals.push(refusal),
         }
     }
@@ -134,29 +142,26 @@ fn clashes(changes: &[Change]) -> Vec<Refusal> {
 }
 
 fn one(change: &Change, roots: &Roots, is_initial_network: bool) -> Result<PlannedChange, Refusal> {
-    let refuse = |cause: &str| Refusal::new(&change.text(), cause);
+    let refuse = |cause: String| Refusal::new(&change.text(), cause);
     let tunable = known(change)?;
-    let path = tunable.path();
+    let target = tunable.target(&change.key, roots).map_err(refuse)?;
+    let path = target.places[0].clone();
     if !setting::exists(roots, &path) {
-        return Err(match tunable.scope {
-            Scope::InitialNetwork if !is_initial_network => {
-                refuse("it belongs to the initial network namespace, and this is another one")
-                    .hint("plan it on the host itself; it reaches all namespaces from there")
-            }
-            _ => refuse(&format!("this kernel has no '{path}'")),
-        });
+        return Err(absent(change, tunable, is_initial_network));
     }
-    let listed = |file: &str| setting::read(roots, file).ok();
-    let new = tunable.kind.parse(&change.value, tunable.unit, &listed).map_err(|cause| refuse(&cause))?;
-    let old = read_twice(roots, &path).map_err(|cause| refuse(&cause))?;
-    let is_same = is_same(&old, &new);
-    let intent = intent(tunable, old, &new, roots).map_err(|cause| refuse(&cause))?;
+    let old = read_twice(roots, &path).map_err(refuse)?;
+    let file = |path: &str| std::fs::read_to_string(roots.place(path)).ok();
+    let context = Context { unit: tunable.unit, old: &old, file: &file };
+    let new = tunable.kind.parse(&change.value, &context).map_err(refuse)?;
+    check_ceiling(tunable, &new, roots).map_err(refuse)?;
+    let intent = intent((change, tunable), target, &new, roots).map_err(refuse)?;
+    let is_same = intent.members.iter().all(|member| is_same(&member.old, &member.expected));
     let blocked = setting::unwritable(roots, &path).map(|error| blocked(error, tunable, is_initial_network));
     Ok(PlannedChange {
-        key: tunable.id.into(),
+        key: change.key.clone(),
         path,
         unit: tunable.unit,
-        old: one_line(&intent.members[0].old),
+        old: one_line(&old),
         new,
         is_same,
         scope: tunable.scope,
@@ -171,6 +176,32 @@ fn one(change: &Change, roots: &Roots, is_initial_network: bool) -> Result<Plann
         blocked,
         intent,
     })
+}
+
+fn absent(change: &Change, tunable: &Tunable, is_initial_network: bool) -> Refusal {
+    if tunable.scope == Scope::InitialNetwork && !is_initial_network {
+        let cause = "it belongs to the initial network namespace, and this is another one";
+        let hint = "plan it on the host itself; it reaches all namespaces from there";
+        return Refusal::new(&change.text(), cause).hint(hint);
+    }
+    let place = tunable.target(&change.key, &Roots::host()).map(|target| target.places[0].clone());
+    let place = place.unwrap_or_else(|_| tunable.place());
+    Refusal::new(&change.text(), format!("this host has no '{place}'"))
+}
+
+/// Refuses a backlog that the kernel would cut down to another setting.
+fn check_ceiling(tunable: &Tunable, new: &str, roots: &Roots) -> Result<(), String> {
+    if tunable.scope != Scope::Listener {
+        return Ok(());
+    }
+    let ceiling = setting::read(roots, "/proc/sys/net/core/somaxconn").map_err(|error| error.to_string())?;
+    let (ceiling, wanted) = (one_line(&ceiling).parse::<u64>(), new.parse::<u64>());
+    match (ceiling, wanted) {
+        (Ok(ceiling), Ok(wanted)) if wanted > ceiling => Err(format!(
+            "net.core.somaxconn is {ceiling}, and the kernel cuts it down to that: raise that first"
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn known(change: &Change) -> Result<&'static Tunable, Refusal> {
@@ -194,29 +225,42 @@ fn read_twice(roots: &Roots, path: &str) -> Result<String, String> {
     if first == second { Ok(first) } else { Err("its value changes by itself".into()) }
 }
 
-fn intent(tunable: &Tunable, old: String, new: &str, roots: &Roots) -> Result<Intent, String> {
+fn intent(
+    (change, tunable): (&Change, &Tunable),
+    target: Target,
+    new: &str,
+    roots: &Roots,
+) -> Result<Intent, String> {
     let write = |member: usize, text: &str| Write { member, text: text.into() };
-    let restore = one_line(&old);
-    let mut members = vec![Member { path: tunable.path(), old, expected: new.into() }];
-    let mut undo = vec![write(0, &restore)];
+    let member = |path: String| {
+        let old = read_twice(roots, &path)?;
+        Ok::<Member, String>(Member { path, old, expected: new.into() })
+    };
+    let mut members = target.places.into_iter().map(member).collect::<Result<Vec<_>, _>>()?;
+    let apply = (0..members.len()).map(|index| write(index, new)).collect();
+    let olds = members.iter().map(|member| one_line(&member.old)).enumerate();
+    let mut restore: Vec<Write> = olds.map(|(index, old)| write(index, &old)).rev().collect();
     if let Some(other) = tunable.counterpart.and_then(find) {
-        let old = read_twice(roots, &other.path())?;
+        let path = other.target(other.id, roots)?.places.remove(0);
+        let old = read_twice(roots, &path)?;
         let text = one_line(&old);
-        undo = match (restore.as_str(), text.as_str()) {
+        restore = match (restore[0].text.as_str(), text.as_str()) {
             ("0", "0") => return Err(format!("both it and '{}' are 0, which cannot be put back", other.id)),
             ("0", _) => vec![write(1, &text)],
-            (_, "0") => undo,
+            (_, "0") => restore,
             _ => return Err(format!("both it and '{}' are in force, which cannot be put back", other.id)),
         };
-        members.push(Member { path: other.path(), old, expected: "0".into() });
+        members.push(Member { path, old, expected: "0".into() });
     }
+    let witnesses = target.witnesses;
     Ok(Intent {
         number: 0,
-        key: tunable.id.into(),
+        key: change.key.clone(),
         scope: tunable.scope,
         members,
-        apply: vec![write(0, new)],
-        restore: undo,
+        witnesses,
+        apply,
+        restore,
     })
 }
 
@@ -236,14 +280,7 @@ fn blocked(error: Errno, tunable: &Tunable, is_initial_network: bool) -> String 
 
 /// Lines of shell that undo a change.
 pub(crate) fn undo_lines(intent: &Intent, roots: &Roots) -> Vec<String> {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-    let line = |write: &Write| {
-        let place = roots.place(&intent.members[write.member].path);
-        let place = place.display().to_string();
-        let is_plain = place.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
-        let place = if is_plain { place } else { quoted(&place) };
-        format!("echo {} > {place}", quoted(&write.text))
-    };
+    let line = |write: &Write| setting::shell_line(roots, &intent.members[write.member].path, &write.text);
     intent.restore.iter().map(line).collect()
 }
 

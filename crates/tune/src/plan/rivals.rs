@@ -23,6 +23,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const PROGRAMS: &[(&str, &[&str], &str)] = &[
     ("tuned", &[""], "sets what its profile says, and again when it is reloaded"),
     ("bpftune", &["net.", "vm."], "changes it by what it sees, at any time"),
+    ("irqbalance", &["irq."], "moves it by load, every ten seconds"),
     (
         "NetworkManager",
         &["net.ipv4.conf.", "net.ipv6.conf.", "net.ipv6.neigh."],
@@ -40,6 +41,11 @@ pub struct Rival {
     pub sets: String,
     /// Whether it has the last word at boot.
     pub is_last: bool,
+}
+
+/// Who else sets a setting.
+pub(crate) fn rivals_of(key: &str, roots: &Roots) -> Vec<Rival> {
+    Rivals::find(roots).of(key)
 }
 
 /// All that was found.

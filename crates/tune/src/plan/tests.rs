@@ -40,7 +40,7 @@ fn wrong_plans_are_refused_by_name_and_all_at_once() {
     check(&["vm.swappiness=1", "vm.swappiness=2"], &["the plan changes it twice"]);
     check(&["vm.dirty_bytes=8192", "vm.dirty_ratio=10"], &["zeroes it when 'vm.dirty_bytes' is set"]);
     check(&["kernel.modules_disabled=1"], &["in one direction only"]);
-    check(&["net.core.busy_poll=50"], &["this kernel has no '/proc/sys/net/core/busy_poll'"]);
+    check(&["net.core.busy_poll=50"], &["this host has no '/proc/sys/net/core/busy_poll'"]);
     check(&["a=1", "vm.swappiness=900"], &["'a=1'", "'vm.swappiness=900'"]);
 }
 

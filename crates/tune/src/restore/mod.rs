@@ -5,7 +5,7 @@
 //! since, and it is theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
 
 use crate::error::TuneError;
-use crate::journal::{Intent, Journal, Outcome, Phase, Record, Transaction};
+use crate::journal::{Intent, Journal, NetnsId, Outcome, Phase, Record, Transaction, Witness};
 use crate::netns;
 use crate::roots::Roots;
 use crate::setting;
@@ -57,7 +57,7 @@ impl Recovery {
 /// # Errors
 /// The state folder cannot be used, somebody else is at it, or a journal is of a newer version.
 pub fn recover(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
-    if StateFolder::journals(&state.open())?.is_empty() {
+    if !state.open().is_dir() {
         return Ok(Vec::new());
     }
     state.prepare()?;
@@ -197,23 +197,30 @@ fn restore_all(journal: &mut Journal, transaction: &Transaction, roots: &Roots) 
     let begin = &transaction.begin;
     let is_same_boot = boot_id(roots).is_ok_and(|boot_id| boot_id == begin.boot_id);
     if !is_same_boot {
-        let void =
-            |intent: &Intent| Found { outcome: Outcome::Void, texts: Vec::new(), cause: None }.of(intent);
+        let void = |intent: &Intent| Found::without(Outcome::Void).of(intent);
         return note_all(journal, transaction, void);
     }
     let here = netns::current(roots);
-    let is_elsewhere = begin.netns.is_some() && begin.netns != here;
-    let there = begin.netns.filter(|_| is_elsewhere);
+    let is_here = |there: NetnsId| here.is_none_or(|here| here.is_same(there));
+    let there = begin.netns.filter(|there| !is_here(*there));
     let restore = |intent: &Intent| restore_one(intent, transaction, roots);
     let gone = |intent: &Intent| match intent.scope {
-        Scope::Host => restore(intent),
-        Scope::Network | Scope::InitialNetwork => {
-            Found { outcome: Outcome::Gone, texts: Vec::new(), cause: None }.of(intent)
+        Scope::Network | Scope::InitialNetwork | Scope::NetworkDevice => {
+            Found::without(Outcome::Gone).of(intent)
         }
+        Scope::Host | Scope::Device | Scope::Process | Scope::Listener => restore(intent),
+    };
+    // /sys shows the devices of the namespace that it was mounted in.
+    let within = |intent: &Intent| match intent.scope {
+        Scope::NetworkDevice => {
+            let cause = Some("it is a device of another network namespace: recover from within it".into());
+            Found { cause, ..Found::without(Outcome::Failed) }.of(intent)
+        }
+        _ => restore(intent),
     };
     match there {
         None => note_all(journal, transaction, restore),
-        Some(there) => match netns::within(there, || note_all(journal, transaction, restore)) {
+        Some(there) => match netns::within(there, || note_all(journal, transaction, within)) {
             Some(restored) => restored,
             None => note_all(journal, transaction, gone),
         },
@@ -249,6 +256,10 @@ struct Found {
 }
 
 impl Found {
+    fn without(outcome: Outcome) -> Found {
+        Found { outcome, texts: Vec::new(), cause: None }
+    }
+
     fn of(self, intent: &Intent) -> Restored {
         let first = intent.members.first();
         let text = |text: &String| one_line(text);
@@ -264,7 +275,12 @@ impl Found {
 }
 
 fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Roots) -> Restored {
-    let mut found = Found { outcome: Outcome::Failed, texts: Vec::new(), cause: None };
+    let mut found = Found::without(Outcome::Failed);
+    let is_another =
+        |witness: &Witness| setting::read(roots, &witness.path).is_ok_and(|text| text != witness.text);
+    if intent.witnesses.iter().any(is_another) {
+        return Found::without(Outcome::Gone).of(intent);
+    }
     match read_members(intent, roots) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => found.outcome = Outcome::Gone,
         Err(error) => found.cause = Some(error.to_string()),

@@ -1,4 +1,5 @@
-//! The one system call that no safe library offers: the cookie of the network namespace that a socket is in.
+//! The system calls that no safe library offers: two options of sockets, the cookie of the network namespace that one is
+//! in, and the backlog of a listener.
 #![allow(unsafe_code)]
 
 use rustix::fd::{AsRawFd, BorrowedFd};
@@ -22,3 +23,28 @@ pub(crate) fn netns_cookie(socket: BorrowedFd<'_>) -> Option<u64> {
     };
     (result == 0).then_some(cookie)
 }
+
+/// Where `tcpi_sacked` begins: eight fields of a byte, then five of four. Source: `include/uapi/linux/tcp.h`.
+const SACKED_OFFSET: usize = 28;
+
+/// The backlog of a listening TCP socket, which is what `tcpi_sacked` means there; `None` if it is no TCP socket.
+pub(crate) fn listen_backlog(socket: BorrowedFd<'_>) -> Option<u32> {
+    let mut info = [0u8; 104];
+    let mut length = info.len() as libc::socklen_t;
+    // SAFETY: value and length are those of `info`, which outlives the call; any bytes are valid in it.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    let field = info.get(SACKED_OFFSET..SACKED_OFFSET + 4)?.try_into().ok()?;
+    let is_listening = info[0] == TCP_LISTEN;
+    (result == 0 && is_listening).then(|| u32::from_ne_bytes(field))
+}
+
+/// `tcpi_state` of a listener. Source: `include/net/tcp_states.h`.
+const TCP_LISTEN: u8 = 10;

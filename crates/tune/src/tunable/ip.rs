@@ -48,8 +48,6 @@ pub const TABLE: &[Tunable] = &[
     host("net.ipv4.udp_mem", Kind::Rising { count: 3, min: 64, max: INT_MAX }, "pages",
         "Memory of all UDP sockets at which it is unrestricted, is held back, and may not grow. Beyond the last, datagrams are dropped.")
         .risks(Risk::High),
-    own("net.ipv4.icmp_ratelimit", int(0, INT_MAX), "milliseconds",
-        "Least time between two error messages to the same host. 0 lifts the limit."),
     host("net.ipv4.neigh.default.gc_thresh1", int(0, INT_MAX), "entries",
         "Neighbours that are kept without any collection. Raise it with the other two on networks with thousands of hosts."),
     host("net.ipv4.neigh.default.gc_thresh2", int(1, INT_MAX), "entries",

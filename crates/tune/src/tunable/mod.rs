@@ -6,17 +6,23 @@
 //!
 //! Sources are named per table: `admin-guide/…` and `networking/…` are below `Documentation/` of the kernel's source.
 
+mod device;
 mod fs;
 mod ip;
 mod ipv6;
 mod kernel;
 mod net_core;
 mod never;
+mod object;
+mod process;
 mod tcp;
 mod vm;
 
+use crate::roots::Roots;
 use crate::value::Kind;
 pub use never::never;
+use object::Object;
+pub(crate) use object::Target;
 
 /// How far a setting reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -28,6 +34,14 @@ pub enum Scope {
     Network,
     /// The whole host, and it can be set from the initial network namespace only.
     InitialNetwork,
+    /// A device of the network.
+    NetworkDevice,
+    /// A device that is not of the network.
+    Device,
+    /// A process.
+    Process,
+    /// A listening socket.
+    Listener,
 }
 
 impl Scope {
@@ -37,6 +51,9 @@ impl Scope {
             Scope::Host => "whole host",
             Scope::Network => "this network namespace",
             Scope::InitialNetwork => "whole host, from the initial network namespace",
+            Scope::NetworkDevice | Scope::Device => "this device",
+            Scope::Process => "this process",
+            Scope::Listener => "this listener",
         }
     }
 }
@@ -82,8 +99,10 @@ pub enum Risk {
 /// A setting that may be changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Tunable {
-    /// Its name, as `sysctl` writes it.
+    /// Its name, as `sysctl` writes it; `*` stands for a device, a queue, a process or a port.
     pub id: &'static str,
+    /// Where it lies.
+    object: Object,
     /// What it holds.
     pub kind: Kind,
     /// Unit of its numbers.
@@ -106,6 +125,7 @@ impl Tunable {
     const fn new(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
         Tunable {
             id,
+            object: Object::Sysctl,
             kind,
             unit,
             scope: Scope::Host,
@@ -138,14 +158,27 @@ impl Tunable {
         self
     }
 
-    /// The file of the setting, from the root.
-    pub fn path(&self) -> String {
-        format!("/proc/sys/{}", self.id.replace('.', "/"))
+    const fn at(mut self, object: Object) -> Tunable {
+        self.object = object;
+        self
     }
 
-    /// Where it is kept over a reboot.
-    pub fn persists_in(&self) -> &'static str {
-        "/etc/sysctl.d"
+    /// Where it lies, in words or as a path from the root; `*` stands for what it does in the name.
+    pub fn place(&self) -> String {
+        self.object.place(self.id)
+    }
+
+    /// Where it can be kept over a reboot; `None` if nowhere.
+    pub fn persists_in(&self) -> Option<&'static str> {
+        matches!(self.object, Object::Sysctl).then_some("/etc/sysctl.d")
+    }
+
+    /// Where the setting of this name lies: several places if several sockets listen on one port.
+    ///
+    /// # Errors
+    /// There is no such thing, or it cannot be told from others.
+    pub(crate) fn target(&self, key: &str, roots: &Roots) -> Result<Target, String> {
+        self.object.target(self.id, key, roots)
     }
 }
 
@@ -163,12 +196,21 @@ const fn int(min: i128, max: i128) -> Kind {
 const FLAG: Kind = int(0, 1);
 
 /// Every setting that may be changed, by subsystem.
-pub const TUNABLES: &[&[Tunable]] =
-    &[fs::TABLE, kernel::TABLE, vm::TABLE, net_core::TABLE, tcp::TABLE, ip::TABLE, ipv6::TABLE];
+pub const TUNABLES: &[&[Tunable]] = &[
+    fs::TABLE,
+    kernel::TABLE,
+    vm::TABLE,
+    net_core::TABLE,
+    tcp::TABLE,
+    ip::TABLE,
+    ipv6::TABLE,
+    device::TABLE,
+    process::TABLE,
+];
 
 /// The setting of this name.
 pub fn find(key: &str) -> Option<&'static Tunable> {
-    TUNABLES.iter().copied().flatten().find(|tunable| tunable.id == key)
+    TUNABLES.iter().copied().flatten().find(|tunable| object::parts(tunable.id, key).is_some())
 }
 
 /// The name in the table that is most like `key`; `None` if none is.
@@ -226,5 +268,15 @@ mod tests {
         assert_eq!(nearest("somaxconn"), Some("net.core.somaxconn"));
         assert_eq!(nearest("net.ipv4.tcp_max_syn_backlogs"), Some("net.ipv4.tcp_max_syn_backlog"));
         assert_eq!(nearest("colour.of.the.case"), None);
+    }
+
+    #[test]
+    fn names_with_a_device_find_their_definition() {
+        let id = |key: &str| find(key).map(|tunable| tunable.id);
+        assert_eq!(id("block.sda.read_ahead_kb"), Some("block.*.read_ahead_kb"));
+        assert_eq!(id("netdev.eth0.100.rx-3.rps_cpus"), Some("netdev.*.rx-*.rps_cpus"));
+        assert_eq!(id("listener.127.0.0.1:8080.backlog"), Some("listener.*.backlog"));
+        assert_eq!(id("block..read_ahead_kb"), None);
+        assert_eq!(id("block.*.read_ahead_kb"), None);
     }
 }

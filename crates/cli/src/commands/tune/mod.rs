@@ -33,6 +33,10 @@ pub fn tune(args: TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
         TuneCommand::Undo { id, print_shell: false } => place.ask(TuneTask::Undo { id }, ui),
         TuneCommand::Status => place.ask(TuneTask::List { which: TrialKind::Open }, ui),
         TuneCommand::History => place.ask(TuneTask::List { which: TrialKind::Over }, ui),
+        TuneCommand::Persist { settings, remove: true } => place.ask(TuneTask::Forget { keys: settings }, ui),
+        TuneCommand::Persist { settings, remove: false } => {
+            place.ask(TuneTask::Persist { changes: parse(&settings)? }, ui)
+        }
         TuneCommand::Recover => place.ask(TuneTask::Recover, ui),
         TuneCommand::Guard { id } => guard::guard(place.root, place.state, id, ui),
     }
@@ -122,6 +126,7 @@ fn json(answer: &TuneAnswer) -> anyhow::Result<String> {
         TuneAnswer::Nothing => serde_json::json!({ "held": null }),
         TuneAnswer::Held { id, plan } => serde_json::json!({ "held": { "id": id, "plan": plan } }),
         TuneAnswer::Kept { id } => serde_json::json!({ "kept": { "id": id } }),
+        TuneAnswer::Persisted(persisted) => serde_json::json!({ "persisted": persisted }),
         TuneAnswer::Recovered(recoveries) => serde_json::json!({ "recovered": recoveries }),
         TuneAnswer::Trials { trials, now_boot_ns } => {
             serde_json::json!({ "trials": trials, "now_boot_ns": now_boot_ns })

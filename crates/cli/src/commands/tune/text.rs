@@ -4,7 +4,9 @@ use std::fmt::Write;
 use sysdyno_lab::agent::TuneAnswer;
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::escape;
-use sysdyno_tune::{Outcome, Plan, PlannedChange, Recovery, Restored, Risk, TrialSummary, Tunable};
+use sysdyno_tune::{
+    Outcome, Persisted, Plan, PlannedChange, Recovery, Restored, Risk, TrialSummary, Tunable,
+};
 
 /// Longest value that is shown. Unit: characters.
 const MAX_VALUE: usize = 80;
@@ -18,6 +20,7 @@ pub(super) fn answer(answer: &TuneAnswer) -> String {
         TuneAnswer::Kept { id } => {
             format!("{id} is kept until the next boot\nundo: sysdyno tune undo {id}")
         }
+        TuneAnswer::Persisted(kept) => persisted(kept),
         TuneAnswer::Recovered(recoveries) if recoveries.is_empty() => "nothing was left behind".into(),
         TuneAnswer::Recovered(recoveries) => lines(recoveries.iter().map(recovered)),
         TuneAnswer::Trials { trials, .. } if trials.is_empty() => "no trials".into(),
@@ -47,7 +50,7 @@ fn risk(risk: Risk) -> &'static str {
 pub(super) fn definition(tunable: &Tunable) -> serde_json::Value {
     serde_json::json!({
         "id": tunable.id,
-        "path": tunable.path(),
+        "path": tunable.place(),
         "takes": tunable.kind.describe(),
         "unit": tunable.unit,
         "scope": tunable.scope,
@@ -100,7 +103,10 @@ fn change(change: &PlannedChange) -> String {
         let last = if rival.is_last { " (the last word at boot)" } else { "" };
         line("also", &format!("{}: {}{last}", shown(&rival.who), shown(&rival.sets)));
     }
-    line("reboot", &format!("forgotten; a file in {} would keep it", change.persists_in));
+    match change.persists_in {
+        Some(folder) => line("reboot", &format!("forgotten; `sysdyno tune persist` keeps it, in {folder}")),
+        None => line("reboot", "forgotten"),
+    }
     if let Some(blocked) = &change.blocked {
         line("blocked", blocked);
     }
@@ -117,6 +123,22 @@ fn held(id: &str, plan: &Plan) -> String {
         text,
         "trial {id} is held; a guardian undoes it at its deadline\nkeep: sysdyno tune commit\nundo: sysdyno tune undo"
     );
+    text
+}
+
+fn persisted(kept: &Persisted) -> String {
+    if kept.settings.is_empty() {
+        return format!("{} is gone; nothing of ours is kept over a reboot", kept.file);
+    }
+    let mut text = format!("{} sets at the next boot:", kept.file);
+    for (key, value) in &kept.settings {
+        let _ = write!(text, "\n  {key} = {}", shown(value));
+    }
+    for other in &kept.overridden {
+        let (who, sets) = (shown(&other.by.who), shown(&other.by.sets));
+        let _ = write!(text, "\nwarning: {who} is read later, and sets {} to {sets}", other.key);
+    }
+    text.push_str("\nremove: sysdyno tune persist --remove");
     text
 }
 

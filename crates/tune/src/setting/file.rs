@@ -1,6 +1,6 @@
-//! One setting as a file of the kernel: read whole, written in one call, read back.
+//! A setting that is a file of the kernel: read whole, written in one call.
 //!
-//! Invariant: a path is used only below `/proc/sys` or `/sys` and without `..`, whoever says it.
+//! Invariant: a path is used only below `/proc/sys`, `/proc/irq` or `/sys` and without `..`, whoever says it.
 
 use crate::roots::Roots;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
@@ -13,10 +13,10 @@ use std::path::Path;
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// Where settings may lie.
-const PLACES: [&str; 2] = ["/proc/sys/", "/sys/"];
+const PLACES: [&str; 3] = ["/proc/sys/", "/proc/irq/", "/sys/"];
 
 /// Whether a path is one that a setting can have.
-pub(crate) fn is_setting(path: &str) -> bool {
+pub(super) fn is_setting(path: &str) -> bool {
     let is_plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\0');
     let place = PLACES.iter().find_map(|place| path.strip_prefix(place));
     place.is_some_and(|rest| rest.split('/').all(is_plain))
@@ -26,7 +26,7 @@ pub(crate) fn is_setting(path: &str) -> bool {
 ///
 /// # Errors
 /// It is not there, cannot be read, is longer than 64 KiB, or is not UTF-8.
-pub(crate) fn read(roots: &Roots, path: &str) -> io::Result<String> {
+pub(super) fn read(roots: &Roots, path: &str) -> io::Result<String> {
     let mut text = String::new();
     let file = open(roots, path, OFlags::RDONLY)?;
     file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
@@ -40,7 +40,7 @@ pub(crate) fn read(roots: &Roots, path: &str) -> io::Result<String> {
 ///
 /// # Errors
 /// What the kernel says; nothing is written again.
-pub(crate) fn write(roots: &Roots, path: &str, text: &str) -> io::Result<()> {
+pub(super) fn write(roots: &Roots, path: &str, text: &str) -> io::Result<()> {
     let mut file = open(roots, path, OFlags::WRONLY)?;
     let line = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
     let written = file.write(line.as_bytes())?;
@@ -52,13 +52,22 @@ pub(crate) fn write(roots: &Roots, path: &str, text: &str) -> io::Result<()> {
 }
 
 /// Why this process could not write a setting; `None` if it could.
-pub(crate) fn unwritable(roots: &Roots, path: &str) -> Option<Errno> {
+pub(super) fn unwritable(roots: &Roots, path: &str) -> Option<Errno> {
     rustix::fs::accessat(CWD, roots.place(path), Access::WRITE_OK, AtFlags::EACCESS).err()
 }
 
 /// Whether there is such a setting.
-pub(crate) fn exists(roots: &Roots, path: &str) -> bool {
+pub(super) fn exists(roots: &Roots, path: &str) -> bool {
     roots.place(path).is_file()
+}
+
+/// A line of shell that writes it.
+pub(super) fn shell_line(roots: &Roots, path: &str, text: &str) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let place = roots.place(path).display().to_string();
+    let is_plain = place.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+    let place = if is_plain { place } else { quoted(&place) };
+    format!("echo {} > {place}", quoted(text))
 }
 
 fn open(roots: &Roots, path: &str, flags: OFlags) -> io::Result<File> {

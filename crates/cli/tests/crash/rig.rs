@@ -1,0 +1,198 @@
+//! What the crash tests stand on: the program, its processes, a state folder, and the count of what was seen.
+
+use crate::snapshot::Snapshot;
+use rustix::process::{Pid, Signal, WaitOptions};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long anything may take before it counts as hung.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How a run of the program ended.
+pub struct Ended {
+    /// Exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed, both streams.
+    pub text: String,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "exit {:?}: {}", self.code, self.text)
+    }
+}
+
+/// Counts of what was seen.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Points at which something was killed.
+    pub kills: u32,
+    /// System calls that failed.
+    pub failures: u32,
+    /// Pairs of kills.
+    pub double_kills: u32,
+    /// Times the guardian alone had put everything back.
+    pub by_guardian: u32,
+    /// Times that everything was as before.
+    pub restored: u32,
+    /// Settings that somebody else had changed, and that were left alone.
+    pub conflicts: u32,
+    /// What was wrong.
+    pub wrong: Vec<String>,
+}
+
+/// The stage.
+pub struct Rig {
+    folder: TempDir,
+    /// What everything was at the beginning.
+    pub before: Snapshot,
+    /// What was seen.
+    pub counts: Counts,
+    /// Whether all points are taken, or a sample.
+    pub is_whole: bool,
+    begun: Instant,
+}
+
+impl Rig {
+    /// A stage in the present namespaces.
+    pub fn new() -> Rig {
+        // Guardians outlive their parents; this process waits for them.
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).expect("can be a subreaper");
+        run(Command::new("mount").args(["-t", "sysfs", "sysfs", "/sys"]));
+        let folder = tempfile::tempdir().expect("a folder");
+        let is_whole = std::env::var("SYSDYNO_CRASH_TESTS").is_ok_and(|which| which == "all");
+        let begun = Instant::now();
+        Rig { folder, before: Snapshot::take(), counts: Counts::default(), is_whole, begun }
+    }
+
+    /// A folder of the stage.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The state folder.
+    pub fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
+    /// The program with arguments of `tune`.
+    pub fn tune(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sysdyno"));
+        self.prepare(&mut command);
+        command.arg("tune").args(arguments);
+        command
+    }
+
+    /// The program under strace with `options`.
+    pub fn traced(&self, options: &[&str], arguments: &[&str]) -> Command {
+        let mut command = Command::new("strace");
+        self.prepare(&mut command);
+        command.arg("-qq").args(options).arg(env!("CARGO_BIN_EXE_sysdyno")).arg("tune").args(arguments);
+        command
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());
+    }
+
+    /// Runs the program.
+    pub fn ask(&self, arguments: &[&str]) -> Ended {
+        run(&mut self.tune(arguments))
+    }
+
+    /// Runs the program, which has to end with this code.
+    pub fn expect(&self, arguments: &[&str], code: i32) -> Ended {
+        let ended = self.ask(arguments);
+        assert_eq!(ended.code, Some(code), "{arguments:?}: {ended}");
+        ended
+    }
+
+    /// Waits until every process that was left behind has ended.
+    pub fn wait_for_orphans(&self) {
+        let begun = Instant::now();
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    assert!(begun.elapsed() < LIMIT, "a process does not end: {:?}", self.guardians());
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Guardians that live.
+    pub fn guardians(&self) -> Vec<Pid> {
+        let own = std::process::id();
+        let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+        let is_guardian = |pid: &i32| {
+            fs::read_to_string(format!("/proc/{pid}/comm"))
+                .is_ok_and(|name| name.trim() == "tune-guardian" || name.trim() == "sysdyno")
+        };
+        let pids = children.split_whitespace().filter_map(|pid| pid.parse().ok()).filter(is_guardian);
+        pids.filter_map(Pid::from_raw).collect()
+    }
+
+    /// Kills guardians, as memory shortage or a person might, and waits until they are gone.
+    pub fn kill_guardians(&self) {
+        for pid in self.guardians() {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+            let _ = rustix::process::waitpid(Some(pid), WaitOptions::empty());
+        }
+    }
+
+    /// Counts whether everything is as before.
+    pub fn check(&mut self, what: &str) -> bool {
+        let differences = self.before.differences(&Snapshot::take());
+        let left = fs::read_dir(self.state().join("tune/open")).map_or(0, Iterator::count);
+        let is_clean = differences.is_empty() && left == 0;
+        if is_clean {
+            self.counts.restored += 1;
+        } else {
+            self.wrong(format!("{what}: {left} journals left open, {differences:?}"));
+            // One mistake is one mistake: the next point starts from where this one should have ended.
+            self.kill_guardians();
+            self.before.write_back(&Snapshot::take());
+        }
+        is_clean
+    }
+
+    /// Notes what was wrong.
+    pub fn wrong(&mut self, what: String) {
+        println!("FAILED: {what}");
+        self.counts.wrong.push(what);
+        assert!(self.counts.wrong.len() < 20, "too much is wrong to go on");
+    }
+
+    /// Empties the state folder, so that thousands of journals do not slow the next ones down.
+    pub fn forget(&self) {
+        let _ = fs::remove_dir_all(self.state());
+    }
+
+    /// Prints what was seen.
+    pub fn figures(self) -> ExitCode {
+        let Counts { kills, failures, double_kills, by_guardian, restored, conflicts, wrong } = &self.counts;
+        println!(
+            "crash tests: {kills} kill points, {double_kills} double kills, {failures} failed system calls; {restored} \
+             restored ({by_guardian} by the guardian alone), {conflicts} conflicts left alone, {} wrong; {} values \
+             compared each time; {:.0} s",
+            wrong.len(),
+            self.before.len(),
+            self.begun.elapsed().as_secs_f64()
+        );
+        if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+/// Runs a command to its end.
+pub fn run(command: &mut Command) -> Ended {
+    let Output { status, stdout, stderr } = command.output().expect("a program can be run");
+    let text = String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned();
+    Ended { code: status.code(), text }
+}

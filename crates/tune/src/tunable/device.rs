@@ -1,0 +1,86 @@
+//! Devices: huge pages, disks, interrupts, network queues.
+//!
+//! A disk is told from another one by its number and sequence, an interrupt by what it is for, an interface by its index
+//! and address: a name that was given to another device meanwhile is not written to.
+
+use super::object::Object;
+use super::{INT_MAX, Risk, Scope, Tunable, int};
+use crate::value::Kind;
+
+const THP: &str = "admin-guide/mm/transhuge.rst";
+const BLOCK: &str = "ABI/stable/sysfs-block";
+const NET: &str = "ABI/testing/sysfs-class-net";
+const SCALING: &str = "networking/scaling.rst";
+
+const fn file(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+    Tunable::new(id, kind, unit, does)
+}
+
+const fn thp(path: &'static str) -> Object {
+    Object::File { path, witnesses: &[] }
+}
+
+const fn disk(path: &'static str) -> Object {
+    Object::File { path, witnesses: &["/sys/block/*/dev", "/sys/block/*/diskseq"] }
+}
+
+const fn interface(path: &'static str) -> Object {
+    Object::File { path, witnesses: &["/sys/class/net/*/ifindex", "/sys/class/net/*/address"] }
+}
+
+const IRQ: Object = Object::File {
+    path: "/proc/irq/*/smp_affinity_list",
+    witnesses: &["/sys/kernel/irq/*/actions", "/sys/kernel/irq/*/hwirq", "/sys/kernel/irq/*/chip_name"],
+};
+
+/// Settings of devices.
+pub const TABLE: &[Tunable] = &[
+    file("thp.enabled", Kind::Bracketed { except: "never" }, "mode",
+        "Where memory is backed by huge pages: everywhere (always), or where a program asks for them (madvise). 'never' starts or stops khugepaged, which changes vm.min_free_kbytes, and is left alone.")
+        .of(Scope::Host, THP).risks(Risk::Medium).at(thp("/sys/kernel/mm/transparent_hugepage/enabled")),
+    file("thp.defrag", Kind::Bracketed { except: "" }, "mode",
+        "Whether a page fault that wants a huge page may wait for memory to be compacted. Waiting shows as stalls in the latency of programs that allocate much.")
+        .of(Scope::Host, THP).at(thp("/sys/kernel/mm/transparent_hugepage/defrag")),
+    file("thp.khugepaged.pages_to_scan", int(1, INT_MAX), "pages",
+        "Pages that khugepaged looks at in one go. More of them make huge pages sooner, and cost CPU.")
+        .of(Scope::Host, THP).at(thp("/sys/kernel/mm/transparent_hugepage/khugepaged/pages_to_scan")),
+    file("thp.khugepaged.scan_sleep_millisecs", int(0, INT_MAX), "milliseconds",
+        "How long khugepaged sleeps between two goes. Shorter makes huge pages sooner, and costs CPU.")
+        .of(Scope::Host, THP).at(thp("/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs")),
+    file("block.*.read_ahead_kb", Kind::Stepped { step: 4, max: 1_048_576 }, "KiB",
+        "How much is read ahead of a sequential reader. More helps streams on slow or distant disks; random readers only lose memory and bandwidth to it.")
+        .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/read_ahead_kb")),
+    file("block.*.nr_requests", int(4, 65_536), "requests",
+        "Requests that may wait in each queue of the disk. More gives the scheduler and the disk more to choose from; fewer keep latency short.")
+        .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/nr_requests")),
+    file("block.*.rq_affinity", int(0, 2), "mode",
+        "Where a request is completed: wherever (0), in the group of CPUs that sent it (1), on the very CPU (2). The last costs interrupts between CPUs, and keeps caches warm.")
+        .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/rq_affinity")),
+    file("block.*.nomerges", int(0, 2), "mode",
+        "How hard the kernel tries to merge requests: fully (0), simply (1), not at all (2). Random load on quick disks saves CPU without.")
+        .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/nomerges")),
+    file("block.*.add_random", int(0, 1), "switch",
+        "Whether completions of the disk add to the kernel's randomness. Quick disks save a little without.")
+        .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/add_random")),
+    file("irq.*.cpus", Kind::CpuList, "CPUs",
+        "CPUs that may take this interrupt, and with it the softirq work that follows. All receive work on one CPU limits a server long before its other CPUs are busy; irqbalance may move it again.")
+        .of(Scope::Device, "core-api/irq/irq-affinity.rst").risks(Risk::Medium).at(IRQ),
+    file("netdev.*.rx-*.rps_cpus", Kind::CpuMask, "CPUs",
+        "CPUs to which packets of this receive queue are spread by a hash of their flow. It takes the place of queues that the device does not have, at the cost of an interrupt between CPUs.")
+        .of(Scope::NetworkDevice, SCALING).at(interface("/sys/class/net/*/queues/rx-*/rps_cpus")),
+    file("netdev.*.rx-*.rps_flow_cnt", Kind::PowerOfTwo { min: 1, max: 1 << 29, has_zero: true }, "flows",
+        "Flows of this receive queue that are steered to the CPU that consumes them. It works when net.core.rps_sock_flow_entries is not 0 either.")
+        .of(Scope::NetworkDevice, SCALING).at(interface("/sys/class/net/*/queues/rx-*/rps_flow_cnt")),
+    file("netdev.*.tx-*.xps_cpus", Kind::CpuMask, "CPUs",
+        "CPUs that send by this queue. It keeps a queue's lock and completions on few CPUs; devices with one queue have no such setting.")
+        .of(Scope::NetworkDevice, SCALING).at(interface("/sys/class/net/*/queues/tx-*/xps_cpus")),
+    file("netdev.*.tx_queue_len", int(0, 1_000_000), "packets",
+        "Packets that may wait in the device's queueing discipline, where that asks for it. Longer queues lose less and delay more.")
+        .of(Scope::NetworkDevice, NET).at(interface("/sys/class/net/*/tx_queue_len")),
+    file("netdev.*.gro_flush_timeout", int(0, 1_000_000_000), "nanoseconds",
+        "How long received packets may wait to be merged before they are handed on. Longer merges more, and adds to latency; 0 waits not at all.")
+        .of(Scope::NetworkDevice, NET).at(interface("/sys/class/net/*/gro_flush_timeout")),
+    file("netdev.*.napi_defer_hard_irqs", int(0, INT_MAX), "rounds",
+        "Empty rounds of polling before the device's interrupt is turned on again. With gro_flush_timeout it saves interrupts on busy devices.")
+        .of(Scope::NetworkDevice, NET).at(interface("/sys/class/net/*/napi_defer_hard_irqs")),
+];

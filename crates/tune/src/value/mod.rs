@@ -1,0 +1,287 @@
+//! Values of settings: what may be typed, and when two texts mean the same.
+
+mod cpus;
+
+use std::collections::BTreeSet;
+use sysdyno_record::units::Bytes;
+
+/// What a setting holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One integer within bounds.
+    Integer {
+        /// Least value.
+        min: i128,
+        /// Greatest value.
+        max: i128,
+    },
+    /// A power of two within bounds; the kernel would round others.
+    PowerOfTwo {
+        /// Least value.
+        min: u64,
+        /// Greatest value.
+        max: u64,
+        /// Whether 0 is allowed too.
+        has_zero: bool,
+    },
+    /// A multiple of a number; the kernel would round others.
+    Stepped {
+        /// The number.
+        step: u32,
+        /// Greatest value.
+        max: u32,
+    },
+    /// Integers that do not decrease, each within bounds.
+    Rising {
+        /// How many.
+        count: usize,
+        /// Least value.
+        min: i128,
+        /// Greatest value.
+        max: i128,
+    },
+    /// One of the words that another file lists.
+    Listed {
+        /// The file, from the root.
+        file: &'static str,
+    },
+    /// One of the words that the setting itself lists, with the one in force in brackets.
+    Bracketed {
+        /// A word that can be neither left nor chosen; empty if all can.
+        except: &'static str,
+    },
+    /// CPUs that are online, as a list.
+    CpuList,
+    /// CPUs that are online, or none, typed as a list and written as a mask.
+    CpuMask,
+    /// A soft limit; the hard limit is raised with it where it has to be, and never lowered.
+    SoftLimit,
+}
+
+/// What a value is understood by.
+pub(crate) struct Context<'a> {
+    /// Unit of the numbers.
+    pub(crate) unit: &'a str,
+    /// The text of the setting now.
+    pub(crate) old: &'a str,
+    /// Gives the text of a file.
+    pub(crate) file: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Which CPUs are online.
+const ONLINE: &str = "/sys/devices/system/cpu/online";
+
+impl Kind {
+    /// The value that `typed` means, as it is written to the kernel.
+    ///
+    /// A size is taken as `16MiB` too where the unit is bytes. The error says why it is no value.
+    pub(crate) fn parse(&self, typed: &str, context: &Context<'_>) -> Result<String, String> {
+        let unit = context.unit;
+        match *self {
+            Kind::Integer { min, max } => {
+                let [number] = integers(typed, unit)?[..] else {
+                    return Err("it takes one number".into());
+                };
+                within(number, min, max).map(|number| number.to_string())
+            }
+            Kind::PowerOfTwo { min, max, has_zero } => {
+                let [number] = integers(typed, unit)?[..] else {
+                    return Err("it takes one number".into());
+                };
+                if number == 0 && has_zero {
+                    return Ok("0".into());
+                }
+                let number = within(number, i128::from(min), i128::from(max))?;
+                if number.count_ones() != 1 {
+                    return Err("it takes a power of two; the kernel would round another number".into());
+                }
+                Ok(number.to_string())
+            }
+            Kind::Stepped { step, max } => {
+                let [number] = integers(typed, unit)?[..] else {
+                    return Err("it takes one number".into());
+                };
+                let number = within(number, 0, i128::from(max))?;
+                if number % i128::from(step) != 0 {
+                    return Err(format!(
+                        "it takes a multiple of {step}; the kernel would round another number"
+                    ));
+                }
+                Ok(number.to_string())
+            }
+            Kind::Rising { count, min, max } => {
+                let numbers = integers(typed, unit)?;
+                if numbers.len() != count {
+                    return Err(format!("it takes {count} numbers, not {}", numbers.len()));
+                }
+                for number in &numbers {
+                    within(*number, min, max)?;
+                }
+                if !numbers.is_sorted() {
+                    return Err("its numbers must not decrease".into());
+                }
+                Ok(numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            }
+            Kind::Listed { file } => {
+                let words = (context.file)(file)
+                    .ok_or_else(|| format!("cannot read '{file}', which lists its values"))?;
+                one_of(typed, words.split_whitespace())
+            }
+            Kind::Bracketed { except } => {
+                if !except.is_empty() && (typed == except || one_line(context.old) == except) {
+                    return Err(format!("to or from '{except}' it changes other settings as well"));
+                }
+                one_of(typed, context.old.split_whitespace().map(|word| word.trim_matches(['[', ']'])))
+            }
+            Kind::CpuList => online(typed, context).map(|cpus| cpus::list(&cpus)),
+            Kind::CpuMask => {
+                let cpus = if typed == "none" { BTreeSet::new() } else { online(typed, context)? };
+                cpus::mask(&cpus, context.old).ok_or_else(|| format!("'{typed}' does not fit into its mask"))
+            }
+            Kind::SoftLimit => soft_limit(typed, context),
+        }
+    }
+
+    /// What may be typed, in words.
+    pub fn describe(&self) -> String {
+        match *self {
+            Kind::Integer { min: 0, max: 1 } => "0 or 1".into(),
+            Kind::Integer { min, max } => format!("{min} to {max}"),
+            Kind::PowerOfTwo { min, max, has_zero } => {
+                format!("{}a power of two, {min} to {max}", if has_zero { "0 or " } else { "" })
+            }
+            Kind::Stepped { step, max } => format!("a multiple of {step}, up to {max}"),
+            Kind::Rising { count, min, max } => format!("{count} rising numbers, {min} to {max}"),
+            Kind::Listed { file } => format!("a word of {file}"),
+            Kind::Bracketed { except: "" } => "a word that it lists".into(),
+            Kind::Bracketed { except } => format!("a word that it lists, but {except}"),
+            Kind::CpuList => "CPUs that are online, as in 0-2,5".into(),
+            Kind::CpuMask => "CPUs that are online, as in 0-2,5, or none".into(),
+            Kind::SoftLimit => "a number, or unlimited".into(),
+        }
+    }
+}
+
+fn one_of<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Result<String, String> {
+    let words: Vec<&str> = words.collect();
+    if words.contains(&typed) {
+        return Ok(typed.to_owned());
+    }
+    Err(format!("'{typed}' is not available here; available: {}", words.join(", ")))
+}
+
+fn online(typed: &str, context: &Context<'_>) -> Result<BTreeSet<u32>, String> {
+    let cpus = cpus::parse(typed).ok_or_else(|| format!("'{typed}' is not a list of CPUs"))?;
+    let online = (context.file)(ONLINE).and_then(|text| cpus::parse(&text));
+    let online = online.ok_or_else(|| format!("cannot read '{ONLINE}'"))?;
+    if cpus.is_subset(&online) {
+        return Ok(cpus);
+    }
+    Err(format!("not all of '{typed}' is online, {} is", cpus::list(&online)))
+}
+
+/// A soft limit with the hard limit that is there, or that it needs.
+fn soft_limit(typed: &str, context: &Context<'_>) -> Result<String, String> {
+    let hard = context.old.split_whitespace().nth(1).ok_or("its hard limit cannot be read")?;
+    if typed == "unlimited" {
+        return Ok("unlimited unlimited".into());
+    }
+    let [soft] = integers(typed, context.unit)?[..] else { return Err("it takes one number".into()) };
+    let soft = within(soft, 0, i128::from(i64::MAX))?;
+    let is_enough = hard.parse::<i128>().map_or(true, |hard| hard >= soft);
+    Ok(if is_enough { format!("{soft} {hard}") } else { format!("{soft} {soft}") })
+}
+
+fn within(number: i128, min: i128, max: i128) -> Result<i128, String> {
+    if (min..=max).contains(&number) {
+        return Ok(number);
+    }
+    Err(format!("{number} is out of range, {min} to {max} are allowed"))
+}
+
+fn integers(typed: &str, unit: &str) -> Result<Vec<i128>, String> {
+    let read = |word: &str| {
+        let digits = word.strip_prefix('-').unwrap_or(word);
+        let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let size = || word.parse::<Bytes>().ok().filter(|_| unit == "bytes").map(|size| i128::from(size.0));
+        let number = if is_plain { word.parse::<i128>().ok() } else { size() };
+        number.ok_or_else(|| format!("'{word}' is not a number"))
+    };
+    typed.split_whitespace().map(read).collect()
+}
+
+/// Whether two texts of a setting mean the same: blanks and line ends do not count, and of words that are offered only
+/// the one in brackets does.
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    one_line(one) == one_line(other)
+}
+
+/// A text of a setting on one line; of words that are offered, the one in brackets.
+pub(crate) fn one_line(text: &str) -> String {
+    let in_brackets = |word: &&str| word.len() > 2 && word.starts_with('[') && word.ends_with(']');
+    match text.split_whitespace().find(in_brackets) {
+        Some(word) => word.trim_matches(['[', ']']).to_owned(),
+        None => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_over(kind: Kind, typed: &str, old: &str) -> Result<String, String> {
+        let file = |path: &str| Some(if path == ONLINE { "0-1\n" } else { "reno bbr\n" }.to_owned());
+        kind.parse(typed, &Context { unit: "bytes", old, file: &file })
+    }
+
+    fn parse(kind: Kind, typed: &str) -> Result<String, String> {
+        parse_over(kind, typed, "")
+    }
+
+    #[test]
+    fn values_that_depend_on_the_present_one_are_completed_from_it() {
+        let words = "always defer [madvise] never";
+        assert_eq!(parse_over(Kind::Bracketed { except: "" }, "never", words).as_deref(), Ok("never"));
+        assert!(parse_over(Kind::Bracketed { except: "never" }, "never", words).is_err());
+        assert!(parse_over(Kind::Bracketed { except: "never" }, "always", "always [never]").is_err());
+        assert_eq!(one_line(words), "madvise");
+        assert_eq!(parse_over(Kind::CpuList, "0,1", "0\n").as_deref(), Ok("0-1"));
+        assert_eq!(parse_over(Kind::CpuMask, "1", "00\n").as_deref(), Ok("02"));
+        assert_eq!(parse_over(Kind::CpuMask, "none", "03\n").as_deref(), Ok("00"));
+        assert!(parse_over(Kind::CpuList, "0-2", "0\n").expect_err("is offline").contains("0-1 is"));
+        assert_eq!(parse_over(Kind::SoftLimit, "100", "50 4096").as_deref(), Ok("100 4096"));
+        assert_eq!(parse_over(Kind::SoftLimit, "9000", "50 4096").as_deref(), Ok("9000 9000"));
+        assert_eq!(parse_over(Kind::SoftLimit, "9000", "50 unlimited").as_deref(), Ok("9000 unlimited"));
+    }
+
+    #[test]
+    fn only_values_that_the_kernel_takes_as_they_are_pass() {
+        let integer = Kind::Integer { min: -1, max: 65_536 };
+        assert_eq!(parse(integer, "4096").as_deref(), Ok("4096"));
+        assert_eq!(parse(integer, "64KiB").as_deref(), Ok("65536"));
+        assert_eq!(parse(integer, "007").as_deref(), Ok("7"));
+        for wrong in
+            ["-2", "65537", "0x10", "many", "1 2", "", "1.5", "99999999999999999999999999999999999999999"]
+        {
+            assert!(parse(integer, wrong).is_err(), "{wrong}");
+        }
+        let power = Kind::PowerOfTwo { min: 1, max: 1 << 29, has_zero: true };
+        assert_eq!(parse(power, "32768").as_deref(), Ok("32768"));
+        assert_eq!(parse(power, "0").as_deref(), Ok("0"));
+        assert!(parse(power, "32767").is_err());
+        let rising = Kind::Rising { count: 3, min: 1, max: i128::from(i32::MAX) };
+        assert_eq!(parse(rising, "4096\t131072  33554432").as_deref(), Ok("4096 131072 33554432"));
+        for wrong in ["4096 131072", "4096 131072 1", "0 1 2", "1 2 2147483648"] {
+            assert!(parse(rising, wrong).is_err(), "{wrong}");
+        }
+        let word = Kind::Listed { file: "proc/sys/net/ipv4/tcp_available_congestion_control" };
+        assert_eq!(parse(word, "reno").as_deref(), Ok("reno"));
+        assert!(parse(word, "cubic").expect_err("is not there").contains("available: reno, bbr"));
+    }
+
+    #[test]
+    fn blanks_do_not_make_a_difference() {
+        assert!(is_same("4096\t131072\t33554432\n", "4096 131072 33554432"));
+        assert!(!is_same("1", "10"));
+    }
+}
