@@ -17,7 +17,7 @@ help:
 	@echo 'make build              build target/release/sysdyno'
 	@echo 'make demo               build it, then measure a built-in server with a planted bottleneck, in about a minute'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
-	@echo 'make crash-test         kill and fail every system call of sysdyno tune, compare every setting; about 10 minutes'
+	@echo 'make crash-test         kill and fail every system call of sysdyno tune, compare every setting; about 6 minutes'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load and others on the same nginx;'
 	@echo '                        slip, scaling, memory; about 20 minutes on a quiet machine'
 	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) PAGE=docs/bench.md)'

@@ -138,7 +138,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -156,14 +156,14 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_see
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -f -a "guard" -d 'Watch over a trial'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -171,21 +171,21 @@ never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l for -d 'How long the trial lasts' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from apply" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from commit" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -193,21 +193,21 @@ never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l print-shell -d 'Print lines of shell that undo it, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from persist" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from persist" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from persist" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from persist" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -215,14 +215,14 @@ never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from persist" -l remove -d 'Take settings (KEY) out of the file again; without any, take the file away'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from persist" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from persist" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from recover" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l state-dir -d 'Folder of the journals\' parent [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from guard" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'

@@ -158,7 +158,7 @@ never\:"Never"))' \
 ;;
 (tune)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -178,7 +178,7 @@ never\:"Never"))' \
         case $line[1] in
             (list)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -191,7 +191,7 @@ never\:"Never"))' \
 ;;
 (plan)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -205,7 +205,7 @@ never\:"Never"))' \
 (apply)
 _arguments "${_arguments_options[@]}" : \
 '--for=[How long the trial lasts]:DURATION:_default' \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -218,7 +218,7 @@ never\:"Never"))' \
 ;;
 (commit)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -231,7 +231,7 @@ never\:"Never"))' \
 ;;
 (undo)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -245,7 +245,7 @@ never\:"Never"))' \
 ;;
 (status)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -257,7 +257,7 @@ never\:"Never"))' \
 ;;
 (history)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -269,7 +269,7 @@ never\:"Never"))' \
 ;;
 (persist)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -283,7 +283,7 @@ never\:"Never"))' \
 ;;
 (recover)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -295,7 +295,7 @@ never\:"Never"))' \
 ;;
 (guard)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[Folder of the journals'\'' parent \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"

@@ -5,6 +5,7 @@ use crate::roots::Roots;
 use rustix::net::{AddressFamily, SocketType};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::{self, File};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -34,16 +35,21 @@ pub(crate) fn is_initial(roots: &Roots) -> bool {
 }
 
 /// Does `work` in a network namespace, in a thread of its own; `None` if it is no more.
-pub(crate) fn within<T: Send>(wanted: NetnsId, work: impl FnOnce() -> T + Send) -> Option<T> {
-    let place = files().find(|path| fs::metadata(path).is_ok_and(|found| found.ino() == wanted.inode))?;
-    let file = File::open(place).ok()?;
+///
+/// # Errors
+/// It is there and cannot be entered.
+pub(crate) fn within<T: Send>(wanted: NetnsId, work: impl FnOnce() -> T + Send) -> io::Result<Option<T>> {
+    let is_wanted = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| found.ino() == wanted.inode);
+    let Some(place) = files().find(is_wanted) else { return Ok(None) };
+    let file = File::open(place)?;
     std::thread::scope(|scope| {
         let in_it = scope.spawn(move || {
-            move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
+            move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))?;
             // Inodes are used again, cookies are not.
-            current(&Roots::host()).is_some_and(|here| here.is_same(wanted)).then(work)
+            let is_it = current(&Roots::host()).is_some_and(|here| here.is_same(wanted));
+            Ok(is_it.then(work))
         });
-        in_it.join().ok().flatten()
+        in_it.join().unwrap_or_else(|_| Err(io::Error::other("the thread in it died")))
     })
 }
 

@@ -10,7 +10,7 @@ pub struct TuneArgs {
     /// What to do
     #[command(subcommand)]
     pub command: TuneCommand,
-    /// Folder of the journals' parent [default: /var/lib/sysdyno]
+    /// State folder; journals lie in 'tune' below it [default: /var/lib/sysdyno]
     #[arg(long, global = true, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
     /// Tree whose /proc, /sys and /etc are meant

@@ -10,4 +10,5 @@ mod quota;
 mod rig;
 mod servers;
 mod signals;
+mod tune;
 mod usage;

@@ -5,6 +5,11 @@ use crate::snapshot::Snapshot;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use sysdyno_lab::LabError;
+use sysdyno_lab::agent::{
+    Agent, Answer, Lasts, Link, LocalAgent, Notice, Proceed, Request, TuneAnswer, TuneRequest, TuneTask,
+};
+use sysdyno_record::units::SpanNs;
 use sysdyno_tune::{Kind, Scope, Tunable};
 
 /// All of them.
@@ -22,6 +27,7 @@ pub fn run(rig: &mut Rig) {
     settings_of_devices_are_changed_seen_and_put_back(rig);
     a_device_of_the_same_name_is_not_taken_for_the_old_one(rig);
     listeners_and_processes_are_changed_while_they_run(rig);
+    a_trial_can_end_with_the_agent_that_made_it(rig);
 }
 
 const SOMAXCONN: &str = "/proc/sys/net/core/somaxconn";
@@ -360,5 +366,36 @@ fn listeners_and_processes_are_changed_while_they_run(rig: &mut Rig) {
     child.kill().expect("can be killed");
     child.wait().expect("has ended");
     rig.wait_for_orphans();
+    rig.forget();
+}
+
+struct Silent;
+
+impl Link for Silent {
+    fn notice(&mut self, _: Notice) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Proceed {
+        Proceed::Continue
+    }
+}
+
+fn a_trial_can_end_with_the_agent_that_made_it(rig: &mut Rig) {
+    let task = TuneTask::Apply {
+        changes: vec!["net.core.somaxconn=777".parse().expect("is a change")],
+        deadline: SpanNs::from_secs(600),
+        program: env!("CARGO_BIN_EXE_sysdyno").into(),
+        version: "0.0.0".into(),
+        lasts: Lasts::WithAgent,
+    };
+    let request = TuneRequest { root: "/".into(), state: Some(rig.state()), task };
+    let mut agent = LocalAgent::default();
+    let answer = agent.call(Request::Tune(Box::new(request)), &mut Silent).expect("tries");
+    assert!(matches!(answer, Answer::Tuned(answer) if matches!(*answer, TuneAnswer::Held { .. })));
+    assert_eq!(read(SOMAXCONN), "777");
+    drop(agent);
+    rig.wait_for_orphans();
+    rig.check("a trial that ends with its agent");
     rig.forget();
 }

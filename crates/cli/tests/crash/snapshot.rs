@@ -58,6 +58,8 @@ const VOLATILE: &[&str] = &[
     "/proc/sys/kernel/perf_event_max_sample_rate",
     "/proc/sys/net/netfilter/nf_conntrack_count",
     "/proc/sys/kernel/hung_task_detect_count",
+    // Whoever attaches a file to one changes its queue.
+    "/sys/block/loop",
 ];
 
 /// The mask of what is not compared must not hide a setting that can be changed.

@@ -11,13 +11,15 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 /// Settings of the network namespace, of every shape.
-const CHANGES: [&str; 6] = [
+const CHANGES: [&str; 8] = [
     "net.core.somaxconn=777",
     "net.ipv4.tcp_rmem=4096 100000 1000000",
     "net.ipv4.ip_local_port_range=20000 30000",
     "net.ipv4.tcp_congestion_control=reno",
     "net.ipv4.tcp_fin_timeout=33",
     "net.ipv6.auto_flowlabels=2",
+    "net.ipv4.tcp_notsent_lowat=131072",
+    "net.ipv4.tcp_keepalive_time=600",
 ];
 
 const FAILURES: [&str; 8] = ["EIO", "ENOSPC", "EINTR", "EACCES", "ENOMEM", "EROFS", "EAGAIN", "EMFILE"];

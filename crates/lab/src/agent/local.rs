@@ -17,6 +17,7 @@ use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::plan::{Endpoint, LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::units::{MonoNs, SpanNs};
+use sysdyno_tune::Trial;
 
 /// Between two questions whether to go on.
 const TICK: Duration = Duration::from_millis(50);
@@ -28,6 +29,8 @@ pub struct LocalAgent {
     sampling: Option<Sampling>,
     /// The processes that the present or last sampling measures.
     watched: Vec<WatchedProcess>,
+    /// Trials of settings that end with this agent: their guardians see it go.
+    trials: Vec<Trial>,
 }
 
 /// What comes through the channel.
@@ -40,7 +43,7 @@ enum Message {
 impl Default for LocalAgent {
     fn default() -> LocalAgent {
         let (sender, messages) = mpsc::channel();
-        LocalAgent { sender, messages, sampling: None, watched: Vec::new() }
+        LocalAgent { sender, messages, sampling: None, watched: Vec::new(), trials: Vec::new() }
     }
 }
 
@@ -131,7 +134,7 @@ impl Agent for LocalAgent {
             Request::StopSampling => self.stop_sampling(link),
             Request::Load { trial, plan } => self.load(trial, &plan, link),
             Request::Rest { span } => self.rest(span, link),
-            Request::Tune(request) => Ok(Answer::Tuned(Box::new(request.carry_out()?))),
+            Request::Tune(request) => Ok(Answer::Tuned(Box::new(request.carry_out(&mut self.trials)?))),
         }
     }
 }

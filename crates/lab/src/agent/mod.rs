@@ -9,7 +9,7 @@ mod spin;
 mod tune;
 
 pub use local::LocalAgent;
-pub use tune::{TrialKind, TuneAnswer, TuneRequest, TuneTask};
+pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::LabError;
 use sysdyno_load::Outcome;

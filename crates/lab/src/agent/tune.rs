@@ -5,7 +5,9 @@ use crate::execute::clock;
 use crate::service::Guardians;
 use std::path::PathBuf;
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::{Change, Now, Persisted, Plan, Recovery, Roots, StateFolder, TrialOrder, TrialSummary};
+use sysdyno_tune::{
+    Change, Now, Persisted, Plan, Recovery, Roots, StateFolder, Trial, TrialOrder, TrialSummary,
+};
 
 /// Something that is to be done about settings, and where.
 #[derive(Clone, Debug)]
@@ -26,7 +28,7 @@ pub enum TuneTask {
         /// The changes.
         changes: Vec<Change>,
     },
-    /// Try changes until a deadline, under a guardian. Answer: [`TuneAnswer::Held`] or [`TuneAnswer::Nothing`].
+    /// Try changes, under a guardian. Answer: [`TuneAnswer::Held`] or [`TuneAnswer::Nothing`].
     Apply {
         /// The changes.
         changes: Vec<Change>,
@@ -36,6 +38,8 @@ pub enum TuneTask {
         program: PathBuf,
         /// Its version.
         version: String,
+        /// Whether they are undone before the deadline too, when the agent ends.
+        lasts: Lasts,
     },
     /// Keep what is being tried. Answer: [`TuneAnswer::Kept`].
     Commit {
@@ -66,6 +70,15 @@ pub enum TuneTask {
     },
 }
 
+/// How long a trial lasts at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// Until its deadline.
+    UntilDeadline,
+    /// Until its deadline, or until the agent that made it ends, however it ends.
+    WithAgent,
+}
+
 /// Which trials are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialKind {
@@ -88,6 +101,8 @@ pub enum TuneAnswer {
         id: String,
         /// What was done.
         plan: Plan,
+        /// After which time it is undone.
+        deadline: SpanNs,
     },
     /// The changes stay.
     Kept {
@@ -122,13 +137,13 @@ impl TuneRequest {
         }
     }
 
-    /// Does it on this host.
-    pub(super) fn carry_out(self) -> Result<TuneAnswer, LabError> {
+    /// Does it on this host. A trial that lasts with its agent is put into `held`.
+    pub(super) fn carry_out(self, held: &mut Vec<Trial>) -> Result<TuneAnswer, LabError> {
         let roots = Roots::at(self.root);
         let state = StateFolder::below(self.state.as_deref());
         Ok(match self.task {
             TuneTask::Plan { changes } => TuneAnswer::Plan(sysdyno_tune::plan(&changes, &roots)?),
-            TuneTask::Apply { changes, deadline, program, version } => {
+            TuneTask::Apply { changes, deadline, program, version, lasts } => {
                 let now = Now { boot_ns: clock::boottime_ns(), wall: clock::wall() };
                 let order = TrialOrder {
                     roots: &roots,
@@ -140,14 +155,25 @@ impl TuneRequest {
                 };
                 match sysdyno_tune::apply(&order, &mut Guardians::of(program))? {
                     None => TuneAnswer::Nothing,
-                    Some(trial) => TuneAnswer::Held { id: trial.id.clone(), plan: trial.detach()? },
+                    Some(trial) => {
+                        let (id, plan) = (trial.id.clone(), trial.plan.clone());
+                        match lasts {
+                            Lasts::UntilDeadline => drop(trial.detach()?),
+                            Lasts::WithAgent => held.push(trial),
+                        }
+                        TuneAnswer::Held { id, plan, deadline }
+                    }
                 }
             }
             TuneTask::Commit { id } => {
-                TuneAnswer::Kept { id: sysdyno_tune::commit(&state, &roots, id.as_deref())? }
+                let id = sysdyno_tune::commit(&state, &roots, id.as_deref())?;
+                held.retain(|trial| trial.id != id);
+                TuneAnswer::Kept { id }
             }
             TuneTask::Undo { id } => {
-                TuneAnswer::Recovered(vec![sysdyno_tune::undo(&state, &roots, id.as_deref())?])
+                let recovery = sysdyno_tune::undo(&state, &roots, id.as_deref())?;
+                held.retain(|trial| trial.id != recovery.id);
+                TuneAnswer::Recovered(vec![recovery])
             }
             TuneTask::Persist { changes } => TuneAnswer::Persisted(sysdyno_tune::persist(&changes, &roots)?),
             TuneTask::Forget { keys } => TuneAnswer::Persisted(sysdyno_tune::forget(&keys, &roots)?),

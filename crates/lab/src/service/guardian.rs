@@ -39,7 +39,7 @@ impl Arm for Guardians {
         let output = child.stdout.take().map(BufReader::new);
         let read = output.map_or(Ok(0), |mut output| output.read_line(&mut line));
         if read.is_ok() && line.trim() == "armed" {
-            return Ok(Box::new(Guardian { child }));
+            return Ok(Box::new(Guardian { child: Some(child) }));
         }
         drop(child.stdin.take());
         let _ = child.kill();
@@ -51,12 +51,23 @@ impl Arm for Guardians {
 
 /// A guardian that runs. Dropping it closes its input, which is the sign to undo.
 struct Guardian {
-    child: Child,
+    /// `None` once it was let go.
+    child: Option<Child>,
 }
 
 impl Armed for Guardian {
     fn detach(&mut self) -> io::Result<()> {
-        let input = self.child.stdin.as_mut().expect("its input was piped, and is kept");
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        let input = child.stdin.as_mut().expect("its input was piped, and is kept");
         input.write_all(&[DETACH])
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        drop(child.stdin.take());
+        // It may have to wait for a lock that this thread holds, so another one waits for it.
+        std::thread::spawn(move || child.wait());
     }
 }

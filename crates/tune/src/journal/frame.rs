@@ -144,4 +144,18 @@ mod tests {
         let foreign = other.frame("{\"b\":\"x y\"}");
         assert_eq!(read(&[lines[0], foreign.as_bytes()].concat()).texts.len(), 1);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_as_a_prefix_of_frames(bytes: Vec<u8>, cut in 0..200usize) {
+            let whole = three();
+            let mixed = [&whole[..cut.min(whole.len())], &bytes[..]].concat();
+            for bytes in [&bytes, &mixed] {
+                let frames = read(bytes);
+                let mut chain = Chain::default();
+                let again: String = frames.texts.iter().map(|text| chain.frame(text)).collect();
+                proptest::prop_assert_eq!(again.as_bytes(), &bytes[..frames.length]);
+            }
+        }
+    }
 }

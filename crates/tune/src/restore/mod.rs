@@ -5,7 +5,7 @@
 //! since, and it is theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
 
 use crate::error::TuneError;
-use crate::journal::{Intent, Journal, NetnsId, Outcome, Phase, Record, Transaction, Witness};
+use crate::journal::{Intent, Journal, Outcome, Phase, Record, Transaction, Witness};
 use crate::netns;
 use crate::roots::Roots;
 use crate::setting;
@@ -101,9 +101,12 @@ pub fn commit(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<St
     recover_abandoned(state, roots)?;
     let path = open_trial("commit", state, id)?;
     let (mut journal, transaction) = Journal::open(&path)?;
-    let held = transaction.filter(|transaction| transaction.phase == Phase::Held);
+    // A commit that died before it could move the journal is completed here.
+    let held = transaction.filter(|transaction| matches!(transaction.phase, Phase::Held | Phase::Kept));
     let held = held.ok_or_else(|| no_trial("commit", "its settings are not all written"))?;
-    journal.append_durably(&Record::Keep {})?;
+    if held.phase == Phase::Held {
+        journal.append_durably(&Record::Keep {})?;
+    }
     journal.move_to(&state.done())?;
     Ok(held.begin.id)
 }
@@ -122,6 +125,11 @@ pub fn undo(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Reco
         (Err(_), Some(id)) => reopen(state, id)?,
         (Err(error), None) => return Err(error),
     };
+    let (mut journal, transaction) = Journal::open(&path)?;
+    if transaction.is_some_and(|transaction| transaction.phase == Phase::Kept) {
+        journal.append_durably(&Record::Reopen {})?;
+    }
+    drop(journal);
     recover_one(&path, state, roots)
 }
 
@@ -195,14 +203,20 @@ pub(crate) fn finish(
 
 fn restore_all(journal: &mut Journal, transaction: &Transaction, roots: &Roots) -> Vec<Restored> {
     let begin = &transaction.begin;
-    let is_same_boot = boot_id(roots).is_ok_and(|boot_id| boot_id == begin.boot_id);
-    if !is_same_boot {
-        let void = |intent: &Intent| Found::without(Outcome::Void).of(intent);
-        return note_all(journal, transaction, void);
+    let failed = |cause: String| move |intent: &Intent| Found::failed(cause.clone()).of(intent);
+    match boot_id(roots) {
+        // What cannot be told is not taken for a reboot: the journal stays open.
+        Err(error) => return note_all(journal, transaction, failed(error.to_string())),
+        Ok(boot_id) if boot_id != begin.boot_id => {
+            return note_all(journal, transaction, |intent| Found::without(Outcome::Void).of(intent));
+        }
+        Ok(_) => {}
     }
     let here = netns::current(roots);
-    let is_here = |there: NetnsId| here.is_none_or(|here| here.is_same(there));
-    let there = begin.netns.filter(|there| !is_here(*there));
+    if begin.netns.is_some() && here.is_none() {
+        return note_all(journal, transaction, failed("cannot tell which network namespace this is".into()));
+    }
+    let there = begin.netns.filter(|there| here.is_some_and(|here| !here.is_same(*there)));
     let restore = |intent: &Intent| restore_one(intent, transaction, roots);
     let gone = |intent: &Intent| match intent.scope {
         Scope::Network | Scope::InitialNetwork | Scope::NetworkDevice => {
@@ -213,16 +227,17 @@ fn restore_all(journal: &mut Journal, transaction: &Transaction, roots: &Roots) 
     // /sys shows the devices of the namespace that it was mounted in.
     let within = |intent: &Intent| match intent.scope {
         Scope::NetworkDevice => {
-            let cause = Some("it is a device of another network namespace: recover from within it".into());
-            Found { cause, ..Found::without(Outcome::Failed) }.of(intent)
+            Found::failed("it is a device of another network namespace: recover from within it".into())
+                .of(intent)
         }
         _ => restore(intent),
     };
     match there {
         None => note_all(journal, transaction, restore),
         Some(there) => match netns::within(there, || note_all(journal, transaction, within)) {
-            Some(restored) => restored,
-            None => note_all(journal, transaction, gone),
+            Ok(Some(restored)) => restored,
+            Ok(None) => note_all(journal, transaction, gone),
+            Err(error) => note_all(journal, transaction, failed(error.to_string())),
         },
     }
 }
@@ -258,6 +273,10 @@ struct Found {
 impl Found {
     fn without(outcome: Outcome) -> Found {
         Found { outcome, texts: Vec::new(), cause: None }
+    }
+
+    fn failed(cause: String) -> Found {
+        Found { cause: Some(cause), ..Found::without(Outcome::Failed) }
     }
 
     fn of(self, intent: &Intent) -> Restored {

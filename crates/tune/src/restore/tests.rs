@@ -45,6 +45,24 @@ fn a_trial_is_always_undone_a_commitment_never_is_by_itself() {
 }
 
 #[test]
+fn a_commit_that_died_half_way_is_completed_and_can_be_undone() {
+    for is_undone in [false, true] {
+        let (host, before) = abandoned();
+        let (mut journal, _) = Journal::open(&host.journals("open")[0]).expect("opens");
+        journal.file().lock().expect("locks, as its guardian does");
+        journal.append_durably(&Record::Keep {}).expect("appends");
+        if is_undone {
+            assert!(undo(&host.state, &host.roots, None).expect("undoes").is_clean());
+            assert_eq!(now(&host), before);
+        } else {
+            commit(&host.state, &host.roots, None).expect("commits");
+            assert_eq!(host.get("vm.swappiness"), "10\n");
+        }
+        assert!(host.journals("open").is_empty());
+    }
+}
+
+#[test]
 fn a_trial_whose_guardian_is_dead_cannot_be_kept() {
     let (host, before) = abandoned();
     assert!(matches!(commit(&host.state, &host.roots, None), Err(TuneError::NoTrial { .. })));
@@ -140,6 +158,18 @@ fn after_a_reboot_nothing_is_written() {
     assert_eq!(outcomes(&recoveries), [Outcome::Void; 3]);
     assert!(recoveries[0].is_clean());
     assert_eq!(now(&host), tried);
+}
+
+#[test]
+fn without_a_boot_to_compare_with_a_trial_stays_open() {
+    let (host, before) = abandoned();
+    fs::remove_file(host.path("kernel.random.boot_id")).expect("removes");
+    let recoveries = recover(&host.state, &host.roots).expect("recovers");
+    assert_eq!(outcomes(&recoveries), [Outcome::Failed; 3]);
+    assert_eq!(host.journals("open").len(), 1);
+    host.boot("first");
+    assert_eq!(outcomes(&recover(&host.state, &host.roots).expect("recovers")), [Outcome::Restored; 3]);
+    assert_eq!(now(&host), before);
 }
 
 #[test]

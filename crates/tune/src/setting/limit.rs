@@ -28,7 +28,7 @@ const LIMITS: [(Limit, &str, &str, Resource); 3] = [
 /// The name of a limit of a process; `None` if there is no such process.
 pub(crate) fn limit_of(pid: u32, limit: Limit) -> Option<String> {
     let (_, name, _, _) = LIMITS.iter().find(|(known, ..)| *known == limit)?;
-    Some(format!("limit:{pid}:{}:{name}", start_ticks(pid)?))
+    Some(format!("limit:{pid}:{}:{name}", start_ticks(pid).ok()?))
 }
 
 struct Named {
@@ -47,16 +47,17 @@ fn named(rest: &str) -> io::Result<Named> {
     let pid: u32 = pid.parse().map_err(|_| gone())?;
     let known = LIMITS.iter().find(|(_, known, ..)| *known == name);
     let (_, name, heading, resource) = known.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    if start_ticks(pid).is_none_or(|found| found.to_string() != start) {
+    if start_ticks(pid)?.to_string() != start {
         return Err(gone());
     }
     Ok(Named { pid, heading, resource: *resource, name })
 }
 
 /// Start time of a process. Source: `/proc/PID/stat` field 22.
-fn start_ticks(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
+fn start_ticks(pid: u32) -> io::Result<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let ticks = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(19)?.parse().ok());
+    ticks.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
 /// Soft and hard limit.

@@ -10,7 +10,8 @@ use anyhow::{Context, anyhow, bail};
 use std::path::PathBuf;
 use sysdyno_lab::LabError;
 use sysdyno_lab::agent::{
-    Agent, Answer, Link, LocalAgent, Notice, Proceed, Request, TrialKind, TuneAnswer, TuneRequest, TuneTask,
+    Agent, Answer, Lasts, Link, LocalAgent, Notice, Proceed, Request, TrialKind, TuneAnswer, TuneRequest,
+    TuneTask,
 };
 use sysdyno_record::units::SpanNs;
 use sysdyno_tune::{Change, Phase, Recovery, Roots, StateFolder, TUNABLES, Tunable, TuneError};
@@ -23,11 +24,7 @@ pub fn tune(args: TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     match args.command {
         TuneCommand::List { part } => list(part.as_deref(), place.is_json, ui),
         TuneCommand::Plan { changes } => place.ask(TuneTask::Plan { changes: parse(&changes)? }, ui),
-        TuneCommand::Apply { changes, deadline } => {
-            let task = apply(&changes, deadline)?;
-            ui.note(&format!("a trial of at most {deadline}"));
-            place.ask(task, ui)
-        }
+        TuneCommand::Apply { changes, deadline } => place.ask(apply(&changes, deadline)?, ui),
         TuneCommand::Commit { id } => place.ask(TuneTask::Commit { id }, ui),
         TuneCommand::Undo { id, print_shell: true } => place.print_shell(id.as_deref(), ui),
         TuneCommand::Undo { id, print_shell: false } => place.ask(TuneTask::Undo { id }, ui),
@@ -64,7 +61,7 @@ fn apply(changes: &[String], deadline: SpanNs) -> anyhow::Result<TuneTask> {
     }
     let program = std::env::current_exe().context("cannot find this program")?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    Ok(TuneTask::Apply { changes: parse(changes)?, deadline, program, version })
+    Ok(TuneTask::Apply { changes: parse(changes)?, deadline, program, version, lasts: Lasts::UntilDeadline })
 }
 
 /// Where settings and journals lie, and how answers are printed.
@@ -124,7 +121,9 @@ fn json(answer: &TuneAnswer) -> anyhow::Result<String> {
     let value = match answer {
         TuneAnswer::Plan(plan) => serde_json::json!({ "plan": plan }),
         TuneAnswer::Nothing => serde_json::json!({ "held": null }),
-        TuneAnswer::Held { id, plan } => serde_json::json!({ "held": { "id": id, "plan": plan } }),
+        TuneAnswer::Held { id, plan, deadline } => {
+            serde_json::json!({ "held": { "id": id, "deadline_ns": deadline, "plan": plan } })
+        }
         TuneAnswer::Kept { id } => serde_json::json!({ "kept": { "id": id } }),
         TuneAnswer::Persisted(persisted) => serde_json::json!({ "persisted": persisted }),
         TuneAnswer::Recovered(recoveries) => serde_json::json!({ "recovered": recoveries }),

@@ -16,7 +16,7 @@ pub(super) fn answer(answer: &TuneAnswer) -> String {
     match answer {
         TuneAnswer::Plan(plan) => planned(plan),
         TuneAnswer::Nothing => "every setting is that already; nothing was changed".into(),
-        TuneAnswer::Held { id, plan } => held(id, plan),
+        TuneAnswer::Held { id, plan, deadline } => held(id, plan, *deadline),
         TuneAnswer::Kept { id } => {
             format!("{id} is kept until the next boot\nundo: sysdyno tune undo {id}")
         }
@@ -114,14 +114,14 @@ fn change(change: &PlannedChange) -> String {
     text
 }
 
-fn held(id: &str, plan: &Plan) -> String {
+fn held(id: &str, plan: &Plan, deadline: SpanNs) -> String {
     let mut text = String::new();
     for change in plan.effective() {
         let _ = writeln!(text, "{}: {} -> {}", change.key, shown(&change.old), shown(&change.new));
     }
     let _ = write!(
         text,
-        "trial {id} is held; a guardian undoes it at its deadline\nkeep: sysdyno tune commit\nundo: sysdyno tune undo"
+        "trial {id} is held; a guardian undoes it in {deadline}\nkeep: sysdyno tune commit\nundo: sysdyno tune undo"
     );
     text
 }
