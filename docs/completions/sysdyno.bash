@@ -25,6 +25,9 @@ _sysdyno() {
             sysdyno,docs)
                 cmd="sysdyno__subcmd__docs"
                 ;;
+            sysdyno,facts)
+                cmd="sysdyno__subcmd__facts"
+                ;;
             sysdyno,help)
                 cmd="sysdyno__subcmd__help"
                 ;;
@@ -60,6 +63,9 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__help,docs)
                 cmd="sysdyno__subcmd__help__subcmd__docs"
+                ;;
+            sysdyno__subcmd__help,facts)
+                cmd="sysdyno__subcmd__help__subcmd__facts"
                 ;;
             sysdyno__subcmd__help,help)
                 cmd="sysdyno__subcmd__help__subcmd__help"
@@ -191,7 +197,7 @@ _sysdyno() {
 
     case "${cmd}" in
         sysdyno)
-            opts="-h -V --color --help --version demo run load tune probe runs show report completions docs target help"
+            opts="-h -V --color --help --version demo run load tune probe facts runs show report completions docs target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -270,8 +276,46 @@ _sysdyno() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sysdyno__subcmd__facts)
+            opts="-o -h --workload --only --all --fail-if-different --output --runs-dir --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --workload)
+                    COMPREPLY=($(compgen -W "web files memory any" -- "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sysdyno__subcmd__help)
-            opts="demo run load tune probe runs show report completions docs target help"
+            opts="demo run load tune probe facts runs show report completions docs target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -313,6 +357,20 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help__subcmd__docs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__facts)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

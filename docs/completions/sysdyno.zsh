@@ -396,6 +396,27 @@ never\:"Never"))' \
 ':target -- What is probed\: HOST (ICMP), HOST\:PORT (TCP), http\://HOST\[\:PORT\]/PATH or unix\:SOCKET\[\:/PATH\] (HTTP):_default' \
 && ret=0
 ;;
+(facts)
+_arguments "${_arguments_options[@]}" : \
+'--workload=[What the hosts are for, which decides what matters first]:WORKLOAD:((web\:"Many connections and short requests"
+files\:"Many files made, changed and removed"
+memory\:"Data that lie in memory"
+any\:"Any of these"))' \
+'--only=[Only facts of these names; * stands for any characters, as in '\''sysctl.net.*'\'']:GLOB:_default' \
+'-o+[Save the facts as JSON here, to compare them later or elsewhere]:FILE:_files' \
+'--output=[Save the facts as JSON here, to compare them later or elsewhere]:FILE:_files' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--all[Print everything, not only what fits a screen]' \
+'--fail-if-different[End with exit code 1 if the two hosts differ]' \
+'--json[Print one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::hosts -- This host (localhost), a run (its folder, its name, or the end of its name), or a file that -o saved; of two, say what differs \[default\: localhost\]:_files' \
+&& ret=0
+;;
 (runs)
 _arguments "${_arguments_options[@]}" : \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
@@ -557,6 +578,10 @@ esac
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(facts)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (runs)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -602,6 +627,7 @@ _sysdyno_commands() {
 'load:Drive load at a server and report what came back' \
 'tune:Change settings of this host so that they can always be put back' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
+'facts:Say what this host is, or what differs between two hosts' \
 'runs:List the runs that were recorded' \
 'show:Print a recorded run again' \
 'report:Make the HTML report of a recorded run again' \
@@ -627,6 +653,11 @@ _sysdyno__subcmd__docs_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno docs commands' commands "$@"
 }
+(( $+functions[_sysdyno__subcmd__facts_commands] )) ||
+_sysdyno__subcmd__facts_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno facts commands' commands "$@"
+}
 (( $+functions[_sysdyno__subcmd__help_commands] )) ||
 _sysdyno__subcmd__help_commands() {
     local commands; commands=(
@@ -635,6 +666,7 @@ _sysdyno__subcmd__help_commands() {
 'load:Drive load at a server and report what came back' \
 'tune:Change settings of this host so that they can always be put back' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
+'facts:Say what this host is, or what differs between two hosts' \
 'runs:List the runs that were recorded' \
 'show:Print a recorded run again' \
 'report:Make the HTML report of a recorded run again' \
@@ -659,6 +691,11 @@ _sysdyno__subcmd__help__subcmd__demo_commands() {
 _sysdyno__subcmd__help__subcmd__docs_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno help docs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__facts_commands] )) ||
+_sysdyno__subcmd__help__subcmd__facts_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help facts commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__help_commands] )) ||
 _sysdyno__subcmd__help__subcmd__help_commands() {

@@ -12,6 +12,7 @@
 mod analysis;
 pub mod capacity;
 mod curve;
+pub mod facts;
 pub mod fail_if;
 pub mod findings;
 mod format;

@@ -30,7 +30,7 @@ mod watch;
 
 pub use discover::{Listener, allowed_cpus, describe_process, find_listeners, find_target_processes};
 pub use error::{ObserveError, ParseError};
-pub use facts::{all_facts, facts};
+pub use facts::facts;
 pub use roots::Roots;
 pub use sampler::{Sampler, SamplerPlan};
 pub use sampling::{Sampling, SamplingEnd};

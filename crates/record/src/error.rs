@@ -1,4 +1,4 @@
-//! What can go wrong when a run folder is written or read.
+//! What can go wrong when a run folder or a file of facts is written or read.
 
 use std::io;
 use std::path::PathBuf;
@@ -48,6 +48,14 @@ pub enum RecordError {
         known: &'static str,
         /// Version of sysdyno that wrote it.
         written_by: String,
+    },
+    /// A file of facts holds something else, or is of a version that this program does not know.
+    #[error("cannot read facts '{path}': {cause}")]
+    NotFacts {
+        /// The file.
+        path: PathBuf,
+        /// Why it cannot be read; untrusted text is escaped.
+        cause: String,
     },
     /// A value cannot be written so that it can be read again, e.g. because a number in it is not finite.
     #[error("cannot write '{path}': {cause}")]

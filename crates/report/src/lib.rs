@@ -10,6 +10,7 @@
 //! - numbers are formatted in one file per language: [`number`] here, `web/src/number.ts` in the page.
 
 pub mod escape;
+pub mod facts;
 pub mod html;
 pub mod input;
 pub mod json;

@@ -1,9 +1,11 @@
 //! What can be typed. Parser, help, manual page, completions and documentation all come from these definitions.
 
+mod facts;
 mod options;
 mod probe;
 mod tune;
 
+pub use facts::FactsArgs;
 pub use options::{
     CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, RecordOptions,
     TargetOptions, Typed,
@@ -33,7 +35,8 @@ Options that name a variable can be set in the environment, all of them in sysdy
 An option wins over the environment, that over ./sysdyno.toml, and that over
 ~/.config/sysdyno/sysdyno.toml.
 
-Exit codes: 0 done; 1 done, and a check of --fail-if failed, or no probe was answered; 2 wrong use
+Exit codes: 0 done; 1 done, and a check of --fail-if failed, no probe was answered, or hosts
+differ with --fail-if-different; 2 wrong use
 or cannot run; 3 done but not to be trusted, whatever the checks say; 6 a setting could not be made
 durable, nothing was changed; 7 a setting was not restored, somebody else has changed it;
 130 interrupted.";
@@ -63,6 +66,8 @@ pub enum Command {
     Tune(TuneArgs),
     /// Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP
     Probe(ProbeArgs),
+    /// Say what this host is, or what differs between two hosts
+    Facts(FactsArgs),
     /// List the runs that were recorded
     Runs(RunsArgs),
     /// Print a recorded run again

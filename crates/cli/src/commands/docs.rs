@@ -41,6 +41,7 @@ pub fn write(folder: &Path) -> anyhow::Result<Exit> {
     write("cli.md".into(), reference(&root).into_bytes())?;
     write("checks.md".into(), checks().into_bytes())?;
     write("settings.md".into(), settings().into_bytes())?;
+    write("facts.md".into(), facts().into_bytes())?;
     Ok(Exit::Done)
 }
 
@@ -180,6 +181,48 @@ fn settings() -> String {
             let _ = writeln!(text, "- the kernel zeroes `{other}` with it; both are put back together");
         }
         let _ = writeln!(text, "- source: `{}`", tunable.source);
+    }
+    text
+}
+
+const FACTS_HEADER: &str = "\
+# Differences between hosts
+
+Made by `cargo xtask docs` from the definitions in `crates/analyze/src/facts`; not to be edited. `sysdyno facts A B`
+ranks what differs between two hosts by these rules. A weight says how likely a difference matters to a web server, to
+work on many files, and to a server of data in memory: 10 can make a factor between like machines, 0
+is not known to matter. The weights are house values. Of several rules that mean a fact the first one counts; between
+equal weights their order decides. A fact that only one of the hosts could tell weighs half, and two numbers that are
+nearly the same weigh 1. Sources named `Documentation/` and `fs/` are in the kernel's source.
+";
+
+/// The reference of what is known of facts.
+fn facts() -> String {
+    use sysdyno_analyze::facts::{FACT_RULES, LEFT_OUT, NEARLY_SAME};
+    let mut text = format!("{FACTS_HEADER}{}", thresholds(&[NEARLY_SAME]));
+    text.push_str("\n| rule | facts | web | files | memory | what it is, and why it matters | source |\n");
+    text.push_str("|---|---|---|---|---|---|---|\n");
+    for rule in FACT_RULES.iter().copied().flatten() {
+        let (weights, known) = (rule.weights, rule.known);
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {} | {} | {} | {}: {} | {} |",
+            known.rule,
+            rule.patterns.join("` `"),
+            weights.web,
+            weights.files,
+            weights.memory,
+            known.what,
+            known.why,
+            known.source
+        );
+    }
+    text.push_str(
+        "\n## What is left out\n\nThese differ between two looks at one host, or are told elsewhere.\n\n",
+    );
+    text.push_str("| facts | why |\n|---|---|\n");
+    for left_out in LEFT_OUT {
+        let _ = writeln!(text, "| `{}` | {} |", left_out.pattern, left_out.reason);
     }
     text
 }

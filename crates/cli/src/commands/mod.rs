@@ -1,7 +1,9 @@
 //! One file per command.
 
+mod agent;
 mod demo;
 mod docs;
+mod facts;
 mod load;
 mod probe;
 mod record;
@@ -28,6 +30,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Load(args) => load::load(*args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Probe(args) => probe::probe(&args, ui),
+        Command::Facts(args) => facts::facts(&args, ui),
         Command::Runs(args) => show::runs(args, ui),
         Command::Show(args) => show::show(args, ui),
         Command::Report(args) => show::report(args, ui),

@@ -36,7 +36,6 @@ pub fn record(
     ui: &Ui,
     execute: impl FnOnce(&mut LocalAgent, &mut Journal<'_>) -> Result<(), LabError>,
 ) -> anyhow::Result<Exit> {
-    raise_descriptor_limit();
     let signals = Signals::listen().context("cannot listen to signals")?;
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
     let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
@@ -115,23 +114,21 @@ pub fn is_living(pid: u32, start_ticks: u64) -> bool {
     describe_process(pid, ProcessRole::Generator).is_ok_and(|process| process.start_ticks == start_ticks)
 }
 
+/// This program.
+pub fn tool() -> Tool {
+    Tool { version: env!("CARGO_PKG_VERSION").into(), target: env!("SYSDYNO_TARGET").into() }
+}
+
 fn new_run(kind: RunKind) -> anyhow::Result<NewRun> {
     let own = describe_process(std::process::id(), ProcessRole::Generator)?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     Ok(NewRun {
         kind,
-        tool: Tool { version: env!("CARGO_PKG_VERSION").into(), target: env!("SYSDYNO_TARGET").into() },
+        tool: tool(),
         clock: clock::pair(),
         command,
         pid: own.pid,
         pid_start_ticks: own.start_ticks,
         suffix: plan::draw_seed() as u32,
     })
-}
-
-/// Lets this process have as many descriptors as it may; a plan that needs more is told so by its failures.
-fn raise_descriptor_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }

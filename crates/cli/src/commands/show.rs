@@ -91,7 +91,8 @@ fn open(name: Option<&Path>, record: RecordOptions) -> anyhow::Result<Run> {
     Ok(Run::open(&path, &is_living)?)
 }
 
-fn find(name: Option<&Path>, folder: &Path) -> anyhow::Result<PathBuf> {
+/// The folder of a run by its name or the end of it, or the newest one.
+pub(super) fn find(name: Option<&Path>, folder: &Path) -> anyhow::Result<PathBuf> {
     let listed = if folder.exists() { list(folder)? } else { Vec::new() };
     let mut paths = listed.into_iter().map(|listing| listing.path);
     let Some(name) = name.map(|name| name.to_string_lossy().into_owned()) else {

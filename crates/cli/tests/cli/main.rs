@@ -2,6 +2,7 @@
 
 mod crash;
 mod demo;
+mod facts;
 mod fail_if;
 mod hostile;
 mod latency;

@@ -6,6 +6,7 @@
 use super::{Agent, Answer, Link, Notice, Proceed, Request, spin};
 use crate::error::LabError;
 use crate::execute::clock;
+use crate::target::raise_descriptor_limit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
@@ -128,11 +129,16 @@ impl Agent for LocalAgent {
             Request::Facts => Ok(Answer::Facts(sysdyno_observe::facts(&Roots::host()))),
             Request::Describe { endpoint, pids } => describe(&endpoint, &pids).map(Answer::Processes),
             Request::StartSampling { hz, watch, endpoint, threads } => {
+                // Not before, so that the facts tell the limits that this process was given.
+                raise_descriptor_limit();
                 let _aside = Aside::step(threads);
                 self.start_sampling(hz, watch, endpoint)
             }
             Request::StopSampling => self.stop_sampling(link),
-            Request::Load { trial, plan } => self.load(trial, &plan, link),
+            Request::Load { trial, plan } => {
+                raise_descriptor_limit();
+                self.load(trial, &plan, link)
+            }
             Request::Rest { span } => self.rest(span, link),
             Request::Tune(request) => Ok(Answer::Tuned(Box::new(request.carry_out(&mut self.trials)?))),
         }

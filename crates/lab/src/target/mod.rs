@@ -298,7 +298,7 @@ fn spawn<'scope, 'env>(
     })
 }
 
-fn raise_descriptor_limit() {
+pub(crate) fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     // Raising the soft limit to the hard one is always allowed; if it fails, the target accepts fewer connections.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });

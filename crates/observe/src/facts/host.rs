@@ -4,6 +4,7 @@ use super::sheet::{Answer, Sheet, chosen};
 use crate::source::limits::{self, Limit};
 use crate::source::named::Picker;
 use std::path::Path;
+use sysdyno_record::facts::Fact;
 
 pub(super) fn read(sheet: &mut Sheet<'_>) {
     read_texts(sheet);
@@ -170,26 +171,26 @@ fn number_in(text: &str, index: usize) -> Answer<f64> {
 /// Limits of this process, which a server started from the same shell would have too.
 fn read_limits(sheet: &mut Sheet<'_>) {
     let path = sheet.roots.in_proc("self/limits");
-    let number = |limit: Limit| match limit {
-        Limit::At(count) => Ok(count as f64),
-        Limit::Unlimited => Err("there is none".to_owned()),
+    let fact = |limit: Limit| match limit {
+        Limit::At(count) => Fact::Number(count as f64),
+        Limit::Unlimited => Fact::Text("unlimited".to_owned()),
     };
     let mut found = Vec::new();
     let read = sheet.read(&path).and_then(|text| {
         let each = |limit: limits::Named<'_>| {
             let unit = limit.unit.filter(|unit| ["bytes", "seconds", "us"].contains(unit)).unwrap_or("count");
             let name = limit.name.replace(' ', "_");
-            found.push((format!("limits.{name}_soft_{unit}"), number(limit.pair.soft)));
-            found.push((format!("limits.{name}_hard_{unit}"), number(limit.pair.hard)));
+            found.push((format!("limits.{name}_soft_{unit}"), fact(limit.pair.soft)));
+            found.push((format!("limits.{name}_hard_{unit}"), fact(limit.pair.hard)));
         };
         limits::parse(text.as_bytes(), each).map_err(|error| error.to_string())
     });
     if let Err(reason) = read {
         found = ["soft", "hard"]
-            .map(|kind| (format!("limits.open_files_{kind}_count"), Err(reason.clone())))
+            .map(|kind| (format!("limits.open_files_{kind}_count"), Fact::Unavailable(reason.clone())))
             .into();
     }
-    found.into_iter().for_each(|(name, limit)| sheet.number(name, limit));
+    found.into_iter().for_each(|(name, limit)| sheet.insert(name, limit));
 }
 
 fn read_distribution(sheet: &mut Sheet<'_>) {

@@ -17,19 +17,8 @@ use crate::roots::Roots;
 use sheet::Sheet;
 use sysdyno_record::facts::HostFacts;
 
-/// Reads the facts of a host, of its settings those that matter to a server. *Cost*: some hundred small files.
+/// Reads the facts of a host. *Cost*: some thousand small files.
 pub fn facts(roots: &Roots) -> HostFacts {
-    read(roots).into_facts()
-}
-
-/// Reads the facts of a host with all settings that can be read. *Cost*: some thousand small files.
-pub fn all_facts(roots: &Roots) -> HostFacts {
-    let mut sheet = read(roots);
-    sysctl::read_all(&mut sheet);
-    sheet.into_facts()
-}
-
-fn read(roots: &Roots) -> Sheet<'_> {
     let mut sheet = Sheet::new(roots);
     cpu::read(&mut sheet);
     host::read(&mut sheet);
@@ -38,7 +27,7 @@ fn read(roots: &Roots) -> Sheet<'_> {
     storage::read(&mut sheet);
     filesystem::read(&mut sheet);
     sysctl::read(&mut sheet);
-    sheet
+    sheet.into_facts()
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ impl<'a> Sheet<'a> {
         self.insert(name.into(), finite.map_or_else(Fact::Unavailable, Fact::Number));
     }
 
-    fn insert(&mut self, name: String, fact: Fact) {
+    /// Writes a fact whose text is one clean line.
+    pub(super) fn insert(&mut self, name: String, fact: Fact) {
         if self.facts.facts.len() < MAX_FACTS {
             self.facts.facts.insert(clean(&name), fact);
         }

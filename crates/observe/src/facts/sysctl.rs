@@ -1,4 +1,5 @@
-//! Facts of the kernel's settings: those that matter to a server's capacity, or all that can be read.
+//! Facts of the kernel's settings: all that can be read, and of those that matter to a server's capacity also why one
+//! cannot.
 //!
 //! Left out are secrets, what names a machine, counters and other values that change by themselves, and files that do
 //! something when they are read.
@@ -12,6 +13,7 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
         let path = sheet.roots.in_proc("sys").join(name.replace('.', "/"));
         read_setting(sheet, name, &path);
     }
+    read_all(sheet);
 }
 
 fn read_setting(sheet: &mut Sheet<'_>, name: &str, path: &Path) {
@@ -54,8 +56,8 @@ const MAX_DEPTH: usize = 8;
 /// At most this many settings are listed.
 const MAX_SETTINGS: usize = 12_000;
 
-/// Reads all settings.
-pub(super) fn read_all(sheet: &mut Sheet<'_>) {
+/// Reads whatever is there.
+fn read_all(sheet: &mut Sheet<'_>) {
     let root = sheet.roots.in_proc("sys");
     let mut waiting = vec![(root.clone(), String::new(), 0)];
     let mut left = MAX_SETTINGS;
@@ -79,7 +81,7 @@ pub(super) fn read_all(sheet: &mut Sheet<'_>) {
     }
 }
 
-/// Settings by their usual names. Those of `net` are of this process's network namespace.
+/// Settings that are told of even where they are missing. Those of `net` are of this process's network namespace.
 const NAMES: &[&str] = &[
     "fs.aio-max-nr",
     "fs.epoll.max_user_watches",

@@ -9,6 +9,7 @@
 //!
 //! Source: the format is `docs/formats/run.md`.
 
+mod facts;
 mod folder;
 mod latency;
 mod lines;
@@ -19,6 +20,7 @@ mod run;
 mod verify;
 mod writer;
 
+pub use facts::{read_facts, read_run_facts};
 pub use listing::{RunListing, list};
 pub use redact::redacted_command;
 pub use run::{Run, Trial};
@@ -32,6 +34,9 @@ pub const MAX_LOG_BYTES: u64 = 1 << 30;
 
 /// Most that is read of a file that is one JSON document. Unit: bytes.
 pub const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
+
+/// Most that is read of facts. Unit: bytes.
+pub const MAX_FACTS_BYTES: u64 = 16 << 20;
 
 /// Most that is read of the manifest. Unit: bytes.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;

@@ -13,6 +13,7 @@ mod verdict;
 mod work;
 
 pub(crate) use answer::ending;
+pub(crate) use screen::wrap;
 pub use style::{Style, Tone};
 
 use crate::input::ReportInput;

@@ -143,7 +143,7 @@ impl Screen {
 }
 
 /// Breaks text at spaces into at most `lines_max` lines of `columns`; the last one is cut with `…` if it must be.
-pub(super) fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() && lines.len() < lines_max {

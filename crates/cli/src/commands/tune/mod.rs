@@ -3,16 +3,14 @@
 mod guard;
 mod text;
 
+use super::agent;
 use crate::args::{TuneArgs, TuneCommand};
 use crate::exit::Exit;
 use crate::ui::Ui;
 use anyhow::{Context, anyhow, bail};
 use std::path::PathBuf;
 use sysdyno_lab::LabError;
-use sysdyno_lab::agent::{
-    Agent, Answer, Lasts, Link, LocalAgent, Notice, Proceed, Request, TrialKind, TuneAnswer, TuneRequest,
-    TuneTask,
-};
+use sysdyno_lab::agent::{Answer, Lasts, Request, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 use sysdyno_record::units::SpanNs;
 use sysdyno_tune::{Change, Phase, Recovery, Roots, StateFolder, TUNABLES, Tunable, TuneError};
 
@@ -75,7 +73,7 @@ impl Place {
     /// Has the agent do it, prints the answer, and says how it ended.
     fn ask(&self, task: TuneTask, ui: &Ui) -> anyhow::Result<Exit> {
         let request = TuneRequest { root: self.root.clone(), state: self.state.clone(), task };
-        match LocalAgent::default().call(Request::Tune(Box::new(request)), &mut Silent) {
+        match agent::ask(Request::Tune(Box::new(request))) {
             Ok(Answer::Tuned(answer)) => {
                 ui.print(&if self.is_json { json(&answer)? } else { text::answer(&answer) });
                 Ok(exit(&answer))
@@ -149,19 +147,6 @@ fn list(part: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Result<Exit> {
         found.into_iter().map(text::described).collect::<Vec<_>>().join("\n")
     });
     Ok(Exit::Done)
-}
-
-/// The other side of an agent that has nothing to tell before it is done.
-struct Silent;
-
-impl Link for Silent {
-    fn notice(&mut self, _: Notice) -> Result<(), LabError> {
-        Ok(())
-    }
-
-    fn tick(&mut self) -> Proceed {
-        Proceed::Continue
-    }
 }
 
 /// The word for a phase.

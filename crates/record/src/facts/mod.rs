@@ -3,6 +3,12 @@
 //! Facts are a flat table, ordered and typed by name, so that two hosts can be compared line by line. A fact that could
 //! not be read carries the reason in place of the value.
 
+mod comparison;
+mod document;
+
+pub use comparison::{FactDifference, FactsComparison, KnownFact, LeftOutFact, Workload};
+pub use document::{COMPARISON_SCHEMA, FactsDocument, SCHEMA};
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,0 +1,40 @@
+//! Facts that differ between two looks at the same host, or that another fact tells already.
+
+use super::pattern;
+
+/// Which facts say nothing when they differ.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// Names of the facts; `*` stands for any characters.
+    pub pattern: &'static str,
+    /// Why they say nothing, in a phrase.
+    pub reason: &'static str,
+}
+
+const fn left_out(pattern: &'static str, reason: &'static str) -> LeftOut {
+    LeftOut { pattern, reason }
+}
+
+/// All of them.
+pub const LEFT_OUT: &[LeftOut] = &[
+    left_out("kernel.boot_id", "drawn at every boot"),
+    left_out("kernel.uptime_seconds", "grows by itself"),
+    left_out("load.*", "what ran just then"),
+    left_out("sysctl.kernel.arch", "told as kernel.architecture"),
+    left_out("sysctl.kernel.osrelease", "told as kernel.release"),
+    left_out("sysctl.kernel.version", "told as kernel.version"),
+    left_out("sysctl.kernel.perf_event_max_sample_rate", "the kernel lowers it by itself"),
+    left_out("sysctl.kernel.hung_task_detect_count", "a counter"),
+    left_out("sysctl.kernel.hung_task_warnings", "the kernel counts it down"),
+    left_out("sysctl.kernel.sched_domain.*", "the kernel adapts it by itself"),
+    left_out("sysctl.debug.*", "state, not a setting"),
+    left_out("sysctl.fs.quota.*", "counters"),
+    left_out("sysctl.fs.xfs.stats_clear", "an action, not a setting"),
+    left_out("sysctl.net.ipv4.route.flush", "an action, not a setting"),
+    left_out("sysctl.net.ipv6.route.flush", "an action, not a setting"),
+];
+
+/// Why a fact says nothing; `None`: it says something.
+pub fn reason(name: &str) -> Option<&'static str> {
+    LEFT_OUT.iter().find(|entry| pattern::matches(entry.pattern, name)).map(|entry| entry.reason)
+}

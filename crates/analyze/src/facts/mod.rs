@@ -1,0 +1,151 @@
+//! What differs between two hosts, in the order in which it is likely to matter to a workload.
+//!
+//! Facts are compared by name; interrupt lines, whose numbers are drawn at boot, by their device. An object (interface,
+//! disk, file system, interrupt) that only one host has is one difference, not one for each of its facts. What no rule
+//! knows comes last; nothing is dropped but what says nothing ([`LEFT_OUT`]), and that is counted.
+
+mod left_out;
+mod pattern;
+mod rules;
+
+#[cfg(test)]
+mod tests;
+
+pub use left_out::{LEFT_OUT, LeftOut};
+pub use pattern::matches;
+pub use rules::{FACT_RULES, FactRule, Weights};
+
+use crate::threshold::{HOUSE, Threshold};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use sysdyno_record::facts::{Fact, FactDifference, FactsComparison, HostFacts, LeftOutFact, Workload};
+
+/// Numbers that are closer than this weigh 1: firmware takes some of the memory of like machines.
+pub const NEARLY_SAME: Threshold =
+    Threshold::new("difference of two numbers that hardly matters", 0.01, "ratio", HOUSE);
+
+/// First words of facts that belong to an object, whose name is what stands between them and the last word.
+const OBJECTS: &[&str] = &["disk", "filesystem", "irq", "nic", "numa"];
+
+/// A difference with its place among those of the same weight.
+struct Ranked {
+    difference: FactDifference,
+    place: usize,
+}
+
+/// Compares the facts of two hosts.
+pub fn compare(a: &HostFacts, b: &HostFacts, workload: Workload) -> FactsComparison {
+    let (a, b) = (by_device(a), by_device(b));
+    let (objects_a, objects_b) = (objects(&a), objects(&b));
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let mut ranked = Vec::new();
+    let mut left_out = Vec::new();
+    let mut same_count = 0;
+    for name in names {
+        let (one, other) = (a.get(name), b.get(name));
+        let is_of_lone_object = object(name)
+            .is_some_and(|object| objects_a.contains_key(object) != objects_b.contains_key(object));
+        if is_same(one, other) {
+            same_count += 1;
+        } else if let Some(reason) = left_out::reason(name) {
+            left_out.push(LeftOutFact { name: name.clone(), reason });
+        } else if !is_of_lone_object {
+            ranked.push(rank(name, one.cloned(), other.cloned(), workload));
+        }
+    }
+    for (object, facts_count) in lone(&objects_a, &objects_b) {
+        ranked.push(rank(object, Some(there(facts_count)), None, workload));
+    }
+    for (object, facts_count) in lone(&objects_b, &objects_a) {
+        ranked.push(rank(object, None, Some(there(facts_count)), workload));
+    }
+    ranked.sort_by_cached_key(|ranked| {
+        (Reverse(ranked.difference.weight), ranked.place, ranked.difference.name.clone())
+    });
+    let differences = ranked.into_iter().map(|ranked| ranked.difference).collect();
+    FactsComparison { workload, differences, same_count, left_out }
+}
+
+/// How much a difference of this fact would matter to a workload, from 0 to 10.
+pub fn weight(name: &str, workload: Workload) -> u8 {
+    rules::find(name).map_or(0, |(_, rule)| rule.weights.of(workload))
+}
+
+/// Objects of the one host of which something is known and that the other lacks.
+fn lone<'a>(
+    ours: &'a BTreeMap<&str, u64>,
+    theirs: &'a BTreeMap<&str, u64>,
+) -> impl Iterator<Item = (&'a str, u64)> {
+    let lone = ours.iter().filter(|(object, count)| **count > 0 && !theirs.contains_key(*object));
+    lone.map(|(object, count)| (*object, *count))
+}
+
+fn there(facts_count: u64) -> Fact {
+    Fact::Text(if facts_count == 1 { "1 fact".into() } else { format!("{facts_count} facts") })
+}
+
+/// A fact that is missing on both sides is the same, whatever the reasons.
+fn is_same(a: Option<&Fact>, b: Option<&Fact>) -> bool {
+    let known = |fact: Option<&Fact>| fact.filter(|fact| !matches!(fact, Fact::Unavailable(_))).cloned();
+    known(a) == known(b)
+}
+
+fn rank(name: &str, a: Option<Fact>, b: Option<Fact>, workload: Workload) -> Ranked {
+    let found = rules::find(name);
+    let full = found.map_or(0, |(_, rule)| rule.weights.of(workload));
+    let is_unavailable = |fact: &Option<Fact>| matches!(fact, Some(Fact::Unavailable(_)));
+    let weight = match (&a, &b) {
+        (Some(Fact::Number(one)), Some(Fact::Number(other))) if is_near(*one, *other) => full.min(1),
+        // It may be the same, and only not to be read.
+        _ if is_unavailable(&a) || is_unavailable(&b) => full.div_ceil(2),
+        _ => full,
+    };
+    let known = found.map(|(_, rule)| rule.known);
+    let place = found.map_or(usize::MAX, |(place, _)| place);
+    Ranked { difference: FactDifference { name: name.to_owned(), a, b, weight, known }, place }
+}
+
+fn is_near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= NEARLY_SAME.value * one.abs().max(other.abs())
+}
+
+/// `nic.eth0` of `nic.eth0.mtu_bytes`; `None` of a fact that belongs to no object.
+fn object(name: &str) -> Option<&str> {
+    let (object, _) = name.rsplit_once('.')?;
+    let (kind, rest) = object.split_once('.')?;
+    (OBJECTS.contains(&kind) && !rest.is_empty()).then_some(object)
+}
+
+/// Objects, and how many facts that are known each has.
+fn objects(facts: &BTreeMap<String, Fact>) -> BTreeMap<&str, u64> {
+    let mut found = BTreeMap::new();
+    for (name, fact) in facts {
+        if let Some(object) = object(name) {
+            *found.entry(object).or_default() += u64::from(!matches!(fact, Fact::Unavailable(_)));
+        }
+    }
+    found
+}
+
+/// The facts with `irq.41.cpus` and its device `PCI-MSI 2-edge eth0-rx` as `irq.eth0-rx.cpus`.
+fn by_device(facts: &HostFacts) -> BTreeMap<String, Fact> {
+    let mut out = BTreeMap::new();
+    let mut lines: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (name, fact) in &facts.facts {
+        let line = name.strip_prefix("irq.").and_then(|rest| rest.split_once('.'));
+        let Some((number, what)) = line else {
+            out.insert(name.clone(), fact.clone());
+            continue;
+        };
+        let device = facts.text(&format!("irq.{number}.device"));
+        let device = device.and_then(|text| text.split_whitespace().next_back());
+        if let (Some(device), "cpus", Fact::Text(cpus)) = (device, what, fact) {
+            lines.entry(format!("irq.{device}.cpus")).or_default().push(cpus);
+        }
+    }
+    for (name, mut cpus) in lines {
+        cpus.sort_unstable();
+        out.insert(name, Fact::Text(cpus.join("; ")));
+    }
+    out
+}
