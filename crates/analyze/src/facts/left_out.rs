@@ -26,6 +26,8 @@ pub const LEFT_OUT: &[LeftOut] = &[
     left_out("sysctl.kernel.perf_event_max_sample_rate", "the kernel lowers it by itself"),
     left_out("sysctl.kernel.hung_task_detect_count", "a counter"),
     left_out("sysctl.kernel.hung_task_warnings", "the kernel counts it down"),
+    left_out("sysctl.kernel.cad_pid", "a process"),
+    left_out("sysctl.kernel.*_next_id", "what was made last"),
     left_out("sysctl.kernel.sched_domain.*", "the kernel adapts it by itself"),
     left_out("sysctl.debug.*", "state, not a setting"),
     left_out("sysctl.fs.quota.*", "counters"),

@@ -1,9 +1,10 @@
 //! What differs between two hosts, in the order in which it is likely to matter to a workload.
 //!
-//! Facts are compared by name; interrupt lines, whose numbers are drawn at boot, by their device. An object (interface,
-//! disk, file system, interrupt) that only one host has is one difference, not one for each of its facts. What no rule
-//! knows comes last; nothing is dropped but what says nothing ([`LEFT_OUT`]), and that is counted.
+//! Facts are compared by name, once names that are drawn by chance are aligned (`aligned`). An object (interface, disk,
+//! file system, interrupt) that only one host has is one difference, not one for each of its facts. What no rule knows
+//! comes last; nothing is dropped but what says nothing ([`LEFT_OUT`]), and that is counted.
 
+mod aligned;
 mod left_out;
 mod pattern;
 mod rules;
@@ -15,6 +16,8 @@ pub use left_out::{LEFT_OUT, LeftOut};
 pub use pattern::matches;
 pub use rules::{FACT_RULES, FactRule, Weights};
 
+use aligned::{aligned, object};
+
 use crate::threshold::{HOUSE, Threshold};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,9 +27,6 @@ use sysdyno_record::facts::{Fact, FactDifference, FactsComparison, HostFacts, Le
 pub const NEARLY_SAME: Threshold =
     Threshold::new("difference of two numbers that hardly matters", 0.01, "ratio", HOUSE);
 
-/// First words of facts that belong to an object, whose name is what stands between them and the last word.
-const OBJECTS: &[&str] = &["disk", "filesystem", "irq", "nic", "numa"];
-
 /// A difference with its place among those of the same weight.
 struct Ranked {
     difference: FactDifference,
@@ -35,7 +35,7 @@ struct Ranked {
 
 /// Compares the facts of two hosts.
 pub fn compare(a: &HostFacts, b: &HostFacts, workload: Workload) -> FactsComparison {
-    let (a, b) = (by_device(a), by_device(b));
+    let [a, b] = aligned(a, b);
     let (objects_a, objects_b) = (objects(&a), objects(&b));
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let mut ranked = Vec::new();
@@ -109,13 +109,6 @@ fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= NEARLY_SAME.value * one.abs().max(other.abs())
 }
 
-/// `nic.eth0` of `nic.eth0.mtu_bytes`; `None` of a fact that belongs to no object.
-fn object(name: &str) -> Option<&str> {
-    let (object, _) = name.rsplit_once('.')?;
-    let (kind, rest) = object.split_once('.')?;
-    (OBJECTS.contains(&kind) && !rest.is_empty()).then_some(object)
-}
-
 /// Objects, and how many facts that are known each has.
 fn objects(facts: &BTreeMap<String, Fact>) -> BTreeMap<&str, u64> {
     let mut found = BTreeMap::new();
@@ -125,27 +118,4 @@ fn objects(facts: &BTreeMap<String, Fact>) -> BTreeMap<&str, u64> {
         }
     }
     found
-}
-
-/// The facts with `irq.41.cpus` and its device `PCI-MSI 2-edge eth0-rx` as `irq.eth0-rx.cpus`.
-fn by_device(facts: &HostFacts) -> BTreeMap<String, Fact> {
-    let mut out = BTreeMap::new();
-    let mut lines: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (name, fact) in &facts.facts {
-        let line = name.strip_prefix("irq.").and_then(|rest| rest.split_once('.'));
-        let Some((number, what)) = line else {
-            out.insert(name.clone(), fact.clone());
-            continue;
-        };
-        let device = facts.text(&format!("irq.{number}.device"));
-        let device = device.and_then(|text| text.split_whitespace().next_back());
-        if let (Some(device), "cpus", Fact::Text(cpus)) = (device, what, fact) {
-            lines.entry(format!("irq.{device}.cpus")).or_default().push(cpus);
-        }
-    }
-    for (name, mut cpus) in lines {
-        cpus.sort_unstable();
-        out.insert(name, Fact::Text(cpus.join("; ")));
-    }
-    out
 }

@@ -143,3 +143,35 @@ fn names_and_values_of_any_kind_are_compared() {
     assert!(comparison.differences.len() >= odd.len() - 4);
     assert_eq!(compare(&host(&facts), &host(&facts), Workload::Any).differences, []);
 }
+
+#[test]
+fn the_only_interface_is_the_same_under_another_name() {
+    let host_of = |name: &str, driver: &str| {
+        let names = [
+            format!("nic.{name}.driver"),
+            format!("nic.{name}.mtu_bytes"),
+            format!("sysctl.net.ipv4.conf.{name}.rp_filter"),
+            "nic.lo.mtu_bytes".to_owned(),
+        ];
+        let facts = [text(driver), Fact::Number(1500.0), Fact::Number(2.0), Fact::Number(65_536.0)];
+        HostFacts { facts: names.into_iter().zip(facts).collect() }
+    };
+    let comparison = compare(&host_of("eth0", "ixgbe"), &host_of("ens3", "mlx5_core"), Workload::Web);
+    assert_eq!(names(&comparison), ["nic.eth0|ens3.driver"]);
+    assert_eq!(comparison.same_count, 3);
+    let mut two = host_of("ens3", "ixgbe");
+    two.facts.extend(host_of("ens4", "ixgbe").facts);
+    let comparison = compare(&host_of("eth0", "ixgbe"), &two, Workload::Web);
+    let found: BTreeSet<&str> = names(&comparison).into_iter().collect();
+    let settings = ["ens3", "ens4", "eth0"].map(|name| format!("sysctl.net.ipv4.conf.{name}"));
+    let expected =
+        ["nic.ens3", "nic.ens4", "nic.eth0"].into_iter().chain(settings.iter().map(String::as_str));
+    assert_eq!(found, expected.collect());
+}
+
+#[test]
+fn a_disk_without_a_driver_of_its_own_is_paired_and_an_interface_without_a_device_is_not() {
+    let a = host(&[("disk.sda.scheduler", text("none")), ("nic.veth1.mtu_bytes", Fact::Number(1500.0))]);
+    let b = host(&[("disk.vda.scheduler", text("none")), ("nic.br0.mtu_bytes", Fact::Number(1500.0))]);
+    assert_eq!(names(&compare(&a, &b, Workload::Files)), ["nic.br0", "nic.veth1"]);
+}

@@ -86,7 +86,7 @@ fn help_goes_to_stdout_and_names_the_commands() {
     for arguments in [&["--help"][..], &["help"]] {
         let outcome = run(arguments);
         outcome.expect_code(0);
-        for command in ["run", "load", "probe", "demo", "show", "report", "runs"] {
+        for command in ["run", "load", "probe", "demo", "facts", "show", "report", "runs"] {
             assert!(outcome.stdout.contains(command), "'{command}' is not in {outcome}");
         }
         assert_eq!(outcome.stderr, "");

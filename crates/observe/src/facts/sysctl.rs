@@ -29,13 +29,17 @@ fn read_setting(sheet: &mut Sheet<'_>, name: &str, path: &Path) {
 /// random numbers and addresses.
 const LEFT_OUT_FOLDERS: &[&str] = &["fs/binfmt_misc", "kernel/random", "lnet"];
 
-/// Files that are left out, wherever they are: secrets, names, values that change by themselves (the second group), and
-/// what acts when it is read (`stat_refresh`).
+/// Files that are left out, wherever they are: secrets, names, command lines that may hold such, values that change by
+/// themselves (the second group), and what acts when it is read (`stat_refresh`).
 const LEFT_OUT: &[&str] = &[
+    "core_pattern",
     "domainname",
     "hostid",
     "hostname",
+    "hotplug",
+    "modprobe",
     "netdev_rss_key",
+    "poweroff_cmd",
     "stable_secret",
     "tcp_fastopen_key",
     "aio-nr",

@@ -31,6 +31,7 @@ fn all_settings_are_listed_but_for_secrets_and_what_acts_when_read() {
     for secret in [
         "kernel/random/uuid",
         "kernel/hostname",
+        "kernel/core_pattern",
         "net/ipv4/tcp_fastopen_key",
         "net/core/netdev_rss_key",
         "net/ipv6/conf/eth0/stable_secret",
