@@ -1,6 +1,6 @@
 //! `sysdyno facts`: what a host is, and what differs between two.
 
-use crate::rig::program::Program;
+use crate::rig::program::{Program, Running};
 use crate::rig::{find_program, skip, wait_until};
 use serde_json::Value;
 use std::path::Path;
@@ -61,6 +61,18 @@ fn a_host_does_not_differ_from_itself_nor_from_its_run() {
     let outcome = program.run(["facts", name, path, "--fail-if-different", "--only", "limits.*"]);
     outcome.expect_code(0);
     assert!(outcome.stdout.contains("\nA is run "), "{outcome}");
+}
+
+#[test]
+fn a_run_records_the_descriptor_limit_that_it_was_given() {
+    let program = Program::new();
+    let url = format!("http://{}/", crate::rig::hostile::closed_port());
+    let load = ["load", &url, "--warmup", "0s", "--requests", "1", "--json"];
+    Running::start(program.command_after("ulimit -Sn 500", load)).finish(Duration::from_secs(30));
+    let run = program.run_folder().expect("a run was recorded");
+    let run = run.to_str().expect("is text");
+    let outcome = program.run(["facts", run, "--only", "limits.open_files_soft_count"]);
+    assert_eq!(outcome.stdout, "limits\n  open_files_soft_count  500\n", "{outcome}");
 }
 
 #[test]
