@@ -176,6 +176,7 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
         probe: None,
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,
+        stamps: StampChoice::Kernel,
     }
 }
 

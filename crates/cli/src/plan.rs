@@ -12,7 +12,8 @@ use sysdyno_load::probe::{self, Probe, ProbeJob, ProbeTarget, Way};
 use sysdyno_load::target::is_home;
 use sysdyno_record::plan::{
     Arrival, Deadlines, ExpectedHeader, HardStops, HeaderField, IoChoice, KeepAlive, LoadPlan, Objective,
-    PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, SpinChoice, Validators,
+    PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, SpinChoice, StampChoice,
+    Validators,
 };
 use sysdyno_record::probe::{ProbeKind, ProbePlan};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs};
@@ -223,6 +224,7 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
         probe: None,
         io: options.io.map_or(IoChoice::Auto, IoChoice::from),
         spin: options.spin.map_or(SpinChoice::Auto, SpinChoice::from),
+        stamps: options.stamps.map_or(StampChoice::Kernel, StampChoice::from),
     })
 }
 

@@ -96,7 +96,7 @@ combine! {
     RecordOptions { runs_dir }
     TargetOptions {
         method, header, body_file, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,
-        timeout, connect_timeout, idle_timeout, no_keepalive, requests_per_connection, threads, io, spin, seed,
+        timeout, connect_timeout, idle_timeout, no_keepalive, requests_per_connection, threads, io, spin, stamps, seed,
         watch_pid,
     }
 }

@@ -76,6 +76,20 @@ pub struct LoadPlan {
     /// Whether the generator spins rather than sleeps before what is due.
     #[serde(default)]
     pub spin: SpinChoice,
+    /// Which instant counts as that of a response's last byte.
+    #[serde(default)]
+    pub stamps: StampChoice,
+}
+
+/// Which instant counts as that of a response's last byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StampChoice {
+    /// When the kernel got the packet, so that the generator's own delays are not part of any latency; over TCP only.
+    #[default]
+    Kernel,
+    /// When the generator read it.
+    User,
 }
 
 /// Whether the generator spins rather than sleeps before what is due, in an open load.

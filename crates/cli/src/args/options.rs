@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use sysdyno_analyze::fail_if::{FailIf, FailIfError};
-use sysdyno_record::plan::{Arrival, IoChoice, Objective, SpinChoice};
+use sysdyno_record::plan::{Arrival, IoChoice, Objective, SpinChoice, StampChoice};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs, UnitError};
 
 /// A value that is typed as text with its unit, on the command line and in files alike.
@@ -88,6 +88,9 @@ pub struct TargetOptions {
     /// Spin before what is due in an open load, instead of sleeping [default: where the server runs on other CPUs]
     #[arg(long, value_enum, env = "SYSDYNO_SPIN")]
     pub spin: Option<SpinOption>,
+    /// Which instant ends a latency: when the kernel got the response, or when it was read [default: kernel]
+    #[arg(long, value_enum, env = "SYSDYNO_STAMPS")]
+    pub stamps: Option<StampOption>,
     /// Seed of arrivals and orders [default: drawn, and recorded]
     #[arg(long, value_name = "N", env = "SYSDYNO_SEED")]
     pub seed: Option<u64>,
@@ -256,6 +259,25 @@ impl From<SpinOption> for SpinChoice {
             SpinOption::Auto => SpinChoice::Auto,
             SpinOption::On => SpinChoice::On,
             SpinOption::Off => SpinChoice::Off,
+        }
+    }
+}
+
+/// Which instant ends a latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StampOption {
+    /// When the kernel got the packet; over TCP
+    Kernel,
+    /// When the generator read it
+    User,
+}
+
+impl From<StampOption> for StampChoice {
+    fn from(option: StampOption) -> StampChoice {
+        match option {
+            StampOption::Kernel => StampChoice::Kernel,
+            StampOption::User => StampChoice::User,
         }
     }
 }

@@ -17,6 +17,35 @@ pub(super) fn thread_cpu_ns() -> u64 {
     read(ClockId::ThreadCPUTime).0
 }
 
+/// What the clock of the kernel's time stamps is ahead of [`now`]; it changes when somebody sets the clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WallOffset {
+    /// Unit: nanoseconds.
+    offset_ns: u64,
+    read_at: MonoNs,
+}
+
+/// How long an offset is good. Unit: nanoseconds.
+const OFFSET_AGE_NS: u64 = 10_000_000;
+
+impl WallOffset {
+    /// Reads the two clocks again if it is time to.
+    #[inline]
+    pub(super) fn refresh(&mut self, now: MonoNs) {
+        if now.since(self.read_at) >= OFFSET_AGE_NS || self.read_at == MonoNs(0) {
+            let (before, wall, after) = (self::now(), read(ClockId::Realtime), self::now());
+            self.offset_ns = wall.0.saturating_sub(before.0.midpoint(after.0));
+            self.read_at = now;
+        }
+    }
+
+    /// The instant of a stamp on [`now`]'s clock.
+    #[inline]
+    pub(super) fn to_mono(self, stamp_ns: u64) -> MonoNs {
+        MonoNs(stamp_ns.saturating_sub(self.offset_ns))
+    }
+}
+
 fn read(clock: ClockId) -> MonoNs {
     let at = clock_gettime(clock);
     MonoNs(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)

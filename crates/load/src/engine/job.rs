@@ -6,7 +6,7 @@ use crate::http1::{RequestBytes, Rules};
 use crate::io::Route;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sysdyno_record::load::{FailureClass, LearntBody};
-use sysdyno_record::plan::{KeepAlive, LoadPlan, PhaseEnd};
+use sysdyno_record::plan::{Endpoint, KeepAlive, LoadPlan, PhaseEnd, StampChoice};
 
 /// The plan in the form that the hot path needs.
 #[derive(Debug)]
@@ -38,6 +38,7 @@ impl<'a> Job<'a> {
             endpoint: plan.target.endpoint.clone(),
             messages: [request.keep, request.last],
             is_single: requests_per_connection == 1,
+            stamps: plan.stamps == StampChoice::Kernel && matches!(plan.target.endpoint, Endpoint::Tcp(_)),
         };
         Ok(Job {
             plan,

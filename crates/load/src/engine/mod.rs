@@ -17,6 +17,7 @@ mod deadline;
 mod gaps;
 mod job;
 mod merge;
+mod pace;
 mod spin;
 mod summary;
 mod tally;
@@ -171,7 +172,7 @@ impl Seat {
             Ok(io) => io,
             Err(error) => return say(Message::Failed(error)),
         };
-        let timer_error = clock::measure_timer_error(|span| io.wait(span));
+        let timer_error = clock::measure_timer_error(|span| io.wait(span, 1));
         let mut worker = Worker::new(io, job, self.share, self.spares, timer_error.p99_ns);
         worker.dial_all();
         say(Message::Ready(timer_error));

@@ -39,6 +39,7 @@ fn has_uring() -> bool {
         endpoint: Endpoint::Tcp(([127, 0, 0, 1], 1).into()),
         messages: [b"a".as_slice().into(), b"b".as_slice().into()],
         is_single: false,
+        stamps: true,
     };
     let chosen = BackEnd::choose(IoChoice::Uring, 1, &route);
     chosen.inspect_err(|error| eprintln!("skipped: {error}")).is_ok()
@@ -108,6 +109,7 @@ fn plan(io: IoChoice, url: &str) -> LoadPlan {
         probe: None,
         io,
         spin: SpinChoice::Off,
+        stamps: StampChoice::Kernel,
     }
 }
 

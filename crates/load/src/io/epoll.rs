@@ -6,14 +6,18 @@
 //! Waiting uses `epoll_pwait2`, whose time-out is in nanoseconds; on kernels before 5.11 it is in milliseconds, which the
 //! engine finds when it measures its timer.
 
-use super::{Completion, Io, Message, Route, Send, Slot, Submitted};
+use super::{Completion, Io, Message, NO_CONGESTION_CONTROL, Route, Send, Slot, Submitted, TICK};
 use crate::error::LoadError;
 use crate::sys::epoll::{self as sys, Event};
+use crate::sys::stamp;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
 use std::time::Duration;
 use sysdyno_record::plan::Endpoint;
 
@@ -22,6 +26,9 @@ const RECEIVE_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Events that one wait takes at most.
 const EVENTS_COUNT: usize = 256;
+
+/// Stands for the timer among the slots.
+const TICK_SLOT: Slot = Slot::MAX;
 
 /// The epoll back end of one thread.
 pub(crate) struct Epoll {
@@ -33,6 +40,11 @@ pub(crate) struct Epoll {
     /// The event that is being worked off, with the flags that are left of it.
     current: Current,
     buffer: Box<[u8]>,
+    stamp_ns: u64,
+    /// The timer behind the ticks; `None` inside if there cannot be one.
+    ticks: Option<Option<OwnedFd>>,
+    /// Keeps the kernel stamping.
+    _stamping: Option<OwnedFd>,
 }
 
 #[derive(Default)]
@@ -66,12 +78,19 @@ impl Epoll {
         Ok(if is_connecting { Submitted::Pending } else { Submitted::Complete })
     }
 
+    /// Whether the ticks come that end a wait without a time-out; begins them with the first question.
+    fn has_ticks(&mut self) -> bool {
+        if self.ticks.is_none() {
+            let made = make_ticks(&self.epoll);
+            self.ticks = Some(made.ok());
+        }
+        self.ticks.as_ref().is_some_and(Option::is_some)
+    }
+
     /// Waits on a kernel that knows milliseconds only.
     fn wait_milliseconds(&mut self, timeout: Duration) {
-        let timeout = rustix::time::Timespec {
-            tv_sec: timeout.as_secs() as i64,
-            tv_nsec: i64::from(timeout.subsec_nanos()),
-        };
+        let timeout =
+            Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) };
         let mut events: Vec<epoll::Event> = Vec::with_capacity(EVENTS_COUNT);
         let _ = epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&timeout));
         self.events.extend(events.iter().map(|event| {
@@ -87,12 +106,22 @@ impl Epoll {
             let data = event.u64;
             let flags = EventFlags::from_bits_retain(event.events);
             let current = Current { slot: data as u32, generation: (data >> 32) as u32, flags };
-            if self.is_alive(current) {
+            if current.slot == TICK_SLOT {
+                self.tick();
+            } else if self.is_alive(current) {
                 self.current = current;
                 return true;
             }
         }
         false
+    }
+
+    /// Lets the next tick come: the kernel goes on with a periodic timer when it is read.
+    fn tick(&mut self) {
+        if let Some(Some(timer)) = &self.ticks {
+            // Already read: it goes on.
+            let _ = rustix::io::read(timer, &mut [0; 8]);
+        }
     }
 
     fn is_alive(&self, current: Current) -> bool {
@@ -130,8 +159,15 @@ impl Epoll {
             self.current.flags = EventFlags::empty();
             return None;
         }
-        let received = net::recv(fd, &mut self.buffer[..], RecvFlags::DONTWAIT);
-        self.read(received.map(|(length, _)| length))
+        let received = if self.route.stamps {
+            stamp::receive(fd.as_fd(), &mut self.buffer).map(|(length, stamp_ns)| {
+                self.stamp_ns = stamp_ns;
+                length
+            })
+        } else {
+            net::recv(fd, &mut self.buffer[..], RecvFlags::DONTWAIT).map(|(length, _)| length)
+        };
+        self.read(received)
     }
 
     fn read(&mut self, received: Result<usize, Errno>) -> Option<Completion> {
@@ -158,6 +194,8 @@ impl Io for Epoll {
     fn new(slots: usize, route: &Route) -> Result<Epoll, LoadError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(LoadError::system("create an epoll instance"))?;
+        let stamping = route.stamps.then(stamp::hold).transpose();
+        let stamping = stamping.map_err(LoadError::system("ask for time stamps"))?;
         let mut sockets = Vec::new();
         sockets.resize_with(slots, Socket::default);
         Ok(Epoll {
@@ -168,6 +206,9 @@ impl Io for Epoll {
             next_event: 0,
             current: Current { slot: 0, generation: 0, flags: EventFlags::empty() },
             buffer: vec![0; RECEIVE_BUFFER_BYTES].into_boxed_slice(),
+            stamp_ns: 0,
+            ticks: None,
+            _stamping: stamping,
         })
     }
 
@@ -199,11 +240,13 @@ impl Io for Epoll {
         self.sockets[slot as usize].fd = None;
     }
 
-    fn wait(&mut self, timeout: Duration) {
+    fn wait(&mut self, timeout: Duration, _: u32) {
         self.next_event = 0;
         self.current.flags = EventFlags::empty();
+        let is_long = timeout >= TICK && self.has_ticks();
         // An interrupted wait is an early end of it; the engine looks at the clock in any case.
-        if sys::wait(self.epoll.as_fd(), &mut self.events, timeout) == Err(Errno::NOSYS) {
+        let waited = sys::wait(self.epoll.as_fd(), &mut self.events, (!is_long).then_some(timeout));
+        if waited == Err(Errno::NOSYS) {
             self.wait_milliseconds(timeout);
         }
     }
@@ -225,6 +268,25 @@ impl Io for Epoll {
     fn received(&self, length: usize) -> &[u8] {
         &self.buffer[..length]
     }
+
+    #[inline]
+    fn stamp_ns(&self) -> u64 {
+        self.stamp_ns
+    }
+}
+
+/// A timer whose events are those of no socket.
+fn make_ticks(epoll: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+    let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+    let period = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+    timerfd_settime(
+        &timer,
+        TimerfdTimerFlags::empty(),
+        &Itimerspec { it_interval: period, it_value: period },
+    )?;
+    epoll::add(epoll, &timer, EventData::new_u64(u64::from(TICK_SLOT)), EventFlags::IN)?;
+    Ok(timer)
 }
 
 fn make_socket(route: &Route) -> Result<OwnedFd, Errno> {
@@ -237,6 +299,13 @@ fn make_socket(route: &Route) -> Result<OwnedFd, Errno> {
     let fd = net::socket_with(family, SocketType::STREAM, flags, None)?;
     if route.needs_nodelay() {
         net::sockopt::set_tcp_nodelay(&fd, true)?;
+    }
+    if route.needs_no_congestion_control() {
+        // Where an administrator forbids it, the system's own will do.
+        let _ = net::sockopt::set_tcp_congestion(&fd, NO_CONGESTION_CONTROL);
+    }
+    if route.stamps {
+        stamp::enable(fd.as_fd())?;
     }
     Ok(fd)
 }

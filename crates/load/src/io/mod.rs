@@ -19,6 +19,13 @@ use rustix::io::Errno;
 use std::time::Duration;
 use sysdyno_record::plan::Endpoint;
 
+/// Period of the one timer that every wait has in common, so that the usual wait need not set a timer and clear it
+/// again: on a virtual machine that costs as much as a system call.
+pub(crate) const TICK: Duration = Duration::from_millis(5);
+
+/// The congestion control that every kernel has.
+pub(crate) const NO_CONGESTION_CONTROL: &str = "reno";
+
 /// Number of a connection, chosen by the engine; also the back end's index.
 pub(crate) type Slot = u32;
 
@@ -31,6 +38,8 @@ pub(crate) struct Route {
     pub messages: [Box<[u8]>; 2],
     /// Whether the first request on a connection is the last one.
     pub is_single: bool,
+    /// Whether the kernel's instants of arrival are wanted.
+    pub stamps: bool,
 }
 
 /// A request that fits into one segment needs no care about delayed small segments. Unit: bytes.
@@ -42,8 +51,17 @@ impl Route {
     /// One request is in flight on a connection, and the response acknowledges it; so the rule that a small segment
     /// waits for an acknowledgement can only bite within a request of several segments.
     fn needs_nodelay(&self) -> bool {
-        let is_small = self.messages.iter().all(|bytes| bytes.len() <= SMALL_MESSAGE_BYTES);
-        matches!(self.endpoint, Endpoint::Tcp(_)) && !is_small
+        matches!(self.endpoint, Endpoint::Tcp(_)) && !self.is_small()
+    }
+
+    /// Whether the least of all congestion controls will do: a window of one segment has nothing to control, while one
+    /// that paces (BBR) would hold requests back and set a timer for each.
+    fn needs_no_congestion_control(&self) -> bool {
+        matches!(self.endpoint, Endpoint::Tcp(_)) && self.is_small() && !self.is_single
+    }
+
+    fn is_small(&self) -> bool {
+        self.messages.iter().all(|bytes| bytes.len() <= SMALL_MESSAGE_BYTES)
     }
 }
 
@@ -107,13 +125,19 @@ pub(crate) trait Io: Sized {
     fn close(&mut self, slot: Slot);
 
     /// Submits what is left to submit, and waits until something can complete, at most for `timeout`.
-    fn wait(&mut self, timeout: Duration);
+    ///
+    /// Up to `gather` completions, the first ones may be kept waiting for the others, for a [`TICK`] at most; a back end
+    /// that cannot do that returns with the first.
+    fn wait(&mut self, timeout: Duration, gather: u32);
 
     /// The next thing that completed since the last wait.
     fn complete(&mut self) -> Option<(Slot, Completion)>;
 
     /// The bytes of the last [`Completion::Received`].
     fn received(&self, length: usize) -> &[u8];
+
+    /// When the kernel got the last of them; 0 if it did not say. Unit: nanoseconds on `CLOCK_REALTIME`.
+    fn stamp_ns(&self) -> u64;
 }
 
 /// What became of a send.

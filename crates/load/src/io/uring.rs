@@ -8,9 +8,11 @@
 //!
 //! What completes for a socket that has been closed is told by the generation in its tag, and dropped.
 
-use super::{Completion, Io, Message, Route, Send, Slot, Submitted};
+use super::{Completion, Io, Message, NO_CONGESTION_CONTROL, Route, Send, Slot, Submitted, TICK};
 use crate::error::LoadError;
-use crate::sys::ring::{self, Completed, Ring};
+use crate::sys::ring::{self, Completed, OpenTags, Options, Ring};
+use crate::sys::stamp;
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::io;
 use std::time::Duration;
@@ -27,7 +29,7 @@ pub(crate) struct Uring {
     ring: Ring,
     sockets: Vec<Socket>,
     is_single: bool,
-    needs_nodelay: bool,
+    options: Options,
     can_block: bool,
     /// Sends that wait for the next entry into the kernel.
     queued_sends: u32,
@@ -35,6 +37,12 @@ pub(crate) struct Uring {
     held: Option<u16>,
     /// The socket whose receiving is to be armed again, if it is not closed before that.
     disarmed: Option<(Slot, u32)>,
+    /// Where the bytes of the last [`Completion::Received`] begin in its buffer.
+    start: usize,
+    stamp_ns: u64,
+    ticks: Ticks,
+    /// Keeps the kernel stamping.
+    _stamping: Option<OwnedFd>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +61,15 @@ enum Phase {
     Open,
 }
 
+/// The ticks that end a wait without a time-out. Multishot timers are there since Linux 6.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ticks {
+    Unused,
+    /// The first has not come, and maybe none will.
+    Asked,
+    Coming,
+}
+
 /// What a submission was; the upper four bits of its tag. Below are 28 bits of generation and 32 of slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
@@ -61,10 +78,17 @@ enum Operation {
     Send,
     Receive,
     Close,
+    Tick,
 }
 
-const OPERATIONS: [Operation; 5] =
-    [Operation::Open, Operation::Connect, Operation::Send, Operation::Receive, Operation::Close];
+const OPERATIONS: [Operation; 6] = [
+    Operation::Open,
+    Operation::Connect,
+    Operation::Send,
+    Operation::Receive,
+    Operation::Close,
+    Operation::Tick,
+];
 
 const GENERATION_MASK: u32 = (1 << 28) - 1;
 
@@ -78,7 +102,9 @@ impl Uring {
         let socket = &mut self.sockets[slot as usize];
         socket.is_armed = true;
         let tag = tag(Operation::Receive, slot, socket.generation);
-        if self.is_single {
+        if self.options.stamps {
+            self.ring.receive_all_stamped(slot, tag);
+        } else if self.is_single {
             self.ring.receive_once(slot, tag);
         } else {
             self.ring.receive_all(slot, tag);
@@ -104,9 +130,12 @@ impl Uring {
         let slot = completed.tag as Slot;
         let generation = (completed.tag >> 32) as u32 & GENERATION_MASK;
         let operation = OPERATIONS[(completed.tag >> 60) as usize];
-        let is_alive = self.sockets[slot as usize].generation == generation;
         self.held = completed.buffer;
-        if !is_alive {
+        if operation == Operation::Tick {
+            self.ticks = if completed.has_more { Ticks::Coming } else { Ticks::Asked };
+            return None;
+        }
+        if self.sockets[slot as usize].generation != generation {
             return None;
         }
         let failure = ring::errno(completed.result);
@@ -119,7 +148,7 @@ impl Uring {
             }),
             Operation::Connect => Some(self.translate_connect(slot, failure)),
             Operation::Send => Some(self.translate_send(completed.result, failure)),
-            Operation::Close => None,
+            Operation::Close | Operation::Tick => None,
         };
         completion.map(|completion| (slot, completion))
     }
@@ -144,19 +173,33 @@ impl Uring {
 
     #[inline]
     fn translate_receive(&mut self, slot: Slot, completed: Completed) -> Option<Completion> {
-        let socket = &mut self.sockets[slot as usize];
-        socket.is_armed = completed.has_more;
+        self.sockets[slot as usize].is_armed = completed.has_more;
         let completion = match ring::errno(completed.result) {
-            None if completed.result == 0 => return Some(Completion::Ended),
-            None => Some(Completion::Received(completed.result as usize)),
+            None => match self.take_received(completed) {
+                0 => return Some(Completion::Ended),
+                length => Some(Completion::Received(length)),
+            },
             // All buffers are full of what has not been looked at yet; they are free again when this is called.
             Some(Errno::NOBUFS | Errno::INTR | Errno::AGAIN) => None,
             Some(errno) => return Some(Completion::Failed(errno)),
         };
         if !completed.has_more {
-            self.disarmed = Some((slot, socket.generation));
+            self.disarmed = Some((slot, self.sockets[slot as usize].generation));
         }
         completion
+    }
+
+    /// How many bytes were received; notes where they are, and their stamp.
+    #[inline]
+    fn take_received(&mut self, completed: Completed) -> usize {
+        let length = completed.result as usize;
+        let Some(buffer) = completed.buffer.filter(|_| self.options.stamps) else {
+            (self.start, self.stamp_ns) = (0, 0);
+            return length;
+        };
+        let stamped = self.ring.stamped(buffer, length);
+        (self.start, self.stamp_ns) = (stamped.start, stamped.stamp_ns);
+        stamped.length
     }
 }
 
@@ -176,19 +219,30 @@ impl Io for Uring {
             Ok(ring) => ring,
             Err(error) => return Err(failed(error)),
         };
-        if route.needs_nodelay() && !ring.can_set_options() {
-            let cause = "requests of several segments need Linux 6.10";
+        let options = Options {
+            nodelay: route.needs_nodelay(),
+            stamps: route.stamps,
+            congestion: route.needs_no_congestion_control().then_some(NO_CONGESTION_CONTROL),
+        };
+        if options.are_needed() && !ring.can_set_options() {
+            let cause = "options of its sockets can be set since Linux 6.10 only";
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, cause)));
         }
+        let stamping = route.stamps.then(stamp::hold).transpose();
+        let options = if ring.can_set_options() { options } else { Options::default() };
         Ok(Uring {
             ring,
             sockets: vec![Socket::default(); slots],
             is_single: route.is_single,
-            needs_nodelay: route.needs_nodelay(),
+            options,
             can_block: route.messages.iter().any(|bytes| bytes.len() > NEVER_BLOCKING_BYTES),
             queued_sends: 0,
             held: None,
             disarmed: None,
+            start: 0,
+            stamp_ns: 0,
+            ticks: Ticks::Unused,
+            _stamping: stamping.map_err(LoadError::system("ask for time stamps"))?,
         })
     }
 
@@ -196,9 +250,12 @@ impl Io for Uring {
         let socket = &mut self.sockets[slot as usize];
         socket.phase = Phase::Connecting;
         let generation = socket.generation;
-        let open = tag(Operation::Open, slot, generation);
-        let connect = tag(Operation::Connect, slot, generation);
-        self.ring.open(slot, open, connect, self.needs_nodelay);
+        let tags = OpenTags {
+            open: tag(Operation::Open, slot, generation),
+            connect: tag(Operation::Connect, slot, generation),
+            ignored: tag(Operation::Close, slot, generation),
+        };
+        self.ring.open(slot, tags, self.options);
         Submitted::Pending
     }
 
@@ -223,19 +280,33 @@ impl Io for Uring {
         if socket.phase == Phase::Closed {
             return;
         }
-        let is_busy = socket.is_armed || self.can_block || socket.phase == Phase::Connecting;
-        let tag = tag(Operation::Close, slot, socket.generation);
-        *socket = Socket { generation: next(socket.generation), ..Socket::default() };
-        if is_busy {
-            self.ring.cancel(slot, tag);
+        let Socket { generation, phase, is_armed } = *socket;
+        *socket = Socket { generation: next(generation), ..Socket::default() };
+        let receive = tag(Operation::Receive, slot, generation);
+        let tag = tag(Operation::Close, slot, generation);
+        if self.can_block || phase == Phase::Connecting {
+            self.ring.cancel_all(slot, tag);
+        } else if is_armed {
+            self.ring.cancel(receive, tag);
         }
         self.ring.close(slot, tag);
     }
 
-    fn wait(&mut self, timeout: Duration) {
+    fn wait(&mut self, timeout: Duration, gather: u32) {
         self.settle();
         self.queued_sends = 0;
-        self.ring.submit_and_wait(timeout);
+        if timeout < TICK {
+            return self.ring.submit_and_wait(Some(timeout), 1);
+        }
+        match self.ticks {
+            Ticks::Unused => {
+                self.ticks = Ticks::Asked;
+                self.ring.tick(tag(Operation::Tick, 0, 0), TICK);
+                self.ring.submit_and_wait(Some(timeout), 1);
+            }
+            Ticks::Asked => self.ring.submit_and_wait(Some(timeout), 1),
+            Ticks::Coming => self.ring.submit_and_wait(None, gather),
+        }
     }
 
     #[inline]
@@ -251,6 +322,11 @@ impl Io for Uring {
 
     #[inline]
     fn received(&self, length: usize) -> &[u8] {
-        self.held.map_or(&[], |buffer| self.ring.bytes(buffer, length))
+        self.held.map_or(&[], |buffer| &self.ring.bytes(buffer, self.start + length)[self.start..])
+    }
+
+    #[inline]
+    fn stamp_ns(&self) -> u64 {
+        self.stamp_ns
     }
 }

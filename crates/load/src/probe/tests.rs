@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::plan::{
     Arrival, Deadlines, HardStops, IoChoice, KeepAlive, PhaseEnd, PhaseKind, PhasePlan, RequestSpec,
-    SpinChoice, Validators,
+    SpinChoice, StampChoice, Validators,
 };
 use sysdyno_record::probe::ProbeOutcome;
 use sysdyno_record::units::Bytes;
@@ -65,6 +65,7 @@ fn http(address: SocketAddr, count: u64) -> ProbeJob {
         seed: 7,
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,
+        stamps: StampChoice::Kernel,
         fail_if: Vec::new(),
         probe: None,
     };

@@ -9,15 +9,19 @@ use std::time::Duration;
 /// An event as the kernel writes it: flags and the user's number.
 pub(crate) use libc::epoll_event as Event;
 
-/// Waits for events, at most for `timeout`; they take the place of what was in `events`, up to its capacity.
+/// Waits for events, at most for `timeout` if there is one; they take the place of what was in `events`, up to its capacity.
 ///
 /// # Errors
 /// `NOSYS` where the kernel does not have the call, `INTR` when a signal came first.
-pub(crate) fn wait(epoll: BorrowedFd<'_>, events: &mut Vec<Event>, timeout: Duration) -> Result<(), Errno> {
-    let timeout = libc::timespec {
+pub(crate) fn wait(
+    epoll: BorrowedFd<'_>,
+    events: &mut Vec<Event>,
+    timeout: Option<Duration>,
+) -> Result<(), Errno> {
+    let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: timeout.as_secs() as libc::time_t,
         tv_nsec: libc::c_long::from(timeout.subsec_nanos()),
-    };
+    });
     events.clear();
     // SAFETY: the pointer and the number are those of the vector's spare capacity, which is all of it after the clear;
     // the time-out outlives the call; a null signal mask leaves the mask as it is, and its size is then not looked at.
@@ -27,7 +31,7 @@ pub(crate) fn wait(epoll: BorrowedFd<'_>, events: &mut Vec<Event>, timeout: Dura
             epoll.as_raw_fd(),
             events.as_mut_ptr(),
             events.capacity() as libc::c_int,
-            &raw const timeout,
+            timeout.as_ref().map_or(std::ptr::null(), |timeout| &raw const *timeout),
             std::ptr::null::<libc::sigset_t>(),
             0usize,
         )

@@ -4,3 +4,4 @@
 mod buffers;
 pub(crate) mod epoll;
 pub(crate) mod ring;
+pub(crate) mod stamp;

@@ -7,7 +7,8 @@
 //! Sources: io_uring_setup(2), io_uring_enter(2), `include/uapi/linux/io_uring.h`.
 
 use super::buffers::Buffers;
-use io_uring::types::{CancelBuilder, DestinationSlot, Fixed, Timespec};
+use super::stamp;
+use io_uring::types::{CancelBuilder, DestinationSlot, Fixed, SubmitArgs, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use rustix::net::AddressFamily;
 use rustix::net::addr::SocketAddrArg;
@@ -20,7 +21,7 @@ use std::time::Duration;
 const SUBMISSIONS_COUNT: u32 = 256;
 
 /// Longest chain of linked submissions, which may not be torn apart.
-const CHAIN_COUNT: usize = 3;
+const CHAIN_COUNT: usize = 5;
 
 /// The one group of buffers.
 const BUFFER_GROUP: u16 = 0;
@@ -33,6 +34,18 @@ const POLL_FIRST: u16 = 1;
 
 /// `MSG_NOSIGNAL | MSG_WAITALL`: no signal for a broken pipe, and the kernel goes on with a send that was cut short.
 const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+
+/// The header of a stamped receive, and the whole of what comes before its bytes. Unit: bytes.
+const STAMPED_HEADER_BYTES: usize = 16;
+const STAMPED_BYTES: usize = STAMPED_HEADER_BYTES + stamp::CONTROL_BYTES;
+
+/// What a stamped receive put into its buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamped {
+    pub start: usize,
+    pub length: usize,
+    pub stamp_ns: u64,
+}
 
 /// A completion.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +72,40 @@ struct Lent {
     messages: Box<[Box<[u8]>]>,
     address: Box<Address>,
     one: Box<libc::c_int>,
+    /// How much room a stamped receive leaves for its control message.
+    header: Box<libc::msghdr>,
+    /// The period of the ticks.
+    period: Box<Timespec>,
     buffers: Buffers,
+}
+
+/// The numbers of the steps that open a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenTags {
+    /// Of the socket and the options that are needed.
+    pub open: u64,
+    /// Of the connect.
+    pub connect: u64,
+    /// Of steps whose failure does not matter.
+    pub ignored: u64,
+}
+
+/// Options of a socket, set before it connects.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Options {
+    /// No waiting for acknowledgements (`TCP_NODELAY`).
+    pub nodelay: bool,
+    /// Stamps of what is received.
+    pub stamps: bool,
+    /// A congestion control other than the system's (`TCP_CONGESTION`).
+    pub congestion: Option<&'static str>,
+}
+
+impl Options {
+    /// Whether the numbers are wrong without them.
+    pub(crate) fn are_needed(self) -> bool {
+        self.nodelay || self.stamps
+    }
 }
 
 /// A socket address as the kernel reads it.
@@ -96,7 +142,13 @@ impl Ring {
             )?;
         }
         let address = Box::new(Address::new(address));
-        Ok(Ring { uring, lent: Some(Lent { messages, address, one: Box::new(1), buffers }) })
+        // SAFETY: a message header of zeros is a valid value of the type.
+        let mut header: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
+        header.msg_controllen = stamp::CONTROL_BYTES as _;
+        Ok(Ring {
+            uring,
+            lent: Some(Lent { messages, address, one: Box::new(1), header, period: Box::default(), buffers }),
+        })
     }
 
     /// Whether options of direct descriptors can be set; Linux 6.7, known by a feature of 6.10.
@@ -104,8 +156,8 @@ impl Ring {
         self.uring.params().is_feature_recvsend_bundle()
     }
 
-    /// Opens a socket as `slot` and connects it. Only failures of the first steps complete, with `open_tag`.
-    pub(crate) fn open(&mut self, slot: u32, open_tag: u64, connect_tag: u64, nodelay: bool) {
+    /// Opens a socket as `slot` and connects it. Of the steps before the connect only failures complete.
+    pub(crate) fn open(&mut self, slot: u32, tags: OpenTags, options: Options) {
         self.make_room(CHAIN_COUNT);
         let lent = self.lent.as_ref().expect("lent until the ring is dropped");
         let (address, one) = (&*lent.address, &raw const *lent.one);
@@ -114,22 +166,26 @@ impl Ring {
         let socket = opcode::Socket::new(domain, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)
             .file_index(Some(place))
             .build();
-        let level = libc::IPPROTO_TCP as u32;
-        let option = opcode::SetSockOpt::new(
-            Fixed(slot),
-            level,
-            libc::TCP_NODELAY as u32,
-            one.cast(),
-            size_of::<libc::c_int>() as u32,
-        );
+        let option = |level: i32, name: i32, value: *const libc::c_void, size: usize| {
+            opcode::SetSockOpt::new(Fixed(slot), level as u32, name as u32, value, size as u32).build()
+        };
+        let switch = |level, name| option(level, name, one.cast(), size_of::<libc::c_int>());
         let connect =
             opcode::Connect::new(Fixed(slot), (&raw const address.storage).cast(), address.length).build();
         let linked = squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS;
-        self.push(socket.flags(linked).user_data(open_tag));
-        if nodelay {
-            self.push(option.build().flags(linked).user_data(open_tag));
+        self.push(socket.flags(linked).user_data(tags.open));
+        if options.nodelay {
+            self.push(switch(libc::IPPROTO_TCP, libc::TCP_NODELAY).flags(linked).user_data(tags.open));
         }
-        self.push(connect.user_data(connect_tag));
+        if options.stamps {
+            self.push(switch(libc::SOL_SOCKET, stamp::OPTION).flags(linked).user_data(tags.open));
+        }
+        if let Some(name) = options.congestion {
+            let set = option(libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_ptr().cast(), name.len());
+            // Where an administrator forbids it, the chain goes on with the system's own.
+            self.push(set.flags(linked | squeue::Flags::IO_HARDLINK).user_data(tags.ignored));
+        }
+        self.push(connect.user_data(tags.connect));
     }
 
     /// Sends a message from `offset` on. Completes only if it fails.
@@ -167,8 +223,21 @@ impl Ring {
         self.push(receive.user_data(tag));
     }
 
+    /// Receives with stamps until the socket is closed; see [`Ring::stamped`].
+    pub(crate) fn receive_all_stamped(&mut self, slot: u32, tag: u64) {
+        let header = &raw const *self.lent.as_ref().expect("lent until the ring is dropped").header;
+        let receive = opcode::RecvMsgMulti::new(Fixed(slot), header, BUFFER_GROUP).build();
+        self.push(receive.user_data(tag));
+    }
+
+    /// Cancels the submission with this tag. Completes only if it is over.
+    pub(crate) fn cancel(&mut self, target: u64, tag: u64) {
+        let cancel = opcode::AsyncCancel::new(target).build();
+        self.push(cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
+    }
+
     /// Cancels whatever is under way on a socket. Completes only if there is nothing.
-    pub(crate) fn cancel(&mut self, slot: u32, tag: u64) {
+    pub(crate) fn cancel_all(&mut self, slot: u32, tag: u64) {
         let all = CancelBuilder::fd(Fixed(slot)).all();
         let cancel = opcode::AsyncCancel2::new(all).build();
         self.push(cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
@@ -185,10 +254,18 @@ impl Ring {
         self.enter(0, EnterFlags::empty(), None);
     }
 
-    /// Submits what was pushed, and waits for a completion at most for `timeout`.
-    pub(crate) fn submit_and_wait(&mut self, timeout: Duration) {
+    /// Begins to complete with this tag once in every period.
+    pub(crate) fn tick(&mut self, tag: u64, period: Duration) {
+        let lent = self.lent.as_mut().expect("lent until the ring is dropped");
+        *lent.period = Timespec::from(period);
+        let tick = opcode::Timeout::new(&raw const *lent.period).flags(TimeoutFlags::MULTISHOT).build();
+        self.push(tick.user_data(tag));
+    }
+
+    /// Submits what was pushed, and waits until there are `count` completions, or for `timeout` if there is one.
+    pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>, count: u32) {
         let has_completions = !self.uring.completion().is_empty();
-        if has_completions || timeout.is_zero() {
+        if has_completions || timeout.is_some_and(|timeout| timeout.is_zero()) {
             let queue = self.uring.submission();
             let is_needed = !queue.is_empty() || queue.taskrun() || queue.cq_overflow();
             drop(queue);
@@ -197,8 +274,12 @@ impl Ring {
             }
             return;
         }
-        let timeout = Timespec::new().sec(timeout.as_secs()).nsec(timeout.subsec_nanos());
-        self.enter(1, EnterFlags::GETEVENTS, Some(timeout));
+        let mut flags = EnterFlags::GETEVENTS;
+        if self.uring.params().is_feature_no_iowait() {
+            // Waiting for a server is not waiting for a disk.
+            flags |= EnterFlags::NO_IOWAIT;
+        }
+        self.enter(count, flags, timeout.map(Timespec::from));
     }
 
     /// The next completion.
@@ -217,6 +298,19 @@ impl Ring {
     #[inline]
     pub(crate) fn bytes(&self, buffer: u16, length: usize) -> &[u8] {
         self.lent.as_ref().expect("lent until the ring is dropped").buffers.bytes(buffer, length)
+    }
+
+    /// What a stamped receive put into a buffer: where the bytes begin, how many they are, and their stamp, 0 if they have
+    /// none. Unit of the stamp: nanoseconds on `CLOCK_REALTIME`.
+    ///
+    /// The kernel writes a header of four numbers (`struct io_uring_recvmsg_out`: lengths of name, control message and
+    /// bytes, and flags), the control message in the room that was left for it, and the bytes.
+    #[inline]
+    pub(crate) fn stamped(&self, buffer: u16, length: usize) -> Stamped {
+        let all = self.bytes(buffer, length);
+        let start = STAMPED_BYTES.min(all.len());
+        let control = &all[STAMPED_HEADER_BYTES.min(start)..start];
+        Stamped { start, length: all.len() - start, stamp_ns: stamp::stamp_ns(control) }
     }
 
     /// Lends a buffer to the kernel again; its bytes are gone then.
@@ -252,7 +346,7 @@ impl Ring {
             // SAFETY: no argument is passed, and what is submitted points into lent memory.
             None => unsafe { submitter.enter::<()>(to_submit, min_complete, flags.bits(), None) },
             Some(timeout) => {
-                let arguments = io_uring::types::SubmitArgs::new().timespec(&timeout);
+                let arguments = SubmitArgs::new().timespec(&timeout);
                 let flags = flags | EnterFlags::EXT_ARG;
                 // SAFETY: the arguments are of the type that `EXT_ARG` stands for and outlive the call.
                 unsafe { submitter.enter(to_submit, min_complete, flags.bits(), Some(&arguments)) }
@@ -275,7 +369,7 @@ impl Drop for Ring {
         if !is_over && let Some(lent) = self.lent.take() {
             // Something may still be under way: its memory is given up rather than freed.
             lent.buffers.leak();
-            std::mem::forget((lent.messages, lent.address, lent.one));
+            std::mem::forget((lent.messages, lent.address, lent.one, lent.header, lent.period));
         }
     }
 }

@@ -67,6 +67,7 @@ pub(super) fn load_plan() -> LoadPlan {
         probe: None,
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,
+        stamps: StampChoice::Kernel,
     }
 }
 

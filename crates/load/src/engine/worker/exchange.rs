@@ -142,14 +142,19 @@ impl<I: Io> Worker<'_, I> {
         let Some(request) = connection.request.filter(|request| request.sent.is_some()) else {
             return self.taint(slot);
         };
+        let sent = request.sent.unwrap_or(now);
+        let at = match self.io.stamp_ns() {
+            0 => now,
+            stamp_ns => self.wall_offset.to_mono(stamp_ns).clamp(sent, now.max(sent)),
+        };
         let tally = self.tallies.of(request.phase);
         tally.received_bytes += length as u64;
         if !connection.parser.has_bytes() {
-            tally.record(LatencyKind::FirstByte, now.since(request.sent.unwrap_or(now)));
+            tally.record(LatencyKind::FirstByte, at.since(sent));
         }
         let progress = connection.parser.feed(self.io.received(length), &self.job.rules);
         match progress {
-            Progress::Done(response) => self.finish(slot, response, now),
+            Progress::Done(response) => self.finish(slot, response, at, now),
             Progress::Failed(class) => self.fail(slot, class, now),
             Progress::More if self.job.has_idle_deadline => {
                 self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
@@ -170,7 +175,7 @@ impl<I: Io> Worker<'_, I> {
             return self.closed_while_free(slot);
         }
         match connection.parser.end(&self.job.rules) {
-            Progress::Done(response) => self.finish(slot, response, now),
+            Progress::Done(response) => self.finish(slot, response, now, now),
             Progress::Failed(class) => self.fail(slot, class, now),
             Progress::More => self.fail(slot, FailureClass::EofBeforeHead, now),
         }

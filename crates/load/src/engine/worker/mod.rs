@@ -13,11 +13,12 @@ mod dispatch;
 mod exchange;
 mod outcome;
 
-use super::clock;
+use super::clock::{self, WallOffset};
 use super::connection::{Connection, State};
 use super::deadline::Deadlines;
 use super::gaps::Gaps;
 use super::job::Job;
+use super::pace::Pace;
 use super::spin::Spin;
 use super::tally::{Tallies, Tally, Window};
 use crate::io::{Io, Slot};
@@ -108,6 +109,8 @@ pub(super) struct Worker<'a, I: Io> {
     failed_dials_in_a_row: u32,
     gaps: Gaps,
     spin: Spin,
+    wall_offset: WallOffset,
+    pace: Pace,
     backlog_max: u64,
     window_index: u32,
     window_begin: MonoNs,
@@ -150,6 +153,8 @@ impl<'a, I: Io> Worker<'a, I> {
             failed_dials_in_a_row: 0,
             gaps: Gaps::new(timer_error_ns),
             spin: Spin::new(job.plan.spin == SpinChoice::On),
+            wall_offset: WallOffset::default(),
+            pace: Pace::default(),
             backlog_max: 0,
             window_index: 0,
             window_begin: MonoNs(0),
@@ -233,13 +238,18 @@ impl<'a, I: Io> Worker<'a, I> {
         let due_ns = self.next_due.filter(|_| !is_urgent).map(|due| self.instant(due).since(now));
         let other_ns = if is_urgent { 0 } else { instant.since(now) };
         let sleep_ns = self.spin.sleep_ns(now, due_ns, other_ns);
-        self.io.wait(Duration::from_nanos(sleep_ns));
+        let gather = if self.job.route.stamps { self.pace.want(now, self.in_flight) } else { 1 };
+        self.io.wait(Duration::from_nanos(sleep_ns), gather);
         let mut completion = self.io.complete();
+        if completion.is_some() && self.job.route.stamps {
+            self.wall_offset.refresh(now);
+        }
         if sleep_ns == 0 {
             self.spin.note(clock::now(), completion.is_none());
         }
         while let Some((slot, what)) = completion {
             let now = clock::now();
+            self.pace.note();
             self.handle(slot, what, now);
             if self.next_due.is_some_and(|due| self.instant(due) <= now) {
                 self.notice(now);

@@ -8,9 +8,9 @@ use sysdyno_record::load::{FailureClass, LatencyKind};
 use sysdyno_record::units::MonoNs;
 
 impl<I: Io> Worker<'_, I> {
-    /// A complete response arrived.
+    /// A complete response arrived `at` this instant, and was seen `now`.
     #[inline]
-    pub(super) fn finish(&mut self, slot: Slot, response: Response, now: MonoNs) {
+    pub(super) fn finish(&mut self, slot: Slot, response: Response, at: MonoNs, now: MonoNs) {
         let Some(request) = self.take_request(slot) else { return };
         let objection = response.objection.or_else(|| self.job.compare_body(response.body));
         self.note_sent(&request);
@@ -19,15 +19,15 @@ impl<I: Io> Worker<'_, I> {
         match objection {
             None => {
                 tally.counts.ok += 1;
-                tally.record(LatencyKind::Service, now.since(request.sent.unwrap_or(now)));
+                tally.record(LatencyKind::Service, at.since(request.sent.unwrap_or(at)));
                 if self.job.is_open {
-                    tally.record(LatencyKind::Response, now.since(request.intended));
+                    tally.record(LatencyKind::Response, at.since(request.intended));
                 }
             }
             Some(class) => {
                 tally.counts.failed += 1;
                 tally.failures[class as usize] += 1;
-                tally.record(LatencyKind::Failure, now.since(request.intended));
+                tally.record(LatencyKind::Failure, at.since(request.intended));
             }
         }
         let connection = &mut self.connections[slot as usize];
