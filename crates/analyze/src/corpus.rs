@@ -224,6 +224,7 @@ impl Specimen {
             received_bytes: 300 * count,
             connections_opened: 0,
             connections_closed_idle: 0,
+            unread_mean_ns: None,
             statuses: BTreeMap::from([(200, count)]),
             latency: BTreeMap::new(),
         };

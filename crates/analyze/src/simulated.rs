@@ -249,6 +249,7 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         received_bytes: 0,
         connections_opened: 0,
         connections_closed_idle: 0,
+        unread_mean_ns: None,
         statuses: BTreeMap::from([(if failed > 0 { 404 } else { 200 }, counts.ok + failed)]),
         latency,
     };

@@ -4,6 +4,7 @@ use crate::plan::{LoadPlan, PhaseKind};
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use sysdyno_stats::histogram::LatencyHistogram;
 
 /// How many requests went which way; the identity of [`Counts::is_balanced`] always holds.
@@ -178,40 +179,47 @@ impl LatencyKind {
     }
 }
 
-/// One histogram per kind. Unit of all values: nanoseconds.
-#[derive(Clone, Debug)]
+/// One histogram per kind, those without values without memory. Unit of all values: nanoseconds.
+#[derive(Clone, Debug, Default)]
 pub struct LatencySet {
-    histograms: [LatencyHistogram; LatencyKind::ALL.len()],
+    histograms: [Option<Box<LatencyHistogram>>; LatencyKind::ALL.len()],
 }
 
-impl Default for LatencySet {
-    fn default() -> LatencySet {
-        LatencySet { histograms: std::array::from_fn(|_| LatencyHistogram::new()) }
-    }
-}
+/// Stands for a histogram that was never recorded into.
+static EMPTY: LazyLock<LatencyHistogram> = LazyLock::new(LatencyHistogram::new);
 
 impl LatencySet {
+    /// A set that has the memory for these kinds already.
+    pub fn with_memory(kinds: &[LatencyKind]) -> LatencySet {
+        let mut set = LatencySet::default();
+        kinds.iter().for_each(|kind| set.histograms[*kind as usize] = Some(Box::default()));
+        set
+    }
+
     /// The histogram of `kind`.
     pub fn get(&self, kind: LatencyKind) -> &LatencyHistogram {
-        &self.histograms[kind as usize]
+        self.histograms[kind as usize].as_deref().unwrap_or(&EMPTY)
     }
 
     /// The histogram of `kind`, to record into.
     #[inline]
     pub fn get_mut(&mut self, kind: LatencyKind) -> &mut LatencyHistogram {
-        &mut self.histograms[kind as usize]
+        self.histograms[kind as usize].get_or_insert_default()
     }
 
     /// Adds all values of `other`; lossless.
     pub fn merge(&mut self, other: &LatencySet) {
         for (mine, theirs) in self.histograms.iter_mut().zip(&other.histograms) {
-            mine.merge(theirs);
+            if let Some(theirs) = theirs.as_deref().filter(|theirs| !theirs.is_empty()) {
+                mine.get_or_insert_default().merge(theirs);
+            }
         }
     }
 
     /// Forgets all values and keeps the memory.
     pub fn clear(&mut self) {
-        self.histograms.iter_mut().for_each(LatencyHistogram::clear);
+        let used = self.histograms.iter_mut().flatten().filter(|histogram| !histogram.is_empty());
+        used.for_each(|histogram| histogram.clear());
     }
 }
 
@@ -369,6 +377,10 @@ pub struct PhaseSummary {
     pub statuses: BTreeMap<u16, u64>,
     /// Latency by kind; kinds without samples are left out.
     pub latency: BTreeMap<LatencyKind, LatencySummary>,
+    /// How long responses lay unread after the kernel got them, on average; part of no latency. `None`: they were not
+    /// stamped. Unit: nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread_mean_ns: Option<f64>,
 }
 
 /// What the generator measured of itself.

@@ -87,7 +87,10 @@ fn examine_little(view: &TrialView) -> Option<Observation> {
         && view.plan().keep_alive == KeepAlive::Unlimited
         && counts.failed == 0
         && counts.timed_out == 0;
-    let most = occupancy(service_ns + connect_ns)?;
+    // What has come and is not read yet is neither with the server nor idle.
+    let measured = &view.end.summary.measured;
+    let unread_ns = measured.unread_mean_ns.unwrap_or(0.0).max(0.0) * counts.ok as f64;
+    let most = occupancy(service_ns + connect_ns + unread_ns)?;
     if is_judged && most < OCCUPANCY_MIN.value - edge { Observation::suspect(text(most)) } else { None }
 }
 

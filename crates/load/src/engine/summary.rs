@@ -46,6 +46,8 @@ pub(super) fn phase(
         received_bytes: tally.received_bytes,
         connections_opened: tally.connections_opened,
         connections_closed_idle: tally.connections_closed_idle,
+        // Responses that are read in the nanosecond in which they come are those without stamps.
+        unread_mean_ns: (tally.unread_ns > 0).then(|| tally.unread_ns as f64 / completed.max(1) as f64),
         statuses: tally.statuses(),
         latency: latency(tally),
     }

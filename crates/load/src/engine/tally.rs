@@ -35,9 +35,22 @@ impl Default for Tally {
             connections_closed_idle: 0,
             response_bounds: LowerBounds::NONE,
             service_bounds: LowerBounds::NONE,
+            unread_ns: 0,
         }
     }
 }
+
+/// What is recorded of every request in a closed process, and in an open one.
+const CLOSED_KINDS: &[LatencyKind] = &[LatencyKind::Service, LatencyKind::FirstByte, LatencyKind::Connect];
+const OPEN_KINDS: &[LatencyKind] = &[
+    LatencyKind::Response,
+    LatencyKind::Service,
+    LatencyKind::FirstByte,
+    LatencyKind::Connect,
+    LatencyKind::LoopSlip,
+    LatencyKind::PoolSlip,
+    LatencyKind::Slip,
+];
 
 impl Tally {
     #[inline]
@@ -80,6 +93,7 @@ impl Tally {
         self.connections_closed_idle += other.connections_closed_idle;
         self.response_bounds.add(other.response_bounds);
         self.service_bounds.add(other.service_bounds);
+        self.unread_ns += other.unread_ns;
     }
 
     /// The failures that occurred, by class.
@@ -105,11 +119,10 @@ pub(super) struct Tallies {
 }
 
 impl Tallies {
-    pub(super) fn new(phases: usize) -> Tallies {
-        Tallies {
-            by_phase: (0..phases).map(|_| None).collect(),
-            spare: (0..2).map(|_| Box::default()).collect(),
-        }
+    pub(super) fn new(phases: usize, is_open: bool) -> Tallies {
+        let kinds = if is_open { OPEN_KINDS } else { CLOSED_KINDS };
+        let ready = || Box::new(Tally { latency: LatencySet::with_memory(kinds), ..Tally::default() });
+        Tallies { by_phase: (0..phases).map(|_| None).collect(), spare: (0..2).map(|_| ready()).collect() }
     }
 
     /// The tally of a phase.

@@ -101,6 +101,7 @@ pub(super) fn phase_summary(ok: u64) -> PhaseSummary {
         received_bytes: 20_000,
         connections_opened: 4,
         connections_closed_idle: 0,
+        unread_mean_ns: None,
         statuses: [(200, 200)].into(),
         latency: [(LatencyKind::Response, LatencySummary::default())].into(),
     }

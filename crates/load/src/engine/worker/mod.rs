@@ -145,7 +145,7 @@ impl<'a, I: Io> Worker<'a, I> {
             connects: Deadlines::new(slots),
             idles: Deadlines::new(slots),
             // One more for connections that are opened before or after all phases.
-            tallies: Tallies::new(phases + 1),
+            tallies: Tallies::new(phases + 1, job.is_open),
             spares,
             phase: 0,
             quota: 0,

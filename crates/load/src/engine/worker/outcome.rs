@@ -16,6 +16,7 @@ impl<I: Io> Worker<'_, I> {
         self.note_sent(&request);
         let tally = self.tallies.of(request.phase);
         tally.count_status(response.status);
+        tally.unread_ns += now.since(at);
         match objection {
             None => {
                 tally.counts.ok += 1;
