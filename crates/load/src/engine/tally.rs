@@ -21,6 +21,8 @@ pub(super) struct Tally {
     pub connections_closed_idle: u64,
     pub response_bounds: LowerBounds,
     pub service_bounds: LowerBounds,
+    /// How long complete responses lay unread, together.
+    pub unread_ns: u64,
 }
 
 impl Default for Tally {
