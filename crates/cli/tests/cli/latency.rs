@@ -1,7 +1,8 @@
 //! What is measured is what arithmetic says: stalls show in the response time, and a known distribution comes back.
 //!
-//! The program says itself when other processes took the CPUs (M11) or when it was late (V06). Such an attempt is
-//! repeated; if all are disturbed, the last one is held to tolerances that are ten times as wide.
+//! A stray process can spoil an attempt, an error of the program spoils all of them; so one of three has to be right. The
+//! program says itself when other processes took the CPUs (M11) or when it was late (V06): if that was so in the last
+//! attempt too, it is held to tolerances that are ten times as wide.
 
 use crate::rig::program::{Outcome, Program, Target};
 use std::time::Duration;
@@ -36,8 +37,8 @@ fn check(target: &[&str], load: &[&str], quantiles: &[Known]) -> Outcome {
         let wrong = |factor: f64| quantiles.iter().find(|known| !known.is_met(&outcome, factor));
         let Some(missed) = wrong(1.0) else { return outcome };
         let Known { name, expected_ns, tolerance_ns } = missed;
-        assert!(is_disturbed, "{name} is not {expected_ns} ± {tolerance_ns} ns: {outcome}");
         if attempt == ATTEMPTS {
+            assert!(is_disturbed, "{name} is not {expected_ns} ± {tolerance_ns} ns: {outcome}");
             let is_near = wrong(DISTURBED_FACTOR).is_none();
             assert!(is_near, "even on a busy machine {name} is far from {expected_ns} ns: {outcome}");
             return outcome;
@@ -99,4 +100,19 @@ fn a_known_distribution_comes_back() {
     });
     let outcome = check(&target, &load, &quantiles);
     assert_eq!(outcome.count("sent"), 12_000, "{outcome}");
+}
+
+/// Delays of 10.00, 10.01, … 19.99 ms in turn, which are as short as the tolerance of 1 % allows on a machine of any
+/// kind: the way through the sockets is part of it. The generator spins, so that it is not late itself.
+#[test]
+fn a_known_distribution_of_short_delays_comes_back() {
+    let delays_us: Vec<String> = (0..1000).map(|step| (10_000 + step * 10).to_string()).collect();
+    let target = ["--threads", "1", "--delays-us", &delays_us.join(",")];
+    let process = ["--rate", "1000/s", "--arrival", "constant", "--duration", "6s", "--warmup", "1s"];
+    let load = [&process[..], &["--connections", "100", "--spin", "on", "--threads", "1"]].concat();
+    let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)].map(|(name, ratio)| {
+        let expected_ns = 10e6 + 10e6 * ratio;
+        known(name, expected_ns, 0.01 * expected_ns)
+    });
+    check(&target, &load, &quantiles);
 }

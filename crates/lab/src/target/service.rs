@@ -46,6 +46,11 @@ impl<'a> Service<'a> {
         })
     }
 
+    /// Whether answers are given after a known delay.
+    pub(super) fn is_delay(&self) -> bool {
+        matches!(self, Service::Delay { .. })
+    }
+
     /// Whether another request can be taken.
     pub(super) fn has_room(&self) -> bool {
         match self {

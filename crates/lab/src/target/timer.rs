@@ -39,6 +39,11 @@ impl Timer {
         self.due.push(Reverse((at, answer)));
     }
 
+    /// Whether no answer is to come.
+    pub(super) fn is_empty(&self) -> bool {
+        self.due.is_empty()
+    }
+
     /// Takes the next answer that is due at `now`.
     pub(super) fn take_due(&mut self, now: MonoNs) -> Option<Answer> {
         let is_due = self.due.peek().is_some_and(|Reverse((at, _))| *at <= now);

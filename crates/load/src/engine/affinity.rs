@@ -3,6 +3,9 @@
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+/// The greatest share that a thread of usual kind can have; see sched(7), "The nice value".
+const HIGHEST_PRIORITY: i32 = -20;
+
 /// The CPUs for so many threads; `None` for a thread that stays free to move.
 pub(super) fn choose(threads: u32) -> Vec<Option<u32>> {
     let allowed = sched_getaffinity(None).map(|set| list(&set)).unwrap_or_default();
@@ -50,4 +53,11 @@ pub(super) fn pin(cpu: u32) -> bool {
     let mut set = CpuSet::new();
     set.set(cpu as usize);
     sched_setaffinity(None, &set).is_ok()
+}
+
+/// Lets nothing of usual priority take the CPU from the calling thread for long, if the user may do that; for a thread
+/// whose CPU nobody else needs.
+pub(super) fn prefer() {
+    // Without the right to, a stray process makes it late, which the slip tells.
+    let _ = rustix::process::setpriority_process(None, HIGHEST_PRIORITY);
 }

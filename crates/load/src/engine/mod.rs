@@ -36,7 +36,7 @@ use std::num::NonZeroU64;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 use sysdyno_record::load::{Interval, LatencySet, TimerError, TrialEnding, TrialSummary};
-use sysdyno_record::plan::{LoadPlan, PhaseKind};
+use sysdyno_record::plan::{LoadPlan, PhaseKind, SpinChoice};
 use sysdyno_record::units::MonoNs;
 use tally::{Tally, Window};
 use worker::{Finish, Worker};
@@ -165,6 +165,9 @@ impl Seat {
         // The merging thread outlives this one; if it is gone, nobody is left to be told.
         let say = |message| drop(self.messages.send(message));
         self.cpu.map(affinity::pin);
+        if job.plan.spin == SpinChoice::On {
+            affinity::prefer();
+        }
         // Sleeps end when they should, not when it suits other timers (default slack: 50 µs).
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let slots = self.share.of(u64::from(job.plan.connections)) as usize;

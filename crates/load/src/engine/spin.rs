@@ -1,5 +1,6 @@
 //! Spinning before what is due: a thread that sleeps wakes up tens of microseconds late, one that looks at the clock
-//! does not.
+//! does not. Such a thread also has the highest priority that its user may give it, so that no stray process takes its
+//! CPU for a time slice of milliseconds.
 //!
 //! It is bounded to [`SPIN_NS`] before each due instant, so that at low rates most of the time is slept. Its CPU time is
 //! counted apart, because it is not work: a generator that spins is not at its limit. And it is given up for the rest
