@@ -651,7 +651,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__load)
-            opts="-c -d -n -r -m -H -t -h --connections --duration --requests --rate --steps --arrival --warmup --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --io --spin --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -d -n -r -m -H -t -h --connections --duration --requests --rate --steps --arrival --warmup --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -775,6 +775,10 @@ _sysdyno() {
                     ;;
                 --spin)
                     COMPREPLY=($(compgen -W "auto on off" -- "${cur}"))
+                    return 0
+                    ;;
+                --stamps)
+                    COMPREPLY=($(compgen -W "kernel user" -- "${cur}"))
                     return 0
                     ;;
                 --seed)
@@ -901,7 +905,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__run)
-            opts="-c -m -H -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --io --spin --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -m -H -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1009,6 +1013,10 @@ _sysdyno() {
                     ;;
                 --spin)
                     COMPREPLY=($(compgen -W "auto on off" -- "${cur}"))
+                    return 0
+                    ;;
+                --stamps)
+                    COMPREPLY=($(compgen -W "kernel user" -- "${cur}"))
                     return 0
                     ;;
                 --seed)

@@ -79,6 +79,8 @@ epoll\t'epoll'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l spin -d 'Spin before what is due in an open load, instead of sleeping [default: where the server runs on other CPUs]' -r -f -a "auto\t'Where the server runs on other CPUs'
 on\t'Until it is found that something else runs on the generator\'s CPUs'
 off\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l stamps -d 'Which instant ends a latency: when the kernel got the response, or when it was read [default: kernel]' -r -f -a "kernel\t'When the kernel got the packet; over TCP'
+user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l probe -d 'Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a connection (tcp) or an echo (icmp)' -r -f -a "http\t'A request on a kept connection'
@@ -123,6 +125,8 @@ epoll\t'epoll'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l spin -d 'Spin before what is due in an open load, instead of sleeping [default: where the server runs on other CPUs]' -r -f -a "auto\t'Where the server runs on other CPUs'
 on\t'Until it is found that something else runs on the generator\'s CPUs'
 off\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l stamps -d 'Which instant ends a latency: when the kernel got the response, or when it was read [default: kernel]' -r -f -a "kernel\t'When the kernel got the packet; over TCP'
+user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l probe -d 'Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a connection (tcp) or an echo (icmp)' -r -f -a "http\t'A request on a kept connection'

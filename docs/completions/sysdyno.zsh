@@ -79,6 +79,8 @@ epoll\:"epoll"))' \
 '--spin=[Spin before what is due in an open load, instead of sleeping \[default\: where the server runs on other CPUs\]]:SPIN:((auto\:"Where the server runs on other CPUs"
 on\:"Until it is found that something else runs on the generator'\''s CPUs"
 off\:"Never"))' \
+'--stamps=[Which instant ends a latency\: when the kernel got the response, or when it was read \[default\: kernel\]]:STAMPS:((kernel\:"When the kernel got the packet; over TCP"
+user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
 '--probe=[Measure beside the load, ten times a second, what an outsider waits\: for the same request (http), a connection (tcp) or an echo (icmp)]:KIND:((http\:"A request on a kept connection"
@@ -136,6 +138,8 @@ epoll\:"epoll"))' \
 '--spin=[Spin before what is due in an open load, instead of sleeping \[default\: where the server runs on other CPUs\]]:SPIN:((auto\:"Where the server runs on other CPUs"
 on\:"Until it is found that something else runs on the generator'\''s CPUs"
 off\:"Never"))' \
+'--stamps=[Which instant ends a latency\: when the kernel got the response, or when it was read \[default\: kernel\]]:STAMPS:((kernel\:"When the kernel got the packet; over TCP"
+user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
 '--probe=[Measure beside the load, ten times a second, what an outsider waits\: for the same request (http), a connection (tcp) or an echo (icmp)]:KIND:((http\:"A request on a kept connection"

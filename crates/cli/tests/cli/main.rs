@@ -1,5 +1,6 @@
 //! The program as its users meet it: started as a process, driven by its flags, judged by its output and exit code.
 
+mod back_end;
 mod crash;
 mod demo;
 mod facts;
