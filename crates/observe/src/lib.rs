@@ -28,7 +28,9 @@ pub mod source;
 mod turn;
 mod watch;
 
-pub use discover::{Listener, allowed_cpus, describe_process, find_listeners, find_target_processes};
+pub use discover::{
+    Listener, allowed_cpus, describe_process, find_listeners, find_target_processes, parent_pid,
+};
 pub use error::{ObserveError, ParseError};
 pub use facts::facts;
 pub use roots::Roots;

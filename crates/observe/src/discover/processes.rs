@@ -34,6 +34,11 @@ pub fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
     Some(cpus.filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect())
 }
 
+/// The process that started another one; `None` if that is gone or hidden.
+pub fn parent_pid(pid: u32) -> Option<u32> {
+    describe(&Roots::host(), pid, ProcessRole::Target, &mut Vec::new()).ok().map(|kin| kin.parent_pid)
+}
+
 /// All processes of the target: those that hold a listening socket of the endpoint, and their descendants.
 ///
 /// Never this process itself. Empty: the endpoint is another host's, nobody listens, or the owners are hidden from this
