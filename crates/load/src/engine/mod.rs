@@ -95,10 +95,10 @@ pub fn run(
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for (thread, cpu) in (0..).zip(&cpus) {
-            let (begin_sender, begin) = mpsc::channel();
+            let (order_sender, orders) = mpsc::channel();
             let (spare_sender, spares) = mpsc::channel();
             let share = Share { thread, threads: plan.threads };
-            let seat = Seat { share, cpu: *cpu, messages: to_merge.clone(), begin, spares };
+            let seat = Seat { share, cpu: *cpu, messages: to_merge.clone(), orders, spares };
             let (job, kind) = (&job, back_end.kind);
             std::thread::Builder::new()
                 .name(format!("sysdyno-load-{thread}"))
@@ -107,7 +107,7 @@ pub fn run(
                     back_end::Kind::Epoll => seat.work::<Epoll>(job),
                 })
                 .map_err(LoadError::system("start a generator thread"))?;
-            threads.push(ThreadLine { begin: begin_sender, spares: spare_sender });
+            threads.push(ThreadLine { orders: order_sender, spares: spare_sender });
         }
         drop(to_merge);
         let timer_error = start(&messages, &threads)?;
@@ -116,8 +116,18 @@ pub fn run(
     })
 }
 
-/// Waits until all threads are ready and tells them when to begin.
+/// Lets all threads connect when all are set up, and begin when all are connected; the worst of their timers.
+///
+/// No connection is made before every thread has the descriptors that it needs for itself.
 fn start(messages: &Receiver<Message>, threads: &[ThreadLine]) -> Result<TimerError, LoadError> {
+    let worst = await_all(messages, threads)?;
+    tell_all(threads, Order::Connect);
+    await_all(messages, threads)?;
+    tell_all(threads, Order::Begin(MonoNs(clock::now().0 + BEGIN_DELAY_NS)));
+    Ok(worst)
+}
+
+fn await_all(messages: &Receiver<Message>, threads: &[ThreadLine]) -> Result<TimerError, LoadError> {
     let mut worst = TimerError::default();
     for _ in threads {
         match messages.recv() {
@@ -128,17 +138,26 @@ fn start(messages: &Receiver<Message>, threads: &[ThreadLine]) -> Result<TimerEr
             }
         }
     }
-    let begin = MonoNs(clock::now().0 + BEGIN_DELAY_NS);
+    Ok(worst)
+}
+
+fn tell_all(threads: &[ThreadLine], order: Order) {
     threads.iter().for_each(|thread| {
         // A thread that is gone cannot be told; its missing windows end the trial.
-        let _ = thread.begin.send(begin);
+        let _ = thread.orders.send(order);
     });
-    Ok(worst)
+}
+
+/// What a generator thread is told.
+#[derive(Clone, Copy)]
+enum Order {
+    Connect,
+    Begin(MonoNs),
 }
 
 /// What the merging thread holds of a generator thread.
 struct ThreadLine {
-    begin: Sender<MonoNs>,
+    orders: Sender<Order>,
     spares: Sender<Box<Tally>>,
 }
 
@@ -155,7 +174,7 @@ struct Seat {
     share: Share,
     cpu: Option<u32>,
     messages: Sender<Message>,
-    begin: Receiver<MonoNs>,
+    orders: Receiver<Order>,
     spares: Receiver<Box<Tally>>,
 }
 
@@ -176,10 +195,13 @@ impl Seat {
             Err(error) => return say(Message::Failed(error)),
         };
         let timer_error = clock::measure_timer_error(|span| io.wait(span, 1));
+        say(Message::Ready(timer_error));
+        // An order that does not come means that another thread could not be set up.
+        let Ok(Order::Connect) = self.orders.recv() else { return };
         let mut worker = Worker::new(io, job, self.share, self.spares, timer_error.p99_ns);
         worker.dial_all();
         say(Message::Ready(timer_error));
-        if let Ok(begin) = self.begin.recv() {
+        if let Ok(Order::Begin(begin)) = self.orders.recv() {
             let finish = worker.run(begin, |window| say(Message::Window(thread, window)));
             say(Message::Finished(thread, finish));
         }

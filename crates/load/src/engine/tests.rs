@@ -210,7 +210,8 @@ fn a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum(io: IoC
     plan.deadlines.total = SpanNs::from_millis(200);
     let (outcome, _) = load(&plan);
     let counts = outcome.summary.total;
-    assert_eq!((counts.scheduled, counts.ok, counts.failed), (50, 0, 0));
+    let failures = &outcome.summary.measured.failures;
+    assert_eq!((counts.scheduled, counts.ok, counts.failed), (50, 0, 0), "{failures:?}");
     assert!(counts.timed_out > 0 && counts.unsent > 0, "{counts:?}");
     let response = outcome.summary.measured.latency[&LatencyKind::Response];
     assert_eq!((response.count, response.censored_count), (50, 50));

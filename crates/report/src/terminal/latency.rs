@@ -54,7 +54,8 @@ fn draw_intervals(input: &ReportInput<'_>, screen: &mut Screen) {
         ("p99.9", summary.p99_9, summary.p99_9_interval),
     ];
     let mut parts = Vec::new();
-    if intervals.iter().any(|(.., interval_ns)| interval_ns.is_some()) {
+    let is_any_known = intervals.iter().any(|(.., interval_ns)| interval_ns.is_some());
+    if is_any_known {
         parts
             .extend(intervals.into_iter().filter_map(|(name, value, interval)| known(name, value, interval)));
     } else {
@@ -64,7 +65,9 @@ fn draw_intervals(input: &ReportInput<'_>, screen: &mut Screen) {
     let missing = missing.into_iter().chain([("p99.9", summary.p99_9, 10_000)]);
     if let Some((name, _, needed)) = missing.into_iter().find(|(_, value_ns, _)| value_ns.is_none()) {
         let (count, needed) = (number::count(summary.count), number::count(needed));
-        parts.push(format!("{name} is not supported by {count} samples ({needed} needed)"));
+        let text = format!("{name} is not supported by {count} samples ({needed} needed)");
+        // The line may be cut: first what is known, then what is missing, then why the rest is not known.
+        parts.insert(if is_any_known { parts.len() } else { 0 }, text);
     }
     screen.sentence(Rank::Useful, (Tone::Quiet, "95 %"), (Tone::Quiet, &parts.join(" · ")));
 }
