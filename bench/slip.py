@@ -6,7 +6,7 @@ import sys
 from bench import outputs, process, programs, statistic
 
 RATE_HZ = 50_000
-CONNECTIONS = 64
+CONNECTIONS = 1000
 CPUS = (0, 1)
 """sysdyno places its own threads: the sending one on the last CPU, the others where there is room."""
 QUANTILES = ("p50", "p99", "p99_9", "max")

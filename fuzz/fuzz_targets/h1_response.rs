@@ -14,8 +14,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use sysdyno_load::http1::{Progress, ResponseParser, Rules};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::plan::{
-    Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, KeepAlive, LoadPlan, PhaseEnd, PhaseKind,
-    PhasePlan, RequestSpec, Target, Validators,
+    Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, IoChoice, KeepAlive, LoadPlan, PhaseEnd,
+    PhaseKind, PhasePlan, RequestSpec, SpinChoice, StampChoice, Target, Validators,
 };
 use sysdyno_record::units::Bytes;
 
@@ -112,6 +112,9 @@ fn plan(options: u8) -> LoadPlan {
         hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
         threads: 1,
         seed: 1,
+        io: IoChoice::Auto,
+        spin: SpinChoice::Auto,
+        stamps: StampChoice::User,
         fail_if: Vec::new(),
         probe: None,
     }
