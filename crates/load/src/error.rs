@@ -5,6 +5,14 @@ use std::io;
 /// A load that could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
+    /// This process may not open another file.
+    #[error(
+        "cannot {operation}: too many open files\nhint: raise the descriptor limit with 'ulimit -n', or use fewer connections"
+    )]
+    Descriptors {
+        /// What was attempted.
+        operation: &'static str,
+    },
     /// The URL is not one that can be loaded.
     #[error("cannot read target '{url}': {cause}")]
     Url {
@@ -56,7 +64,13 @@ pub enum LoadError {
 impl LoadError {
     /// A [`LoadError::System`] for `operation`.
     pub(crate) fn system<E: Into<io::Error>>(operation: &'static str) -> impl FnOnce(E) -> LoadError {
-        move |source| LoadError::System { operation, source: source.into() }
+        move |source| {
+            let source = source.into();
+            match source.raw_os_error() {
+                Some(libc::EMFILE) => LoadError::Descriptors { operation },
+                _ => LoadError::System { operation, source },
+            }
+        }
     }
 
     /// A [`LoadError::Plan`] with this cause.
