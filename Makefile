@@ -3,6 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+AA_TESTS ?= 20
 BENCH_ROUNDS ?= 9
 BENCH_SECONDS ?= 3
 PAGE ?=
@@ -11,20 +12,21 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build demo test crash-test bench bench-tools witness fuzz install clean
+.PHONY: help build demo test crash-test aa-test bench bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
-	@echo 'make demo               build it, then measure a built-in server with a planted bottleneck, in about a minute'
+	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
 	@echo 'make crash-test         kill and fail every system call of sysdyno tune, compare every setting; about 6 minutes'
+	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load and others on the same nginx;'
 	@echo '                        slip, scaling, memory; about 20 minutes on a quiet machine'
 	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) PAGE=docs/bench.md)'
 	@echo 'make bench-tools        install the tools to compare with; as root by apt-get, oha by cargo'
 	@echo 'make witness            service times beside those of a packet capture of the same run; as root'
 	@echo '                        (PAGE=docs/method/witness.md)'
-	@echo 'make fuzz               feed the HTTP parser what no server should send (FUZZ_SECONDS=$(FUZZ_SECONDS))'
+	@echo 'make fuzz               feed the decoders what no server should send (FUZZ_SECONDS=$(FUZZ_SECONDS))'
 	@echo 'make install PREFIX=    install program, man pages, completions and documents ($(PREFIX))'
 	@echo 'make clean              remove everything that was built'
 
@@ -40,6 +42,10 @@ test:
 
 crash-test:
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test crash
+	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test cli -- experiment::killed
+
+aa-test:
+	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- experiment::aa
 
 bench: build
 	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM) $(if $(PAGE),--markdown '$(PAGE)')

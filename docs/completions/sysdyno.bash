@@ -16,6 +16,9 @@ _sysdyno() {
             ",$1")
                 cmd="sysdyno"
                 ;;
+            sysdyno,compare)
+                cmd="sysdyno__subcmd__compare"
+                ;;
             sysdyno,completions)
                 cmd="sysdyno__subcmd__completions"
                 ;;
@@ -52,8 +55,14 @@ _sysdyno() {
             sysdyno,target)
                 cmd="sysdyno__subcmd__target"
                 ;;
+            sysdyno,try)
+                cmd="sysdyno__subcmd__try"
+                ;;
             sysdyno,tune)
                 cmd="sysdyno__subcmd__tune"
+                ;;
+            sysdyno__subcmd__help,compare)
+                cmd="sysdyno__subcmd__help__subcmd__compare"
                 ;;
             sysdyno__subcmd__help,completions)
                 cmd="sysdyno__subcmd__help__subcmd__completions"
@@ -90,6 +99,9 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__help,target)
                 cmd="sysdyno__subcmd__help__subcmd__target"
+                ;;
+            sysdyno__subcmd__help,try)
+                cmd="sysdyno__subcmd__help__subcmd__try"
                 ;;
             sysdyno__subcmd__help,tune)
                 cmd="sysdyno__subcmd__help__subcmd__tune"
@@ -197,12 +209,58 @@ _sysdyno() {
 
     case "${cmd}" in
         sysdyno)
-            opts="-h -V --color --help --version demo run load tune probe facts runs show report completions docs target help"
+            opts="-h -V --color --help --version demo run load try tune probe compare facts runs show report completions docs target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__compare)
+            opts="-h --effect --metric --allow --fail-if --trend --workload --report --no-report --runs-dir --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --effect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metric)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -W "worse different" -- "${cur}"))
+                    return 0
+                    ;;
+                --workload)
+                    COMPREPLY=($(compgen -W "web files memory any" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -240,7 +298,7 @@ _sysdyno() {
             fi
             case "${prev}" in
                 --bottleneck)
-                    COMPREPLY=($(compgen -W "worker-pool single-thread" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "accept-queue worker-pool single-thread" -- "${cur}"))
                     return 0
                     ;;
                 --runs-dir)
@@ -315,8 +373,22 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help)
-            opts="demo run load tune probe facts runs show report completions docs target help"
+            opts="demo run load try tune probe compare facts runs show report completions docs target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__compare)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -496,6 +568,20 @@ _sysdyno() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sysdyno__subcmd__help__subcmd__try)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sysdyno__subcmd__help__subcmd__tune)
             opts="list plan apply commit undo status history persist recover guard"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -651,7 +737,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__load)
-            opts="-c -d -n -r -m -H -t -h --connections --duration --requests --rate --steps --arrival --warmup --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --source --proxy-protocol --churn --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -705,6 +791,30 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --urls)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --speed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --users)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --method)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -722,6 +832,14 @@ _sysdyno() {
                     return 0
                     ;;
                 --body-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --content-type)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -746,6 +864,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -T)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -789,6 +911,86 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --http2)
+                    COMPREPLY=($(compgen -W "alpn prior" -- "${cur}"))
+                    return 0
+                    ;;
+                --streams)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-version)
+                    COMPREPLY=($(compgen -W "1.2 1.3" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-resume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-preset)
+                    COMPREPLY=($(compgen -W "etc" -- "${cur}"))
+                    return 0
+                    ;;
+                --mc-protocol)
+                    COMPREPLY=($(compgen -W "text meta" -- "${cur}"))
+                    return 0
+                    ;;
+                --mc-gets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-multiget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-keys)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-popularity)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-key-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-value-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-expiry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --proxy-protocol)
+                    COMPREPLY=($(compgen -W "v1 v2" -- "${cur}"))
+                    return 0
+                    ;;
+                --churn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --probe)
                     COMPREPLY=($(compgen -W "http tcp icmp" -- "${cur}"))
                     return 0
@@ -797,8 +999,44 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prepare)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clean)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cache)
+                    COMPREPLY=($(compgen -W "as-is cold warm" -- "${cur}"))
+                    return 0
+                    ;;
+                --files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file-count)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --runs-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "text json csv hdr ab" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -905,7 +1143,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__run)
-            opts="-c -m -H -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --method --header --body-file --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -m -H -p -T -k -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --urls --mix --need --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --source --proxy-protocol --churn --probe --probe-log --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -943,6 +1181,18 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --urls)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --need)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --method)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -960,6 +1210,14 @@ _sysdyno() {
                     return 0
                     ;;
                 --body-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --content-type)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -984,6 +1242,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -T)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1024,6 +1286,86 @@ _sysdyno() {
                     return 0
                     ;;
                 --watch-pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http2)
+                    COMPREPLY=($(compgen -W "alpn prior" -- "${cur}"))
+                    return 0
+                    ;;
+                --streams)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-version)
+                    COMPREPLY=($(compgen -W "1.2 1.3" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-resume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-preset)
+                    COMPREPLY=($(compgen -W "etc" -- "${cur}"))
+                    return 0
+                    ;;
+                --mc-protocol)
+                    COMPREPLY=($(compgen -W "text meta" -- "${cur}"))
+                    return 0
+                    ;;
+                --mc-gets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-multiget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-keys)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-popularity)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-key-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-value-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-expiry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --proxy-protocol)
+                    COMPREPLY=($(compgen -W "v1 v2" -- "${cur}"))
+                    return 0
+                    ;;
+                --churn)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1073,7 +1415,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__show)
-            opts="-h --runs-dir --json --verify --color --help"
+            opts="-h --runs-dir --output --json --verify --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1081,6 +1423,10 @@ _sysdyno() {
             case "${prev}" in
                 --runs-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "text json csv hdr ab" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1142,6 +1488,272 @@ _sysdyno() {
                     return 0
                     ;;
                 --delays-us)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__try)
+            opts="-c -r -m -H -p -T -k -t -h --a --b --shell --experiment --metric --effect --budget --pairs --window --warmup --connections --rate --share --arrival --keep --calibrate --noisy --fail-if --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --urls --mix --runs-dir --state-dir --root --dry-run --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --a)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --experiment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metric)
+                    COMPREPLY=($(compgen -W "cpu goodput p99 capacity time cpu-time" -- "${cur}"))
+                    return 0
+                    ;;
+                --effect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pairs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --warmup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --share)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arrival)
+                    COMPREPLY=($(compgen -W "poisson constant" -- "${cur}"))
+                    return 0
+                    ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -W "better worse same cannot-tell" -- "${cur}"))
+                    return 0
+                    ;;
+                --method)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --content-type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect-status)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect-length)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect-header)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -T)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --requests-per-connection)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --io)
+                    COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
+                    return 0
+                    ;;
+                --spin)
+                    COMPREPLY=($(compgen -W "auto on off" -- "${cur}"))
+                    return 0
+                    ;;
+                --stamps)
+                    COMPREPLY=($(compgen -W "kernel user" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http2)
+                    COMPREPLY=($(compgen -W "alpn prior" -- "${cur}"))
+                    return 0
+                    ;;
+                --streams)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-version)
+                    COMPREPLY=($(compgen -W "1.2 1.3" -- "${cur}"))
+                    return 0
+                    ;;
+                --tls-resume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-preset)
+                    COMPREPLY=($(compgen -W "etc" -- "${cur}"))
+                    return 0
+                    ;;
+                --mc-protocol)
+                    COMPREPLY=($(compgen -W "text meta" -- "${cur}"))
+                    return 0
+                    ;;
+                --mc-gets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-multiget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-keys)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-popularity)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-key-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-value-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-expiry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --urls)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -29,11 +29,13 @@ always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -s V -l version -d 'Print version'
-complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "demo" -d 'Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "try" -d 'Try one reversible change on a live server, and say whether it helped'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "compare" -d 'Compare runs: whether they may be compared, what differs, by how much'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "facts" -d 'Say what this host is, or what differs between two hosts'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "runs" -d 'List the runs that were recorded'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "show" -d 'Print a recorded run again'
@@ -42,7 +44,8 @@ complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "completions" -d 'Pr
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "target" -d 'Serve the built-in target until standard input ends'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l bottleneck -d 'The bottleneck to plant: worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)' -r -f -a "worker-pool\t'A pool of workers that all wait'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l bottleneck -d 'The bottleneck to plant: accept-queue (connections find it full; its remedy is tried and proved), worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)' -r -f -a "accept-queue\t'A queue of connections that is too short'
+worker-pool\t'A pool of workers that all wait'
 single-thread\t'One thread that works alone'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -60,15 +63,20 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l arrival -d 'How 
 constant\t'Equal gaps'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l window -d 'Length of each measured window, instead of the effort\'s' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l fail-if -d 'Fail (exit code 1) if this holds, as in \'p99>20ms\', \'errors>0.1%\' or \'goodput<5k/s\'; may be given several times' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l urls -d 'File of URLs of this server, one in a line with its weight: \'[WEIGHT] [METHOD] URL\'' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mix -d 'Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l need -d 'Access log of real traffic (common or combined format); the capacity is said in times of its busiest minute' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s m -l method -d 'Method of the request [default: GET]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s H -l header -d 'Header field of the request; may be given several times' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l body-file -d 'File with the body of the request' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s p -l body-file -d 'File with the body of the request' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l content-type -d 'Content type of that body' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-status -d 'Accepted status codes [default: 200 to 399]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-length -d 'Exact length of the body in bytes' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-header -d 'Header field that the response must have, with this value if one is given' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-body -d 'Text that the body must contain' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l max-body -d 'Longest body that is read to its end [default: 64MiB]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l timeout -d 'Give a request up this long after its intended send [default: 10s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s T -d 'A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l connect-timeout -d 'Give a connection up after this long [default: 5s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
@@ -83,6 +91,30 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l stamps -d 'Which
 user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge' -r -f -a "alpn\t'In the TLS handshake; of a target https://'
+prior\t'It is known to; of a target http://'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l streams -d 'Requests at a time on each connection of HTTP/2 [default: 1]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-ca -d 'File with the certificates to trust (PEM) [default: those that the system trusts]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-cert -d 'File with the client\'s certificate (PEM)' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-key -d 'File with the key of the client\'s certificate (PEM)' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-name -d 'Name to ask for and to find in the certificate [default: the host of the URL]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-version -d 'The one version to offer [default: 1.2 and 1.3]' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-resume -d 'Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 [default: 0%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-preset -d 'A published workload instead of the defaults below: etc, the general pool of Facebook in 2012' -r -f -a "etc\t'30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-protocol -d 'Commands to use [default: text]' -r -f -a "text\t'get and set'
+meta\t'mg and ms, since memcached 1.6'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-gets -d 'Share of the requests that read, as 90% or 0.9; the others store [default: 90%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-multiget -d 'Keys that one reading request asks for [default: 1]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-keys -d 'Number of different keys [default: 100000]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-popularity -d 'Which keys are asked for how often: uniform, or zipf:EXPONENT [default: uniform]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-key-size -d 'Length of the keys [default: 30]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-value-size -d 'Length of the values [default: 200]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l source -d 'Addresses of this host that connections come from, in turn [default: the kernel\'s choice]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l proxy-protocol -d 'Begin each connection with a PROXY header that says its own addresses, for servers that expect one' -r -f -a "v1\t'One line of text'
+v2\t'Binary'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l churn -d 'Close so many connections after a response and make new ones, as in 100/s; this host closes first' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l probe -d 'Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a connection (tcp) or an echo (icmp)' -r -f -a "http\t'A request on a kept connection'
 tcp\t'A connection, made and closed'
 icmp\t'An ICMP echo, as of ping'"
@@ -93,12 +125,16 @@ always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l same-body -d 'Fail bodies that differ from the first one (the default)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l no-keepalive -d 'Open a connection per request'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s k -l keep-alive -d 'Keep connections, as ab and weighttp say it (the default here)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l no-keepalive -d 'Open a connection per request, as ab does without -k'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l insecure -d 'Take any certificate; said in the verdict of every run'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-no-preload -d 'Do not store all keys before the load'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s c -l connections -d 'Connections; without --rate, each is a client that sends when it was answered [default: 64]' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s d -l duration -d 'Length of the load [default: 10s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s d -l duration -d 'Length of the load; a bare number is seconds, as in wrk [default: 10s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s n -l requests -d 'Send this many requests' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s r -l rate -d 'Offered rate; makes the load an open one, in which requests are sent whether or not others were answered' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l steps -d 'Several rates in turn, each for the duration' -r
@@ -106,15 +142,23 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l arrival -d 'How
 constant\t'Equal gaps'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l warmup -d 'Load before the measured one [default: 0s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l fail-if -d 'Fail (exit code 1) if this holds, as in \'p99>20ms\', \'errors>0.1%\' or \'goodput<5k/s\'; may be given several times' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l urls -d 'File of URLs of this server, one in a line with its weight: \'[WEIGHT] [METHOD] URL\'' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mix -d 'Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l replay -d 'Access log (common or combined format) whose GET and HEAD requests are sent at the instants at which they came' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l speed -d 'How many times as fast as the log: 2x, 0.5x [default: 1x]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l session -d 'Simulate users: \'web20\', or a TOML file of operations, what follows them, and when' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l users -d 'Users at the same time [default: what the session says]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s m -l method -d 'Method of the request [default: GET]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s H -l header -d 'Header field of the request; may be given several times' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l body-file -d 'File with the body of the request' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s p -l body-file -d 'File with the body of the request' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l content-type -d 'Content type of that body' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-status -d 'Accepted status codes [default: 200 to 399]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-length -d 'Exact length of the body in bytes' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-header -d 'Header field that the response must have, with this value if one is given' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-body -d 'Text that the body must contain' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l max-body -d 'Longest body that is read to its end [default: 64MiB]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l timeout -d 'Give a request up this long after its intended send [default: 10s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s T -d 'A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l connect-timeout -d 'Give a connection up after this long [default: 5s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
@@ -129,20 +173,157 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l stamps -d 'Whic
 user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge' -r -f -a "alpn\t'In the TLS handshake; of a target https://'
+prior\t'It is known to; of a target http://'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l streams -d 'Requests at a time on each connection of HTTP/2 [default: 1]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-ca -d 'File with the certificates to trust (PEM) [default: those that the system trusts]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-cert -d 'File with the client\'s certificate (PEM)' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-key -d 'File with the key of the client\'s certificate (PEM)' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-name -d 'Name to ask for and to find in the certificate [default: the host of the URL]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-version -d 'The one version to offer [default: 1.2 and 1.3]' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-resume -d 'Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 [default: 0%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-preset -d 'A published workload instead of the defaults below: etc, the general pool of Facebook in 2012' -r -f -a "etc\t'30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-protocol -d 'Commands to use [default: text]' -r -f -a "text\t'get and set'
+meta\t'mg and ms, since memcached 1.6'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-gets -d 'Share of the requests that read, as 90% or 0.9; the others store [default: 90%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-multiget -d 'Keys that one reading request asks for [default: 1]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-keys -d 'Number of different keys [default: 100000]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-popularity -d 'Which keys are asked for how often: uniform, or zipf:EXPONENT [default: uniform]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-key-size -d 'Length of the keys [default: 30]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-value-size -d 'Length of the values [default: 200]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l source -d 'Addresses of this host that connections come from, in turn [default: the kernel\'s choice]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l proxy-protocol -d 'Begin each connection with a PROXY header that says its own addresses, for servers that expect one' -r -f -a "v1\t'One line of text'
+v2\t'Binary'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l churn -d 'Close so many connections after a response and make new ones, as in 100/s; this host closes first' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l probe -d 'Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a connection (tcp) or an echo (icmp)' -r -f -a "http\t'A request on a kept connection'
 tcp\t'A connection, made and closed'
 icmp\t'An ICMP echo, as of ping'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l probe-log -d 'Write a line per operation of the probe, with its time, into this file' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l command -d 'Run this command again and again: -n times [default: 10] or for -d, each at most for --timeout [default: 1h]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l prepare -d 'Run this command before each run; not measured, and the end of all if it fails' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l clean -d 'Run this command after each run, also after one that was cut off; not measured' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l cache -d 'State of the page cache before a run [default: as-is]' -r -f -a "as-is\t'Whatever it is'
+cold\t'Dropped before each run, for the whole host; needs root and --accept-drop-caches'
+warm\t'The command has run once, unmeasured'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l files -d 'Create, lock, sync, rename and remove small files in this folder, for -d [default: 10s] or -n files; it must be new or empty' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l file-count -d 'Files that each worker keeps [default: 1000]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l file-size -d 'Length of each file [default: 4KiB]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l workers -d 'Workers side by side, each on one operation at a time [default: 1]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l output -d 'Form of the result [default: text]' -r -f -a "text\t'One screen for people'
+json\t'One JSON document'
+csv\t'One header, and a line for each measured phase'
+hdr\t'The percentile text of HdrHistogram, for its plotters'
+ab\t'The text of ApacheBench, for scripts that read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l pages-only -d 'Leave out what pages embed, and files that are sent'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l same-body -d 'Fail bodies that differ from the first one (the default)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d 'Open a connection per request'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s k -l keep-alive -d 'Keep connections, as ab and weighttp say it (the default here)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d 'Open a connection per request, as ab does without -k'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l insecure -d 'Take any certificate; said in the verdict of every run'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-no-preload -d 'Do not store all keys before the load'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l shell -d 'Let /bin/sh read these commands'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l show-output -d 'Let the output of these commands through, to standard error'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l accept-drop-caches -d 'Agree that --cache cold drops the page cache of the whole host before each run'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l json -d 'Print the result as one JSON document, as --output json'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l a -d 'Command that is A; its time is the metric' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l b -d 'Command that is B' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l experiment -d 'File that says what A and B are, and any option' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l metric -d 'What decides: cpu (per request, at a fixed rate), goodput, p99, capacity, or time (of commands) [default: cpu, of commands time]' -r -f -a "cpu\t'CPU time of the server\'s processes per request'
+goodput\t'Completed and valid requests'
+p99\t'99th percentile of the latency'
+capacity\t'Highest rate that meets p99<50ms'
+time\t'How long a command takes'
+cpu-time\t'CPU time of a command'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l effect -d 'The smallest effect that matters [default: 3% of cpu, goodput and time, 5% of capacity, 10% of p99]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l budget -d 'How long it may take [default: 20m]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l pairs -d 'Most pairs of one comparison, at least 8 [default: 40]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l window -d 'Length of each measured window [default: 10s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l warmup -d 'Load before each window [default: what the pilot needs to settle]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s c -l connections -d 'Connections; of a closed load, each is a client [default: 64]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s r -l rate -d 'Offered rate of each trial [default: a share of what the pilot finds; for goodput, as much as the connections take]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l share -d 'Offered rate as a share of what the weaker of A and B takes [default: 70%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l arrival -d 'How requests of an open load arrive [default: poisson]' -r -f -a "poisson\t'Exponential gaps, as of many independent users'
+constant\t'Equal gaps'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l fail-if -d 'Fail (exit code 1) if this is the word' -r -f -a "better\t'B is better'
+worse\t'B is worse'
+same\t'B is the same'
+cannot-tell\t'It can\'t be told'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s m -l method -d 'Method of the request [default: GET]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s H -l header -d 'Header field of the request; may be given several times' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s p -l body-file -d 'File with the body of the request' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l content-type -d 'Content type of that body' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l expect-status -d 'Accepted status codes [default: 200 to 399]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l expect-length -d 'Exact length of the body in bytes' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l expect-header -d 'Header field that the response must have, with this value if one is given' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l expect-body -d 'Text that the body must contain' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l max-body -d 'Longest body that is read to its end [default: 64MiB]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l timeout -d 'Give a request up this long after its intended send [default: 10s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s T -d 'A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l connect-timeout -d 'Give a connection up after this long [default: 5s]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l io -d 'How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]' -r -f -a "auto\t'io_uring where the kernel has and allows it, else epoll'
+uring\t'io_uring, or no load'
+epoll\t'epoll'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l spin -d 'Spin before what is due in an open load, instead of sleeping [default: where the server runs on other CPUs]' -r -f -a "auto\t'Where the server runs on other CPUs'
+on\t'Until it is found that something else runs on the generator\'s CPUs'
+off\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l stamps -d 'Which instant ends a latency: when the kernel got the response, or when it was read [default: kernel]' -r -f -a "kernel\t'When the kernel got the packet; over TCP'
+user\t'When the generator read it'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge' -r -f -a "alpn\t'In the TLS handshake; of a target https://'
+prior\t'It is known to; of a target http://'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l streams -d 'Requests at a time on each connection of HTTP/2 [default: 1]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-ca -d 'File with the certificates to trust (PEM) [default: those that the system trusts]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-cert -d 'File with the client\'s certificate (PEM)' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-key -d 'File with the key of the client\'s certificate (PEM)' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-name -d 'Name to ask for and to find in the certificate [default: the host of the URL]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-version -d 'The one version to offer [default: 1.2 and 1.3]' -r -f -a "1.2\t'TLS 1.2'
+1.3\t'TLS 1.3'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-resume -d 'Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 [default: 0%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-preset -d 'A published workload instead of the defaults below: etc, the general pool of Facebook in 2012' -r -f -a "etc\t'30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-protocol -d 'Commands to use [default: text]' -r -f -a "text\t'get and set'
+meta\t'mg and ms, since memcached 1.6'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-gets -d 'Share of the requests that read, as 90% or 0.9; the others store [default: 90%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-multiget -d 'Keys that one reading request asks for [default: 1]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-keys -d 'Number of different keys [default: 100000]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-popularity -d 'Which keys are asked for how often: uniform, or zipf:EXPONENT [default: uniform]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-key-size -d 'Length of the keys [default: 30]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-value-size -d 'Length of the values [default: 200]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l urls -d 'File of URLs of this server, one in a line with its weight: \'[WEIGHT] [METHOD] URL\'' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mix -d 'Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l shell -d 'Hand commands to /bin/sh instead of starting their program'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l keep -d 'Keep the change until the next boot if B is better and every guardrail held'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l calibrate -d 'Compare the host with itself, to learn what it can resolve; later verdicts quote it'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l noisy -d 'Count pairs whatever others do on the host: the interval gets wider instead'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l same-body -d 'Fail bodies that differ from the first one (the default)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s k -l keep-alive -d 'Keep connections, as ab and weighttp say it (the default here)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l no-keepalive -d 'Open a connection per request, as ab does without -k'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l insecure -d 'Take any certificate; said in the verdict of every run'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-no-preload -d 'Do not store all keys before the load'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l dry-run -d 'Print the plan, with how long it may take, and do nothing'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -258,6 +439,24 @@ always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -l json -d 'Print no lines, and the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l effect -d 'The smallest effect that matters [default: that of each metric, see docs/compare.md]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l metric -d 'Only this metric (capacity, goodput, p99, p90, p50 or cpu); several times for several, the first one decides' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l allow -d 'Compare although this gate refuses (its name or number, see docs/compare.md); several times for several' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l fail-if -d 'End with exit code 1 if a side differs from the first in this way' -r -f -a "worse\t'Some metric of a side is worse'
+different\t'Some metric of a side is better or worse'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l workload -d 'What the hosts are for, which ranks what differs between them' -r -f -a "web\t'Many connections and short requests'
+files\t'Many files made, changed and removed'
+memory\t'Data that lie in memory'
+any\t'Any of these'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l report -d 'Write the page here [default: compare-A-B.html in the folder of the runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l trend -d 'Look at the runs as a series in time, and find where the level changed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l no-report -d 'Write no page'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand facts" -l workload -d 'What the hosts are for, which decides what matters first' -r -f -a "web\t'Many connections and short requests'
 files\t'Many files made, changed and removed'
 memory\t'Data that lie in memory'
@@ -279,10 +478,15 @@ never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l json -d 'Print one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l output -d 'Form of the result [default: text]' -r -f -a "text\t'One screen for people'
+json\t'One JSON document'
+csv\t'One header, and a line for each measured phase'
+hdr\t'The percentile text of HdrHistogram, for its plotters'
+ab\t'The text of ApacheBench, for scripts that read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l json -d 'Print the result as one JSON document, as --output json'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l verify -d 'Also compare every file with its digest'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand report" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
@@ -314,19 +518,21 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop in about a minute against a built-in server with a planted bottleneck'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "facts" -d 'Say what this host is, or what differs between two hosts'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load tune probe facts runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "try" -d 'Try one reversible change on a live server, and say whether it helped'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "compare" -d 'Compare runs: whether they may be compared, what differs, by how much'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "facts" -d 'Say what this host is, or what differs between two hosts'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "list" -d 'List the settings that can be changed, and what they do'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "plan" -d 'Say what changes would write, what undoes them, and who else sets the same; needs no rights'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "apply" -d 'Make changes as a trial, which is undone at its deadline unless it is committed'

@@ -33,7 +33,8 @@ never\:"Never"))' \
         case $line[1] in
             (demo)
 _arguments "${_arguments_options[@]}" : \
-'--bottleneck=[The bottleneck to plant\: worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)]:BOTTLENECK:((worker-pool\:"A pool of workers that all wait"
+'--bottleneck=[The bottleneck to plant\: accept-queue (connections find it full; its remedy is tried and proved), worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)]:BOTTLENECK:((accept-queue\:"A queue of connections that is too short"
+worker-pool\:"A pool of workers that all wait"
 single-thread\:"One thread that works alone"))' \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
@@ -57,17 +58,23 @@ thorough\:"About fifteen minutes\: windows of 30 s, five certification passes"))
 constant\:"Equal gaps"))' \
 '--window=[Length of each measured window, instead of the effort'\''s]:DURATION:_default' \
 '*--fail-if=[Fail (exit code 1) if this holds, as in '\''p99>20ms'\'', '\''errors>0.1%'\'' or '\''goodput<5k/s'\''; may be given several times]:METRIC OP LIMIT:_default' \
+'--urls=[File of URLs of this server, one in a line with its weight\: '\''\[WEIGHT\] \[METHOD\] URL'\'']:FILE:_files' \
+'(--urls)--mix=[Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it]:LOG:_files' \
+'--need=[Access log of real traffic (common or combined format); the capacity is said in times of its busiest minute]:LOG:_files' \
 '-m+[Method of the request \[default\: GET\]]:METHOD:_default' \
 '--method=[Method of the request \[default\: GET\]]:METHOD:_default' \
 '*-H+[Header field of the request; may be given several times]:NAME: VALUE:_default' \
 '*--header=[Header field of the request; may be given several times]:NAME: VALUE:_default' \
+'-p+[File with the body of the request]:FILE:_files' \
 '--body-file=[File with the body of the request]:FILE:_files' \
+'--content-type=[Content type of that body]:TYPE:_default' \
 '*--expect-status=[Accepted status codes \[default\: 200 to 399\]]:CODE,…:_default' \
 '--expect-length=[Exact length of the body in bytes]:BYTES:_default' \
 '--expect-header=[Header field that the response must have, with this value if one is given]:NAME[: VALUE]:_default' \
 '--expect-body=[Text that the body must contain]:TEXT:_default' \
 '--max-body=[Longest body that is read to its end \[default\: 64MiB\]]:SIZE:_default' \
 '--timeout=[Give a request up this long after its intended send \[default\: 10s\]]:DURATION:_default' \
+'(--timeout --content-type)-T+[A duration\: --timeout, as wrk has it; a type with a slash\: --content-type, as ab has it]:DURATION | TYPE:_default' \
 '--connect-timeout=[Give a connection up after this long \[default\: 5s\]]:DURATION:_default' \
 '--idle-timeout=[Give a request up when nothing has come for this long \[default\: the timeout\]]:DURATION:_default' \
 '--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
@@ -83,6 +90,30 @@ off\:"Never"))' \
 user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
+'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge]:HTTP2:((alpn\:"In the TLS handshake; of a target https\://"
+prior\:"It is known to; of a target http\://"))' \
+'--streams=[Requests at a time on each connection of HTTP/2 \[default\: 1\]]:N:_default' \
+'--tls-ca=[File with the certificates to trust (PEM) \[default\: those that the system trusts\]]:FILE:_files' \
+'--tls-cert=[File with the client'\''s certificate (PEM)]:FILE:_files' \
+'--tls-key=[File with the key of the client'\''s certificate (PEM)]:FILE:_files' \
+'--tls-name=[Name to ask for and to find in the certificate \[default\: the host of the URL\]]:NAME:_default' \
+'--tls-version=[The one version to offer \[default\: 1.2 and 1.3\]]:TLS_VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--tls-resume=[Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 \[default\: 0%\]]:SHARE:_default' \
+'--mc-preset=[A published workload instead of the defaults below\: etc, the general pool of Facebook in 2012]:NAME:((etc\:"30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)"))' \
+'--mc-protocol=[Commands to use \[default\: text\]]:MC_PROTOCOL:((text\:"get and set"
+meta\:"mg and ms, since memcached 1.6"))' \
+'--mc-gets=[Share of the requests that read, as 90% or 0.9; the others store \[default\: 90%\]]:SHARE:_default' \
+'--mc-multiget=[Keys that one reading request asks for \[default\: 1\]]:N:_default' \
+'--mc-keys=[Number of different keys \[default\: 100000\]]:N:_default' \
+'--mc-popularity=[Which keys are asked for how often\: uniform, or zipf\:EXPONENT \[default\: uniform\]]:uniform | zipf[:S]:_default' \
+'--mc-key-size=[Length of the keys \[default\: 30\]]:SIZE | A..B | etc:_default' \
+'--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
+'--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
+'*--source=[Addresses of this host that connections come from, in turn \[default\: the kernel'\''s choice\]]:ADDRESS,…:_default' \
+'--proxy-protocol=[Begin each connection with a PROXY header that says its own addresses, for servers that expect one]:VERSION:((v1\:"One line of text"
+v2\:"Binary"))' \
+'--churn=[Close so many connections after a response and make new ones, as in 100/s; this host closes first]:RATE:_default' \
 '--probe=[Measure beside the load, ten times a second, what an outsider waits\: for the same request (http), a connection (tcp) or an echo (icmp)]:KIND:((http\:"A request on a kept connection"
 tcp\:"A connection, made and closed"
 icmp\:"An ICMP echo, as of ping"))' \
@@ -93,20 +124,25 @@ always\:"Always"
 never\:"Never"))' \
 '(--same-body)--any-body[Accept bodies that differ from the first one; without this, they are failures]' \
 '--same-body[Fail bodies that differ from the first one (the default)]' \
-'(--requests-per-connection)--no-keepalive[Open a connection per request]' \
+'(--no-keepalive)-k[Keep connections, as ab and weighttp say it (the default here)]' \
+'(--no-keepalive)--keep-alive[Keep connections, as ab and weighttp say it (the default here)]' \
+'(--requests-per-connection)--no-keepalive[Open a connection per request, as ab does without -k]' \
+'(--tls-ca)--insecure[Take any certificate; said in the verdict of every run]' \
+'--mc-no-verify[Do not compare values that are read with those that belong to their keys]' \
+'--mc-no-preload[Do not store all keys before the load]' \
 '--dry-run[Print the plan, with the most load that it can send, and do nothing]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-':url -- The server\: http\://HOST\[\:PORT\]/PATH, or unix\:SOCKET\[\:/PATH\]:_default' \
+':url -- The server\: http\[s\]\://HOST\[\:PORT\]/PATH, unix\:SOCKET\[\:/PATH\], or memcached\://HOST\[\:PORT\]:_default' \
 && ret=0
 ;;
 (load)
 _arguments "${_arguments_options[@]}" : \
 '-c+[Connections; without --rate, each is a client that sends when it was answered \[default\: 64\]]:N:_default' \
 '--connections=[Connections; without --rate, each is a client that sends when it was answered \[default\: 64\]]:N:_default' \
-'(-n --requests)-d+[Length of the load \[default\: 10s\]]:DURATION:_default' \
-'(-n --requests)--duration=[Length of the load \[default\: 10s\]]:DURATION:_default' \
+'(-n --requests)-d+[Length of the load; a bare number is seconds, as in wrk \[default\: 10s\]]:DURATION:_default' \
+'(-n --requests)--duration=[Length of the load; a bare number is seconds, as in wrk \[default\: 10s\]]:DURATION:_default' \
 '-n+[Send this many requests]:N:_default' \
 '--requests=[Send this many requests]:N:_default' \
 '-r+[Offered rate; makes the load an open one, in which requests are sent whether or not others were answered]:RATE:_default' \
@@ -116,17 +152,26 @@ _arguments "${_arguments_options[@]}" : \
 constant\:"Equal gaps"))' \
 '--warmup=[Load before the measured one \[default\: 0s\]]:DURATION:_default' \
 '*--fail-if=[Fail (exit code 1) if this holds, as in '\''p99>20ms'\'', '\''errors>0.1%'\'' or '\''goodput<5k/s'\''; may be given several times]:METRIC OP LIMIT:_default' \
+'--urls=[File of URLs of this server, one in a line with its weight\: '\''\[WEIGHT\] \[METHOD\] URL'\'']:FILE:_files' \
+'(--urls)--mix=[Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it]:LOG:_files' \
+'(--urls --mix -r --rate --steps -n --requests --warmup --arrival)--replay=[Access log (common or combined format) whose GET and HEAD requests are sent at the instants at which they came]:LOG:_files' \
+'--speed=[How many times as fast as the log\: 2x, 0.5x \[default\: 1x\]]:FACTOR:_default' \
+'(--urls --mix --replay --steps -n --requests --arrival -p --body-file)--session=[Simulate users\: '\''web20'\'', or a TOML file of operations, what follows them, and when]:web20 | FILE:_default' \
+'(-r --rate)--users=[Users at the same time \[default\: what the session says\]]:N:_default' \
 '-m+[Method of the request \[default\: GET\]]:METHOD:_default' \
 '--method=[Method of the request \[default\: GET\]]:METHOD:_default' \
 '*-H+[Header field of the request; may be given several times]:NAME: VALUE:_default' \
 '*--header=[Header field of the request; may be given several times]:NAME: VALUE:_default' \
+'-p+[File with the body of the request]:FILE:_files' \
 '--body-file=[File with the body of the request]:FILE:_files' \
+'--content-type=[Content type of that body]:TYPE:_default' \
 '*--expect-status=[Accepted status codes \[default\: 200 to 399\]]:CODE,…:_default' \
 '--expect-length=[Exact length of the body in bytes]:BYTES:_default' \
 '--expect-header=[Header field that the response must have, with this value if one is given]:NAME[: VALUE]:_default' \
 '--expect-body=[Text that the body must contain]:TEXT:_default' \
 '--max-body=[Longest body that is read to its end \[default\: 64MiB\]]:SIZE:_default' \
 '--timeout=[Give a request up this long after its intended send \[default\: 10s\]]:DURATION:_default' \
+'(--timeout --content-type)-T+[A duration\: --timeout, as wrk has it; a type with a slash\: --content-type, as ab has it]:DURATION | TYPE:_default' \
 '--connect-timeout=[Give a connection up after this long \[default\: 5s\]]:DURATION:_default' \
 '--idle-timeout=[Give a request up when nothing has come for this long \[default\: the timeout\]]:DURATION:_default' \
 '--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
@@ -142,22 +187,173 @@ off\:"Never"))' \
 user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
+'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge]:HTTP2:((alpn\:"In the TLS handshake; of a target https\://"
+prior\:"It is known to; of a target http\://"))' \
+'--streams=[Requests at a time on each connection of HTTP/2 \[default\: 1\]]:N:_default' \
+'--tls-ca=[File with the certificates to trust (PEM) \[default\: those that the system trusts\]]:FILE:_files' \
+'--tls-cert=[File with the client'\''s certificate (PEM)]:FILE:_files' \
+'--tls-key=[File with the key of the client'\''s certificate (PEM)]:FILE:_files' \
+'--tls-name=[Name to ask for and to find in the certificate \[default\: the host of the URL\]]:NAME:_default' \
+'--tls-version=[The one version to offer \[default\: 1.2 and 1.3\]]:TLS_VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--tls-resume=[Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 \[default\: 0%\]]:SHARE:_default' \
+'--mc-preset=[A published workload instead of the defaults below\: etc, the general pool of Facebook in 2012]:NAME:((etc\:"30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)"))' \
+'--mc-protocol=[Commands to use \[default\: text\]]:MC_PROTOCOL:((text\:"get and set"
+meta\:"mg and ms, since memcached 1.6"))' \
+'--mc-gets=[Share of the requests that read, as 90% or 0.9; the others store \[default\: 90%\]]:SHARE:_default' \
+'--mc-multiget=[Keys that one reading request asks for \[default\: 1\]]:N:_default' \
+'--mc-keys=[Number of different keys \[default\: 100000\]]:N:_default' \
+'--mc-popularity=[Which keys are asked for how often\: uniform, or zipf\:EXPONENT \[default\: uniform\]]:uniform | zipf[:S]:_default' \
+'--mc-key-size=[Length of the keys \[default\: 30\]]:SIZE | A..B | etc:_default' \
+'--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
+'--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
+'*--source=[Addresses of this host that connections come from, in turn \[default\: the kernel'\''s choice\]]:ADDRESS,…:_default' \
+'--proxy-protocol=[Begin each connection with a PROXY header that says its own addresses, for servers that expect one]:VERSION:((v1\:"One line of text"
+v2\:"Binary"))' \
+'--churn=[Close so many connections after a response and make new ones, as in 100/s; this host closes first]:RATE:_default' \
 '--probe=[Measure beside the load, ten times a second, what an outsider waits\: for the same request (http), a connection (tcp) or an echo (icmp)]:KIND:((http\:"A request on a kept connection"
 tcp\:"A connection, made and closed"
 icmp\:"An ICMP echo, as of ping"))' \
 '--probe-log=[Write a line per operation of the probe, with its time, into this file]:FILE:_files' \
+'(--files)--command=[Run this command again and again\: -n times \[default\: 10\] or for -d, each at most for --timeout \[default\: 1h\]]:COMMAND:_default' \
+'--prepare=[Run this command before each run; not measured, and the end of all if it fails]:COMMAND:_default' \
+'--clean=[Run this command after each run, also after one that was cut off; not measured]:COMMAND:_default' \
+'--cache=[State of the page cache before a run \[default\: as-is\]]:STATE:((as-is\:"Whatever it is"
+cold\:"Dropped before each run, for the whole host; needs root and --accept-drop-caches"
+warm\:"The command has run once, unmeasured"))' \
+'()--files=[Create, lock, sync, rename and remove small files in this folder, for -d \[default\: 10s\] or -n files; it must be new or empty]:FOLDER:_files' \
+'--file-count=[Files that each worker keeps \[default\: 1000\]]:N:_default' \
+'--file-size=[Length of each file \[default\: 4KiB\]]:SIZE:_default' \
+'--workers=[Workers side by side, each on one operation at a time \[default\: 1\]]:N:_default' \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'(--json)--output=[Form of the result \[default\: text\]]:FORM:((text\:"One screen for people"
+json\:"One JSON document"
+csv\:"One header, and a line for each measured phase"
+hdr\:"The percentile text of HdrHistogram, for its plotters"
+ab\:"The text of ApacheBench, for scripts that read it"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--pages-only[Leave out what pages embed, and files that are sent]' \
 '(--same-body)--any-body[Accept bodies that differ from the first one; without this, they are failures]' \
 '--same-body[Fail bodies that differ from the first one (the default)]' \
-'(--requests-per-connection)--no-keepalive[Open a connection per request]' \
+'(--no-keepalive)-k[Keep connections, as ab and weighttp say it (the default here)]' \
+'(--no-keepalive)--keep-alive[Keep connections, as ab and weighttp say it (the default here)]' \
+'(--requests-per-connection)--no-keepalive[Open a connection per request, as ab does without -k]' \
+'(--tls-ca)--insecure[Take any certificate; said in the verdict of every run]' \
+'--mc-no-verify[Do not compare values that are read with those that belong to their keys]' \
+'--mc-no-preload[Do not store all keys before the load]' \
+'--shell[Let /bin/sh read these commands]' \
+'--show-output[Let the output of these commands through, to standard error]' \
+'--accept-drop-caches[Agree that --cache cold drops the page cache of the whole host before each run]' \
 '--dry-run[Print the plan, with the most load that it can send, and do nothing]' \
+'--json[Print the result as one JSON document, as --output json]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::url -- The server\: http\[s\]\://HOST\[\:PORT\]/PATH, unix\:SOCKET\[\:/PATH\], or memcached\://HOST\[\:PORT\]:_default' \
+&& ret=0
+;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+'()--a=[Command that is A; its time is the metric]:COMMAND:_default' \
+'--b=[Command that is B]:COMMAND:_default' \
+'(--a)--experiment=[File that says what A and B are, and any option]:FILE:_files' \
+'--metric=[What decides\: cpu (per request, at a fixed rate), goodput, p99, capacity, or time (of commands) \[default\: cpu, of commands time\]]:METRIC:((cpu\:"CPU time of the server'\''s processes per request"
+goodput\:"Completed and valid requests"
+p99\:"99th percentile of the latency"
+capacity\:"Highest rate that meets p99<50ms"
+time\:"How long a command takes"
+cpu-time\:"CPU time of a command"))' \
+'--effect=[The smallest effect that matters \[default\: 3% of cpu, goodput and time, 5% of capacity, 10% of p99\]]:PERCENT:_default' \
+'--budget=[How long it may take \[default\: 20m\]]:DURATION:_default' \
+'--pairs=[Most pairs of one comparison, at least 8 \[default\: 40\]]:N:_default' \
+'--window=[Length of each measured window \[default\: 10s\]]:DURATION:_default' \
+'--warmup=[Load before each window \[default\: what the pilot needs to settle\]]:DURATION:_default' \
+'-c+[Connections; of a closed load, each is a client \[default\: 64\]]:N:_default' \
+'--connections=[Connections; of a closed load, each is a client \[default\: 64\]]:N:_default' \
+'(--share)-r+[Offered rate of each trial \[default\: a share of what the pilot finds; for goodput, as much as the connections take\]]:RATE:_default' \
+'(--share)--rate=[Offered rate of each trial \[default\: a share of what the pilot finds; for goodput, as much as the connections take\]]:RATE:_default' \
+'--share=[Offered rate as a share of what the weaker of A and B takes \[default\: 70%\]]:PERCENT:_default' \
+'--arrival=[How requests of an open load arrive \[default\: poisson\]]:ARRIVAL:((poisson\:"Exponential gaps, as of many independent users"
+constant\:"Equal gaps"))' \
+'*--fail-if=[Fail (exit code 1) if this is the word]:WORD:((better\:"B is better"
+worse\:"B is worse"
+same\:"B is the same"
+cannot-tell\:"It can'\''t be told"))' \
+'-m+[Method of the request \[default\: GET\]]:METHOD:_default' \
+'--method=[Method of the request \[default\: GET\]]:METHOD:_default' \
+'*-H+[Header field of the request; may be given several times]:NAME: VALUE:_default' \
+'*--header=[Header field of the request; may be given several times]:NAME: VALUE:_default' \
+'-p+[File with the body of the request]:FILE:_files' \
+'--body-file=[File with the body of the request]:FILE:_files' \
+'--content-type=[Content type of that body]:TYPE:_default' \
+'*--expect-status=[Accepted status codes \[default\: 200 to 399\]]:CODE,…:_default' \
+'--expect-length=[Exact length of the body in bytes]:BYTES:_default' \
+'--expect-header=[Header field that the response must have, with this value if one is given]:NAME[: VALUE]:_default' \
+'--expect-body=[Text that the body must contain]:TEXT:_default' \
+'--max-body=[Longest body that is read to its end \[default\: 64MiB\]]:SIZE:_default' \
+'--timeout=[Give a request up this long after its intended send \[default\: 10s\]]:DURATION:_default' \
+'(--timeout --content-type)-T+[A duration\: --timeout, as wrk has it; a type with a slash\: --content-type, as ab has it]:DURATION | TYPE:_default' \
+'--connect-timeout=[Give a connection up after this long \[default\: 5s\]]:DURATION:_default' \
+'--idle-timeout=[Give a request up when nothing has come for this long \[default\: the timeout\]]:DURATION:_default' \
+'--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
+'-t+[Generator threads \[default\: half of the CPUs\]]:N:_default' \
+'--threads=[Generator threads \[default\: half of the CPUs\]]:N:_default' \
+'--io=[How to talk to the kernel \[default\: uring where the kernel has and allows it, else epoll\]]:IO:((auto\:"io_uring where the kernel has and allows it, else epoll"
+uring\:"io_uring, or no load"
+epoll\:"epoll"))' \
+'--spin=[Spin before what is due in an open load, instead of sleeping \[default\: where the server runs on other CPUs\]]:SPIN:((auto\:"Where the server runs on other CPUs"
+on\:"Until it is found that something else runs on the generator'\''s CPUs"
+off\:"Never"))' \
+'--stamps=[Which instant ends a latency\: when the kernel got the response, or when it was read \[default\: kernel\]]:STAMPS:((kernel\:"When the kernel got the packet; over TCP"
+user\:"When the generator read it"))' \
+'--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
+'*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
+'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge]:HTTP2:((alpn\:"In the TLS handshake; of a target https\://"
+prior\:"It is known to; of a target http\://"))' \
+'--streams=[Requests at a time on each connection of HTTP/2 \[default\: 1\]]:N:_default' \
+'--tls-ca=[File with the certificates to trust (PEM) \[default\: those that the system trusts\]]:FILE:_files' \
+'--tls-cert=[File with the client'\''s certificate (PEM)]:FILE:_files' \
+'--tls-key=[File with the key of the client'\''s certificate (PEM)]:FILE:_files' \
+'--tls-name=[Name to ask for and to find in the certificate \[default\: the host of the URL\]]:NAME:_default' \
+'--tls-version=[The one version to offer \[default\: 1.2 and 1.3\]]:TLS_VERSION:((1.2\:"TLS 1.2"
+1.3\:"TLS 1.3"))' \
+'--tls-resume=[Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 \[default\: 0%\]]:SHARE:_default' \
+'--mc-preset=[A published workload instead of the defaults below\: etc, the general pool of Facebook in 2012]:NAME:((etc\:"30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)"))' \
+'--mc-protocol=[Commands to use \[default\: text\]]:MC_PROTOCOL:((text\:"get and set"
+meta\:"mg and ms, since memcached 1.6"))' \
+'--mc-gets=[Share of the requests that read, as 90% or 0.9; the others store \[default\: 90%\]]:SHARE:_default' \
+'--mc-multiget=[Keys that one reading request asks for \[default\: 1\]]:N:_default' \
+'--mc-keys=[Number of different keys \[default\: 100000\]]:N:_default' \
+'--mc-popularity=[Which keys are asked for how often\: uniform, or zipf\:EXPONENT \[default\: uniform\]]:uniform | zipf[:S]:_default' \
+'--mc-key-size=[Length of the keys \[default\: 30\]]:SIZE | A..B | etc:_default' \
+'--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
+'--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
+'--urls=[File of URLs of this server, one in a line with its weight\: '\''\[WEIGHT\] \[METHOD\] URL'\'']:FILE:_files' \
+'(--urls)--mix=[Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it]:LOG:_files' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--shell[Hand commands to /bin/sh instead of starting their program]' \
+'--keep[Keep the change until the next boot if B is better and every guardrail held]' \
+'--calibrate[Compare the host with itself, to learn what it can resolve; later verdicts quote it]' \
+'--noisy[Count pairs whatever others do on the host\: the interval gets wider instead]' \
+'(--same-body)--any-body[Accept bodies that differ from the first one; without this, they are failures]' \
+'--same-body[Fail bodies that differ from the first one (the default)]' \
+'(--no-keepalive)-k[Keep connections, as ab and weighttp say it (the default here)]' \
+'(--no-keepalive)--keep-alive[Keep connections, as ab and weighttp say it (the default here)]' \
+'(--requests-per-connection)--no-keepalive[Open a connection per request, as ab does without -k]' \
+'(--tls-ca)--insecure[Take any certificate; said in the verdict of every run]' \
+'--mc-no-verify[Do not compare values that are read with those that belong to their keys]' \
+'--mc-no-preload[Do not store all keys before the load]' \
+'--dry-run[Print the plan, with how long it may take, and do nothing]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-':url -- The server\: http\://HOST\[\:PORT\]/PATH, or unix\:SOCKET\[\:/PATH\]:_default' \
+'*::changes -- Settings and what B makes of them, as in net.core.somaxconn=4096; listener.backlog=N is that of the server'\''s own port:_default' \
 && ret=0
 ;;
 (tune)
@@ -400,6 +596,30 @@ never\:"Never"))' \
 ':target -- What is probed\: HOST (ICMP), HOST\:PORT (TCP), http\://HOST\[\:PORT\]/PATH or unix\:SOCKET\[\:/PATH\] (HTTP):_default' \
 && ret=0
 ;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+'--effect=[The smallest effect that matters \[default\: that of each metric, see docs/compare.md\]]:PERCENT:_default' \
+'*--metric=[Only this metric (capacity, goodput, p99, p90, p50 or cpu); several times for several, the first one decides]:METRIC:_default' \
+'*--allow=[Compare although this gate refuses (its name or number, see docs/compare.md); several times for several]:GATE:_default' \
+'--fail-if=[End with exit code 1 if a side differs from the first in this way]:WORD:((worse\:"Some metric of a side is worse"
+different\:"Some metric of a side is better or worse"))' \
+'--workload=[What the hosts are for, which ranks what differs between them]:WORKLOAD:((web\:"Many connections and short requests"
+files\:"Many files made, changed and removed"
+memory\:"Data that lie in memory"
+any\:"Any of these"))' \
+'--report=[Write the page here \[default\: compare-A-B.html in the folder of the runs\]]:FILE:_files' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'()--trend[Look at the runs as a series in time, and find where the level changed]' \
+'(--report)--no-report[Write no page]' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::runs -- Runs\: a folder, a name, or the end of a name; or a folder that holds runs, which then are repetitions of each other. Each is a side, the first is what the others are compared with:_files' \
+&& ret=0
+;;
 (facts)
 _arguments "${_arguments_options[@]}" : \
 '--workload=[What the hosts are for, which decides what matters first]:WORKLOAD:((web\:"Many connections and short requests"
@@ -435,10 +655,15 @@ never\:"Never"))' \
 (show)
 _arguments "${_arguments_options[@]}" : \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'(--json)--output=[Form of the result \[default\: text\]]:FORM:((text\:"One screen for people"
+json\:"One JSON document"
+csv\:"One header, and a line for each measured phase"
+hdr\:"The percentile text of HdrHistogram, for its plotters"
+ab\:"The text of ApacheBench, for scripts that read it"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
-'--json[Print the result as one JSON document]' \
+'--json[Print the result as one JSON document, as --output json]' \
 '--verify[Also compare every file with its digest]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -522,6 +747,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (tune)
 _arguments "${_arguments_options[@]}" : \
 ":: :_sysdyno__subcmd__help__subcmd__tune_commands" \
@@ -582,6 +811,10 @@ esac
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (facts)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -626,11 +859,13 @@ esac
 (( $+functions[_sysdyno_commands] )) ||
 _sysdyno_commands() {
     local commands; commands=(
-'demo:Run the whole loop in about a minute against a built-in server with a planted bottleneck' \
+'demo:Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half' \
 'run:Find the capacity of a server under a latency objective, and what limits it' \
 'load:Drive load at a server and report what came back' \
+'try:Try one reversible change on a live server, and say whether it helped' \
 'tune:Change settings of this host so that they can always be put back' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
+'compare:Compare runs\: whether they may be compared, what differs, by how much' \
 'facts:Say what this host is, or what differs between two hosts' \
 'runs:List the runs that were recorded' \
 'show:Print a recorded run again' \
@@ -641,6 +876,11 @@ _sysdyno_commands() {
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'sysdyno commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__compare_commands] )) ||
+_sysdyno__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno compare commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__completions_commands] )) ||
 _sysdyno__subcmd__completions_commands() {
@@ -665,11 +905,13 @@ _sysdyno__subcmd__facts_commands() {
 (( $+functions[_sysdyno__subcmd__help_commands] )) ||
 _sysdyno__subcmd__help_commands() {
     local commands; commands=(
-'demo:Run the whole loop in about a minute against a built-in server with a planted bottleneck' \
+'demo:Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half' \
 'run:Find the capacity of a server under a latency objective, and what limits it' \
 'load:Drive load at a server and report what came back' \
+'try:Try one reversible change on a live server, and say whether it helped' \
 'tune:Change settings of this host so that they can always be put back' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
+'compare:Compare runs\: whether they may be compared, what differs, by how much' \
 'facts:Say what this host is, or what differs between two hosts' \
 'runs:List the runs that were recorded' \
 'show:Print a recorded run again' \
@@ -680,6 +922,11 @@ _sysdyno__subcmd__help_commands() {
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'sysdyno help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__compare_commands] )) ||
+_sysdyno__subcmd__help__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help compare commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__completions_commands] )) ||
 _sysdyno__subcmd__help__subcmd__completions_commands() {
@@ -740,6 +987,11 @@ _sysdyno__subcmd__help__subcmd__show_commands() {
 _sysdyno__subcmd__help__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno help target commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__try_commands] )) ||
+_sysdyno__subcmd__help__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help try commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__tune_commands] )) ||
 _sysdyno__subcmd__help__subcmd__tune_commands() {
@@ -841,6 +1093,11 @@ _sysdyno__subcmd__show_commands() {
 _sysdyno__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno target commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__try_commands] )) ||
+_sysdyno__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno try commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__tune_commands] )) ||
 _sysdyno__subcmd__tune_commands() {

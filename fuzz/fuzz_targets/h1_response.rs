@@ -115,6 +115,9 @@ fn plan(options: u8) -> LoadPlan {
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,
         stamps: StampChoice::User,
+        origin: Default::default(),
+        workload: Default::default(),
+        wire: Default::default(),
         fail_if: Vec::new(),
         probe: None,
     }

@@ -19,7 +19,7 @@ export function significant(value: number, digits: number): string {
 }
 
 /** Rounded to a multiple of `step`, a power of ten, without digits below it. */
-function stepped(value: number, step: number): string {
+export function stepped(value: number, step: number): string {
   const decimals = Math.min(15, Math.max(0, -Math.round(Math.log10(step))));
   const rounded = (Math.round(value / step) * step).toFixed(decimals);
   const [whole = "", fraction] = rounded.replace("-", "").split(".");
@@ -101,6 +101,23 @@ export function objective(notation: string): string {
   return `${percentile.trim()} < ${parts?.[1]?.trim()} ${parts?.[2]}`.trimEnd();
 }
 
+/** A value of an experiment's metric, in one of its units. */
+export function metricValue(value: number | null, unit: "ns" | "hz" | "s" | "ratio" | "bytes"): string {
+  if (value === null || !Number.isFinite(value)) return MISSING;
+  switch (unit) {
+    case "ns":
+      return duration(value);
+    case "s":
+      return duration(value * 1e9);
+    case "hz":
+      return rate(value);
+    case "bytes":
+      return bytes(value);
+    case "ratio":
+      return percent(value);
+  }
+}
+
 /** A value of a chart in its unit: `%`, `ns`, `bytes`, `bytes/s`, `/s`, `count` or whatever a column says. */
 export function inUnit(value: number, unit: string): string {
   switch (unit) {
@@ -138,7 +155,7 @@ export function onAxis(value: number, unit: string): string {
 }
 
 /** Without zeros behind the decimal point. */
-function trimmed(text: string): string {
+export function trimmed(text: string): string {
   return text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 }
 

@@ -20,7 +20,7 @@ for (const [width, height] of [
   for (const colorScheme of ["light", "dark"]) {
     const page = await browser.newPage({ viewport: { width, height }, colorScheme, deviceScaleFactor: 1 });
     await page.goto(pathToFileURL(resolve(report)).href);
-    await page.waitForSelector(".u-over");
+    await page.waitForSelector(".u-over, .forest svg");
     await page.screenshot({ path: `${folder}/${width}-${colorScheme}-first.png` });
     await page.screenshot({ path: `${folder}/${width}-${colorScheme}-whole.png`, fullPage: true });
     await page.close();

@@ -9,7 +9,9 @@ use crate::input::{AnalyzeInput, Examined, Sorted};
 use crate::intervals;
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::probe;
+use crate::readings::ratio;
 use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
+use crate::session;
 use crate::verdict::{INCOMPLETE, Observation, arrival_fit, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
 use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, Finding, Rates, Verdict, VerdictStatus};
@@ -17,6 +19,7 @@ use sysdyno_record::load::{
     Counts, Failures, GeneratorSummary, LatencyKind, LatencySummary, TimerError, TrialPurpose,
 };
 use sysdyno_record::plan::{Plan, RunPlan};
+use sysdyno_record::workload::{Headroom, NeedPlan};
 
 /// The schema of the analysis that this program writes.
 pub const SCHEMA: &str = "sysdyno.analysis/1";
@@ -33,9 +36,13 @@ pub fn analyze(input: &AnalyzeInput) -> Analysis {
     let mut analysis = match input.plan {
         _ if examined.views.is_empty() => nothing_ended(&examined),
         Plan::Run(plan) => analyze_run(&examined, plan),
-        Plan::Load(_) => analyze_load(&examined),
+        Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => analyze_load(&examined),
     };
     widen_intervals(&mut analysis, &examined, input);
+    analysis.headroom = match input.plan {
+        Plan::Run(plan) => plan.need.as_ref().and_then(|need| headroom(need, &analysis)),
+        _ => None,
+    };
     analysis.checks = judge(input.plan.fail_if(), &analysis);
     analysis
 }
@@ -174,6 +181,7 @@ fn widen_intervals(analysis: &mut Analysis, examined: &Examined, input: &Analyze
     analysis.loop_slip_ns = of(LatencyKind::LoopSlip);
     analysis.pool_slip_ns = of(LatencyKind::PoolSlip);
     analysis.connect_time_ns = of(LatencyKind::Connect);
+    analysis.handshake_time_ns = of(LatencyKind::Handshake);
     analysis.first_byte_time_ns = of(LatencyKind::FirstByte);
     analysis.failure_time_ns = of(LatencyKind::Failure);
     let felt = if view.is_open() { &analysis.response_time_ns } else { &analysis.service_time_ns };
@@ -182,6 +190,21 @@ fn widen_intervals(analysis: &mut Analysis, examined: &Examined, input: &Analyze
     if !reasons.iter().any(|reason| reason.id == "M10") {
         reasons.extend(intervals::examine_dependence(felt));
     }
+}
+
+/// The capacity against real traffic; `None` where no rate is given.
+fn headroom(need: &NeedPlan, analysis: &Analysis) -> Option<Headroom> {
+    let capacity = analysis.capacity.as_ref()?;
+    let rate_hz = capacity.rate_hz.filter(|rate_hz| rate_hz.is_finite())?;
+    let times = |need_hz: f64| ratio(rate_hz, need_hz).filter(|times| times.is_finite());
+    Some(Headroom {
+        need: need.clone(),
+        rate_hz,
+        is_lower_bound: capacity.is_lower_bound,
+        second_ratio: times(need.second_hz)?,
+        minute_ratio: need.minute_hz.and_then(times),
+        hour_ratio: need.hour_hz.and_then(times),
+    })
 }
 
 /// What differs between `run` and `load`.
@@ -205,6 +228,8 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         shown_trial: view.begin.trial,
         counts: measured.counts,
         failures: measured.failures.clone(),
+        cache: measured.cache,
+        handshakes: measured.handshakes,
         rates: Rates {
             offered_hz: measured.offered_hz.filter(|rate| view.is_open() && rate.is_finite()),
             achieved_hz: finite_or_zero(measured.achieved_hz),
@@ -216,6 +241,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         loop_slip_ns: view.summary(LatencyKind::LoopSlip),
         pool_slip_ns: view.summary(LatencyKind::PoolSlip),
         connect_time_ns: view.summary(LatencyKind::Connect),
+        handshake_time_ns: view.summary(LatencyKind::Handshake),
         first_byte_time_ns: view.summary(LatencyKind::FirstByte),
         failure_time_ns: view.summary(LatencyKind::Failure),
         generator: view.end.summary.generator.clone(),
@@ -224,6 +250,9 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         arrival_fit: arrival_fit(view),
         checks: Vec::new(),
         probe: probe::summary_of(view),
+        operations: view.end.summary.operations.clone(),
+        headroom: None,
+        session: session::result_of(view),
     }
 }
 
@@ -251,6 +280,8 @@ fn nothing(verdict: Verdict) -> Analysis {
         shown_trial: 0,
         counts: Counts::default(),
         failures: Failures::new(),
+        cache: None,
+        handshakes: None,
         rates: Rates { offered_hz: None, achieved_hz: 0.0, goodput_hz: 0.0 },
         response_time_ns: none,
         service_time_ns: none,
@@ -258,6 +289,7 @@ fn nothing(verdict: Verdict) -> Analysis {
         loop_slip_ns: none,
         pool_slip_ns: none,
         connect_time_ns: none,
+        handshake_time_ns: none,
         first_byte_time_ns: none,
         failure_time_ns: none,
         generator: GeneratorSummary {
@@ -279,5 +311,8 @@ fn nothing(verdict: Verdict) -> Analysis {
         arrival_fit: None,
         checks: Vec::new(),
         probe: None,
+        operations: Vec::new(),
+        headroom: None,
+        session: None,
     }
 }

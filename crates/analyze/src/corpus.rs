@@ -9,8 +9,8 @@ use sysdyno_record::plan::*;
 use sysdyno_record::probe::{ProbeKind, ProbeOutcome, ProbePlan, ProbeReply};
 use sysdyno_record::series::{Column, ReadingKind, Row, Series, SeriesLine};
 use sysdyno_record::units::{Bytes, MonoNs, SpanNs};
+use sysdyno_stats::censored::LowerBounds;
 use sysdyno_stats::histogram::LatencyHistogram;
-use sysdyno_stats::order_statistics::is_quantile_supported;
 
 /// When every synthetic trial begins. Unit: seconds.
 pub(crate) const BEGIN: f64 = 100.0;
@@ -134,18 +134,7 @@ pub(crate) fn spread(count: u64, median_ns: f64) -> LatencyHistogram {
 }
 
 pub(crate) fn summary(histogram: &LatencyHistogram) -> LatencySummary {
-    let supported =
-        |ratio: f64| histogram.quantile(ratio).filter(|_| is_quantile_supported(histogram.count(), ratio));
-    LatencySummary {
-        p50: histogram.quantile(0.5),
-        p90: supported(0.9),
-        p99: supported(0.99),
-        p99_9: supported(0.999),
-        max: histogram.max(),
-        count: histogram.count(),
-        mean: histogram.mean(),
-        ..LatencySummary::default()
-    }
+    LatencySummary::of(histogram, LowerBounds::NONE)
 }
 
 pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>, seconds: f64) -> LoadPlan {
@@ -177,11 +166,14 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,
         stamps: StampChoice::Kernel,
+        origin: Default::default(),
+        workload: Default::default(),
+        wire: Default::default(),
     }
 }
 
 fn process(pid: u32, command: &str, role: ProcessRole) -> WatchedProcess {
-    WatchedProcess { pid, start_ticks: 7, command: command.into(), role }
+    WatchedProcess { pid, start_ticks: 7, command: command.into(), role, cpus: None }
 }
 
 impl Specimen {
@@ -225,6 +217,8 @@ impl Specimen {
             connections_opened: 0,
             connections_closed_idle: 0,
             unread_mean_ns: None,
+            cache: None,
+            handshakes: None,
             statuses: BTreeMap::from([(200, count)]),
             latency: BTreeMap::new(),
         };
@@ -243,7 +237,15 @@ impl Specimen {
             backlog_max: 0,
         };
         let phases = vec![measured.clone()];
-        let summary = TrialSummary { measured, phases, total: counts, generator, learnt_body: None };
+        let summary = TrialSummary {
+            measured,
+            phases,
+            total: counts,
+            generator,
+            learnt_body: None,
+            operations: Vec::new(),
+            session: Vec::new(),
+        };
         let trial_end = at(BEGIN + WARMUP + seconds + 0.2);
         let mut case = Specimen {
             begin: TrialBegin { trial: 1, purpose: TrialPurpose::Single, begin_mono_ns: at(BEGIN), plan },

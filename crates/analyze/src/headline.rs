@@ -2,6 +2,7 @@
 
 use crate::capacity::objective_phrase;
 use crate::format::{counted, duration, name, rate, whole};
+use crate::session;
 use crate::verdict::CPU_BOUND;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{
@@ -9,6 +10,7 @@ use sysdyno_record::analysis::{
 };
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::{RunPlan, SearchMethod};
+use sysdyno_record::session::SessionResult;
 use sysdyno_record::units::rounding_step;
 
 /// Most exclusions that are named when no limit was found.
@@ -100,6 +102,9 @@ pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     let latency = if latency.is_empty() { String::new() } else { format!(", {} {latency}", time_name(view)) };
+    if let Some(session) = session::result_of(view) {
+        return headline_of_session(&session, &latency);
+    }
     match view.measured().offered_hz.filter(|_| view.is_open()) {
         Some(offered) => format!(
             "{} completed {} of {} at {} req/s offered{latency}",
@@ -115,6 +120,19 @@ pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict) -> String {
             counted(f64::from(view.plan().connections), "connection")
         ),
     }
+}
+
+fn headline_of_session(session: &SessionResult, latency: &str) -> String {
+    let who = match session.users {
+        0 => "Sessions that arrive by themselves".to_owned(),
+        users => counted(f64::from(users), "user"),
+    };
+    let missed = session.rules.iter().filter(|rule| !rule.passed).count();
+    let word = match missed {
+        0 => "passed".to_owned(),
+        _ => format!("failed {missed} of {} rules", session.rules.len()),
+    };
+    format!("{}: {word}: {who} completed {} operations/s{latency}", session.name, rate(session.rate_hz))
 }
 
 fn time_name(view: &TrialView) -> &'static str {

@@ -81,7 +81,7 @@ impl<'a> Examined<'a> {
         // That of `load` only sorts out its one trial.
         let objective = match input.plan {
             Plan::Run(run) => run.objective,
-            Plan::Load(_) => Objective::default(),
+            Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => Objective::default(),
         };
         let mut examined =
             Examined { views: Vec::new(), verdicts: Vec::new(), outcomes: Vec::new(), cut_off: 0 };

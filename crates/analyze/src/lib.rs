@@ -11,7 +11,9 @@
 
 mod analysis;
 pub mod capacity;
+pub mod compare;
 mod curve;
+pub mod experiment;
 pub mod facts;
 pub mod fail_if;
 pub mod findings;
@@ -24,9 +26,11 @@ pub mod probe;
 pub mod readings;
 mod run_verdict;
 pub mod search;
+mod session;
 pub mod threshold;
 pub mod verdict;
 mod view;
+pub mod work;
 
 #[cfg(test)]
 mod corpus;

@@ -7,12 +7,8 @@ use crate::view::TrialView;
 use std::collections::BTreeMap;
 use sysdyno_record::load::{FailureClass, LatencySummary};
 use sysdyno_record::probe::{ProbeOutcome, ProbePlan, ProbeReply, ProbeSummary};
-use sysdyno_stats::censored::{LowerBounds, uncertain_from_ns};
+use sysdyno_stats::censored::LowerBounds;
 use sysdyno_stats::histogram::LatencyHistogram;
-use sysdyno_stats::order_statistics::{is_quantile_supported, quantile_interval};
-
-/// Level of the intervals that are shown beside percentiles.
-const LEVEL: f64 = 0.95;
 
 /// Sums over operations of a probe; of constant size however many there are.
 #[derive(Clone, Debug)]
@@ -111,6 +107,7 @@ impl ProbeTally {
         let failed_count: u64 = self.failures.values().sum();
         let ended = self.received + self.timed_out + failed_count + self.unsent;
         let lost = self.timed_out + failed_count + self.unsent;
+        let response = self.response.summary();
         ProbeSummary {
             kind: plan.kind,
             interval_ns: plan.interval.0,
@@ -123,8 +120,8 @@ impl ProbeTally {
             unsent_count: self.unsent,
             failures: self.failures.clone(),
             lost_ratio: (ended > 0).then(|| lost as f64 / ended as f64),
-            response_time_ns: self.response.summary(),
-            p90_interval: quantile_interval(&self.response.histogram, 0.9, LEVEL),
+            p90_interval: response.p90_interval,
+            response_time_ns: response,
             service_time_ns: self.service.summary(),
             min_ns: self.replies.min_ns,
             mean_ns: (self.replies.count > 0).then_some(self.replies.mean_ns),
@@ -148,25 +145,7 @@ impl Times {
     }
 
     fn summary(&self) -> LatencySummary {
-        let Times { histogram, bounds } = self;
-        let supported =
-            |ratio| histogram.quantile(ratio).filter(|_| is_quantile_supported(histogram.count(), ratio));
-        LatencySummary {
-            p50: supported(0.5),
-            p90: supported(0.9),
-            p99: supported(0.99),
-            p99_9: supported(0.999),
-            max: histogram.max(),
-            count: histogram.count(),
-            mean: histogram.mean(),
-            p50_interval: quantile_interval(histogram, 0.5, LEVEL),
-            p90_interval: quantile_interval(histogram, 0.9, LEVEL),
-            p99_interval: quantile_interval(histogram, 0.99, LEVEL),
-            p99_9_interval: None,
-            interval_basis: None,
-            censored_count: bounds.count,
-            censored_min_ns: uncertain_from_ns(histogram, *bounds),
-        }
+        LatencySummary::of(&self.histogram, self.bounds)
     }
 }
 

@@ -144,6 +144,7 @@ pub(crate) fn run_plan(seed: u64) -> RunPlan {
         sampling_hz: 10.0,
         seed,
         fail_if: vec![],
+        need: None,
     }
 }
 
@@ -250,6 +251,8 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         connections_opened: 0,
         connections_closed_idle: 0,
         unread_mean_ns: None,
+        cache: None,
+        handshakes: None,
         statuses: BTreeMap::from([(if failed > 0 { 404 } else { 200 }, counts.ok + failed)]),
         latency,
     };
@@ -268,7 +271,15 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         backlog_max: 0,
     };
     let end_mono_ns = MonoNs(start.0 + request.window.0);
-    let summary = TrialSummary { measured, phases: vec![], total: counts, generator, learnt_body: None };
+    let summary = TrialSummary {
+        measured,
+        phases: vec![],
+        total: counts,
+        generator,
+        learnt_body: None,
+        operations: Vec::new(),
+        session: Vec::new(),
+    };
     TrialEnd { trial: begin.trial, end_mono_ns, ending: TrialEnding::Complete, summary }
 }
 

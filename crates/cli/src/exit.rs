@@ -28,6 +28,7 @@ impl Exit {
         match analysis.verdict.status {
             VerdictStatus::Invalid => Exit::Untrusted,
             _ if analysis.checks.iter().any(|check| !check.passed) => Exit::CheckFailed,
+            _ if analysis.session.as_ref().is_some_and(|session| !session.passed) => Exit::CheckFailed,
             VerdictStatus::Valid | VerdictStatus::Suspect => Exit::Done,
         }
     }

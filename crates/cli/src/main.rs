@@ -1,14 +1,19 @@
 //! The `sysdyno` program: what was typed becomes a plan, the plan is run, the record is printed.
 //!
 //! This crate holds no domain logic. `args` says what can be typed, `settings` joins it with environment and files,
-//! `plan` makes plans of it, `commands` has one file per command, `ui` is all that prints.
+//! `plan` and `workload` make plans of it, `commands` has one file per command, `ui` is all that prints.
 
 mod args;
 mod commands;
 mod exit;
+mod experiment;
 mod plan;
+mod session;
 mod settings;
 mod ui;
+mod wire;
+mod work;
+mod workload;
 
 use clap::Parser;
 

@@ -1,15 +1,19 @@
 //! From what was typed to what will be done: every default is filled in here.
 
 use crate::args::{
-    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ProbeArgs, ProbeOptions,
-    TargetOptions, Typed,
+    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, OriginOptions, ProbeArgs,
+    ProbeOptions, TargetOptions, TimeoutOrType, Typed,
 };
+use crate::ui::Ui;
+use crate::wire;
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use sysdyno_analyze::fail_if::validate;
+use sysdyno_lab::check_origin;
 use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
 use sysdyno_load::probe::{self, Probe, ProbeJob, ProbeTarget, Way};
 use sysdyno_load::target::is_home;
+use sysdyno_record::origin::OriginPlan;
 use sysdyno_record::plan::{
     Arrival, Deadlines, ExpectedHeader, HardStops, HeaderField, IoChoice, KeepAlive, LoadPlan, Objective,
     PhaseEnd, PhaseKind, PhasePlan, RequestSpec, RunPlan, SearchMethod, SearchPlan, SpinChoice, StampChoice,
@@ -17,6 +21,8 @@ use sysdyno_record::plan::{
 };
 use sysdyno_record::probe::{ProbeKind, ProbePlan};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs};
+use sysdyno_record::wire::WirePlan;
+use sysdyno_record::workload::Workload;
 
 const DEFAULT_CONNECTIONS: u32 = 64;
 const DEFAULT_POOL: u32 = 256;
@@ -99,8 +105,23 @@ pub fn run(url: &str, capacity: &CapacityOptions, target: &TargetOptions) -> any
         sampling_hz: SAMPLING_HZ,
         seed: load.seed,
         fail_if: checks(&capacity.fail_if, true)?,
+        need: None,
         load,
     })
+}
+
+/// Adds where connections come from to a load, and checks that they can.
+pub fn add_origin(plan: &mut LoadPlan, options: &OriginOptions, ui: &Ui) -> anyhow::Result<()> {
+    plan.origin = options.plan();
+    let churns = plan.origin.churn_hz.is_some();
+    ensure!(
+        !churns || plan.keep_alive != KeepAlive::Requests(1),
+        "cannot make connections anew at a rate: each carries one request\nhint: leave out --no-keepalive or --churn"
+    );
+    if let Some(warning) = check_origin(plan)? {
+        ui.note(&format!("note: {warning}"));
+    }
+    Ok(())
 }
 
 /// Adds the probe that was asked for to a load.
@@ -188,11 +209,12 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
     let default_method = if body.is_empty() { "GET" } else { "POST" };
     let request = RequestSpec {
         method: options.method.clone().unwrap_or_else(|| default_method.into()).to_ascii_uppercase(),
-        headers: options.header.iter().map(header).collect::<anyhow::Result<_>>()?,
+        headers: headers(options)?,
         body_bytes: body.len() as u64,
         body,
     };
-    let total = options.timeout.map_or(Deadlines::default().total, |span| span.0);
+    let total =
+        options.typed_timeout().or(options.timeout.map(|span| span.0)).unwrap_or(Deadlines::default().total);
     let deadlines = Deadlines {
         total,
         connect: options.connect_timeout.map_or(Deadlines::default().connect, |span| span.0),
@@ -204,10 +226,11 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
         (false, Some(count)) => KeepAlive::Requests(count),
         (false, None) => KeepAlive::Unlimited,
     };
+    let wire = wire::plan(url, &options.wire)?;
     Ok(LoadPlan {
         target: sysdyno_load::target::resolve(url)?,
         request,
-        validators: validators(options)?,
+        validators: validators(options, &wire)?,
         arrival: base.arrival,
         connections: base.connections,
         keep_alive,
@@ -225,10 +248,13 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
         io: options.io.map_or(IoChoice::Auto, IoChoice::from),
         spin: options.spin.map_or(SpinChoice::Auto, SpinChoice::from),
         stamps: options.stamps.map_or(StampChoice::Kernel, StampChoice::from),
+        workload: Workload::default(),
+        wire,
+        origin: OriginPlan::default(),
     })
 }
 
-fn validators(options: &TargetOptions) -> anyhow::Result<Validators> {
+fn validators(options: &TargetOptions, wire: &WirePlan) -> anyhow::Result<Validators> {
     if let Some(status) = options.expect_status.iter().find(|status| !(200..600).contains(*status)) {
         bail!("cannot expect status {status}: final responses have 200 to 599");
     }
@@ -238,8 +264,19 @@ fn validators(options: &TargetOptions) -> anyhow::Result<Validators> {
         body_bytes: options.expect_length,
         header: options.expect_header.as_ref().map(expected),
         body_contains: options.expect_body.clone(),
-        same_body: !options.any_body,
+        same_body: !options.any_body && wire.memcached.is_none(),
     })
+}
+
+/// The header fields of the request; a content type goes before them, unless one of them says it.
+fn headers(options: &TargetOptions) -> anyhow::Result<Vec<HeaderField>> {
+    let mut headers = options.header.iter().map(header).collect::<anyhow::Result<Vec<_>>>()?;
+    let typed = options.timeout_or_type.as_ref().and_then(TimeoutOrType::content_type);
+    let is_said = headers.iter().any(|field| field.name.eq_ignore_ascii_case("content-type"));
+    if let Some(value) = typed.or(options.content_type.as_deref()).filter(|_| !is_said) {
+        headers.insert(0, HeaderField { name: "Content-Type".into(), value: value.into() });
+    }
+    Ok(headers)
 }
 
 fn header(field: &Field) -> anyhow::Result<HeaderField> {
@@ -286,8 +323,14 @@ pub fn worst_case(plan: &LoadPlan) -> String {
             (PhaseEnd::After(_), None) => None,
         })
         .sum();
-    let requests =
-        open.map_or("as many requests as are answered".into(), |count| format!("about {count:.0} requests"));
+    let requests = match &plan.workload.session {
+        Some(session) if session.users > 0 => format!("the requests of {} users", session.users),
+        Some(session) => {
+            format!("the requests of {} sessions per second", session.sessions_hz.unwrap_or(0.0))
+        }
+        None => open
+            .map_or("as many requests as are answered".into(), |count| format!("about {count:.0} requests")),
+    };
     let time = if seconds > 0.0 { format!(" in {seconds:.0} s") } else { String::new() };
     format!("{requests}{time} over {} connections to {}", plan.connections, plan.target.url)
 }

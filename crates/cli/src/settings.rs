@@ -4,7 +4,10 @@
 //! `sysdyno.toml` in the user's configuration folder, that over the default. A list that is given anywhere replaces the
 //! one below it; a switch that is on anywhere is on. Tables and keys are those of the options.
 
-use crate::args::{CapacityOptions, LoadOptions, ProbeOptions, RecordOptions, TargetOptions};
+use crate::args::{
+    CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, RecordOptions, ReplayOptions,
+    SessionOptions, TargetOptions, TryOptions, WireOptions, WorkloadOptions,
+};
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -25,6 +28,19 @@ pub struct Settings {
     pub load: LoadOptions,
     /// Options of `run`.
     pub run: CapacityOptions,
+    /// What is sent instead of one request.
+    pub workload: WorkloadOptions,
+    /// Where connections come from.
+    pub origin: OriginOptions,
+    /// An access log as the load itself.
+    pub replay: ReplayOptions,
+    /// Users that walk over operations.
+    pub session: SessionOptions,
+    /// Real traffic that a capacity is held against.
+    pub need: NeedOptions,
+    /// Options of `try`.
+    #[serde(rename = "try")]
+    pub experiment: TryOptions,
     /// The probe beside a load.
     pub probe: ProbeOptions,
     /// Where runs are kept.
@@ -89,15 +105,27 @@ macro_rules! combine {
 }
 
 combine! {
-    Settings { target, load, run, probe, record }
+    Settings { target, load, run, experiment, workload, replay, session, need, origin, probe, record }
+    WorkloadOptions { urls, mix }
+    ReplayOptions { replay, speed }
+    SessionOptions { session, users, pages_only }
+    NeedOptions { need }
+    TryOptions {
+        metric, effect, budget, pairs, window, warmup, connections, rate, share, arrival, keep, calibrate, noisy, fail_if,
+    }
     LoadOptions { connections, duration, requests, rate, steps, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
+    OriginOptions { source, proxy_protocol, churn }
     ProbeOptions { probe, probe_log }
     RecordOptions { runs_dir }
     TargetOptions {
-        method, header, body_file, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,
-        timeout, connect_timeout, idle_timeout, no_keepalive, requests_per_connection, threads, io, spin, stamps, seed,
-        watch_pid,
+        method, header, body_file, content_type, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,
+        timeout, timeout_or_type, connect_timeout, idle_timeout, keep_alive, no_keepalive, requests_per_connection, threads, io, spin, stamps, seed,
+        watch_pid, wire,
+    }
+    WireOptions {
+        mc_preset, mc_protocol, mc_gets, mc_multiget, mc_keys, mc_popularity, mc_key_size, mc_value_size, mc_expiry, mc_no_verify,
+        mc_no_preload, tls_ca, tls_cert, tls_key, tls_name, tls_version, tls_resume, insecure, http2, streams,
     }
 }
 

@@ -31,6 +31,22 @@ pub enum LabError {
         /// What the system said.
         source: io::Error,
     },
+    /// A command of an experiment did not do what it should.
+    #[error("cannot compare with '{command}': {cause}")]
+    Command {
+        /// As it was typed.
+        command: String,
+        /// How it ended.
+        cause: String,
+    },
+    /// The pilot of an experiment carried nothing.
+    #[error(
+        "cannot choose a rate for '{target}': it answered nothing well in a closed loop\nhint: `sysdyno load` shows what comes back; --rate sets a rate"
+    )]
+    Pilot {
+        /// The URL.
+        target: String,
+    },
     /// An agent gave an answer that does not belong to the request.
     #[error("cannot use the agent's answer to '{request}': it is of another kind")]
     Answer {

@@ -5,12 +5,16 @@
 //!
 //! Whatever happens on a host is a typed [`agent::Request`] to an [`agent::Agent`]. Today there is one way to reach it,
 //! in this process ([`agent::LocalAgent`]); the executor ([`execute`]) does not know the difference.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod agent;
 mod error;
 pub mod execute;
+mod origin;
 pub mod service;
+mod sys;
 pub mod target;
+pub mod work;
 
 pub use error::LabError;
+pub use origin::check_origin;

@@ -1,6 +1,7 @@
 //! What keeps a load from starting. Once it runs, whatever happens is a result and not an error.
 
 use std::io;
+use std::path::PathBuf;
 
 /// A load that could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -37,10 +38,26 @@ pub enum LoadError {
         /// Why not.
         cause: String,
     },
+    /// Connections cannot come from this address.
+    #[error("cannot send from {address}: {cause}")]
+    Source {
+        /// The address.
+        address: std::net::IpAddr,
+        /// Why not; may end in a line with a hint.
+        cause: String,
+    },
     /// The plan contradicts itself.
     #[error("cannot run this load: {cause}")]
     Plan {
         /// In what way.
+        cause: String,
+    },
+    /// A line of a file that says what to send is wrong; the caller knows the file.
+    #[error("line {line}: {cause}")]
+    Line {
+        /// Number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
         cause: String,
     },
     /// A probe may not be sent as it was asked for.
@@ -49,6 +66,23 @@ pub enum LoadError {
         /// Where it was to go.
         target: String,
         /// Why not; may end in a line with a hint.
+        cause: String,
+    },
+    /// The server could not be filled with what the load asks for.
+    #[error("cannot store the keys at '{target}': {cause}")]
+    Preload {
+        /// The target.
+        target: String,
+        /// What went wrong.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file of certificates or keys is of no use.
+    #[error("cannot use '{}': {cause}", file.display())]
+    Pem {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
         cause: String,
     },
     /// A system call of the engine's own set-up failed.
@@ -71,6 +105,11 @@ impl LoadError {
                 _ => LoadError::System { operation, source },
             }
         }
+    }
+
+    /// A [`LoadError::Line`] with this cause.
+    pub(crate) fn line(line: usize, cause: String) -> LoadError {
+        LoadError::Line { line, cause }
     }
 
     /// A [`LoadError::Plan`] with this cause.

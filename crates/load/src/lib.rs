@@ -17,11 +17,16 @@ pub mod engine;
 pub mod error;
 mod failure;
 pub mod http1;
+pub mod http2;
 mod io;
+pub mod memcached;
+pub mod origin;
 pub mod probe;
 pub mod schedule;
 mod sys;
 pub mod target;
+mod tls;
+pub mod workload;
 
 pub use engine::{Aside, Control, Outcome, Sink, generator_cpus, run};
 pub use error::LoadError;

@@ -5,14 +5,18 @@
 //! - constant: arrival k of the phase is at `k / λ` after its begin and belongs to thread `k mod T`; together the
 //!   threads make exactly one arrival per `1 / λ`;
 //! - Poisson: each thread draws exponential gaps of mean `T / λ` from its own generator; the superposition of
-//!   independent Poisson processes is a Poisson process of the summed rate.
+//!   independent Poisson processes is a Poisson process of the summed rate;
+//! - of a log: its arrivals in their order belong to the threads in turn.
 //!
 //! Gaps come from xoshiro256++ seeded with the plan's seed and the thread's number. Instants are computed as offsets
 //! from the trial's begin in double precision: 2^53 ns are 104 days, so that rounding stays below a nanosecond.
 
+use crate::workload::log::kind_of;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::Arc;
 use sysdyno_record::plan::{Arrival, PhaseEnd, PhasePlan};
+use sysdyno_record::workload::LoggedArrival;
 
 /// An arrival of an open process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +25,8 @@ pub struct Due {
     pub offset_ns: u64,
     /// Position of the phase in the plan.
     pub phase: u32,
+    /// The kind of request, where the process says it; `None`: it is drawn.
+    pub kind: Option<u32>,
 }
 
 /// One thread's share of an open arrival process, over all phases of a plan.
@@ -35,6 +41,8 @@ pub struct Schedule {
     /// Offset of the last arrival within the phase (Poisson). Unit: nanoseconds.
     position_ns: f64,
     random: Xoshiro256PlusPlus,
+    /// The arrivals of a log, of which this thread has every n-th.
+    trace: Arc<[LoggedArrival]>,
 }
 
 /// Which share of a load a thread has.
@@ -51,6 +59,12 @@ impl Share {
     pub fn of(self, total: u64) -> u64 {
         let (threads, thread) = (u64::from(self.threads), u64::from(self.thread));
         total / threads + u64::from(thread < total % threads)
+    }
+
+    /// What the threads before this one have of it together.
+    pub fn before(self, total: u64) -> u64 {
+        let (threads, thread) = (u64::from(self.threads), u64::from(self.thread));
+        total / threads * thread + thread.min(total % threads)
     }
 }
 
@@ -87,7 +101,23 @@ impl Schedule {
             count: 0,
             position_ns: 0.0,
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(share.thread) << 32)),
+            trace: Arc::default(),
         }
+    }
+
+    /// The same at the instants of a log, which the first phase holds.
+    pub fn with_trace(self, trace: &Arc<[LoggedArrival]>) -> Schedule {
+        Schedule { trace: Arc::clone(trace), ..self }
+    }
+
+    /// The next arrival of the log within the first phase.
+    fn next_of_trace(&mut self) -> Option<Due> {
+        let window = *self.phases.first()?;
+        let index = self.count * u64::from(self.share.threads) + u64::from(self.share.thread);
+        let arrival = self.trace.get(index as usize)?;
+        self.count += 1;
+        let is_within = arrival.offset_ns < window.length_ns;
+        is_within.then(|| Due { offset_ns: arrival.offset_ns, phase: 0, kind: Some(kind_of(arrival)) })
     }
 
     fn next_in_phase(&mut self, window: Window) -> Option<u64> {
@@ -96,7 +126,7 @@ impl Schedule {
         }
         let threads = f64::from(self.share.threads);
         let within_ns = match self.arrival {
-            Arrival::Closed => return None,
+            Arrival::Closed | Arrival::Trace | Arrival::Sessions => return None,
             Arrival::Constant => {
                 let index = self.count as f64 * threads + f64::from(self.share.thread);
                 index * 1e9 / window.rate_hz
@@ -118,9 +148,12 @@ impl Iterator for Schedule {
     type Item = Due;
 
     fn next(&mut self) -> Option<Due> {
+        if self.arrival == Arrival::Trace {
+            return self.next_of_trace();
+        }
         while let Some(window) = self.phases.get(self.phase).copied() {
             if let Some(offset_ns) = self.next_in_phase(window) {
-                return Some(Due { offset_ns, phase: self.phase as u32 });
+                return Some(Due { offset_ns, phase: self.phase as u32, kind: None });
             }
             self.phase += 1;
             self.count = 0;

@@ -29,10 +29,11 @@ mod turn;
 mod watch;
 
 pub use discover::{
-    Listener, allowed_cpus, describe_process, find_listeners, find_target_processes, parent_pid,
+    Listener, allowed_cpus, describe_process, find_listeners, find_target_processes, parent_pid, process_io,
+    reaped_cpu_seconds,
 };
 pub use error::{ObserveError, ParseError};
-pub use facts::facts;
+pub use facts::{facts, sysctl};
 pub use roots::Roots;
 pub use sampler::{Sampler, SamplerPlan};
 pub use sampling::{Sampling, SamplingEnd};

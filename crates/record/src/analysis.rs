@@ -3,7 +3,10 @@
 use crate::load::{Counts, Failures, GeneratorSummary, LatencySummary, TrialPurpose};
 use crate::plan::Arrival;
 use crate::probe::ProbeSummary;
+use crate::session::SessionResult;
 use crate::units::MonoNs;
+use crate::wire::{CacheCounts, HandshakeCounts};
+use crate::workload::{Headroom, OperationSummary};
 use serde::{Deserialize, Serialize};
 
 /// All conclusions about a run; the content of `analysis.json`.
@@ -28,6 +31,12 @@ pub struct Analysis {
     pub counts: Counts,
     /// Its failures.
     pub failures: Failures,
+    /// How its connections were secured; `None` without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshakes: Option<HandshakeCounts>,
+    /// Its keys, of a memcached load; `None` for HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheCounts>,
     /// Its rates.
     pub rates: Rates,
     /// Its response time; count 0 in a closed process.
@@ -42,6 +51,9 @@ pub struct Analysis {
     pub pool_slip_ns: LatencySummary,
     /// Time to establish a connection.
     pub connect_time_ns: LatencySummary,
+    /// Time from connected to secured; count 0 without TLS.
+    #[serde(default)]
+    pub handshake_time_ns: LatencySummary,
     /// Time from the actual send to the first byte.
     pub first_byte_time_ns: LatencySummary,
     /// Time from the intended send to the failure, of failed requests.
@@ -61,6 +73,15 @@ pub struct Analysis {
     /// The probe that ran beside the shown trial, over its measured phases; `None`: there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeSummary>,
+    /// What came of each operation of the shown trial; empty where there is one request only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationSummary>,
+    /// How many times real traffic the capacity is; `None`: none was given, or there is no capacity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headroom: Option<Headroom>,
+    /// What came of users and their rules; `None` without users.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionResult>,
 }
 
 /// How well the arrivals of an open process fit what was planned.

@@ -68,6 +68,10 @@ pub struct WatchedProcess {
     pub command: String,
     /// Its part in the run.
     pub role: ProcessRole,
+    /// CPUs that its first thread may run on when it was found; `None` in older records, and where the kernel does not
+    /// say. Source: `sched_getaffinity`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<Vec<u32>>,
 }
 
 /// The part of a process in a run.

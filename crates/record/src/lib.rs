@@ -11,16 +11,24 @@
 //! - the unit is the last word of a name, or the type is the unit.
 
 pub mod analysis;
+pub mod comparison;
+pub mod effect;
 pub mod error;
 pub mod event;
+pub mod experiment;
 pub mod facts;
 pub mod hlog;
 pub mod load;
 pub mod manifest;
+pub mod origin;
 pub mod plan;
 pub mod probe;
 pub mod series;
+pub mod session;
 pub mod store;
 pub mod units;
+pub mod wire;
+pub mod work;
+pub mod workload;
 
 pub use error::RecordError;

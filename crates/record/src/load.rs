@@ -1,11 +1,16 @@
 //! What came back: counts, failure classes, latency summaries, intervals and trials of the load engine.
 
 use crate::plan::{LoadPlan, PhaseKind};
+use crate::session::SessionOperationSummary;
 use crate::units::MonoNs;
+use crate::wire::{CacheCounts, HandshakeCounts};
+use crate::workload::OperationSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use sysdyno_stats::censored::{LowerBounds, uncertain_from_ns};
 use sysdyno_stats::histogram::LatencyHistogram;
+use sysdyno_stats::order_statistics::{is_quantile_supported, quantile_interval};
 
 /// How many requests went which way; the identity of [`Counts::is_balanced`] always holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +110,7 @@ failure_classes! {
     EofBeforeHead "eof_before_head" Server "The server closed the connection before the response head was complete.";
     Reset "reset" Server "The server reset the connection during a request.";
     BodyTruncated "body_truncated" Server "The connection ended before the response body was complete.";
-    Protocol "protocol" Server "The response is not valid HTTP/1.1, or its framing is ambiguous.";
+    Protocol "protocol" Server "The response breaks its protocol, or where it ends is ambiguous.";
     InvalidStatus "invalid_status" Server "The status line has no valid three-digit status code.";
     HeadTooLarge "head_too_large" Server "The response head exceeds a limit on its lines, fields or size.";
     TooManyInterim "too_many_interim" Server "The server sent more interim (1xx) responses than are allowed.";
@@ -115,6 +120,17 @@ failure_classes! {
     WrongLength "wrong_length" Server "The body's length is not the expected one.";
     WrongHeader "wrong_header" Server "An expected header field is missing or has another value.";
     WrongBody "wrong_body" Server "The body lacks the expected bytes, or differs from the body that was learnt.";
+    TlsHandshake "tls_handshake" Server "The TLS handshake failed, or the server broke TLS off with an alert.";
+    TlsTimeout "tls_timeout" Server "The TLS handshake was not over before the deadline.";
+    TlsCertificate "tls_certificate" Server "The server's certificate is not accepted: expired, for another name, or of an issuer that is not trusted.";
+    TlsAlpn "tls_alpn" Server "The server did not choose the protocol that was asked for (ALPN).";
+    TlsRecord "tls_record" Server "A TLS record cannot be deciphered, or is not one.";
+    StreamReset "stream_reset" Server "The server reset the stream of the request (HTTP/2).";
+    StreamRefused "stream_refused" Server "The server refused the stream, or went away without looking at it (HTTP/2).";
+    StreamLimit "stream_limit" Server "The server allows fewer streams on a connection than were asked for (HTTP/2).";
+    Http2Abuse "http2_abuse" Server "The server sent more control frames than an exchange needs (HTTP/2).";
+    ServerError "server_error" Server "The server answered that it cannot or will not (memcached: SERVER_ERROR, CLIENT_ERROR, ERROR).";
+    NotStored "not_stored" Server "The server did not store the value (memcached).";
     LocalFdLimit "local_fd_limit" Generator "The generator ran out of file descriptors (EMFILE, ENFILE).";
     LocalPorts "local_ports" Generator "The generator ran out of local ports (EADDRNOTAVAIL).";
     LocalBuffers "local_buffers" Generator "The generator's host had no buffer space (ENOBUFS, ENOMEM).";
@@ -149,11 +165,13 @@ pub enum LatencyKind {
     Failure,
     /// Intended send to actual send: loop slip and pool slip together.
     Slip,
+    /// Connected to secured, of TLS.
+    Handshake,
 }
 
 impl LatencyKind {
     /// All kinds, in the order of their discriminants.
-    pub const ALL: [LatencyKind; 8] = [
+    pub const ALL: [LatencyKind; 9] = [
         LatencyKind::Response,
         LatencyKind::Service,
         LatencyKind::LoopSlip,
@@ -162,6 +180,7 @@ impl LatencyKind {
         LatencyKind::FirstByte,
         LatencyKind::Failure,
         LatencyKind::Slip,
+        LatencyKind::Handshake,
     ];
 
     /// The word used in tags and JSON.
@@ -175,6 +194,7 @@ impl LatencyKind {
             LatencyKind::FirstByte => "first_byte",
             LatencyKind::Failure => "failure",
             LatencyKind::Slip => "slip",
+            LatencyKind::Handshake => "handshake",
         }
     }
 }
@@ -214,6 +234,12 @@ impl LatencySet {
                 mine.get_or_insert_default().merge(theirs);
             }
         }
+    }
+
+    /// The quantile of `kind` at this ratio; `None` if fewer than ten values lie beyond it.
+    pub fn quantile(&self, kind: LatencyKind, ratio: f64) -> Option<u64> {
+        let histogram = self.get(kind);
+        histogram.quantile(ratio).filter(|_| is_quantile_supported(histogram.count(), ratio))
     }
 
     /// Forgets all values and keeps the memory.
@@ -270,7 +296,7 @@ pub struct LatencySummary {
     /// 95 % interval of the median, from order statistics. In a trial's summary as if samples were independent; in an
     /// analysis widened by how much they depend on each other, and `None` where that is not known.
     pub p50_interval: Option<[u64; 2]>,
-    /// 95 % interval of the 90th percentile, in an analysis only.
+    /// 95 % interval of the 90th percentile, as that of the median; older trials lack it.
     #[serde(default)]
     pub p90_interval: Option<[u64; 2]>,
     /// 95 % interval of the 99th percentile, as that of the median.
@@ -286,6 +312,36 @@ pub struct LatencySummary {
     /// The least value from which a percentile is itself a lower bound, by more than one per cent.
     pub censored_min_ns: Option<u64>,
 }
+
+impl LatencySummary {
+    /// The few numbers of a distribution, some of whose values are only lower bounds.
+    ///
+    /// The intervals are as if values were independent; an analysis widens or leaves them out.
+    pub fn of(histogram: &LatencyHistogram, bounds: LowerBounds) -> LatencySummary {
+        let supported =
+            |ratio| histogram.quantile(ratio).filter(|_| is_quantile_supported(histogram.count(), ratio));
+        let interval = |ratio| quantile_interval(histogram, ratio, INTERVAL_LEVEL);
+        LatencySummary {
+            p50: supported(0.5),
+            p90: supported(0.9),
+            p99: supported(0.99),
+            p99_9: supported(0.999),
+            max: histogram.max(),
+            count: histogram.count(),
+            mean: histogram.mean(),
+            p50_interval: interval(0.5),
+            p90_interval: interval(0.9),
+            p99_interval: interval(0.99),
+            p99_9_interval: None,
+            interval_basis: None,
+            censored_count: bounds.count,
+            censored_min_ns: uncertain_from_ns(histogram, bounds),
+        }
+    }
+}
+
+/// Level of the intervals that are shown beside percentiles.
+const INTERVAL_LEVEL: f64 = 0.95;
 
 /// What the intervals of percentiles rest on: how much the values depend on each other in time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -375,6 +431,12 @@ pub struct PhaseSummary {
     pub connections_closed_idle: u64,
     /// Final responses by status code, whether ok or not.
     pub statuses: BTreeMap<u16, u64>,
+    /// How connections were secured; `None` without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshakes: Option<HandshakeCounts>,
+    /// What became of the keys of a memcached load; `None` for HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheCounts>,
     /// Latency by kind; kinds without samples are left out.
     pub latency: BTreeMap<LatencyKind, LatencySummary>,
     /// How long responses lay unread after the kernel got them, on average; part of no latency. `None`: they were not
@@ -468,6 +530,23 @@ pub enum TrialPurpose {
     Certify,
     /// One point of the closed-loop curve.
     Sweep,
+    /// One of a pair of an experiment.
+    Experiment,
+}
+
+impl TrialPurpose {
+    /// The word used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            TrialPurpose::Single => "single",
+            TrialPurpose::Pilot => "pilot",
+            TrialPurpose::Bracket => "bracket",
+            TrialPurpose::Grid => "grid",
+            TrialPurpose::Certify => "certify",
+            TrialPurpose::Sweep => "sweep",
+            TrialPurpose::Experiment => "experiment",
+        }
+    }
 }
 
 /// The first record of a trial, written before its first connection.
@@ -509,6 +588,12 @@ pub struct TrialSummary {
     pub generator: GeneratorSummary,
     /// Body checksum and length learnt from the first valid responses; `None` if none came.
     pub learnt_body: Option<LearntBody>,
+    /// The operations of the plan, in its order; empty where it has one request only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationSummary>,
+    /// The operations of users, in the order of the plan; empty without users.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub session: Vec<SessionOperationSummary>,
 }
 
 /// The body that later ones were compared with.

@@ -51,6 +51,8 @@ pub enum RunKind {
     Load,
     /// `sysdyno demo`: a run against the built-in target.
     Demo,
+    /// `sysdyno try`: an experiment.
+    Try,
 }
 
 impl RunKind {
@@ -60,6 +62,7 @@ impl RunKind {
             RunKind::Run => "run",
             RunKind::Load => "load",
             RunKind::Demo => "demo",
+            RunKind::Try => "try",
         }
     }
 }

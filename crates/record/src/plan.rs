@@ -3,8 +3,13 @@
 //! Plans are pure values. They hold all that is needed to send the same load again, seed included, and nothing that
 //! depends on how it went.
 
+use crate::experiment::ExperimentPlan;
+use crate::origin::OriginPlan;
 use crate::probe::ProbePlan;
 use crate::units::{Bytes, SpanNs};
+use crate::wire::WirePlan;
+use crate::work::WorkPlan;
+use crate::workload::{NeedPlan, Workload};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -17,14 +22,20 @@ pub enum Plan {
     Run(RunPlan),
     /// `sysdyno load`: one load.
     Load(LoadPlan),
+    /// `sysdyno try`: one thing against another.
+    Experiment(Box<ExperimentPlan>),
+    /// `sysdyno load --command` and `--files`: work on this host.
+    Work(WorkPlan),
 }
 
 impl Plan {
-    /// The load that is common to all trials.
-    pub fn load(&self) -> &LoadPlan {
+    /// The load that is common to all trials; `None`: they run commands.
+    pub fn load(&self) -> Option<&LoadPlan> {
         match self {
-            Plan::Run(run) => &run.load,
-            Plan::Load(load) => load,
+            Plan::Run(run) => Some(&run.load),
+            Plan::Load(load) => Some(load),
+            Plan::Experiment(experiment) => experiment.load(),
+            Plan::Work(_) => None,
         }
     }
 
@@ -33,6 +44,7 @@ impl Plan {
         match self {
             Plan::Run(run) => &run.fail_if,
             Plan::Load(load) => &load.fail_if,
+            Plan::Experiment(_) | Plan::Work(_) => &[],
         }
     }
 }
@@ -42,7 +54,7 @@ impl Plan {
 pub struct LoadPlan {
     /// The server under test.
     pub target: Target,
-    /// The request, the same for every arrival.
+    /// The request, the same for every arrival unless `workload` says otherwise.
     pub request: RequestSpec,
     /// What a response must be like to count as ok.
     pub validators: Validators,
@@ -79,6 +91,27 @@ pub struct LoadPlan {
     /// Which instant counts as that of a response's last byte.
     #[serde(default)]
     pub stamps: StampChoice,
+    /// Where connections come from.
+    #[serde(default, skip_serializing_if = "OriginPlan::is_default")]
+    pub origin: OriginPlan,
+    /// What is sent instead of one request.
+    #[serde(default, skip_serializing_if = "Workload::is_single")]
+    pub workload: Workload,
+    /// What is spoken on the connections.
+    #[serde(default, skip_serializing_if = "WirePlan::is_plain")]
+    pub wire: WirePlan,
+}
+
+impl LoadPlan {
+    /// Requests that can be in flight: one on each connection, or on each stream of HTTP/2.
+    pub fn lanes(&self) -> u64 {
+        u64::from(self.connections) * u64::from(self.streams())
+    }
+
+    /// Requests at a time on one connection.
+    pub fn streams(&self) -> u32 {
+        self.wire.http2.map_or(1, |http2| http2.streams.max(1))
+    }
 }
 
 /// Which instant counts as that of a response's last byte.
@@ -198,6 +231,10 @@ pub enum Arrival {
     Constant,
     /// Open loop, exponential gaps.
     Poisson,
+    /// Open loop, at the instants of an access log.
+    Trace,
+    /// Users that go on when they were answered, after a time of their own.
+    Sessions,
 }
 
 impl Arrival {
@@ -250,11 +287,14 @@ pub enum PhaseKind {
     Steady,
     /// No new requests; what is in flight is awaited. Always last, added by the engine.
     Drain,
+    /// The load goes on while what was begun in the measured window ends; not measured.
+    RampDown,
 }
 
 impl PhaseKind {
     /// All kinds, in the order of their discriminants.
-    pub const ALL: [PhaseKind; 4] = [PhaseKind::Warmup, PhaseKind::Step, PhaseKind::Steady, PhaseKind::Drain];
+    pub const ALL: [PhaseKind; 5] =
+        [PhaseKind::Warmup, PhaseKind::Step, PhaseKind::Steady, PhaseKind::Drain, PhaseKind::RampDown];
 
     /// Whether requests whose intended send lies in this phase count in the result.
     pub fn is_measured(self) -> bool {
@@ -268,6 +308,7 @@ impl PhaseKind {
             PhaseKind::Step => "step",
             PhaseKind::Steady => "steady",
             PhaseKind::Drain => "drain",
+            PhaseKind::RampDown => "ramp_down",
         }
     }
 }
@@ -323,6 +364,9 @@ pub struct RunPlan {
     /// Checks of the result, as typed (`p99>20ms`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<String>,
+    /// Real traffic that the capacity is held against; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub need: Option<Box<NeedPlan>>,
 }
 
 /// What a rate must meet to count as carried by the server.

@@ -118,7 +118,7 @@ pub struct ProbeSummary {
     pub lost_ratio: Option<f64>,
     /// Time from the intended send. What timed out or is in flight is in it as a lower bound, what failed is not.
     pub response_time_ns: LatencySummary,
-    /// 95 % interval of its 90th percentile. Unit: nanoseconds.
+    /// The interval of its 90th percentile once more, for readers of documents that had it here only. Unit: nanoseconds.
     pub p90_interval: Option<[u64; 2]>,
     /// Time from the actual send, likewise: without the lateness of the probe's own thread.
     pub service_time_ns: LatencySummary,

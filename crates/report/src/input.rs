@@ -57,7 +57,7 @@ impl<'a> ReportInput<'a> {
 
     /// The load that all trials have in common, of the plan or else of the first trial.
     pub fn load(&self) -> Option<&'a LoadPlan> {
-        self.plan.map(Plan::load).or(self.trials.first().map(|trial| &trial.begin.plan))
+        self.plan.and_then(Plan::load).or(self.trials.first().map(|trial| &trial.begin.plan))
     }
 
     /// The URL as the user wrote it; empty if no plan is left.

@@ -4,6 +4,7 @@
 //! `generator` and `run` for `load`; for `run` also `capacity` and `findings`. All else in a document is more, not other.
 //! A number that is not known is `null`. Of a run that is INVALID `capacity` holds no estimate, at most a lower bound.
 
+use crate::experiment::ExperimentInput;
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use serde_json::{Value, json};
 use sysdyno_record::analysis::{Analysis, Finding, Verdict};
@@ -11,8 +12,10 @@ use sysdyno_record::load::LatencySummary;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::probe::ProbeSummary;
+use sysdyno_record::wire::CacheCounts;
+use sysdyno_record::workload::OperationSummary;
 
-/// Schema of both documents.
+/// Schema of all documents.
 pub const SCHEMA: &str = "sysdyno.result/1";
 
 /// What `sysdyno load --json` prints.
@@ -24,12 +27,14 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "kind": input.manifest.kind,
         "run": input.folder.to_string_lossy(),
         "url": input.url(),
-        "status": status(input),
+        "status": status(input.manifest.status, input.is_incomplete),
         "verdict": verdict(&analysis.verdict),
         "headline": analysis.headline,
         "shown_trial": analysis.shown_trial,
         "counts": analysis.counts,
         "failures": analysis.failures,
+        "handshakes": analysis.handshakes,
+        "cache": analysis.cache.as_ref().map(cache),
         "rates": analysis.rates,
         "response_time_ns": latency(&analysis.response_time_ns),
         "service_time_ns": latency(&analysis.service_time_ns),
@@ -37,6 +42,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "loop_slip_ns": latency(&analysis.loop_slip_ns),
         "pool_slip_ns": latency(&analysis.pool_slip_ns),
         "connect_time_ns": latency(&analysis.connect_time_ns),
+        "handshake_time_ns": latency(&analysis.handshake_time_ns),
         "first_byte_time_ns": latency(&analysis.first_byte_time_ns),
         "failure_time_ns": latency(&analysis.failure_time_ns),
         "generator": {
@@ -52,9 +58,17 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "arrival_fit": analysis.arrival_fit,
         "checks": analysis.checks,
         "probe": analysis.probe.as_ref().map(probe),
+        "operations": analysis.operations.iter().map(operation).collect::<Vec<_>>(),
+        "session": analysis.session,
         "seed": seed(input),
         "damage": input.damage,
     })
+}
+
+fn cache(counts: &CacheCounts) -> Value {
+    let mut document = json!(counts);
+    document["hit_ratio"] = json!(counts.hit_ratio());
+    document
 }
 
 /// What `sysdyno probe --json` prints.
@@ -81,15 +95,53 @@ pub fn run_document(input: &ReportInput<'_>) -> Value {
     let analysis = input.analysis;
     let mut document = load_document(input);
     document["capacity"] = capacity(analysis);
+    document["headroom"] = json!(analysis.headroom);
     document["limit"] = json!(analysis.limit);
     document["findings"] = analysis.findings.iter().map(finding).collect();
     document["curve"] = json!(analysis.curve);
     document
 }
 
-fn status(input: &ReportInput<'_>) -> &'static str {
-    match input.manifest.status {
-        _ if input.is_incomplete => "incomplete",
+/// What `sysdyno try --json` prints.
+pub fn experiment_document(input: &ExperimentInput<'_>) -> Value {
+    let conclusion = input.conclusion;
+    let settled = input.settled();
+    json!({
+        "schema": SCHEMA,
+        "kind": input.manifest.kind,
+        "run": input.folder.to_string_lossy(),
+        "url": input.url(),
+        "status": status(input.manifest.status, input.is_incomplete),
+        "verdict": conclusion.verdict,
+        "headline": conclusion.headline,
+        "metric": conclusion.metric,
+        "unit": conclusion.metric.unit(),
+        "better": conclusion.better,
+        "effect_ratio": conclusion.effect_ratio,
+        "effect": conclusion.effect,
+        "a_median": conclusion.a_median,
+        "b_median": conclusion.b_median,
+        "guardrails": conclusion.guardrails,
+        "is_proven": conclusion.is_proven,
+        "is_kept": conclusion.is_kept,
+        "changes": conclusion.changes,
+        "variants": input.plan.map(|plan| &plan.variants),
+        "stages": conclusion.stages,
+        "pairs": conclusion.pairs,
+        "diagnostics": conclusion.diagnostics,
+        "resolution": conclusion.resolution,
+        "calibration": conclusion.calibration,
+        "settled": settled,
+        "elapsed_ns": conclusion.elapsed_ns,
+        "seed": input.plan.map(|plan| plan.seed),
+        "damage": input.damage,
+    })
+}
+
+/// How far a run got.
+pub(crate) fn status(status: RunStatus, is_incomplete: bool) -> &'static str {
+    match status {
+        _ if is_incomplete => "incomplete",
         RunStatus::Running => "running",
         RunStatus::Complete => "complete",
         RunStatus::Interrupted => "interrupted",
@@ -102,12 +154,26 @@ fn seed(input: &ReportInput<'_>) -> Option<u64> {
     match input.plan {
         Some(Plan::Run(run)) => Some(run.seed),
         Some(Plan::Load(load)) => Some(load.seed),
+        Some(Plan::Experiment(experiment)) => Some(experiment.seed),
+        Some(Plan::Work(_)) => None,
         None => input.load().map(|load| load.seed),
     }
 }
 
 fn verdict(verdict: &Verdict) -> Value {
     json!({ "status": verdict.status, "reasons": verdict.reasons })
+}
+
+fn operation(operation: &OperationSummary) -> Value {
+    json!({
+        "name": operation.name,
+        "counts": operation.counts,
+        "failures": operation.failures,
+        "total": operation.total,
+        "goodput_hz": operation.goodput_hz,
+        "received_bytes": operation.received_bytes,
+        "latency_ns": latency(&operation.latency),
+    })
 }
 
 /// The percentiles of the contract first, then what qualifies them.

@@ -9,14 +9,19 @@
 //! - every text that a server, a process or a file chose is escaped for the place where it is shown;
 //! - numbers are formatted in one file per language: [`number`] here, `web/src/number.ts` in the page.
 
+pub mod compare;
 pub mod escape;
+pub mod experiment;
 pub mod facts;
 pub mod html;
 pub mod input;
 pub mod json;
 pub mod number;
+pub mod output;
 pub mod probe;
 pub mod progress;
 pub mod terminal;
+pub mod work;
 
+pub use experiment::ExperimentInput;
 pub use input::ReportInput;

@@ -130,7 +130,7 @@ fn median(summary: &ProbeSummary) -> Option<String> {
 fn percentiles(summary: &ProbeSummary) -> String {
     let times = &summary.response_time_ns;
     let values =
-        [(times.p50, times.p50_interval), (times.p90, summary.p90_interval), (times.p99, times.p99_interval)];
+        [(times.p50, times.p50_interval), (times.p90, times.p90_interval), (times.p99, times.p99_interval)];
     let texts = PERCENTILES.iter().zip(values).map(|((name, needed), (value_ns, interval))| {
         match (value_ns, interval) {
             (None, _) => format!("{name} {} (needs {})", number::MISSING, number::count(*needed)),
@@ -206,6 +206,7 @@ mod tests {
                 max: Some(5_000_000_000),
                 count: 119,
                 p50_interval: Some([290_000, 310_000]),
+                p90_interval: Some([700_000, 5_000_000_000]),
                 censored_count: 4,
                 censored_min_ns: Some(900_000),
                 ..LatencySummary::default()

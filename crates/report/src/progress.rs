@@ -87,6 +87,11 @@ fn fields(view: &ProgressView) -> Vec<Field> {
     fields
 }
 
+/// A line that fits the terminal.
+pub fn cut(line: &str, style: &Style) -> String {
+    style.characters(&escape::terminal(line, style.width().saturating_sub(1)))
+}
+
 /// What a trial is for, in a word or two.
 pub fn purpose_name(purpose: TrialPurpose) -> &'static str {
     match purpose {
@@ -96,6 +101,7 @@ pub fn purpose_name(purpose: TrialPurpose) -> &'static str {
         TrialPurpose::Grid => "grid",
         TrialPurpose::Certify => "certify",
         TrialPurpose::Sweep => "sweep",
+        TrialPurpose::Experiment => "pair",
     }
 }
 
@@ -105,6 +111,7 @@ fn phase_name(phase: PhaseKind) -> &'static str {
         PhaseKind::Step => "step",
         PhaseKind::Steady => "steady",
         PhaseKind::Drain => "drain",
+        PhaseKind::RampDown => "ramp-down",
     }
 }
 

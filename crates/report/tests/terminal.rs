@@ -56,6 +56,21 @@ fn a_closed_load_has_no_response_time() {
 }
 
 #[test]
+fn operations_are_shown_by_their_number_of_requests() {
+    check("load-operations", &variants::operations());
+}
+
+#[test]
+fn users_are_judged_rule_by_rule() {
+    check("load-session", &variants::session());
+}
+
+#[test]
+fn a_capacity_is_said_in_times_of_real_traffic() {
+    check("run-headroom", &variants::headroom());
+}
+
+#[test]
 fn an_incomplete_record_says_so() {
     let mut record = SampleRecord::run();
     record.is_incomplete = true;

@@ -42,6 +42,14 @@ impl LatencyHistogram {
         self.inner.saturating_record(value_ns);
     }
 
+    /// Adds so many values of the same size.
+    pub fn record_many(&mut self, value_ns: u64, count: u64) {
+        if value_ns > MAX_VALUE_NS {
+            self.clamped_count += count;
+        }
+        self.inner.saturating_record_n(value_ns, count);
+    }
+
     /// Adds all values of `other`.
     pub fn merge(&mut self, other: &LatencyHistogram) {
         self.inner.add(&other.inner).expect("all latency histograms have the same bounds");

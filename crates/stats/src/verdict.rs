@@ -109,7 +109,8 @@ pub fn compare(intervals: &Intervals, margin: f64) -> Comparison {
     }
 }
 
-fn qualify(comparison: Comparison, intervals: &Intervals, margin: f64) -> Option<Qualifier> {
+/// What is known besides the answer, for intervals of any origin. `None`: there is nothing to add.
+pub fn qualify(comparison: Comparison, intervals: &Intervals, margin: f64) -> Option<Qualifier> {
     let wide = intervals.wide?;
     let by_size = |is_large: bool| if is_large { Qualifier::ByAtLeastMei } else { Qualifier::SizeUncertain };
     match comparison {

@@ -33,7 +33,13 @@ impl FromStr for Change {
         let (key, value) = text.split_once('=').ok_or_else(form)?;
         let (key, value) = (key.trim(), value.trim());
         // sysctl takes both forms; here they are one setting.
-        let key = if key.contains('/') { key.trim_matches('/').replace('/', ".") } else { key.to_owned() };
+        // What a colon follows is a path, which keeps its slashes.
+        let is_of_path = key.split_once(':').is_some_and(|(_, rest)| rest.starts_with('/'));
+        let key = if key.contains('/') && !is_of_path {
+            key.trim_matches('/').replace('/', ".")
+        } else {
+            key.to_owned()
+        };
         let key = key.strip_prefix("proc.sys.").unwrap_or(&key).to_owned();
         if key.is_empty() || value.is_empty() {
             return Err(form());
@@ -55,6 +61,7 @@ mod tests {
         check(" net.ipv4.tcp_rmem = 4096 131072 33554432 ", "net.ipv4.tcp_rmem", "4096 131072 33554432");
         check("net/core/somaxconn=1", "net.core.somaxconn", "1");
         check("/proc/sys/vm/swappiness=1", "vm.swappiness", "1");
+        check("mount:/srv/data=noatime,commit=30", "mount:/srv/data", "noatime,commit=30");
         for wrong in ["", "=", "a=", "=1", "net.core.somaxconn", "a=1\nb=2"] {
             assert!(wrong.parse::<Change>().is_err(), "{wrong:?}");
         }

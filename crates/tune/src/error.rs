@@ -37,6 +37,16 @@ impl fmt::Display for Refusal {
 /// An error of tuning; unless it says otherwise, nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
+    /// The page cache could not be dropped.
+    #[error(
+        "cannot drop the page cache through '{path}': {source}\nhint: this needs root on the host itself; --cache warm needs nothing"
+    )]
+    DropCaches {
+        /// The kernel's file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The plan is wrong; nothing was written.
     #[error("{}", list(.0))]
     Refused(Vec<Refusal>),

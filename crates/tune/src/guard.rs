@@ -40,12 +40,11 @@ pub enum GuardEnd {
 }
 
 impl Guard {
-    /// Takes hold of a journal.
+    /// Takes hold of a journal of the host with these roots.
     ///
     /// # Errors
     /// It is not there, cannot be read, or the deadline cannot be set.
-    pub fn arm(order: &GuardOrder) -> Result<Guard, TuneError> {
-        let roots = Roots::at(&order.root);
+    pub fn arm(order: &GuardOrder, roots: Roots) -> Result<Guard, TuneError> {
         let state = StateFolder::at(&order.state);
         let path = state.open().join(format!("{}.wal", order.id));
         let failed = |operation| {

@@ -14,19 +14,24 @@
 //! 8. a setting that somebody else has changed since is left as it is.
 //!
 //! The journal is specified in `docs/formats/journal.md`. Time is a parameter, processes are started by the caller
-//! ([`Arm`]), and the roots of `/proc`, `/sys` and `/etc` are parameters too ([`Roots`]).
+//! ([`Arm`], [`Services`],
+//! [`FileSystems`]), and the roots of `/proc`, `/sys` and `/etc` are parameters too ([`Roots`]).
 
 mod apply;
+mod cache;
 mod change;
 mod error;
+mod file_system;
 mod files;
 mod guard;
 mod journal;
+mod netlink;
 mod netns;
 mod persist;
 mod plan;
 mod restore;
 mod roots;
+mod service;
 mod setting;
 mod state;
 mod status;
@@ -37,14 +42,17 @@ mod tunable;
 mod value;
 
 pub use apply::{Arm, Armed, GuardOrder, Now, Trial, TrialOrder, apply};
+pub use cache::drop_caches;
 pub use change::Change;
 pub use error::{Refusal, TuneError};
+pub use file_system::{FileSystem, FileSystems, PROGRAM_INPUT};
 pub use guard::{DETACH, Guard, GuardEnd, resist_memory_shortage};
 pub use journal::{Outcome, Phase};
 pub use persist::{Overridden, Persisted, forget, persist};
 pub use plan::{Plan, PlannedChange, Rival, plan};
 pub use restore::{Recovery, Restored, commit, recover, undo};
 pub use roots::Roots;
+pub use service::{Service, Services};
 pub use state::{StateFolder, Unfinished};
 pub use status::{SettingNow, TrialSummary, history, status, undo_lines};
 pub use tunable::{Effect, Risk, Scope, TUNABLES, Tunable, find, never};

@@ -6,7 +6,6 @@ use crate::plan;
 use crate::roots::Roots;
 use crate::setting;
 use crate::state::{StateFolder, is_guarded};
-use crate::value::{is_same, one_line};
 use std::path::{Path, PathBuf};
 use sysdyno_record::units::WallNs;
 
@@ -109,13 +108,19 @@ fn summaries(folder: &Path, roots: &Roots) -> Result<Vec<TrialSummary>, TuneErro
 }
 
 fn setting_now(intent: &Intent, transaction: &Transaction, roots: &Roots, is_live: bool) -> SettingNow {
-    let text =
-        |of: fn(&journal::Member) -> &String| intent.members.first().map(|member| one_line(of(member)));
-    let (old, new) =
-        (text(|member| &member.old).unwrap_or_default(), text(|member| &member.expected).unwrap_or_default());
-    let path = intent.members.first().map(|member| member.path.as_str()).filter(|_| is_live);
-    let now = path.and_then(|path| setting::read(roots, path).ok()).map(|text| one_line(&text));
-    let is_foreign = now.as_ref().is_some_and(|now| !is_same(now, &old) && !is_same(now, &new));
     let outcome = transaction.restored.get(&intent.number).copied();
-    SettingNow { key: intent.key.clone(), old, new, now, is_foreign, outcome }
+    let Some(member) = intent.members.first() else {
+        let (old, new) = (String::new(), String::new());
+        return SettingNow { key: intent.key.clone(), old, new, now: None, is_foreign: false, outcome };
+    };
+    let shown = |text: &str, beside: &str| setting::shown(&member.path, text, beside);
+    let now = Some(&member.path).filter(|_| is_live).and_then(|path| setting::read(roots, path).ok());
+    SettingNow {
+        key: intent.key.clone(),
+        old: shown(&member.old, &member.expected),
+        new: shown(&member.expected, &member.old),
+        is_foreign: now.as_ref().is_some_and(|now| !member.is_old(now) && !member.is_expected(now)),
+        now: now.map(|now| shown(&now, &member.old)),
+        outcome,
+    }
 }

@@ -48,6 +48,13 @@ impl Host {
         fs::write(path, text).expect("writes");
     }
 
+    /// Writes a file, by its path from the root.
+    pub(crate) fn put(&self, path: &str, text: &str) {
+        let path = self.roots.place(path);
+        fs::create_dir_all(path.parent().expect("is in a folder")).expect("makes");
+        fs::write(path, text).expect("writes");
+    }
+
     pub(crate) fn get(&self, key: &str) -> String {
         fs::read_to_string(self.path(key)).expect("reads")
     }

@@ -7,6 +7,12 @@ export function loadOf(plan: Plan | null): LoadPlan | null {
   return "run" in plan ? plan.run.load : plan.load;
 }
 
+/** The seed that sends the same load again. */
+export function seedOf(plan: Plan | null): number | null {
+  if (plan === null) return null;
+  return "run" in plan ? plan.run.seed : plan.load.seed;
+}
+
 /** What a rate had to meet; `null` where no capacity was looked for. */
 export function objectiveOf(plan: Plan | null): Objective | null {
   return plan !== null && "run" in plan ? plan.run.objective : null;

@@ -6,10 +6,10 @@ export type MonoNs = number;
 
 export type VerdictStatus = "VALID" | "SUSPECT" | "INVALID";
 export type Purpose = "single" | "pilot" | "bracket" | "grid" | "certify" | "sweep";
-export type PhaseKind = "warmup" | "step" | "steady" | "drain";
+export type PhaseKind = "warmup" | "step" | "steady" | "drain" | "ramp_down";
 export type Confidence = "excluded" | "possible" | "likely" | "confirmed";
 export type EvidenceRole = "mechanism" | "confirmer" | "effect" | "against";
-export type Arrival = "closed" | "constant" | "poisson";
+export type Arrival = "closed" | "constant" | "poisson" | "trace" | "sessions";
 export type EndedBy =
   | "objective"
   | "achieved_rate"
@@ -130,6 +130,50 @@ export interface Counts {
   unsent: number;
 }
 
+/** How many times the traffic of an access log the capacity is; a ratio without if the log is shorter. */
+export interface Headroom {
+  need: { file: string; requests_count: number; second_hz: number; minute_hz: number | null; hour_hz: number | null };
+  is_lower_bound: boolean;
+  second_ratio: number;
+  minute_ratio: number | null;
+  hour_ratio: number | null;
+}
+
+/** What came of simulated users and the rules that they were held against. */
+export interface SessionResult {
+  name: string;
+  users: number;
+  rate_hz: number;
+  passed: boolean;
+  operations: {
+    measured: {
+      name: string;
+      started_count: number;
+      completed_count: number;
+      failed_count: number;
+      unfinished_count: number;
+      rate_hz: number;
+      latency: LatencySummary;
+      cycle_planned_ns: number | null;
+      cycle_actual_ns: number | null;
+    };
+    mix_ratio: number | null;
+    mix_target_ratio: number;
+    limit: { percentile_ratio: number; limit: number } | null;
+  }[];
+  rules: { rule: string; operation: string | null; passed: boolean; sentence: string }[];
+}
+
+/** What came of one of several operations; its latency is that of a user: response time if open, else service time. */
+export interface OperationSummary {
+  name: string;
+  counts: Counts;
+  total: Counts;
+  goodput_hz: number;
+  received_bytes: number;
+  latency: LatencySummary;
+}
+
 export interface Evidence {
   role: EvidenceRole;
   text: string;
@@ -183,6 +227,9 @@ export interface Analysis {
   distribution: { ratio: number; value_ns: number }[];
   checks?: CheckOutcome[];
   probe?: ProbeSummary;
+  operations?: OperationSummary[];
+  headroom?: Headroom;
+  session?: SessionResult;
 }
 
 export interface PhasePlan {
@@ -244,7 +291,7 @@ export type Fact = { text: string } | { number: number | null } | { unavailable:
 
 export interface Manifest {
   id: string;
-  kind: "run" | "load" | "demo";
+  kind: "run" | "load" | "demo" | "try";
   tool: { version: string; target: string };
   started_unix_ns: string;
   ended_unix_ns: string | null;
@@ -329,7 +376,7 @@ export type Mark =
   | { kind: "watched"; pid: number; command: string; role: "target" | "generator" };
 
 export interface Payload {
-  schema: string;
+  schema: "sysdyno.report/1";
   folder: string;
   manifest: Manifest;
   is_incomplete: boolean;

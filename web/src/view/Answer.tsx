@@ -1,10 +1,10 @@
 // The first screen: the verdict sentence, how much the server takes, what stops it, and whether to believe it.
 
-import { duration, percent, rate } from "../number.ts";
+import { duration, percent, rate, significant } from "../number.ts";
 import type { Run } from "../record/decode.ts";
 import { objectiveOf } from "../record/plan.ts";
 import { prose } from "../record/text.ts";
-import type { Finding, VerdictStatus } from "../record/types.ts";
+import type { Finding, Headroom, VerdictStatus } from "../record/types.ts";
 import { Checks } from "./Checks.tsx";
 import { Figure } from "./Figure.tsx";
 import { Badge, ConfidenceMark, ROLES, Seconds, SHAPES } from "./words.tsx";
@@ -28,12 +28,37 @@ export function Answer({ run }: { run: Run }) {
       </p>
       <h1 id="headline">{prose(analysis.headline)}</h1>
       <Reasons run={run} />
+      {analysis.headroom && <Traffic headroom={analysis.headroom} />}
       <Checks run={run} />
       <div class="answers">
         {capacity.claim === "not_sought" ? <Measured run={run} /> : <Figure run={run} />}
         {analysis.limit !== "" && <Limit run={run} finding={finding} />}
       </div>
     </section>
+  );
+}
+
+/** The capacity in times of real traffic, that of the busiest minute first. */
+function Traffic({ headroom }: { headroom: Headroom }) {
+  const { need } = headroom;
+  const parts: [string, number | null, number | null][] = [
+    ["minute", headroom.minute_ratio, need.minute_hz],
+    ["hour", headroom.hour_ratio, need.hour_hz],
+    ["second", headroom.second_ratio, need.second_hz],
+  ];
+  const known = parts.filter(([, times]) => times !== null);
+  const file = need.file.split("/").pop() ?? need.file;
+  return (
+    <p class="sentence">
+      Headroom: {headroom.is_lower_bound && "at least "}
+      {known.map(([name, times, hz], position) => (
+        <span key={name}>
+          {position > 0 && ", "}
+          <b>{significant(times ?? 0, 2)} ×</b> the busiest {name} ({rate(hz ?? 0)})
+        </span>
+      ))}{" "}
+      of <code>{file}</code>.
+    </p>
   );
 }
 

@@ -17,9 +17,11 @@ interface AxesProps {
   yTicks: readonly (readonly [value: number, label: string])[];
   xTitle: string;
   yTitle: string;
+  /** Room between the plot and the title of the vertical axis, where something stands above the plot. Unit: CSS pixels. */
+  yTitleGap?: number;
 }
 
-export function Axes({ frame, x, y, xTicks, yTicks, xTitle, yTitle }: AxesProps) {
+export function Axes({ frame, x, y, xTicks, yTicks, xTitle, yTitle, yTitleGap = 12 }: AxesProps) {
   return (
     <g class="axes">
       {yTicks.map(([value, label]) => (
@@ -42,7 +44,7 @@ export function Axes({ frame, x, y, xTicks, yTicks, xTitle, yTitle }: AxesProps)
       <text class="axis-title" x={frame.right} y={frame.bottom + 35} text-anchor="end">
         {xTitle}
       </text>
-      <text class="axis-title" x={0} y={frame.top - 12} text-anchor="start">
+      <text class="axis-title" x={0} y={frame.top - yTitleGap} text-anchor="start">
         {yTitle}
       </text>
     </g>

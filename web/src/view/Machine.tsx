@@ -2,19 +2,23 @@
 
 import { useState } from "preact/hooks";
 import { bytes, significant } from "../number.ts";
-import type { Run } from "../record/decode.ts";
 import type { Fact } from "../record/types.ts";
 import { Scroll } from "./words.tsx";
 
-export function Machine({ run }: { run: Run }) {
+/** Facts that are shown before more are asked for: a host has several hundred. */
+const MOST = 80;
+
+export function Machine({ facts: recorded }: { facts: { facts: Record<string, Fact> } | null }) {
   const [wanted, setWanted] = useState("");
-  const facts = Object.entries(run.payload.facts?.facts ?? {});
+  const [isWhole, setWhole] = useState(false);
+  const facts = Object.entries(recorded?.facts ?? {});
   if (facts.length === 0) return <p class="quiet">The record holds no facts of the host.</p>;
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = facts.filter(([name, fact]) => {
+  const found = facts.filter(([name, fact]) => {
     const text = `${name} ${textOf(name, fact)}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
+  const shown = isWhole ? found : found.slice(0, MOST);
   return (
     <>
       <p class="filter">
@@ -28,7 +32,7 @@ export function Machine({ run }: { run: Run }) {
           onInput={(event) => setWanted(event.currentTarget.value)}
         />
         <span class="quiet" role="status">
-          {shown.length} of {facts.length}
+          {found.length} of {facts.length}
         </span>
       </p>
       <Scroll label="Facts of the machine">
@@ -49,6 +53,13 @@ export function Machine({ run }: { run: Run }) {
           </tbody>
         </table>
       </Scroll>
+      {shown.length < found.length && (
+        <p class="more-facts">
+          <button type="button" onClick={() => setWhole(true)}>
+            show the other {found.length - shown.length}
+          </button>
+        </p>
+      )}
     </>
   );
 }
@@ -63,7 +74,7 @@ const UNITS: [suffix: string, write: (value: number) => string][] = [
   ["_ms", (value) => `${value} ms`],
 ];
 
-function textOf(name: string, fact: Fact): string {
+export function textOf(name: string, fact: Fact): string {
   if ("text" in fact) return fact.text;
   if ("unavailable" in fact) return `not available: ${fact.unavailable}`;
   if (fact.number === null) return "–";

@@ -1,14 +1,11 @@
 // What was measured, when, and how far the record goes.
 
 import { span } from "../number.ts";
-import type { Run } from "../record/decode.ts";
-import { loadOf } from "../record/plan.ts";
+import type { Manifest } from "../record/types.ts";
 
-export function Masthead({ run }: { run: Run }) {
-  const { manifest } = run.payload;
+export function Masthead({ manifest, subject }: { manifest: Manifest; subject: string }) {
   const started = new Date(Number(manifest.started_unix_ns) / 1e6);
   const took = manifest.ended_unix_ns === null ? null : (Number(manifest.ended_unix_ns) - Number(manifest.started_unix_ns)) / 1e9;
-  const subject = loadOf(run.payload.plan)?.target.url ?? manifest.id;
   const iso = Number.isFinite(started.getTime()) ? started.toISOString() : "";
   return (
     <header class="masthead">

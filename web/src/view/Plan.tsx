@@ -6,7 +6,7 @@ import { loadOf, percentileName } from "../record/plan.ts";
 import type { LoadPlan, PhasePlan, RunPlan } from "../record/types.ts";
 import { Copyable } from "./words.tsx";
 
-type Row = [name: string, value: string];
+export type Row = [name: string, value: string];
 
 export function PlanView({ run }: { run: Run }) {
   const { plan } = run.payload;
@@ -25,7 +25,7 @@ export function PlanView({ run }: { run: Run }) {
   );
 }
 
-function Rows({ title, rows }: { title: string; rows: Row[] }) {
+export function Rows({ title, rows }: { title: string; rows: Row[] }) {
   return (
     <>
       <h3>{title}</h3>
@@ -41,7 +41,7 @@ function Rows({ title, rows }: { title: string; rows: Row[] }) {
   );
 }
 
-function searchRows(plan: RunPlan): Row[] {
+export function searchRows(plan: RunPlan): Row[] {
   const { objective, search } = plan;
   const method =
     search.method === "offered_rate" ? "the highest offered rate that meets the objective" : `closed loop over ${search.method.connections.join(", ")} connections`;
@@ -60,8 +60,8 @@ function searchRows(plan: RunPlan): Row[] {
   ];
 }
 
-function loadRows(load: LoadPlan): Row[] {
-  const arrival = { closed: "closed: each connection waits for its answer", constant: "open, equal gaps", poisson: "open, exponential gaps (Poisson)" };
+export function loadRows(load: LoadPlan): Row[] {
+  const arrival = { closed: "closed: each connection waits for its answer", constant: "open, equal gaps", poisson: "open, exponential gaps (Poisson)", trace: "open, at the instants of an access log", sessions: "users that walk over operations" };
   const { deadlines, hard_stops } = load;
   return [
     ["arrival", arrival[load.arrival]],
@@ -84,12 +84,12 @@ function loadRows(load: LoadPlan): Row[] {
 }
 
 function phaseText(phase: PhasePlan): string {
-  const words = { warmup: "warm-up", step: "step", steady: "steady", drain: "drain" };
+  const words = { warmup: "warm-up", step: "step", steady: "steady", drain: "drain", ramp_down: "ramp-down" };
   const length = "after" in phase.end ? duration(phase.end.after) : `${count(phase.end.requests)} requests`;
   return `${words[phase.kind]} ${length}${phase.rate_hz === null ? "" : ` at ${rate(phase.rate_hz)}`}`;
 }
 
-function requestRows(load: LoadPlan): Row[] {
+export function requestRows(load: LoadPlan): Row[] {
   const { target, request, validators } = load;
   const endpoint = "tcp" in target.endpoint ? target.endpoint.tcp : `unix:${target.endpoint.unix}`;
   const checks = [

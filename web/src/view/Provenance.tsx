@@ -1,17 +1,28 @@
 // How to run it again, and the files that the run left.
 
 import { bytes } from "../number.ts";
-import type { Run } from "../record/decode.ts";
 import { shellLine } from "../record/shell.ts";
+import type { Manifest } from "../record/types.ts";
 import { Copyable, Scroll } from "./words.tsx";
 
-export function Again({ run }: { run: Run }) {
-  const { manifest, folder, plan } = run.payload;
-  const seed = plan === null ? null : "run" in plan ? plan.run.seed : plan.load.seed;
+interface Recorded {
+  manifest: Manifest;
+  folder: string;
+}
+
+interface AgainProps extends Recorded {
+  seed: number | null;
+  /** What running it again gives. */
+  what: string;
+}
+
+export function Again({ manifest, folder, seed, what }: AgainProps) {
   const hasSecrets = manifest.command.some((word) => word.includes("«redacted»"));
   return (
     <>
-      <p>The same load, arrival by arrival, on any host that has sysdyno {manifest.tool.version}:</p>
+      <p>
+        {what}, on any host that has sysdyno {manifest.tool.version}:
+      </p>
       <Copyable text={shellLine(manifest.command, seed)} label="Command that runs it again" />
       {hasSecrets && <p class="quiet">Secrets were left out of the record: put yours where «redacted» stands.</p>}
       <p>This report again, from the folder:</p>
@@ -20,8 +31,7 @@ export function Again({ run }: { run: Run }) {
   );
 }
 
-export function Files({ run }: { run: Run }) {
-  const { manifest, folder } = run.payload;
+export function Files({ manifest, folder }: Recorded) {
   const files = Object.entries(manifest.files);
   return (
     <>

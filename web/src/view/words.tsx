@@ -110,6 +110,27 @@ export function Scroll({ label, children }: ScrollProps) {
   );
 }
 
+/** A table of named rows with a column of numbers for each heading; it scrolls by itself. */
+export function Numbers(props: { label: string; of: string; headings: readonly string[]; children: ComponentChildren }) {
+  return (
+    <Scroll label={props.label}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{props.of}</th>
+            {props.headings.map((heading) => (
+              <th scope="col" class="number" key={heading}>
+                {heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </Scroll>
+  );
+}
+
 /** Text that the reader may copy, with a button where the browser lets it. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   const copy = (event: Event) => {

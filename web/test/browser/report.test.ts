@@ -3,52 +3,21 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { CHROMIUM, hasChromium, launch } from "../chromium.mjs";
-import { type Samples, type Variant, VARIANTS, writeSamples } from "./samples.ts";
+import type { BrowserContextOptions } from "playwright-core";
+import { CHROMIUM, hasChromium } from "../chromium.mjs";
+import { behavesEverywhere } from "./everywhere.ts";
+import { RUNS, type Variant } from "./samples.ts";
+import { DESK, intruders, PHONE, Session } from "./session.ts";
 
-const DESK = { width: 1440, height: 900 };
-const PHONE = { width: 390, height: 844 };
-
-let browser: Browser;
-let samples: Samples;
-
-interface Opened {
-  page: Page;
-  /** Console messages, page errors, dialogs, and requests for anything but the report itself. */
-  noise: string[];
-}
-
-async function open(variant: Variant, options: BrowserContextOptions = {}): Promise<Opened> {
-  const context = await browser.newContext({ viewport: DESK, ...options });
-  const page = await context.newPage();
-  const noise: string[] = [];
-  const url = samples.url(variant);
-  page.on("console", (message) => noise.push(`console: ${message.text()}`));
-  page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
-  page.on("dialog", (dialog) => {
-    noise.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on("request", (request) => {
-    if (request.url() !== url) noise.push(`request: ${request.url().slice(0, 200)}`);
-  });
-  await page.goto(url);
-  if (options.javaScriptEnabled !== false) await page.waitForSelector(".u-over");
-  return { page, noise };
-}
+let session: Session;
+const open = (variant: Variant, options?: BrowserContextOptions) => session.open(variant, options);
 
 describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}: apt-get install chromium` }, () => {
   before(async () => {
-    samples = writeSamples();
-    browser = await launch();
+    session = await Session.begin(RUNS);
   });
 
-  after(async () => {
-    await browser?.close();
-    samples?.remove();
-  });
+  after(() => session?.end());
 
   test("the checks that were asked for stand on the first screen, failed ones first", async () => {
     const { page } = await open("load");
@@ -67,34 +36,7 @@ describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}
     await page.context().close();
   });
 
-  for (const variant of VARIANTS) {
-    test(`opens from disk without a network and without a complaint: ${variant}`, async () => {
-      const { page, noise } = await open(variant);
-      assert.deepEqual(noise, []);
-      assert.equal(await page.locator("h1").count(), 1);
-      await page.context().close();
-    });
-
-    test(`never scrolls sideways, on a desk or a phone: ${variant}`, async () => {
-      for (const viewport of [DESK, PHONE, { width: 320, height: 700 }]) {
-        const { page } = await open(variant, { viewport });
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        assert.ok(width <= viewport.width, `${width} > ${viewport.width}`);
-        await page.context().close();
-      }
-    });
-
-    for (const colorScheme of ["light", "dark"] as const) {
-      test(`has no accessibility violation: ${variant}, ${colorScheme}`, async () => {
-        const { page } = await open(variant, { colorScheme });
-        await page.evaluate(axe.source);
-        const result = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-        const found = result.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
-        assert.deepEqual(found, []);
-        await page.context().close();
-      });
-    }
-  }
+  behavesEverywhere(RUNS, open);
 
   for (const viewport of [DESK, PHONE]) {
     test(`answers on the first screen at ${viewport.width} px`, async () => {
@@ -151,20 +93,13 @@ describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}
     await page.locator("#counter-filter").fill("svg");
     // Handlers of injected elements would run in later tasks.
     await page.evaluate(() => new Promise((done) => setTimeout(done, 50)));
-    const state = await page.evaluate(() => ({
-      owned: (window as unknown as { owned?: unknown }).owned,
-      polluted: ({} as { owned?: unknown }).owned,
-      scripts: document.scripts.length,
-      injected: document.querySelectorAll("iframe, object, embed, base, link, img, video, form, template, meta[http-equiv=refresh], main style, marquee").length,
-      handlers: [...document.querySelectorAll("*")].flatMap((element) => [...element.attributes].filter(({ name }) => name.startsWith("on"))).length,
-      hrefs: [...document.querySelectorAll("[href]")].map((element) => element.getAttribute("href")).filter((href) => !href?.startsWith("#")),
-      text: document.body.innerText,
-    }));
+    const state = await intruders(page);
+    const text = await page.evaluate(() => document.body.innerText);
     assert.equal(state.owned, undefined);
     assert.equal(state.polluted, undefined);
     assert.deepEqual([state.scripts, state.injected, state.handlers, state.hrefs], [2, 0, 0, []]);
     for (const payload of ["<img src=x onerror=window.owned=5>", "</script><script>window.owned=2</script>", "\\u{2028}window.owned=35//"]) {
-      assert.ok(state.text.includes(payload), `${payload} is not shown as text`);
+      assert.ok(text.includes(payload), `${payload} is not shown as text`);
     }
     assert.deepEqual(noise.filter((each) => !each.startsWith("console: ")), []);
     await page.context().close();

@@ -6,18 +6,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-export const VARIANTS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "hostile"] as const;
-export type Variant = (typeof VARIANTS)[number];
+export const RUNS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "hostile"] as const;
+export const EXPERIMENTS = [
+  "try-better",
+  "try-worse",
+  "try-same",
+  "try-cannot-tell",
+  "try-dropped",
+  "try-steps",
+  "try-commands",
+  "try-full",
+  "try-hostile",
+] as const;
+export type Variant = (typeof RUNS)[number] | (typeof EXPERIMENTS)[number];
 
 export interface Samples {
   url(variant: Variant): string;
   remove(): void;
 }
 
-/** Writes all variants. Cost: one build of the crate and its example. */
-export function writeSamples(): Samples {
+/** Writes these variants. Cost: one build of the crate and its example. */
+export function writeSamples(variants: readonly Variant[]): Samples {
   const folder = mkdtempSync(join(tmpdir(), "sysdyno-report-"));
-  for (const variant of VARIANTS) {
+  for (const variant of variants) {
     const run = ["run", "--quiet", "-p", "sysdyno-report", "--example", "sample_report", "--", join(folder, `${variant}.html`), variant];
     execFileSync("cargo", run, { cwd: "..", stdio: ["ignore", "inherit", "inherit"] });
   }

@@ -34,38 +34,29 @@ pub struct Kind {
     of: fn(&Analysis) -> &LatencySummary,
 }
 
+const fn kind(
+    name: &'static str,
+    meaning: &'static str,
+    kind: LatencyKind,
+    of: fn(&Analysis) -> &LatencySummary,
+) -> Kind {
+    Kind { name, meaning, kind, of }
+}
+
 /// The kinds of latency.
 pub const KINDS: &[Kind] = &[
-    Kind {
-        name: "response",
-        meaning: "intended send to last byte; open loop only",
-        kind: LatencyKind::Response,
-        of: |analysis| &analysis.response_time_ns,
-    },
-    Kind {
-        name: "service",
-        meaning: "actual send to last byte",
-        kind: LatencyKind::Service,
-        of: |analysis| &analysis.service_time_ns,
-    },
-    Kind {
-        name: "slip",
-        meaning: "intended to actual send; open loop only",
-        kind: LatencyKind::Slip,
-        of: |analysis| &analysis.slip_ns,
-    },
-    Kind {
-        name: "connect",
-        meaning: "connect call to connected",
-        kind: LatencyKind::Connect,
-        of: |analysis| &analysis.connect_time_ns,
-    },
-    Kind {
-        name: "first_byte",
-        meaning: "actual send to first byte",
-        kind: LatencyKind::FirstByte,
-        of: |analysis| &analysis.first_byte_time_ns,
-    },
+    kind("response", "intended send to last byte; open loop only", LatencyKind::Response, |analysis| {
+        &analysis.response_time_ns
+    }),
+    kind("service", "actual send to last byte", LatencyKind::Service, |analysis| &analysis.service_time_ns),
+    kind("slip", "intended to actual send; open loop only", LatencyKind::Slip, |analysis| &analysis.slip_ns),
+    kind("connect", "connect call to connected", LatencyKind::Connect, |analysis| &analysis.connect_time_ns),
+    kind("handshake", "connected to secured; TLS only", LatencyKind::Handshake, |analysis| {
+        &analysis.handshake_time_ns
+    }),
+    kind("first_byte", "actual send to first byte", LatencyKind::FirstByte, |analysis| {
+        &analysis.first_byte_time_ns
+    }),
 ];
 
 /// A number that describes a latency distribution.
@@ -79,39 +70,23 @@ pub struct Statistic {
     interval: fn(&LatencySummary) -> Option<[u64; 2]>,
 }
 
+const fn statistic(
+    name: &'static str,
+    count_min: u64,
+    of: fn(&LatencySummary) -> Option<f64>,
+    interval: fn(&LatencySummary) -> Option<[u64; 2]>,
+) -> Statistic {
+    Statistic { name, count_min, of, interval }
+}
+
 /// The statistics.
 pub const STATISTICS: &[Statistic] = &[
-    Statistic {
-        name: "p50",
-        count_min: 20,
-        of: |summary| summary.p50.map(|ns| ns as f64),
-        interval: |summary| summary.p50_interval,
-    },
-    Statistic {
-        name: "p90",
-        count_min: 100,
-        of: |summary| summary.p90.map(|ns| ns as f64),
-        interval: |summary| summary.p90_interval,
-    },
-    Statistic {
-        name: "p99",
-        count_min: 1_000,
-        of: |summary| summary.p99.map(|ns| ns as f64),
-        interval: |summary| summary.p99_interval,
-    },
-    Statistic {
-        name: "p99.9",
-        count_min: 10_000,
-        of: |summary| summary.p99_9.map(|ns| ns as f64),
-        interval: |summary| summary.p99_9_interval,
-    },
-    Statistic {
-        name: "max",
-        count_min: 1,
-        of: |summary| summary.max.map(|ns| ns as f64),
-        interval: |_| None,
-    },
-    Statistic { name: "mean", count_min: 1, of: |summary| summary.mean, interval: |_| None },
+    statistic("p50", 20, |summary| summary.p50.map(|ns| ns as f64), |summary| summary.p50_interval),
+    statistic("p90", 100, |summary| summary.p90.map(|ns| ns as f64), |summary| summary.p90_interval),
+    statistic("p99", 1_000, |summary| summary.p99.map(|ns| ns as f64), |summary| summary.p99_interval),
+    statistic("p99.9", 10_000, |summary| summary.p99_9.map(|ns| ns as f64), |summary| summary.p99_9_interval),
+    statistic("max", 1, |summary| summary.max.map(|ns| ns as f64), |_| None),
+    statistic("mean", 1, |summary| summary.mean, |_| None),
 ];
 
 /// A number of the analysis that is not a latency.
@@ -128,50 +103,38 @@ pub struct Metric {
     of: fn(&Analysis) -> Reading,
 }
 
+/// A number that every run has.
+const fn metric(
+    name: &'static str,
+    meaning: &'static str,
+    dimension: Dimension,
+    of: fn(&Analysis) -> Reading,
+) -> Metric {
+    Metric { name, meaning, dimension, needs_search: false, of }
+}
+
 /// What can be checked besides latencies.
 pub const METRICS: &[Metric] = &[
+    metric("errors", "share of the sent requests that failed or timed out", Dimension::Share, |analysis| {
+        share(analysis, analysis.counts.failed.saturating_add(analysis.counts.timed_out))
+    }),
+    metric("timeouts", "share of the sent requests that timed out", Dimension::Share, |analysis| {
+        share(analysis, analysis.counts.timed_out)
+    }),
+    metric(
+        "rate",
+        "achieved rate: completed requests per second, valid or not",
+        Dimension::Rate,
+        |analysis| Ok(Measured::exactly(analysis.rates.achieved_hz)),
+    ),
+    metric("goodput", "completed and valid requests per second", Dimension::Rate, |analysis| {
+        Ok(Measured::exactly(analysis.rates.goodput_hz))
+    }),
     Metric {
-        name: "errors",
-        meaning: "share of the sent requests that failed or timed out",
-        dimension: Dimension::Share,
-        needs_search: false,
-        of: |analysis| share(analysis, analysis.counts.failed.saturating_add(analysis.counts.timed_out)),
-    },
-    Metric {
-        name: "timeouts",
-        meaning: "share of the sent requests that timed out",
-        dimension: Dimension::Share,
-        needs_search: false,
-        of: |analysis| share(analysis, analysis.counts.timed_out),
-    },
-    Metric {
-        name: "rate",
-        meaning: "achieved rate: completed requests per second, valid or not",
-        dimension: Dimension::Rate,
-        needs_search: false,
-        of: |analysis| Ok(Measured::exactly(analysis.rates.achieved_hz)),
-    },
-    Metric {
-        name: "goodput",
-        meaning: "completed and valid requests per second",
-        dimension: Dimension::Rate,
-        needs_search: false,
-        of: |analysis| Ok(Measured::exactly(analysis.rates.goodput_hz)),
-    },
-    Metric {
-        name: "capacity",
-        meaning: "highest rate that meets the objective; run only",
-        dimension: Dimension::Rate,
         needs_search: true,
-        of: capacity,
+        ..metric("capacity", "highest rate that meets the objective; run only", Dimension::Rate, capacity)
     },
-    Metric {
-        name: "cpu",
-        meaning: "generator CPU time per completed request",
-        dimension: Dimension::Time,
-        needs_search: false,
-        of: cpu_per_request,
-    },
+    metric("cpu", "generator CPU time per completed request", Dimension::Time, cpu_per_request),
 ];
 
 fn share(analysis: &Analysis, count: u64) -> Reading {

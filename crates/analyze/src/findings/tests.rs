@@ -297,8 +297,13 @@ fn g01_and_g02_the_generator_itself() {
 fn names_from_the_host_are_bounded_and_printable() {
     let command = format!("evil\u{1b}]0;{}", "x".repeat(500));
     let hostile = slow().server(0.98).cpu(0.4, 0.15, 0.05).edit(|case| {
-        case.watched =
-            vec![WatchedProcess { pid: TARGET, start_ticks: 7, command, role: ProcessRole::Target }];
+        case.watched = vec![WatchedProcess {
+            pid: TARGET,
+            start_ticks: 7,
+            command,
+            role: ProcessRole::Target,
+            cpus: None,
+        }];
     });
     let finding = find("F05", hostile).expect("a finding");
     assert!(finding.title.len() < 300 && !finding.title.contains('\u{1b}'), "{}", finding.title);

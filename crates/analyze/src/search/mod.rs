@@ -156,7 +156,9 @@ impl Search {
             }
             TrialPurpose::Grid => (0.0, (grid - done(TrialPurpose::Grid)).max(1.0) + certify),
             TrialPurpose::Certify => (0.0, (certify - done(TrialPurpose::Certify)).max(1.0)),
-            TrialPurpose::Sweep | TrialPurpose::Single => (0.0, sweep::left(&self.plan, &self.outcomes)),
+            TrialPurpose::Sweep | TrialPurpose::Single | TrialPurpose::Experiment => {
+                (0.0, sweep::left(&self.plan, &self.outcomes))
+            }
         }
     }
 
@@ -166,7 +168,9 @@ impl Search {
         let arrival = match (step.rate_hz, self.plan.load.arrival) {
             (None, _) => Arrival::Closed,
             (Some(_), Arrival::Constant) => Arrival::Constant,
-            (Some(_), Arrival::Poisson | Arrival::Closed) => Arrival::Poisson,
+            (Some(_), Arrival::Poisson | Arrival::Closed | Arrival::Trace | Arrival::Sessions) => {
+                Arrival::Poisson
+            }
         };
         TrialRequest {
             purpose: step.purpose,

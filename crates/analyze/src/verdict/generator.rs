@@ -167,7 +167,7 @@ fn examine_connections(view: &TrialView) -> Option<Observation> {
         let is_free = view.end.summary.generator.busiest_thread_ratio < THREAD_BUSY.value;
         let text = format!(
             "{connections} in a closed loop carry at most {} req/s at a service time of {}; the machine was not busy",
-            rate(f64::from(view.plan().connections) * 1e9 / service.max(1.0)),
+            rate(view.plan().lanes() as f64 * 1e9 / service.max(1.0)),
             duration(service)
         );
         return if is_idle && is_free && !is_saturated { Observation::remark(text) } else { None };

@@ -94,13 +94,19 @@ const SHARED_BUSY: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const MASTER_CPU: Threshold = Threshold::new(
+    "CPU of a process of the server that only minds its workers, so that where it may run does not matter",
+    0.01,
+    "CPUs",
+    HOUSE,
+);
 
 /// M15.
 pub(super) const CO_LOCATED: Check = Check {
     id: "M15",
     name: "co-located",
     meaning: "Load generator and server ran on the same host and took CPU from each other.",
-    thresholds: &[SHARED_BUSY],
+    thresholds: &[SHARED_BUSY, MASTER_CPU],
     remedy: "send from another host, or give each its own CPUs",
     examine: Examine::Trial(examine_co_located),
 };
@@ -126,10 +132,29 @@ fn examine_co_located(view: &TrialView) -> Option<Observation> {
         machine.cpus,
         percent(machine.busy_ratio)
     );
+    if are_apart(view, &window) {
+        return Observation::remark(format!("{text}; each had CPUs of its own"));
+    }
     if own_busy_ratio(view, &window).is_some_and(|busy| busy > SHARED_BUSY.value) {
         return Observation::suspect(format!("{text}; the rate is that of both together"));
     }
     Observation::remark(text)
+}
+
+/// Whether no process of the server that did anything may run where a generator thread is pinned; a master that only
+/// minds its workers may.
+fn are_apart(view: &TrialView, window: &Window) -> bool {
+    let pinned: Option<Vec<u32>> = view.end.summary.generator.cpus.iter().copied().collect();
+    let Some(pinned) = pinned.filter(|cpus| !cpus.is_empty()) else { return false };
+    let is_idle = |process: &WatchedProcess| {
+        window.process_cpus(&[process]).is_some_and(|used| used < MASTER_CPU.value)
+    };
+    let targets = view.processes(ProcessRole::Target);
+    let mut workers = targets.into_iter().filter(|process| !is_idle(process)).peekable();
+    workers.peek().is_some()
+        && workers.all(|process| {
+            process.cpus.as_ref().is_some_and(|cpus| cpus.iter().all(|cpu| !pinned.contains(cpu)))
+        })
 }
 
 /// M19.

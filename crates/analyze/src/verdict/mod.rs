@@ -103,6 +103,7 @@ pub static CHECKS: &[&Check] = &[
     &generator::PORTS,
     &generator::DESCRIPTORS,
     &responses::KEEP_ALIVE,
+    &responses::CERTIFICATE,
     &stationary::NON_STATIONARY,
     &host::FOREIGN_LOAD,
     &host::STEAL,

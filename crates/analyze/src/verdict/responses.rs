@@ -100,6 +100,24 @@ fn examine_content(view: &TrialView) -> Option<Observation> {
     }
 }
 
+/// V43.
+pub(super) const CERTIFICATE: Check = Check {
+    id: "V43",
+    name: "certificate-not-checked",
+    meaning: "Any certificate was taken, so that nobody knows which server was measured.",
+    thresholds: &[],
+    remedy: "leave out --insecure, and give the issuer's certificate with --tls-ca",
+    examine: Examine::Trial(examine_certificate),
+};
+
+fn examine_certificate(view: &TrialView) -> Option<Observation> {
+    let tls = view.plan().wire.tls.as_ref().filter(|tls| tls.is_insecure)?;
+    Observation::remark(format!(
+        "the certificate of '{}' was not checked (--insecure)",
+        tls.server_name.escape_debug()
+    ))
+}
+
 const EXTRA_CONNECTIONS: Threshold =
     Threshold::new("connections per request beyond what keep-alive asks for", 0.05, "ratio", HOUSE);
 

@@ -10,6 +10,7 @@ use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::load::{Interval, TrialPurpose};
+use sysdyno_record::plan::Arrival;
 use sysdyno_stats::change_point::best_split;
 use sysdyno_stats::descriptive::{mean, median};
 use sysdyno_stats::regression::mann_kendall;
@@ -80,6 +81,11 @@ impl Signal {
     }
 }
 
+/// Whether requests come at one rate whatever the server does; those of a log come as they came.
+fn has_steady_arrivals(view: &TrialView) -> bool {
+    matches!(view.plan().arrival, Arrival::Constant | Arrival::Poisson)
+}
+
 /// The rate of a closed loop; that of an open one is given.
 fn rate_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
     if view.is_open() {
@@ -95,7 +101,7 @@ fn rate_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
 }
 
 fn latency_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
-    if !view.is_open() {
+    if !has_steady_arrivals(view) {
         return None;
     }
     let medians: Vec<f64> = seconds.iter().filter_map(|interval| Some(interval.p50_ns? as f64)).collect();
@@ -117,7 +123,7 @@ fn backlog_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
     let quarter = in_flight.len() / 4;
     let growth = mean(&in_flight[in_flight.len() - quarter..])? - mean(&in_flight[..quarter])?;
     let share = crate::readings::ratio(growth, view.counts().scheduled as f64)?;
-    let is_growing = view.is_open() && share > BACKLOG_GROWTH.value && is_trend(&in_flight);
+    let is_growing = has_steady_arrivals(view) && share > BACKLOG_GROWTH.value && is_trend(&in_flight);
     is_growing.then(|| Signal {
         status: VerdictStatus::Suspect,
         text: format!("requests in flight grew by {} over the window", crate::format::whole(growth)),

@@ -263,6 +263,14 @@ fn m15_sharing_cpus_is_never_invalid_by_itself() {
     assert_eq!(status_of("M15", open().cpu(0.5, 0.4, 0.1).server(1.2).generator(0.5)), Some(Suspect));
     assert_eq!(status_of("M15", open().cpu(0.5, 0.4, 0.1)), Some(Valid), "others took the CPU: M11 says so");
     assert_eq!(status_of("M15", open()), Some(Valid));
+    let pinned = |cpus: &'static [u32]| {
+        open().cpu(0.5, 0.4, 0.1).server(1.2).generator(0.5).edit(move |case| {
+            case.end.summary.generator.cpus = vec![Some(1)];
+            case.watched.iter_mut().for_each(|process| process.cpus = Some(cpus.to_vec()));
+        })
+    };
+    assert_eq!(status_of("M15", pinned(&[0])), Some(Valid), "each has its own");
+    assert_eq!(status_of("M15", pinned(&[0, 1])), Some(Suspect));
     let remote = open().edit(|case| {
         case.begin.plan.target.endpoint = Endpoint::Tcp("10.0.0.2:80".parse().expect("an address"));
         case.watched.retain(|process| process.role == ProcessRole::Generator);
@@ -277,8 +285,13 @@ fn m19_a_server_that_is_not_the_same_any_more() {
         case.readings = case.readings.clone().dying("process.cpu_us", &format!("process:{TARGET}"));
     });
     assert_eq!(status_of("M19", dead), Some(Invalid));
-    let other =
-        WatchedProcess { pid: TARGET, start_ticks: 99, command: "nginx".into(), role: ProcessRole::Target };
+    let other = WatchedProcess {
+        pid: TARGET,
+        start_ticks: 99,
+        command: "nginx".into(),
+        role: ProcessRole::Target,
+        cpus: None,
+    };
     let replaced = open().edit(|case| case.watched.push(other.clone()));
     assert_eq!(status_of("M19", replaced), Some(Invalid));
     let worker = WatchedProcess { pid: 1001, ..other };
@@ -457,7 +470,8 @@ fn v40_an_outsider_who_waits_longer_or_shorter_than_the_load_says_is_a_reason() 
     assert_eq!(status_of("V40", probed(12.0)), Some(Suspect));
     let text = text_of("V40", probed(12.0));
     assert!(
-        text.starts_with("an outsider waited 12.0 ms (11.7 ms–") && text.contains("says 1.04 ms, medians"),
+        text.starts_with("an outsider waited 12.0 ms (11.7 ms–")
+            && text.contains("says 1.04 ms (1.03 ms–1.05 ms), medians"),
         "{text}"
     );
     let mut slow = probed(1.0);

@@ -43,7 +43,7 @@ fn examine_stall(view: &TrialView) -> Option<Observation> {
     );
     let histogram = view.latency.get(LatencyKind::Service).as_hdr();
     let stalled = histogram.count_between((longest / 2.0) as u64, longest as u64) as f64;
-    let is_of_all = stalled >= f64::from(view.plan().connections) / 2.0;
+    let is_of_all = stalled >= view.plan().lanes() as f64 / 2.0;
     let is_long = longest / 1e9 >= STALL_SHARE.value * view.seconds();
     if is_of_all && is_long { Observation::suspect(text) } else { Observation::remark(text) }
 }
@@ -70,7 +70,7 @@ pub(super) const LITTLE: Check = Check {
 fn examine_little(view: &TrialView) -> Option<Observation> {
     let counts = view.counts();
     let service = view.summary(LatencyKind::Service);
-    let connections = f64::from(view.plan().connections);
+    let connections = view.plan().lanes() as f64;
     let seconds = view.seconds();
     let service_ns = service.mean? * service.count as f64;
     let connect = view.summary(LatencyKind::Connect);
@@ -139,7 +139,7 @@ pub(crate) fn arrival_fit(view: &TrialView) -> Option<ArrivalFit> {
         return None;
     }
     match view.plan().arrival {
-        Arrival::Closed => None,
+        Arrival::Closed | Arrival::Trace | Arrival::Sessions => None,
         Arrival::Poisson => {
             let shares: Option<Vec<f64>> =
                 gaps.iter().map(|gap| gamma_share(gap.length_ns, gap.arrivals, gap.mean_ns)).collect();

@@ -1,16 +1,32 @@
 //! What can be typed. Parser, help, manual page, completions and documentation all come from these definitions.
 
+mod compare;
+mod experiment;
 mod facts;
+mod habits;
 mod options;
+mod origin;
 mod probe;
 mod tune;
+mod wire;
+mod work;
+mod workload;
 
+pub use compare::{CompareArgs, FailIfWord};
+pub use experiment::{ExperimentFile, MetricOption, SideTable, TryArgs, TryOptions, WordOption};
 pub use facts::FactsArgs;
+pub use habits::TimeoutOrType;
 pub use options::{
-    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, RecordOptions,
-    TargetOptions, Typed,
+    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ObjectiveOption,
+    RecordOptions, TargetOptions, Typed,
 };
+pub use origin::OriginOptions;
 pub use tune::{TuneArgs, TuneCommand};
+pub use wire::{Http2Option, PresetOption, WireOptions};
+#[cfg(test)]
+pub use work::CacheOption;
+pub use work::WorkOptions;
+pub use workload::{NeedOptions, ReplayOptions, SessionOptions, WorkloadOptions};
 
 pub use probe::{ProbeArgs, ProbeOptions};
 
@@ -35,8 +51,8 @@ Options that name a variable can be set in the environment, all of them in sysdy
 An option wins over the environment, that over ./sysdyno.toml, and that over
 ~/.config/sysdyno/sysdyno.toml.
 
-Exit codes: 0 done; 1 done, and a check of --fail-if failed, no probe was answered, or hosts
-differ with --fail-if-different; 2 wrong use
+Exit codes: 0 done; 1 done, and a check of --fail-if failed, no probe was answered, hosts
+differ with --fail-if-different, or runs with compare --fail-if; 2 wrong use
 or cannot run; 3 done but not to be trusted, whatever the checks say; 6 a setting could not be made
 durable, nothing was changed; 7 a setting was not restored, somebody else has changed it;
 130 interrupted.";
@@ -56,16 +72,21 @@ pub enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the whole loop in about a minute against a built-in server with a planted bottleneck
+    /// Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half
     Demo(DemoArgs),
     /// Find the capacity of a server under a latency objective, and what limits it
     Run(Box<RunArgs>),
     /// Drive load at a server and report what came back
+    #[command(after_help = habits::AFTER_HELP)]
     Load(Box<LoadArgs>),
+    /// Try one reversible change on a live server, and say whether it helped
+    Try(Box<TryArgs>),
     /// Change settings of this host so that they can always be put back
     Tune(TuneArgs),
     /// Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP
     Probe(ProbeArgs),
+    /// Compare runs: whether they may be compared, what differs, by how much
+    Compare(Box<CompareArgs>),
     /// Say what this host is, or what differs between two hosts
     Facts(FactsArgs),
     /// List the runs that were recorded
@@ -93,7 +114,8 @@ pub enum Command {
 /// Arguments of `demo`.
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
-    /// The bottleneck to plant: worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)
+    /// The bottleneck to plant: accept-queue (connections find it full; its remedy is tried and proved), worker-pool (all
+    /// workers wait while the CPUs idle) or single-thread (one thread works alone)
     #[arg(long, value_enum, default_value_t)]
     pub bottleneck: Planted,
     #[command(flatten)]
@@ -106,8 +128,10 @@ pub struct DemoArgs {
 /// Bottlenecks that the demo can plant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Planted {
-    /// A pool of workers that all wait
+    /// A queue of connections that is too short
     #[default]
+    AcceptQueue,
+    /// A pool of workers that all wait
     WorkerPool,
     /// One thread that works alone
     SingleThread,
@@ -116,12 +140,18 @@ pub enum Planted {
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// The server: http://HOST[:PORT]/PATH, or unix:SOCKET[:/PATH]
+    /// The server: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached://HOST[:PORT]
     pub url: String,
     #[command(flatten)]
     pub capacity: CapacityOptions,
     #[command(flatten)]
+    pub workload: WorkloadOptions,
+    #[command(flatten)]
+    pub need: NeedOptions,
+    #[command(flatten)]
     pub target: TargetOptions,
+    #[command(flatten)]
+    pub origin: OriginOptions,
     #[command(flatten)]
     pub probe: ProbeOptions,
     #[command(flatten)]
@@ -137,22 +167,73 @@ pub struct RunArgs {
 /// Arguments of `load`.
 #[derive(Debug, clap::Args)]
 pub struct LoadArgs {
-    /// The server: http://HOST[:PORT]/PATH, or unix:SOCKET[:/PATH]
-    pub url: String,
+    /// The server: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached://HOST[:PORT]
+    #[arg(required_unless_present_any = ["command", "files"])]
+    pub url: Option<String>,
     #[command(flatten)]
     pub load: LoadOptions,
     #[command(flatten)]
+    pub workload: WorkloadOptions,
+    #[command(flatten)]
+    pub replay: ReplayOptions,
+    #[command(flatten)]
+    pub session: SessionOptions,
+    #[command(flatten)]
     pub target: TargetOptions,
     #[command(flatten)]
+    pub origin: OriginOptions,
+    #[command(flatten)]
     pub probe: ProbeOptions,
+    #[command(flatten)]
+    pub work: WorkOptions,
     #[command(flatten)]
     pub record: RecordOptions,
     /// Print the plan, with the most load that it can send, and do nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Print the result as one JSON document
+    #[command(flatten)]
+    pub output: OutputOptions,
+}
+
+/// The form of a result.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct OutputOptions {
+    /// Form of the result [default: text]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
+    pub output: Option<OutputForm>,
+    /// Print the result as one JSON document, as --output json
     #[arg(long)]
     pub json: bool,
+}
+
+impl OutputOptions {
+    /// The form that was asked for.
+    pub fn form(self) -> OutputForm {
+        self.output.unwrap_or(if self.json { OutputForm::Json } else { OutputForm::Text })
+    }
+}
+
+/// Forms of a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum OutputForm {
+    /// One screen for people
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+    /// One header, and a line for each measured phase
+    Csv,
+    /// The percentile text of HdrHistogram, for its plotters
+    Hdr,
+    /// The text of ApacheBench, for scripts that read it
+    Ab,
+}
+
+impl OutputForm {
+    /// The form of a command that has `--json` only.
+    pub fn of_json(is_json: bool) -> OutputForm {
+        if is_json { OutputForm::Json } else { OutputForm::Text }
+    }
 }
 
 /// Arguments of `runs`.
@@ -172,9 +253,8 @@ pub struct ShowArgs {
     pub run: Option<PathBuf>,
     #[command(flatten)]
     pub record: RecordOptions,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub output: OutputOptions,
     /// Also compare every file with its digest
     #[arg(long)]
     pub verify: bool,

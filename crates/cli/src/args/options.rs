@@ -1,5 +1,7 @@
 //! Options that several commands share. The same structures are read from `sysdyno.toml`, key for option.
 
+use super::WireOptions;
+use super::habits::{self, TimeoutOrType};
 use clap::Args;
 use serde::Deserialize;
 use std::fmt;
@@ -34,14 +36,17 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Typed<T> {
 #[command(next_help_heading = "Request and response")]
 pub struct TargetOptions {
     /// Method of the request [default: GET]
-    #[arg(long, short = 'm', env = "SYSDYNO_METHOD")]
+    #[arg(long, short = 'm', value_name = "METHOD", value_parser = habits::method, env = "SYSDYNO_METHOD")]
     pub method: Option<String>,
     /// Header field of the request; may be given several times
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     pub header: Vec<Field>,
     /// File with the body of the request
-    #[arg(long, value_name = "FILE", env = "SYSDYNO_BODY_FILE")]
+    #[arg(long, short = 'p', value_name = "FILE", env = "SYSDYNO_BODY_FILE")]
     pub body_file: Option<PathBuf>,
+    /// Content type of that body
+    #[arg(long, value_name = "TYPE", env = "SYSDYNO_CONTENT_TYPE")]
+    pub content_type: Option<String>,
     /// Accepted status codes [default: 200 to 399]
     #[arg(long, value_delimiter = ',', value_name = "CODE,…", env = "SYSDYNO_EXPECT_STATUS")]
     pub expect_status: Vec<u16>,
@@ -67,20 +72,28 @@ pub struct TargetOptions {
     /// Give a request up this long after its intended send [default: 10s]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_TIMEOUT")]
     pub timeout: Option<Typed<SpanNs>>,
+    /// A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it
+    #[arg(short = 'T', value_name = "DURATION | TYPE", value_parser = habits::timeout_or_type, conflicts_with_all = ["timeout", "content_type"])]
+    #[serde(skip)]
+    pub timeout_or_type: Option<TimeoutOrType>,
     /// Give a connection up after this long [default: 5s]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_CONNECT_TIMEOUT")]
     pub connect_timeout: Option<Typed<SpanNs>>,
     /// Give a request up when nothing has come for this long [default: the timeout]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_IDLE_TIMEOUT")]
     pub idle_timeout: Option<Typed<SpanNs>>,
-    /// Open a connection per request
+    /// Keep connections, as ab and weighttp say it (the default here)
+    #[arg(long, short = 'k', conflicts_with = "no_keepalive")]
+    #[serde(skip)]
+    pub keep_alive: bool,
+    /// Open a connection per request, as ab does without -k
     #[arg(long, conflicts_with = "requests_per_connection", env = "SYSDYNO_NO_KEEPALIVE")]
     pub no_keepalive: bool,
     /// Requests per connection [default: as many as the server takes]
     #[arg(long, value_name = "N", env = "SYSDYNO_REQUESTS_PER_CONNECTION")]
     pub requests_per_connection: Option<u32>,
     /// Generator threads [default: half of the CPUs]
-    #[arg(long, short = 't', value_name = "N", env = "SYSDYNO_THREADS")]
+    #[arg(long, short = 't', value_name = "N", value_parser = habits::threads, env = "SYSDYNO_THREADS")]
     pub threads: Option<u32>,
     /// How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]
     #[arg(long, value_enum, env = "SYSDYNO_IO")]
@@ -97,6 +110,15 @@ pub struct TargetOptions {
     /// Process to measure besides the generator, instead of those that hold the target's socket
     #[arg(long = "watch-pid", value_name = "PID")]
     pub watch_pid: Vec<u32>,
+    #[command(flatten)]
+    pub wire: WireOptions,
+}
+
+impl TargetOptions {
+    /// The timeout of `-T`; `None`: there is none, or it is a content type.
+    pub fn typed_timeout(&self) -> Option<SpanNs> {
+        self.timeout_or_type.as_ref().and_then(TimeoutOrType::timeout)
+    }
 }
 
 /// How much is sent, and when.
@@ -107,14 +129,14 @@ pub struct LoadOptions {
     /// Connections; without --rate, each is a client that sends when it was answered [default: 64]
     #[arg(long, short = 'c', value_name = "N", env = "SYSDYNO_CONNECTIONS")]
     pub connections: Option<u32>,
-    /// Length of the load [default: 10s]
-    #[arg(long, short = 'd', value_name = "DURATION", conflicts_with = "requests", env = "SYSDYNO_DURATION")]
+    /// Length of the load; a bare number is seconds, as in wrk [default: 10s]
+    #[arg(long, short = 'd', value_name = "DURATION", value_parser = habits::duration, conflicts_with = "requests", env = "SYSDYNO_DURATION")]
     pub duration: Option<Typed<SpanNs>>,
     /// Send this many requests
     #[arg(long, short = 'n', value_name = "N", env = "SYSDYNO_REQUESTS")]
     pub requests: Option<u64>,
     /// Offered rate; makes the load an open one, in which requests are sent whether or not others were answered
-    #[arg(long, short = 'r', value_name = "RATE", env = "SYSDYNO_RATE")]
+    #[arg(long, short = 'r', short_alias = 'R', value_name = "RATE", env = "SYSDYNO_RATE")]
     pub rate: Option<Typed<RateHz>>,
     /// Several rates in turn, each for the duration
     #[arg(long, value_name = "RATE,…", value_delimiter = ',', conflicts_with_all = ["rate", "requests"])]

@@ -1,15 +1,46 @@
 //! `sysdyno demo`: the main job against a built-in server whose bottleneck is known.
+//!
+//! Where the bottleneck is one that a setting moves, the loop is closed: it is measured and named, its remedy is tried on
+//! the server while it runs, proved, and undone. That needs no rights, since the server is a child of this process.
 
-use super::record::Session;
+use super::experiment::{TrySession, print as print_experiment};
+use super::record::{Session, print, record_quietly};
 use super::run::search;
-use crate::args::{CapacityOptions, DemoArgs, Effort, Planted, TargetOptions};
+use crate::args::{
+    CapacityOptions, DemoArgs, Effort, LoadOptions, MetricOption, OutputForm, Planted, TargetOptions,
+    TryOptions, Typed,
+};
 use crate::exit::Exit;
+use crate::experiment;
 use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
 use anyhow::Context;
+use std::path::Path;
+use sysdyno_lab::execute::{self, Sampling, Tuning};
 use sysdyno_lab::service::BuiltInTarget;
+use sysdyno_record::experiment::ExperimentPlan;
 use sysdyno_record::manifest::RunKind;
+use sysdyno_record::plan::{LoadPlan, Plan};
+use sysdyno_record::units::{RateHz, SpanNs};
+use sysdyno_report::experiment::ExperimentInput;
+use sysdyno_report::{ReportInput, json};
+
+/// What the remedy makes of the planted queue.
+const REMEDY: &str = "listener.backlog=1024";
+
+/// Rate of its loads: half of what the server takes, so that only the queue can be too short. Unit: requests per second.
+const RATE_HZ: f64 = 450.0;
+
+/// Connections of its loads.
+const CONNECTIONS: u32 = 256;
+
+/// How long the experiment may take.
+const BUDGET: SpanNs = SpanNs::from_secs(110);
+
+/// How long a request is waited for: longer than two repeated SYNs take, in the trials one.
+const PATIENCE: SpanNs = SpanNs::from_secs(9);
+const TRIAL_PATIENCE: SpanNs = SpanNs::from_secs(3);
 
 pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let runs_dir = args.record.clone().or(Settings::read()?.record).folder()?;
@@ -21,16 +52,107 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
         target.pid(),
         description(args.bottleneck)
     ));
-    let capacity = CapacityOptions { effort: Some(Effort::Quick), ..CapacityOptions::default() };
-    let options = TargetOptions { watch_pid: vec![target.pid()], ..TargetOptions::default() };
-    let plan = plan::run(target.url(), &capacity, &options)?;
+    let form = OutputForm::of_json(args.json);
+    let session = Session { kind: RunKind::Demo, runs_dir: &runs_dir, form, probe_log: None };
+    if args.bottleneck == Planted::AcceptQueue {
+        return close_the_loop(&session, &target, ui);
+    }
     ui.note("looks for its capacity and for what limits it; takes about a minute");
-    let session = Session { kind: RunKind::Demo, runs_dir: &runs_dir, is_json: args.json, probe_log: None };
+    let plan = plan::run(target.url(), &capacity(), &request(args.bottleneck, target.pid()))?;
     search(&session, &plan, ui)
+}
+
+/// Measures, explains, changes, proves.
+fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> anyhow::Result<Exit> {
+    ui.note("looks for what limits it, then tries the remedy; takes about a minute and a half");
+    let plan = load(target)?;
+    let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: vec![target.pid()] };
+    let recorded = record_quietly(session, &Plan::Load(plan.clone()), ui, |agent, journal| {
+        execute::load(&plan, &sampling, agent, journal)
+    })?;
+    let is_json = session.form == OutputForm::Json;
+    let input = ReportInput::new(&recorded.run, &recorded.analysis);
+    if !is_json {
+        print(&recorded.run, &input, session.form, ui);
+    }
+    if recorded.is_interrupted {
+        return Ok(recorded.exit());
+    }
+    ui.note(&format!("tries {REMEDY} on that server while it runs, and undoes it"));
+    let tuning = tuning(session.runs_dir)?;
+    let tried = TrySession { runs_dir: session.runs_dir, tuning, is_json, fail_if: &[] }
+        .carry_out(&remedy(target)?, ui)?;
+    let shown = tried.run.as_ref().zip(tried.conclusion.as_ref());
+    if is_json {
+        let mut document = json::run_document(&input);
+        document["remedy"] = shown.map_or(serde_json::Value::Null, |(run, conclusion)| {
+            json::experiment_document(&ExperimentInput::new(run, conclusion))
+        });
+        ui.print(&format!("{document:#}"));
+    } else if let Some((run, conclusion)) = shown {
+        print_experiment(run, conclusion, false, ui);
+    }
+    Ok(if recorded.exit() == Exit::Done { tried.exit } else { recorded.exit() })
+}
+
+/// The experiment that proves the remedy: p99 at a rate that the server takes either way.
+fn remedy(target: &BuiltInTarget) -> anyhow::Result<ExperimentPlan> {
+    let options = TryOptions {
+        metric: Some(MetricOption::P99),
+        rate: Some(Typed(RateHz(RATE_HZ))),
+        window: Some(Typed(SpanNs::from_secs(3))),
+        warmup: Some(Typed(SpanNs::from_millis(300))),
+        pairs: Some(8),
+        connections: Some(CONNECTIONS),
+        budget: Some(Typed(BUDGET)),
+        // The effect is large, and a demo has to come to its end where others work too.
+        noisy: true,
+        ..TryOptions::default()
+    };
+    let request =
+        TargetOptions { timeout: Some(Typed(TRIAL_PATIENCE)), ..request(Planted::AcceptQueue, target.pid()) };
+    experiment::of_changes(&[REMEDY.to_owned()], target.url(), options, request)
+}
+
+/// Journals beside the runs: only a process of our own is changed, and everybody may write there.
+fn tuning(runs_dir: &Path) -> anyhow::Result<Tuning> {
+    Ok(Tuning {
+        root: "/".into(),
+        state: Some(runs_dir.join(".state")),
+        program: std::env::current_exe().context("cannot find this program")?,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+fn capacity() -> CapacityOptions {
+    CapacityOptions { effort: Some(Effort::Quick), ..CapacityOptions::default() }
+}
+
+/// A load that the server takes, and its planted queue does not.
+fn load(target: &BuiltInTarget) -> anyhow::Result<LoadPlan> {
+    let options = LoadOptions {
+        connections: Some(CONNECTIONS),
+        rate: Some(Typed(RateHz(RATE_HZ))),
+        duration: Some(Typed(SpanNs::from_secs(8))),
+        ..LoadOptions::default()
+    };
+    plan::load(target.url(), &options, &request(Planted::AcceptQueue, target.pid()))
+}
+
+fn request(planted: Planted, pid: u32) -> TargetOptions {
+    let options = TargetOptions { watch_pid: vec![pid], ..TargetOptions::default() };
+    match planted {
+        // Only new connections stand in the queue.
+        Planted::AcceptQueue => {
+            TargetOptions { no_keepalive: true, timeout: Some(Typed(PATIENCE)), ..options }
+        }
+        Planted::WorkerPool | Planted::SingleThread => options,
+    }
 }
 
 fn arguments(planted: Planted) -> &'static [&'static str] {
     match planted {
+        Planted::AcceptQueue => &["target", "--backlog", "1", "--accept-delay-ms", "1"],
         Planted::WorkerPool => &["target", "--workers", "8", "--hold-ms", "4"],
         Planted::SingleThread => &["target", "--work-us", "300"],
     }
@@ -38,6 +160,7 @@ fn arguments(planted: Planted) -> &'static [&'static str] {
 
 fn description(planted: Planted) -> &'static str {
     match planted {
+        Planted::AcceptQueue => "a queue of two new connections, of which it accepts one in a millisecond",
         Planted::WorkerPool => "8 workers, each of which holds a request for 4 ms",
         Planted::SingleThread => "one thread, which works 300 µs on each request",
     }

@@ -42,6 +42,7 @@ pub fn write(folder: &Path) -> anyhow::Result<Exit> {
     write("checks.md".into(), checks().into_bytes())?;
     write("settings.md".into(), settings().into_bytes())?;
     write("facts.md".into(), facts().into_bytes())?;
+    write("compare.md".into(), super::compare::reference().into_bytes())?;
     Ok(Exit::Done)
 }
 
@@ -152,7 +153,7 @@ fn asked() -> String {
     text
 }
 
-fn thresholds(thresholds: &[Threshold]) -> String {
+pub(super) fn thresholds(thresholds: &[Threshold]) -> String {
     let mut text = String::new();
     for limit in thresholds {
         let start = if text.is_empty() { "\n" } else { "" };
@@ -180,6 +181,19 @@ fn settings() -> String {
         if let Some(other) = tunable.counterpart {
             let _ = writeln!(text, "- the kernel zeroes `{other}` with it; both are put back together");
         }
+        if !tunable.followers.is_empty() {
+            let followers = tunable.followers.join("`, `");
+            let _ = writeln!(
+                text,
+                "- the kernel sets anew with it, and they are put back with it: `{followers}`"
+            );
+        }
+        let kept = match (tunable.persists_in(), tunable.scope.survives_boot()) {
+            (_, true) => "kept as it is".to_owned(),
+            (Some(folder), _) => format!("forgotten; `tune persist` keeps it, below `{folder}`"),
+            (None, _) => "forgotten".to_owned(),
+        };
+        let _ = writeln!(text, "- over a reboot: {kept}");
         let _ = writeln!(text, "- source: `{}`", tunable.source);
     }
     text

@@ -1,20 +1,43 @@
 //! `sysdyno load`: drive load, report what came back.
 
 use super::record::{Session, record};
-use crate::args::LoadArgs;
+use crate::args::{LoadArgs, WorkOptions};
 use crate::exit::Exit;
 use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
+use crate::workload;
+use anyhow::ensure;
 use sysdyno_lab::execute::{self, Sampling};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::Plan;
 
 pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    if args.work.is_asked() {
+        return super::work::work(args, ui);
+    }
+    ensure!(
+        args.work.workers.is_none(),
+        "cannot use workers for requests\nhint: -c sets connections, -t threads"
+    );
+    ensure!(
+        args.work == WorkOptions::default(),
+        "cannot use options of work for requests\nhint: --command or --files takes the place of the URL"
+    );
+    let url = args.url.as_deref().unwrap_or_default();
     let settings = Settings::read()?;
     let target = args.target.or(settings.target);
     let probe = args.probe.or(settings.probe);
-    let mut plan = plan::load(&args.url, &args.load.or(settings.load), &target)?;
+    let load = args.load.or(settings.load);
+    let mut plan = plan::load(url, &load, &target)?;
+    workload::add(&mut plan, &args.workload.or(settings.workload))?;
+    workload::add_replay(
+        &mut plan,
+        &args.replay.or(settings.replay),
+        load.duration.map(|duration| duration.0),
+    )?;
+    crate::session::add(&mut plan, &args.session.or(settings.session), &load)?;
+    plan::add_origin(&mut plan, &args.origin.or(settings.origin), ui)?;
     plan::add_probe(&mut plan, &probe)?;
     if args.dry_run {
         ui.note(&format!("would send {}", plan::worst_case(&plan)));
@@ -26,7 +49,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let session = Session {
         kind: RunKind::Load,
         runs_dir: &runs_dir,
-        is_json: args.json,
+        form: args.output.form(),
         probe_log: probe.probe_log.as_deref(),
     };
     let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: target.watch_pid };

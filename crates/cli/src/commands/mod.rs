@@ -1,8 +1,10 @@
 //! One file per command.
 
 mod agent;
+mod compare;
 mod demo;
 mod docs;
+mod experiment;
 mod facts;
 mod load;
 mod probe;
@@ -11,6 +13,7 @@ mod run;
 mod show;
 mod target;
 mod tune;
+mod work;
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -28,8 +31,10 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Demo(args) => demo::demo(&args, ui),
         Command::Run(args) => run::run(*args, ui),
         Command::Load(args) => load::load(*args, ui),
+        Command::Try(args) => experiment::try_changes(*args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Probe(args) => probe::probe(&args, ui),
+        Command::Compare(args) => compare::compare_runs(*args, ui),
         Command::Facts(args) => facts::facts(&args, ui),
         Command::Runs(args) => show::runs(args, ui),
         Command::Show(args) => show::show(args, ui),

@@ -1,5 +1,6 @@
 //! What `load`, `run` and `demo` have in common: a folder is made, a plan is run, conclusions are drawn and printed.
 
+use crate::args::OutputForm;
 use crate::exit::Exit;
 use crate::plan;
 use crate::ui::{Console, ProbeLog, Signals, Ui};
@@ -12,9 +13,12 @@ use sysdyno_lab::execute::{Journal, clock};
 use sysdyno_observe::describe_process;
 use sysdyno_record::analysis::Analysis;
 use sysdyno_record::event::{EventKind, ProcessRole};
+use sysdyno_record::facts::HostFacts;
+use sysdyno_record::load::LatencySet;
 use sysdyno_record::manifest::{RunKind, RunStatus, Tool};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{NewRun, Run, RunWriter};
+use sysdyno_report::output::{ab, csv, spectrum};
 use sysdyno_report::{ReportInput, escape, html, json, terminal};
 
 /// What a session needs besides its plan.
@@ -23,10 +27,27 @@ pub struct Session<'a> {
     pub kind: RunKind,
     /// Folder of all runs.
     pub runs_dir: &'a Path,
-    /// Whether the result is one JSON document.
-    pub is_json: bool,
+    /// Form of the result.
+    pub form: OutputForm,
     /// File for the lines of the probe.
     pub probe_log: Option<&'a Path>,
+}
+
+/// A run that is over.
+pub struct Recorded {
+    /// As its folder tells it.
+    pub run: Run,
+    /// What was concluded.
+    pub analysis: Analysis,
+    /// Whether a signal ended it.
+    pub is_interrupted: bool,
+}
+
+impl Recorded {
+    /// How the program ends.
+    pub fn exit(&self) -> Exit {
+        if self.is_interrupted { Exit::Interrupted } else { Exit::of(&self.analysis) }
+    }
 }
 
 /// Runs a plan from beginning to end, and prints the result.
@@ -36,11 +57,24 @@ pub fn record(
     ui: &Ui,
     execute: impl FnOnce(&mut LocalAgent, &mut Journal<'_>) -> Result<(), LabError>,
 ) -> anyhow::Result<Exit> {
+    let recorded = record_quietly(session, plan, ui, execute)?;
+    print(&recorded.run, &ReportInput::new(&recorded.run, &recorded.analysis), session.form, ui);
+    Ok(recorded.exit())
+}
+
+/// Runs a plan from beginning to end, and writes its report.
+pub fn record_quietly(
+    session: &Session<'_>,
+    plan: &Plan,
+    ui: &Ui,
+    execute: impl FnOnce(&mut LocalAgent, &mut Journal<'_>) -> Result<(), LabError>,
+) -> anyhow::Result<Recorded> {
     let signals = Signals::listen().context("cannot listen to signals")?;
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
     let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
     writer.plan(plan)?;
-    let mut console = Console::new(*ui, signals.clone()).with_probe(plan.load().probe, probe_log);
+    let mut console =
+        Console::new(*ui, signals.clone()).with_probe(plan.load().and_then(|load| load.probe), probe_log);
     let executed = {
         let mut journal = Journal::new(&mut writer, &mut console);
         execute(&mut LocalAgent::default(), &mut journal)
@@ -60,11 +94,9 @@ pub fn record(
     writer.finish(status, is_interrupted.then(|| "interrupted by a signal".into()), clock::wall())?;
     let run = Run::open(&path, &is_living)?;
     warn_of_missing_target(&run, ui);
-    let input = ReportInput::new(&run, &analysis);
-    run.write_report(&html::render(&input))?;
-    print(&input, session.is_json, ui);
+    run.write_report(&html::render(&ReportInput::new(&run, &analysis)))?;
     logged?;
-    Ok(if is_interrupted { Exit::Interrupted } else { Exit::of(&analysis) })
+    Ok(Recorded { run, analysis, is_interrupted })
 }
 
 /// Says so when the server's processes were not found: without root, those of other users are not.
@@ -77,28 +109,39 @@ fn warn_of_missing_target(run: &Run, ui: &Ui) {
     }
 }
 
-/// Prints a run as `run` and `show` do.
-pub fn print(input: &ReportInput<'_>, is_json: bool, ui: &Ui) {
-    if is_json {
-        let document = match input.plan {
-            Some(Plan::Load(_)) => json::load_document(input),
-            Some(Plan::Run(_)) | None => json::run_document(input),
-        };
-        ui.print(&format!("{document:#}"));
-        let failed = input.analysis.checks.iter().filter(|check| !check.passed);
-        failed.for_each(|check| ui.note(&format!("FAILED {}", escape::terminal(&check.sentence, 200))));
-    } else {
-        ui.print(&terminal::render(input, &ui.style()));
+/// Prints a run as `run`, `load` and `show` do.
+pub fn print(run: &Run, input: &ReportInput<'_>, form: OutputForm, ui: &Ui) {
+    let nothing = LatencySet::default();
+    let latency = run.latency.get(&input.analysis.shown_trial).unwrap_or(&nothing);
+    ui.print(&match form {
+        OutputForm::Text => return ui.print(&terminal::render(input, &ui.style())),
+        OutputForm::Json => format!("{:#}", document(input)),
+        OutputForm::Csv => csv::render(input),
+        OutputForm::Hdr => spectrum::render(input, latency),
+        OutputForm::Ab => ab::render(input, latency),
+    });
+    let failed = input.analysis.checks.iter().filter(|check| !check.passed);
+    failed.for_each(|check| ui.note(&format!("FAILED {}", escape::terminal(&check.sentence, 200))));
+}
+
+fn document(input: &ReportInput<'_>) -> serde_json::Value {
+    match input.plan {
+        Some(Plan::Load(_)) => json::load_document(input),
+        Some(Plan::Run(_) | Plan::Experiment(_) | Plan::Work(_)) | None => json::run_document(input),
     }
 }
 
 /// The conclusions of a run, from its folder alone.
 pub fn conclude(run: &Run) -> Analysis {
     let Some(plan) = &run.plan else { return sysdyno_analyze::nothing_recorded() };
-    let facts = run.facts.clone().unwrap_or_default();
-    sysdyno_analyze::analyze(&AnalyzeInput {
+    sysdyno_analyze::analyze(&analyze_input(run, plan, &run.facts.clone().unwrap_or_default()))
+}
+
+/// A run as rules look at it.
+pub fn analyze_input<'a>(run: &'a Run, plan: &'a Plan, facts: &'a HostFacts) -> AnalyzeInput<'a> {
+    AnalyzeInput {
         plan,
-        facts: &facts,
+        facts,
         trials: &run.trials,
         intervals: &run.intervals,
         series: &run.series,
@@ -106,7 +149,7 @@ pub fn conclude(run: &Run) -> Analysis {
         latency: &run.latency,
         probe: &run.probe,
         latency_windows: &run.latency_windows,
-    })
+    }
 }
 
 /// Whether the process with this pid and start time still runs.
@@ -119,7 +162,8 @@ pub fn tool() -> Tool {
     Tool { version: env!("CARGO_PKG_VERSION").into(), target: env!("SYSDYNO_TARGET").into() }
 }
 
-fn new_run(kind: RunKind) -> anyhow::Result<NewRun> {
+/// A run of this process that begins now.
+pub(super) fn new_run(kind: RunKind) -> anyhow::Result<NewRun> {
     let own = describe_process(std::process::id(), ProcessRole::Generator)?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     Ok(NewRun {

@@ -1,11 +1,12 @@
 //! `sysdyno run`: the capacity of a server, and what limits it.
 
 use super::record::{Session, record};
-use crate::args::RunArgs;
+use crate::args::{OutputForm, RunArgs};
 use crate::exit::Exit;
 use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
+use crate::workload;
 use sysdyno_analyze::search::Search;
 use sysdyno_lab::execute;
 use sysdyno_record::manifest::RunKind;
@@ -17,6 +18,9 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let capacity = args.capacity.or(settings.run);
     let probe = args.probe.or(settings.probe);
     let mut plan = plan::run(&args.url, &capacity, &args.target.or(settings.target))?;
+    workload::add(&mut plan.load, &args.workload.or(settings.workload))?;
+    plan.need = workload::need(&args.need.or(settings.need))?.map(Box::new);
+    plan::add_origin(&mut plan.load, &args.origin.or(settings.origin), ui)?;
     plan::add_probe(&mut plan.load, &probe)?;
     ui.note(&forecast(&plan));
     if args.dry_run {
@@ -25,7 +29,11 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     let runs_dir = args.record.or(settings.record).folder()?;
     let probe_log = probe.probe_log.as_deref();
-    search(&Session { kind: RunKind::Run, runs_dir: &runs_dir, is_json: args.json, probe_log }, &plan, ui)
+    search(
+        &Session { kind: RunKind::Run, runs_dir: &runs_dir, form: OutputForm::of_json(args.json), probe_log },
+        &plan,
+        ui,
+    )
 }
 
 /// Looks for the capacity and prints it.

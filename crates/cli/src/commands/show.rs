@@ -1,12 +1,15 @@
 //! `sysdyno runs`, `show` and `report`: recorded runs again.
 
+use super::experiment;
 use super::record::{conclude, is_living, print};
+use super::work;
 use crate::args::{RecordOptions, ReportArgs, RunsArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
+use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{Run, list};
 use sysdyno_report::{ReportInput, escape, html};
 
@@ -50,16 +53,30 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
             return Ok(Exit::Untrusted);
         }
     }
+    if let Some(Plan::Work(plan)) = &run.plan {
+        work::print(&run, plan, args.output.form(), ui)?;
+        return Ok(work::exit_of(&run, plan));
+    }
+    if let Some(conclusion) = experiment::conclusion_of(&run) {
+        experiment::print(&run, &conclusion, args.output.json, ui);
+        return Ok(experiment::exit_of(&conclusion, &[]));
+    }
     let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
-    print(&ReportInput::new(&run, &analysis), args.json, ui);
+    print(&run, &ReportInput::new(&run, &analysis), args.output.form(), ui);
     Ok(Exit::of(&analysis))
 }
 
 pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
-    let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
-    let page = html::render(&ReportInput::new(&run, &analysis));
+    let page = match (&run.plan, experiment::conclusion_of(&run)) {
+        (Some(Plan::Work(plan)), _) => work::report(&run, plan),
+        (_, Some(conclusion)) => experiment::page(&run, &conclusion),
+        (_, None) => {
+            let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
+            html::render(&ReportInput::new(&run, &analysis))
+        }
+    };
     let path = match args.output {
         Some(path) => {
             std::fs::write(&path, page)

@@ -14,6 +14,8 @@ const NAME: &std::ffi::CStr = c"demo-server";
 pub fn serve(args: &TargetArgs, ui: &Ui) -> anyhow::Result<Exit> {
     // Only a name is lost if this fails.
     let _ = rustix::thread::set_name(NAME);
+    // A guardian of its parent may have to get at its listener where only ancestors may.
+    let _ = rustix::process::set_ptracer(rustix::process::PTracer::Any);
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     // The parent holds the other end of the standard input for as long as it lives.

@@ -5,11 +5,15 @@
 use super::{ProbeLog, Signals, Ui};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
+use sysdyno_analyze::experiment::{Standing, forecast};
 use sysdyno_analyze::probe::ProbeTally;
 use sysdyno_lab::execute::{Progress, Watcher, clock};
+use sysdyno_record::experiment::{ExperimentPlan, Settled};
 use sysdyno_record::load::{Counts, Interval};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbePlan, ProbeReply};
+use sysdyno_record::units::SpanNs;
+use sysdyno_report::number;
 use sysdyno_report::probe;
 use sysdyno_report::progress::{self, ProgressView};
 
@@ -28,6 +32,14 @@ pub struct Console {
     drawn_ns: Option<u64>,
     shown: Option<(u32, PhaseKind)>,
     probe: Option<ProbeWatch>,
+    experiment: Option<ExperimentWatch>,
+}
+
+/// What is kept of an experiment: the pilot first, then how it stands.
+#[derive(Debug)]
+struct ExperimentWatch {
+    plan: ExperimentPlan,
+    line: String,
 }
 
 /// What is kept of a probe beside the load.
@@ -44,7 +56,13 @@ impl Console {
     /// A console that listens to signals.
     pub fn new(ui: Ui, signals: Signals) -> Console {
         let is_terminal = std::io::stderr().is_terminal();
-        Console { ui, signals, is_terminal, drawn_ns: None, shown: None, probe: None }
+        Console { ui, signals, is_terminal, drawn_ns: None, shown: None, probe: None, experiment: None }
+    }
+
+    /// The same, looking at an experiment, whose pairs matter and not its trials.
+    pub fn of_experiment(mut self, plan: &ExperimentPlan) -> Console {
+        self.experiment = Some(ExperimentWatch { plan: plan.clone(), line: "pilot".into() });
+        self
     }
 
     /// The same, looking at a probe beside the load as well, whose lines go into the log.
@@ -82,9 +100,45 @@ impl Watcher for Console {
         self.shown = Some((progress.trial, progress.phase));
         // Where lines stay, the one of a trial says how it went.
         let is_wanted = is_due || is_new && (self.is_terminal || progress.phase == PhaseKind::Drain);
+        if let Some(experiment) = &self.experiment {
+            if self.is_terminal && is_due {
+                self.drawn_ns = Some(progress.elapsed_ns);
+                let gone = number::clock(Duration::from_nanos(progress.elapsed_ns));
+                let line = format!("{} · {gone} of {}", experiment.line, experiment.plan.budget);
+                self.draw(&progress::cut(&line, &self.ui.progress_style()));
+            }
+            return;
+        }
         if progress.trial > 0 && is_wanted {
             self.drawn_ns = Some(progress.elapsed_ns);
             self.draw(&progress::line(&view(progress), &self.ui.progress_style()));
+        }
+    }
+
+    fn settled(&mut self, settled: &Settled) {
+        let Some(experiment) = &mut self.experiment else { return };
+        let forecast = forecast(&experiment.plan, settled, SpanNs(0));
+        let rate = settled.rate_hz.map_or(String::new(), |rate_hz| format!("at {} ", number::rate(rate_hz)));
+        let span = |span: SpanNs| number::clock(span.duration());
+        experiment.line = "no pair yet".into();
+        let mut text = format!(
+            "trials {rate}with a warm-up of {}: a verdict after {} to {}",
+            settled.warmup,
+            span(forecast.shortest),
+            span(forecast.longest)
+        );
+        if forecast.is_budget_short {
+            text.push_str("\nwarning: the budget ends before there can be a verdict\nhint: raise --budget, or shorten --window");
+        }
+        self.clear();
+        self.ui.note(&text);
+    }
+
+    fn standing(&mut self, standing: &Standing) {
+        let Some(experiment) = &mut self.experiment else { return };
+        experiment.line.clone_from(&standing.line);
+        if !self.is_terminal {
+            self.ui.note(&standing.line);
         }
     }
 

@@ -8,7 +8,7 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["no-such-command"], "no-such-command"),
     (&["load"], "URL"),
     (&["load", "http://127.0.0.1:1/", "--no-such-flag"], "--no-such-flag"),
-    (&["load", "http://127.0.0.1:1/", "--duration", "10"], "30s"),
+    (&["load", "http://127.0.0.1:1/", "--duration", "10x"], "30s"),
     (&["load", "http://127.0.0.1:1/", "--duration", "0s"], "duration"),
     (&["load", "http://127.0.0.1:1/", "--rate", "fast"], "5k/s"),
     (&["load", "http://127.0.0.1:1/", "--rate", "-5"], "-5"),

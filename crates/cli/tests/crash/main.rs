@@ -5,6 +5,7 @@
 //! printed. Needs root, strace and unshare.
 #![expect(clippy::print_stdout, reason = "a test without a harness prints its own figures")]
 
+mod kinds;
 mod rig;
 mod scenarios;
 mod snapshot;
@@ -55,5 +56,6 @@ fn inside() -> ExitCode {
     snapshot::check_mask();
     scenarios::run(&mut rig);
     sweep::run(&mut rig);
+    kinds::run(&mut rig);
     rig.figures()
 }

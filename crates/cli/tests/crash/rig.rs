@@ -1,6 +1,6 @@
 //! What the crash tests stand on: the program, its processes, a state folder, and the count of what was seen.
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::{OWN_FILE, Snapshot};
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::fmt;
 use std::fs;
@@ -54,6 +54,14 @@ pub struct Rig {
     pub counts: Counts,
     /// Whether all points are taken, or a sample.
     pub is_whole: bool,
+    /// Whether only system calls by which something changes are points.
+    pub has_effects_only: bool,
+    /// How many points of each sweep a sample takes.
+    pub sample: usize,
+    /// Servers that run all the time.
+    pub servers: Vec<u32>,
+    /// The changes that sweeps make.
+    pub changes: Vec<String>,
     begun: Instant,
 }
 
@@ -63,10 +71,20 @@ impl Rig {
         // Guardians outlive their parents; this process waits for them.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).expect("can be a subreaper");
         run(Command::new("mount").args(["-t", "sysfs", "sysfs", "/sys"]));
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::Builder::new().prefix(OWN_FILE).tempdir().expect("a folder");
         let is_whole = std::env::var("SYSDYNO_CRASH_TESTS").is_ok_and(|which| which == "all");
         let begun = Instant::now();
-        Rig { folder, before: Snapshot::take(), counts: Counts::default(), is_whole, begun }
+        Rig {
+            folder,
+            before: Snapshot::take(),
+            counts: Counts::default(),
+            is_whole,
+            has_effects_only: false,
+            sample: 24,
+            servers: Vec::new(),
+            changes: Vec::new(),
+            begun,
+        }
     }
 
     /// A folder of the stage.
@@ -118,6 +136,7 @@ impl Rig {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) => {}
+                Ok(None) if self.others().is_empty() => return,
                 Ok(None) => {
                     assert!(begun.elapsed() < LIMIT, "a process does not end: {:?}", self.guardians());
                     std::thread::sleep(Duration::from_millis(1));
@@ -125,6 +144,14 @@ impl Rig {
                 Err(_) => return,
             }
         }
+    }
+
+    /// Children that live and are no servers of the stage.
+    fn others(&self) -> Vec<i32> {
+        let own = std::process::id();
+        let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+        let pids = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+        pids.filter(|pid| self.servers.iter().all(|server| i32::try_from(*server) != Ok(*pid))).collect()
     }
 
     /// Guardians that live.
@@ -195,4 +222,16 @@ pub fn run(command: &mut Command) -> Ended {
     let Output { status, stdout, stderr } = command.output().expect("a program can be run");
     let text = String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned();
     Ended { code: status.code(), text }
+}
+
+/// Whether something becomes true within the limit.
+pub fn wait_until(is_so: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < LIMIT {
+        if is_so() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    false
 }

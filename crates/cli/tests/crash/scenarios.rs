@@ -21,7 +21,7 @@ pub fn run(rig: &mut Rig) {
     a_namespace_that_is_gone_takes_its_settings_along(rig);
     a_namespace_elsewhere_is_restored_from_within(rig);
     a_full_disk_changes_nothing(rig);
-    wrong_plans_write_nothing(rig);
+    nine_wrong_plans_each_name_their_object_and_write_nothing(rig);
     a_deadline_is_kept(rig);
     settings_that_exclude_each_other_are_put_back_together(rig);
     settings_of_devices_are_changed_seen_and_put_back(rig);
@@ -211,7 +211,7 @@ fn a_full_disk_changes_nothing(rig: &mut Rig) {
     rig.check("a full disk");
 }
 
-fn wrong_plans_write_nothing(rig: &mut Rig) {
+fn nine_wrong_plans_each_name_their_object_and_write_nothing(rig: &mut Rig) {
     rig.forget();
     let wrong: &[(&[&str], &str)] = &[
         (&["net.core.somaxcon=1"], "did you mean 'net.core.somaxconn'"),
@@ -235,11 +235,13 @@ fn wrong_plans_write_nothing(rig: &mut Rig) {
     let nobody = format!("setpriv --reuid 65534 --clear-groups {program} tune apply net.core.somaxconn=1");
     let read_only =
         format!("mount --bind -o ro /proc/sys /proc/sys && {program} tune apply net.core.somaxconn=1");
+    let refused = "cannot change 'net.core.somaxconn'";
     for (script, expected) in [(nobody, "only root may write it"), (read_only, "read-only here")] {
         let mut shell = Command::new("unshare");
         shell.args(["--mount", "sh", "-c", &script]).env("SYSDYNO_STATE_DIR", rig.state());
         let ended = rig::run(&mut shell);
-        assert!(ended.code == Some(2) && ended.text.contains(expected), "{script}: {ended}");
+        let is_named = ended.text.contains(expected) && ended.text.contains(refused);
+        assert!(ended.code == Some(2) && is_named, "{script}: {ended}");
     }
     assert!(!rig.state().exists(), "not even the state folder is made");
     rig.check("wrong plans");

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Places whose readable files are compared.
 const PLACES: [&str; 1] = ["/proc/sys"];
@@ -12,7 +14,7 @@ const PATTERNS: &[(&str, &str)] = &[
     ("/proc/irq", ""),
     ("/sys/block", "queue"),
     ("/sys/kernel/mm", ""),
-    ("/sys/devices/system/cpu", "cpufreq"),
+    ("/sys/devices/system/cpu/cpufreq", ""),
     ("/sys/class/net", ""),
 ];
 
@@ -32,7 +34,10 @@ const FILES: &[&str] = &[
     "enabled",
     "defrag",
     "shmem_enabled",
+    "async_depth",
     "scaling_governor",
+    "scaling_setspeed",
+    "energy_performance_preference",
     "scaling_min_freq",
     "scaling_max_freq",
     "tx_queue_len",
@@ -42,6 +47,22 @@ const FILES: &[&str] = &[
     "rps_cpus",
     "rps_flow_cnt",
     "xps_cpus",
+];
+
+/// Files and folders of the host that settings lie in.
+const ETC: &[&str] = &[
+    "/etc/sysctl.conf",
+    "/etc/sysctl.d",
+    "/etc/udev/rules.d",
+    "/etc/tmpfiles.d",
+    "/etc/systemd/system",
+    "/etc/fstab",
+    "/etc/nginx",
+    "/etc/lighttpd",
+    "/etc/php",
+    "/etc/apache2",
+    "/etc/mysql",
+    "/etc/memcached.conf",
 ];
 
 /// Values that change by themselves, by beginnings of their paths.
@@ -58,9 +79,15 @@ const VOLATILE: &[&str] = &[
     "/proc/sys/kernel/perf_event_max_sample_rate",
     "/proc/sys/net/netfilter/nf_conntrack_count",
     "/proc/sys/kernel/hung_task_detect_count",
-    // Whoever attaches a file to one changes its queue.
-    "/sys/block/loop",
+    // Any warning of the kernel, whoever it comes from.
+    "/proc/sys/kernel/tainted",
 ];
+
+/// Loop devices change their queue when somebody attaches a file to them; those with files of this name are compared.
+pub const OWN_FILE: &str = "sysdyno-crash";
+
+/// Folders of which every file is a setting: parameters of schedulers and governors.
+const FOLDERS: &[&str] = &["iosched", "schedutil", "ondemand", "conservative"];
 
 /// The mask of what is not compared must not hide a setting that can be changed.
 pub fn check_mask() {
@@ -70,7 +97,16 @@ pub fn check_mask() {
 }
 
 fn is_volatile(path: &str) -> bool {
-    VOLATILE.iter().any(|beginning| path.starts_with(beginning))
+    VOLATILE.iter().any(|beginning| path.starts_with(beginning)) || is_foreign_loop(path)
+}
+
+/// Whether a path is of a loop device that is not ours.
+fn is_foreign_loop(path: &str) -> bool {
+    let device = path.strip_prefix("/sys/block/").and_then(|rest| rest.split('/').next());
+    device.filter(|device| device.starts_with("loop")).is_some_and(|device| {
+        let file = fs::read_to_string(format!("/sys/block/{device}/loop/backing_file"));
+        !file.is_ok_and(|file| file.contains(OWN_FILE))
+    })
 }
 
 /// What everything was at a moment.
@@ -87,6 +123,12 @@ impl Snapshot {
                 read_named(&entry.path().join(inner), 3, &mut found);
             }
         }
+        read_links(&mut found);
+        read_mounts(&mut found);
+        let own = fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
+        let own = own.filter(|entry| entry.file_name().to_string_lossy().starts_with(OWN_FILE));
+        own.for_each(|entry| read_files(&entry.path().join("etc"), &mut found));
+        ETC.iter().for_each(|place| read_files(Path::new(place), &mut found));
         Snapshot(found)
     }
 
@@ -130,10 +172,78 @@ fn read_named(folder: &Path, depth: u32, found: &mut BTreeMap<PathBuf, Vec<u8>>)
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && depth > 0 {
             read_named(&entry.path(), depth - 1, found);
-        } else if entry.file_name().to_str().is_some_and(|name| FILES.contains(&name)) {
+        } else if is_named(&entry.path()) {
             read_one(entry.path(), found);
         }
     }
+}
+
+/// What other programs say of links: their attributes, queueing disciplines, offloads and queues.
+fn read_links(found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for (program, arguments) in [("ip", "-details -oneline link show"), ("tc", "-details qdisc show")] {
+        for line in said(program, arguments).lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            // `2: eth0: <...>` and `qdisc KIND HANDLE: dev eth0 ...`: the device, or all before what is set of it.
+            let name = match program {
+                "ip" => words.iter().take(2).copied().collect::<Vec<_>>().join(" "),
+                _ => words
+                    .iter()
+                    .skip_while(|word| **word != "dev")
+                    .take(4)
+                    .copied()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            };
+            let all: &mut Vec<u8> = found.entry(format!("{program}/{name}").into()).or_default();
+            // Discipline and length of the queue have entries of their own.
+            let is_told = |index: usize| index > 0 && ["qdisc", "qlen"].contains(&words[index - 1]);
+            let kept = words.iter().enumerate().filter(|(index, _)| program != "ip" || !is_told(*index));
+            all.extend(kept.flat_map(|(_, word)| word.bytes().chain([b' '])));
+        }
+    }
+    let names = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    for name in names.map(|entry| entry.file_name().to_string_lossy().into_owned()) {
+        for option in ["-k", "-l"] {
+            let said = said("ethtool", &format!("{option} {name}"));
+            found.insert(format!("ethtool {option}/{name}").into(), said.into_bytes());
+        }
+    }
+}
+
+/// Files below a folder, or one: owner, mode, time of the last change, and bytes.
+fn read_files(place: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        read_files(&entry.path(), found);
+    }
+    let Ok(is) = fs::symlink_metadata(place) else { return };
+    if is.is_file() {
+        let head = format!("{}:{} {:o} {}.{}\n", is.uid(), is.gid(), is.mode(), is.mtime(), is.mtime_nsec());
+        let bytes = [head.into_bytes(), fs::read(place).unwrap_or_default()].concat();
+        found.insert(Path::new("file").join(place.strip_prefix("/").unwrap_or(place)), bytes);
+    }
+}
+
+/// Mounts of ours, line by line; others come and go by themselves.
+fn read_mounts(found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    let list = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    for line in list.lines().filter(|line| line.contains(OWN_FILE) && line.contains(" ext4 ")) {
+        let place = line.split(' ').nth(4).unwrap_or_default();
+        found.insert(format!("mount/{place}").into(), line.into());
+    }
+}
+
+/// What a program prints; nothing if it is not there, at either time.
+fn said(program: &str, arguments: &str) -> String {
+    let output = Command::new(program).args(arguments.split(' ')).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}
+
+/// Whether a file is one that holds a setting.
+fn is_named(path: &Path) -> bool {
+    let is_one_of = |name: Option<&std::ffi::OsStr>, of: &[&str]| {
+        name.and_then(std::ffi::OsStr::to_str).is_some_and(|name| of.contains(&name))
+    };
+    is_one_of(path.file_name(), FILES) || is_one_of(path.parent().and_then(Path::file_name), FOLDERS)
 }
 
 fn read_one(path: PathBuf, found: &mut BTreeMap<PathBuf, Vec<u8>>) {

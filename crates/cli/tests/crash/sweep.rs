@@ -24,9 +24,6 @@ const CHANGES: [&str; 8] = [
 
 const FAILURES: [&str; 8] = ["EIO", "ENOSPC", "EINTR", "EACCES", "ENOMEM", "EROFS", "EAGAIN", "EMFILE"];
 
-/// How many points of each sweep a sample takes.
-const SAMPLE: usize = 24;
-
 /// The n-th system call of a name.
 #[derive(Clone, Debug)]
 struct Point {
@@ -46,8 +43,9 @@ impl Point {
     }
 }
 
-/// All sweeps.
+/// All sweeps, over settings of the network namespace.
 pub fn run(rig: &mut Rig) {
+    rig.changes = CHANGES.map(str::to_owned).to_vec();
     kill_apply(rig);
     kill_apply_and_guardian(rig);
     kill_commit(rig);
@@ -58,8 +56,48 @@ pub fn run(rig: &mut Rig) {
     fail_calls(rig);
 }
 
-fn apply() -> Vec<&'static str> {
-    [&["apply"], &CHANGES[..]].concat()
+/// System calls by which something changes, on the disk, in the kernel or in another process.
+const EFFECTS: [&str; 24] = [
+    "openat",
+    "write",
+    "fdatasync",
+    "fsync",
+    "rename",
+    "flock",
+    "ftruncate",
+    "unlink",
+    "mkdir",
+    "fchmod",
+    "fchown",
+    "chmod",
+    "utimensat",
+    "fsetxattr",
+    "mount",
+    "sendto",
+    "recvfrom",
+    "connect",
+    "ioctl",
+    "clone",
+    "clone3",
+    "vfork",
+    "wait4",
+    "waitid",
+];
+
+/// The sweeps over settings of devices, files and file systems, at the calls by which something changes: what lies
+/// between them is the same for all settings, and was swept before.
+pub fn run_over(rig: &mut Rig, changes: Vec<String>) {
+    rig.changes = changes;
+    rig.has_effects_only = true;
+    kill_apply(rig);
+    kill_apply_and_guardian(rig);
+    kill_undo(rig);
+    kill_recover(rig);
+    fail_calls(rig);
+}
+
+fn apply(rig: &Rig) -> Vec<&str> {
+    std::iter::once("apply").chain(rig.changes.iter().map(String::as_str)).collect()
 }
 
 /// The points of a run, in order.
@@ -93,25 +131,27 @@ fn read_points(trace: &str) -> Vec<Point> {
 }
 
 /// All points, or some that are spread over them.
-fn chosen(rig: &Rig, points: Vec<Point>) -> Vec<Point> {
+fn chosen(rig: &Rig, mut points: Vec<Point>) -> Vec<Point> {
+    points.retain(|point| !rig.has_effects_only || EFFECTS.contains(&point.call.as_str()));
     if rig.is_whole {
         return points;
     }
-    let step = (points.len() / SAMPLE).max(1);
+    let step = (points.len() / rig.sample).max(1);
     points.into_iter().step_by(step).collect()
 }
 
 fn begin(rig: &Rig) {
     rig.forget();
-    rig.expect(&apply(), 0);
+    rig.expect(&apply(rig), 0);
 }
 
 fn kill_apply(rig: &mut Rig) {
-    let all = points(rig, &apply());
+    rig.forget();
+    let all = points(rig, &apply(rig));
     rig.expect(&["undo"], 0);
     for point in chosen(rig, all) {
         rig.forget();
-        rig::run(&mut rig.traced(&["-e", &point.kill()], &apply()));
+        rig::run(&mut rig.traced(&["-e", &point.kill()], &apply(rig)));
         if point.is_attended {
             rig.wait_for_orphans();
             let is_restored = rig.before.differences(&crate::snapshot::Snapshot::take()).is_empty();
@@ -121,7 +161,10 @@ fn kill_apply(rig: &mut Rig) {
             }
             rig.expect(&["recover"], 0);
         } else {
-            rig.expect(&["undo"], 0);
+            let undone = rig.ask(&["undo"]);
+            if undone.code != Some(0) {
+                rig.wrong(format!("apply was killed at {point:?}, then undone: {undone}"));
+            }
             rig.wait_for_orphans();
         }
         rig.counts.kills += 1;
@@ -130,11 +173,12 @@ fn kill_apply(rig: &mut Rig) {
 }
 
 fn kill_apply_and_guardian(rig: &mut Rig) {
-    let all = points(rig, &apply());
+    rig.forget();
+    let all = points(rig, &apply(rig));
     rig.expect(&["undo"], 0);
     for point in chosen(rig, all) {
         rig.forget();
-        rig::run(&mut rig.traced(&["-e", &point.kill()], &apply()));
+        rig::run(&mut rig.traced(&["-e", &point.kill()], &apply(rig)));
         rig.kill_guardians();
         rig.expect(&["recover"], 0);
         rig.counts.kills += 1;
@@ -228,7 +272,7 @@ fn stop_traced_guardian(rig: &Rig, options: &[&str]) {
 }
 
 fn kill_twice(rig: &mut Rig) {
-    let apply_points = points(rig, &apply());
+    let apply_points = points(rig, &apply(rig));
     rig.kill_guardians();
     let recover_points = points(rig, &["recover"]);
     // Points by which something is on the disk or in the kernel.
@@ -240,13 +284,13 @@ fn kill_twice(rig: &mut Rig) {
     };
     let firsts: Vec<&Point> = apply_points.iter().filter(matters).collect();
     let seconds: Vec<&Point> = recover_points.iter().filter(matters).collect();
-    let pairs = if rig.is_whole { 400 } else { SAMPLE };
+    let pairs = if rig.is_whole { 400 } else { rig.sample };
     for pair in 0..pairs {
         // Strides that share no factor with the lengths spread the pairs over all combinations.
         let first = firsts[pair * 37 % firsts.len()];
         let second = seconds[pair * 61 % seconds.len()];
         rig.forget();
-        rig::run(&mut rig.traced(&["-e", &first.kill()], &apply()));
+        rig::run(&mut rig.traced(&["-e", &first.kill()], &apply(rig)));
         rig.kill_guardians();
         rig::run(&mut rig.traced(&["-e", &second.kill()], &["recover"]));
         rig.expect(&["recover"], 0);
@@ -256,20 +300,22 @@ fn kill_twice(rig: &mut Rig) {
 }
 
 fn fail_calls(rig: &mut Rig) {
-    let applied = points(rig, &apply());
+    let applied = points(rig, &apply(rig));
     let undone = points(rig, &["undo"]);
     let all: Vec<(bool, Point)> = applied
         .into_iter()
         .map(|point| (true, point))
         .chain(undone.into_iter().map(|point| (false, point)))
         .collect();
-    let step = if rig.is_whole { 1 } else { (all.len() / (2 * SAMPLE)).max(1) };
+    let is_taken = |point: &Point| !rig.has_effects_only || EFFECTS.contains(&point.call.as_str());
+    let all: Vec<_> = all.into_iter().filter(|(_, point)| is_taken(point)).collect();
+    let step = if rig.is_whole { 1 } else { (all.len() / (2 * rig.sample)).max(1) };
     for (index, (is_apply, point)) in all.into_iter().enumerate().step_by(step) {
         let error = FAILURES[index % FAILURES.len()];
         rig.forget();
-        let arguments = if is_apply { apply() } else { vec!["undo"] };
+        let arguments = if is_apply { apply(rig) } else { vec!["undo"] };
         if !is_apply {
-            rig.expect(&apply(), 0);
+            rig.expect(&apply(rig), 0);
         }
         let ended = rig::run(&mut rig.traced(&["-e", &point.fail(error)], &arguments));
         let what = format!("{} with {error} at {point:?}", arguments[0]);

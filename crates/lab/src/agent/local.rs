@@ -6,10 +6,12 @@
 use super::{Agent, Answer, Link, Notice, Proceed, Request, spin};
 use crate::error::LabError;
 use crate::execute::clock;
+use crate::service::RunningCommand;
 use crate::target::raise_descriptor_limit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
+use sysdyno_analyze::experiment::CommandOutcome;
 use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
 use sysdyno_load::{Aside, Control, LoadError, Outcome, Sink};
 use sysdyno_observe::{Roots, SamplerPlan, Sampling, describe_process, find_target_processes};
@@ -97,14 +99,37 @@ impl LocalAgent {
         }
     }
 
+    fn command(&mut self, words: &[String], limit: SpanNs, link: &mut dyn Link) -> Result<Answer, LabError> {
+        let running = RunningCommand::start(words)?;
+        let end = clock::monotonic().after(limit.duration());
+        let mut failure = None;
+        loop {
+            if let Some(outcome) = running.wait(TICK) {
+                return Ok(Answer::CommandEnded(CommandOutcome {
+                    failure: failure.or(outcome.failure.clone()),
+                    ..outcome
+                }));
+            }
+            while let Ok(Message::Notice(notice)) = self.messages.try_recv() {
+                link.notice(notice)?;
+            }
+            let is_late = end.since(clock::monotonic()) == 0;
+            if failure.is_none() && (is_late || link.tick() == Proceed::Stop) {
+                failure =
+                    Some(if is_late { format!("it took longer than {limit}") } else { "interrupted".into() });
+                running.end();
+            }
+        }
+    }
+
     fn start_sampling(
         &mut self,
         hz: f64,
         watch: Vec<WatchedProcess>,
-        endpoint: Endpoint,
+        endpoint: Option<Endpoint>,
     ) -> Result<Answer, LabError> {
         self.watched.clone_from(&watch);
-        let plan = SamplerPlan { roots: Roots::host(), hz, watch, target_port: Some(endpoint) };
+        let plan = SamplerPlan { roots: Roots::host(), hz, watch, target_port: endpoint };
         let sender = self.sender.clone();
         let sampling = Sampling::start(plan, move |line| {
             // Readings after the agent's end are nobody's.
@@ -127,7 +152,7 @@ impl Agent for LocalAgent {
     fn call(&mut self, request: Request, link: &mut dyn Link) -> Result<Answer, LabError> {
         match request {
             Request::Facts => Ok(Answer::Facts(sysdyno_observe::facts(&Roots::host()))),
-            Request::Describe { endpoint, pids } => describe(&endpoint, &pids).map(Answer::Processes),
+            Request::Describe { endpoint, pids } => describe(endpoint.as_ref(), &pids).map(Answer::Processes),
             Request::StartSampling { hz, watch, endpoint, threads } => {
                 // Not before, so that the facts tell the limits that this process was given.
                 raise_descriptor_limit();
@@ -140,16 +165,17 @@ impl Agent for LocalAgent {
                 self.load(trial, &plan, link)
             }
             Request::Rest { span } => self.rest(span, link),
+            Request::Command { words, limit } => self.command(&words, limit, link),
             Request::Tune(request) => Ok(Answer::Tuned(Box::new(request.carry_out(&mut self.trials)?))),
         }
     }
 }
 
 /// The processes of the target and this one; a target that cannot be found is left out.
-fn describe(endpoint: &Endpoint, pids: &[u32]) -> Result<Vec<WatchedProcess>, LabError> {
+fn describe(endpoint: Option<&Endpoint>, pids: &[u32]) -> Result<Vec<WatchedProcess>, LabError> {
     let own = describe_process(std::process::id(), ProcessRole::Generator)?;
     let targets = if pids.is_empty() {
-        find_target_processes(endpoint).unwrap_or_default()
+        endpoint.and_then(|endpoint| find_target_processes(endpoint).ok()).unwrap_or_default()
     } else {
         pids.iter().map(|pid| describe_process(*pid, ProcessRole::Target)).collect::<Result<Vec<_>, _>>()?
     };

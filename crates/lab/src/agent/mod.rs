@@ -12,6 +12,7 @@ pub use local::LocalAgent;
 pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::LabError;
+use sysdyno_analyze::experiment::CommandOutcome;
 use sysdyno_load::Outcome;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::facts::HostFacts;
@@ -28,8 +29,8 @@ pub enum Request {
     Facts,
     /// Find the processes that serve an endpoint, or describe those with these ids. Answer: [`Answer::Processes`].
     Describe {
-        /// The endpoint of the server under test.
-        endpoint: Endpoint,
+        /// The endpoint of the server under test; `None`: there is none, or its processes are given.
+        endpoint: Option<Endpoint>,
         /// Processes to watch instead of those that hold its socket.
         pids: Vec<u32>,
     },
@@ -39,8 +40,8 @@ pub enum Request {
         hz: f64,
         /// Processes to measure.
         watch: Vec<WatchedProcess>,
-        /// Endpoint whose sockets are measured.
-        endpoint: Endpoint,
+        /// Endpoint whose sockets are measured; `None`: none.
+        endpoint: Option<Endpoint>,
         /// Generator threads whose CPUs the sampler keeps off, if there are others.
         threads: u32,
     },
@@ -58,6 +59,13 @@ pub enum Request {
         /// How long.
         span: SpanNs,
     },
+    /// Run a command to its end. Answer: [`Answer::CommandEnded`].
+    Command {
+        /// Program and arguments; no shell reads them.
+        words: Vec<String>,
+        /// After which time it is ended.
+        limit: SpanNs,
+    },
     /// Look at settings, try, keep or undo changes of them. Answer: [`Answer::Tuned`].
     Tune(Box<TuneRequest>),
 }
@@ -72,6 +80,7 @@ impl Request {
             Request::StopSampling => "stop sampling",
             Request::Load { .. } => "load",
             Request::Rest { .. } => "rest",
+            Request::Command { .. } => "run a command",
             Request::Tune(request) => request.name(),
         }
     }
@@ -95,6 +104,8 @@ pub enum Answer {
         /// Instants at which none could be taken.
         missed_count: u64,
     },
+    /// The command is over.
+    CommandEnded(CommandOutcome),
     /// What was planned, tried, kept or undone.
     Tuned(Box<TuneAnswer>),
 }

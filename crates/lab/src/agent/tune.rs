@@ -2,12 +2,10 @@
 
 use crate::error::LabError;
 use crate::execute::clock;
-use crate::service::Guardians;
+use crate::service::{Guardians, roots_with_programs};
 use std::path::PathBuf;
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::{
-    Change, Now, Persisted, Plan, Recovery, Roots, StateFolder, Trial, TrialOrder, TrialSummary,
-};
+use sysdyno_tune::{Change, Now, Persisted, Plan, Recovery, StateFolder, Trial, TrialOrder, TrialSummary};
 
 /// Something that is to be done about settings, and where.
 #[derive(Clone, Debug)]
@@ -139,7 +137,7 @@ impl TuneRequest {
 
     /// Does it on this host. A trial that lasts with its agent is put into `held`.
     pub(super) fn carry_out(self, held: &mut Vec<Trial>) -> Result<TuneAnswer, LabError> {
-        let roots = Roots::at(self.root);
+        let roots = roots_with_programs(self.root);
         let state = StateFolder::below(self.state.as_deref());
         Ok(match self.task {
             TuneTask::Plan { changes } => TuneAnswer::Plan(sysdyno_tune::plan(&changes, &roots)?),

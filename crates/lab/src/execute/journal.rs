@@ -4,8 +4,10 @@ use super::{Progress, clock};
 use crate::agent::{Link, Notice, Proceed};
 use crate::error::LabError;
 use sysdyno_analyze::TrialView;
+use sysdyno_analyze::experiment::Standing;
 use sysdyno_record::analysis::Verdict;
-use sysdyno_record::event::{Event, EventKind, WatchedProcess};
+use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::PhaseKind;
@@ -21,6 +23,12 @@ pub trait Watcher {
 
     /// Is asked several times a second whether the plan is to be stopped.
     fn is_interrupted(&mut self) -> bool;
+
+    /// An experiment begins to measure: what its pilot settled.
+    fn settled(&mut self, _settled: &Settled) {}
+
+    /// A pair of an experiment is complete, and that is how it stands.
+    fn standing(&mut self, _standing: &Standing) {}
 
     /// An operation of the probe is over.
     fn probe(&mut self, _reply: &ProbeReply) {}
@@ -132,18 +140,73 @@ impl<'a> Journal<'a> {
     ) -> Result<Verdict, LabError> {
         self.close_phase(end.end_mono_ns)?;
         self.writer.trial_end(end)?;
-        let view = TrialView {
+        let watched = &self.watched;
+        let verdict = sysdyno_analyze::verdict::check_trial(&self.view((begin, end), latency, watched));
+        Ok(verdict)
+    }
+
+    fn view<'b>(
+        &'b self,
+        (begin, end): (&'b TrialBegin, &'b TrialEnd),
+        latency: &'b LatencySet,
+        watched: &'b [WatchedProcess],
+    ) -> TrialView<'b> {
+        TrialView {
             begin,
             end,
             intervals: &self.intervals,
             series: &self.series,
             facts: &self.facts,
-            watched: &self.watched,
+            watched,
             latency,
             events: &self.events,
             probe: &self.probe,
+        }
+    }
+
+    /// What `look` sees of the trial that ended last, of these targets only where more are watched.
+    pub(super) fn last_trial<T>(
+        &self,
+        (begin, end): (&TrialBegin, &TrialEnd),
+        latency: &LatencySet,
+        targets: &[WatchedProcess],
+        look: impl FnOnce(&TrialView<'_>) -> T,
+    ) -> T {
+        let is_seen = |process: &&WatchedProcess| {
+            process.role != ProcessRole::Target || targets.is_empty() || targets.contains(process)
         };
-        Ok(sysdyno_analyze::verdict::check_trial(&view))
+        let watched: Vec<WatchedProcess> = self.watched.iter().filter(is_seen).cloned().collect();
+        look(&self.view((begin, end), latency, &watched))
+    }
+
+    /// The readings so far.
+    pub(super) fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// The digest of the plan as it was written.
+    pub(super) fn plan_sha256(&self) -> String {
+        self.writer.plan_sha256().unwrap_or_default().to_owned()
+    }
+
+    pub(super) fn keep_line(&mut self, line: &ExperimentLine) -> Result<(), LabError> {
+        if let ExperimentLine::Settled(settled) = line {
+            self.watcher.settled(settled);
+        }
+        Ok(self.writer.experiment(line)?)
+    }
+
+    pub(super) fn keep_conclusion(&mut self, conclusion: &ExperimentConclusion) -> Result<(), LabError> {
+        Ok(self.writer.conclusion(conclusion)?)
+    }
+
+    pub(super) fn show_standing(&mut self, standing: &Standing) {
+        self.watcher.standing(standing);
+    }
+
+    /// How long the plan has run so far. Unit: nanoseconds.
+    pub(super) fn elapsed_ns(&self) -> u64 {
+        clock::monotonic().since(self.begin)
     }
 
     /// The last reading of a column, for the decision whether the host is at rest.

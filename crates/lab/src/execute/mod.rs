@@ -6,9 +6,11 @@
 //! What comes next is `analyze`'s decision; that it is carried out and recorded is this module's.
 
 pub mod clock;
+mod experiment;
 mod journal;
 mod steps;
 
+pub use experiment::{ExperimentEnd, ExperimentOrder, Tuning, experiment, planned_changes};
 pub use journal::{Journal, Watcher};
 pub use steps::{Sampling, load, run};
 

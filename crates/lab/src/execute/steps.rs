@@ -5,8 +5,9 @@ use crate::agent::{Agent, Answer, Request};
 use crate::error::LabError;
 use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_record::analysis::Verdict;
+use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::load::{LatencySet, TrialBegin, TrialEnd, TrialPurpose};
-use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan};
+use sysdyno_record::plan::{Arrival, Endpoint, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan};
 use sysdyno_record::units::SpanNs;
 
 /// Rest between two trials, at least.
@@ -63,39 +64,59 @@ pub struct Sampling {
 }
 
 /// An agent and a journal, and the number of the trial.
-struct Bench<'a, 'b> {
-    agent: &'a mut dyn Agent,
-    journal: &'a mut Journal<'b>,
-    trial: u32,
+pub(super) struct Bench<'a, 'b> {
+    pub(super) agent: &'a mut dyn Agent,
+    pub(super) journal: &'a mut Journal<'b>,
+    pub(super) trial: u32,
 }
 
 impl Bench<'_, '_> {
-    fn call(&mut self, request: Request) -> Result<Answer, LabError> {
+    pub(super) fn call(&mut self, request: Request) -> Result<Answer, LabError> {
         self.agent.call(request, self.journal)
     }
 
     fn set_up(&mut self, load: &LoadPlan, sampling: &Sampling) -> Result<(), LabError> {
         let endpoint = &load.target.endpoint;
+        self.keep_facts()?;
+        let watch = self.describe(Some(endpoint), &sampling.pids)?;
+        self.watch(watch, sampling.hz, Some(endpoint.clone()), load.threads)
+    }
+
+    pub(super) fn keep_facts(&mut self) -> Result<(), LabError> {
         let Answer::Facts(facts) = self.call(Request::Facts)? else {
             return Err(LabError::Answer { request: "facts" });
         };
-        self.journal.keep_facts(facts)?;
-        let describe = Request::Describe { endpoint: endpoint.clone(), pids: sampling.pids.clone() };
-        let Answer::Processes(watch) = self.call(describe)? else {
-            return Err(LabError::Answer { request: "describe" });
-        };
+        self.journal.keep_facts(facts)
+    }
+
+    /// The processes of a target, or those with these ids, and the generator.
+    pub(super) fn describe(
+        &mut self,
+        endpoint: Option<&Endpoint>,
+        pids: &[u32],
+    ) -> Result<Vec<WatchedProcess>, LabError> {
+        let describe = Request::Describe { endpoint: endpoint.cloned(), pids: pids.to_vec() };
+        match self.call(describe)? {
+            Answer::Processes(watch) => Ok(watch),
+            _ => Err(LabError::Answer { request: "describe" }),
+        }
+    }
+
+    /// Begins to sample.
+    pub(super) fn watch(
+        &mut self,
+        watch: Vec<WatchedProcess>,
+        hz: f64,
+        endpoint: Option<Endpoint>,
+        threads: u32,
+    ) -> Result<(), LabError> {
         self.journal.keep_watched(watch.clone())?;
-        self.call(Request::StartSampling {
-            hz: sampling.hz,
-            watch,
-            endpoint: endpoint.clone(),
-            threads: load.threads,
-        })?;
+        self.call(Request::StartSampling { hz, watch, endpoint, threads })?;
         self.call(Request::Rest { span: MARGIN })?;
         Ok(())
     }
 
-    fn take_down(&mut self) -> Result<(), LabError> {
+    pub(super) fn take_down(&mut self) -> Result<(), LabError> {
         self.call(Request::Rest { span: MARGIN })?;
         self.call(Request::StopSampling)?;
         Ok(())
@@ -107,6 +128,17 @@ impl Bench<'_, '_> {
         plan: LoadPlan,
         left: SpanNs,
     ) -> Result<(TrialBegin, TrialEnd, Verdict), LabError> {
+        let done = self.load(purpose, plan, left)?;
+        Ok((done.begin, done.end, done.verdict))
+    }
+
+    /// Runs a trial and keeps what it was like.
+    pub(super) fn load(
+        &mut self,
+        purpose: TrialPurpose,
+        plan: LoadPlan,
+        left: SpanNs,
+    ) -> Result<LoadedTrial, LabError> {
         self.trial += 1;
         let begin = TrialBegin { trial: self.trial, purpose, begin_mono_ns: clock::monotonic(), plan };
         self.journal.begin_trial(&begin, left.0)?;
@@ -124,11 +156,11 @@ impl Bench<'_, '_> {
         // The last row of readings must lie behind the last second of load.
         self.call(Request::Rest { span: MARGIN })?;
         let verdict = self.journal.end_trial(&begin, &end, &latency)?;
-        Ok((begin, end, verdict))
+        Ok(LoadedTrial { begin, end, latency, verdict })
     }
 
     /// Lets the target come to rest, so that one trial does not burden the next.
-    fn cool_down(&mut self) -> Result<(), LabError> {
+    pub(super) fn cool_down(&mut self) -> Result<(), LabError> {
         for _ in 0..MAX_RESTS_COUNT {
             self.call(Request::Rest { span: REST })?;
             let is_waiting = |name| self.journal.last_reading(name).is_some_and(|count| count > 0.0);
@@ -140,8 +172,16 @@ impl Bench<'_, '_> {
     }
 }
 
+/// A trial that is over.
+pub(super) struct LoadedTrial {
+    pub(super) begin: TrialBegin,
+    pub(super) end: TrialEnd,
+    pub(super) latency: LatencySet,
+    pub(super) verdict: Verdict,
+}
+
 /// The plan of one trial of a search.
-fn trial_plan(load: &LoadPlan, request: &TrialRequest) -> LoadPlan {
+pub(super) fn trial_plan(load: &LoadPlan, request: &TrialRequest) -> LoadPlan {
     let phase = |kind, span| PhasePlan { kind, rate_hz: request.rate_hz, end: PhaseEnd::After(span) };
     let warmup = (request.warmup.0 > 0).then(|| phase(PhaseKind::Warmup, request.warmup));
     let phases = warmup.into_iter().chain([phase(PhaseKind::Steady, request.window)]).collect();

@@ -8,7 +8,11 @@
 //!     └────────────── any failure, end or limit of requests ◄── Tainted
 //! ```
 
-use crate::http1::ResponseParser;
+use super::job::Job;
+use crate::http1::{Progress, ResponseParser};
+use crate::memcached::Decoder;
+use crate::workload::Kind;
+use sysdyno_record::load::FailureClass;
 use sysdyno_record::units::MonoNs;
 
 /// Where a connection stands.
@@ -41,6 +45,78 @@ pub(super) struct Request {
     pub sent: Option<MonoNs>,
     /// Phase of the intended send.
     pub phase: u32,
+    /// Which of the load's requests it is.
+    pub kind: Kind,
+    /// Whose request it is, by number in the thread; the greatest number for nobody's.
+    pub user: u32,
+}
+
+/// What makes responses of the bytes that arrive: the protocol of a connection.
+#[derive(Debug)]
+pub(super) enum Reader {
+    Http1(ResponseParser),
+    /// The back end reads responses; the status of the present one, once its head is there.
+    Http2(Option<u16>),
+    Memcached(Box<Decoder>),
+}
+
+impl Reader {
+    pub(super) fn new(job: &Job<'_>) -> Reader {
+        match &job.memcached {
+            None if job.route.http2.is_some() => Reader::Http2(None),
+            None => Reader::Http1(ResponseParser::default()),
+            Some(memcached) => Reader::Memcached(Box::new(Decoder::new(memcached.plan))),
+        }
+    }
+
+    /// Whether a byte of the response has arrived.
+    #[inline]
+    pub(super) fn has_bytes(&self) -> bool {
+        match self {
+            Reader::Http1(parser) => parser.has_bytes(),
+            Reader::Http2(status) => status.is_some(),
+            Reader::Memcached(decoder) => decoder.has_bytes(),
+        }
+    }
+
+    /// Whether what has arrived is more than the beginning of a head.
+    pub(super) fn has_head(&self) -> bool {
+        match self {
+            Reader::Http1(parser) => parser.has_head(),
+            Reader::Http2(status) => status.is_some(),
+            Reader::Memcached(decoder) => decoder.has_bytes(),
+        }
+    }
+
+    /// Status code of HTTP, once the head is complete.
+    pub(super) fn status(&self) -> Option<u16> {
+        match self {
+            Reader::Http1(parser) => parser.status(),
+            Reader::Http2(status) => *status,
+            Reader::Memcached(_) => None,
+        }
+    }
+
+    /// Reads bytes that arrived.
+    #[inline]
+    pub(super) fn feed(&mut self, data: &[u8], job: &Job<'_>, kind: Kind) -> Progress {
+        match (self, &job.memcached) {
+            (Reader::Http1(parser), _) => parser.feed(data, job.requests.rules(kind)),
+            (Reader::Memcached(decoder), Some(memcached)) => decoder.feed(data, &memcached.keys),
+            (Reader::Http2(_), _) => unreachable!("the back end of HTTP/2 tells no bytes"),
+            (Reader::Memcached(_), None) => unreachable!("decoders are those of a memcached load"),
+        }
+    }
+
+    /// The server closed its side.
+    pub(super) fn end(&mut self, job: &Job<'_>, kind: Kind) -> Progress {
+        match self {
+            Reader::Http1(parser) => parser.end(job.requests.rules(kind)),
+            Reader::Http2(None) => Progress::Failed(FailureClass::EofBeforeHead),
+            Reader::Http2(Some(_)) => Progress::Failed(FailureClass::BodyTruncated),
+            Reader::Memcached(decoder) => decoder.end(),
+        }
+    }
 }
 
 /// One connection.
@@ -49,9 +125,11 @@ pub(super) struct Connection {
     pub state: State,
     /// The request on it, in the states `DialingFor`, `Sending` and `Waiting`.
     pub request: Option<Request>,
-    pub parser: ResponseParser,
+    pub reader: Reader,
     /// When the connect call was made.
     pub dialed: MonoNs,
+    /// When the transport was there and a handshake began; `None`: neither, or there is no handshake.
+    pub reached: Option<MonoNs>,
     /// Requests that were sent on the present socket.
     pub requests_sent: u32,
     /// Bytes of the request that are in the socket, in the state `Sending`.
@@ -59,12 +137,13 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new() -> Connection {
+    pub(super) fn new(job: &Job<'_>) -> Connection {
         Connection {
             state: State::Closed,
             request: None,
-            parser: ResponseParser::default(),
+            reader: Reader::new(job),
             dialed: MonoNs(0),
+            reached: None,
             requests_sent: 0,
             send_offset: 0,
         }

@@ -2,11 +2,16 @@
 
 use super::Control;
 use crate::error::LoadError;
-use crate::http1::{RequestBytes, Rules};
+use crate::http2::{self, limits::MAX_STREAMS_COUNT};
 use crate::io::Route;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::memcached::{self, Keys, MAX_KEYS_COUNT, MAX_KEYS_PER_GET};
+use crate::origin::{self, Origin};
+use crate::tls::Settings;
+use crate::workload::{Kind, Requests};
+use std::sync::Arc;
 use sysdyno_record::load::{FailureClass, LearntBody};
-use sysdyno_record::plan::{Endpoint, KeepAlive, LoadPlan, PhaseEnd, StampChoice};
+use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, LoadPlan, PhaseEnd, RequestSpec, StampChoice};
+use sysdyno_record::wire::{Http2Plan, MemcachedPlan, Popularity, SizeModel};
 
 /// The plan in the form that the hot path needs.
 #[derive(Debug)]
@@ -14,14 +19,22 @@ pub(super) struct Job<'a> {
     pub plan: &'a LoadPlan,
     pub control: &'a Control,
     pub route: Route,
-    pub rules: Rules,
+    pub requests: Requests,
     pub requests_per_connection: u32,
     /// End of each phase after the begin; `None` if the number of requests ends it. Unit: nanoseconds.
     pub phase_end_offsets_ns: Vec<Option<u64>>,
     pub is_open: bool,
     /// Whether the idle deadline can pass before the total one.
     pub has_idle_deadline: bool,
-    learnt: Learnt,
+    /// What is asked of a memcached server; `None` for HTTP.
+    pub memcached: Option<MemcachedJob<'a>>,
+}
+
+/// What is asked of a memcached server.
+#[derive(Debug)]
+pub(super) struct MemcachedJob<'a> {
+    pub plan: &'a MemcachedPlan,
+    pub keys: Keys,
 }
 
 impl<'a> Job<'a> {
@@ -29,28 +42,48 @@ impl<'a> Job<'a> {
     /// A plan that contradicts itself.
     pub(super) fn new(plan: &'a LoadPlan, control: &'a Control) -> Result<Job<'a>, LoadError> {
         check(plan)?;
-        let request = RequestBytes::new(plan)?;
+        origin::check(&plan.origin, &plan.target.endpoint)?;
+        let (requests, messages) = Requests::compile(plan)?;
         let requests_per_connection = match plan.keep_alive {
             KeepAlive::Unlimited => u32::MAX,
             KeepAlive::Requests(count) => count,
         };
+        let alpn = if plan.wire.http2.is_some() { "h2" } else { "http/1.1" };
         let route = Route {
             endpoint: plan.target.endpoint.clone(),
-            messages: [request.keep, request.last],
+            messages: messages.into(),
             is_single: requests_per_connection == 1,
+            is_made_up: plan.wire.memcached.is_some(),
+            http2: plan.wire.http2.map(|http2| http2_settings(plan, http2, &requests)),
+            tls: plan.wire.tls.as_ref().map(|tls| Settings::new(tls, alpn).map(Arc::new)).transpose()?,
             stamps: plan.stamps == StampChoice::Kernel && matches!(plan.target.endpoint, Endpoint::Tcp(_)),
+            origin: Origin::new(&plan.origin),
         };
         Ok(Job {
             plan,
             control,
             route,
-            rules: Rules::new(plan),
+            requests,
             requests_per_connection,
             phase_end_offsets_ns: phase_end_offsets_ns(plan),
             is_open: plan.arrival.is_open(),
             has_idle_deadline: plan.deadlines.idle < plan.deadlines.total,
-            learnt: Learnt::default(),
+            memcached: plan
+                .wire
+                .memcached
+                .as_ref()
+                .map(|memcached| MemcachedJob { plan: memcached, keys: Keys::new(memcached, plan.seed) }),
         })
+    }
+
+    /// Brings the server into the state that the load supposes, before the first trial.
+    pub(super) fn prepare(&self, trial: u32) -> Result<(), LoadError> {
+        match &self.memcached {
+            Some(load) if load.plan.is_preloaded && trial <= 1 => {
+                memcached::preload(self.plan, load.plan, &load.keys, self.control)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether connections are made before the first request and kept after it.
@@ -58,17 +91,31 @@ impl<'a> Job<'a> {
         self.requests_per_connection > 1
     }
 
-    /// Learns the first body, and objects to later ones that differ.
+    /// Learns the first body of a kind of request, and objects to later ones that differ.
     #[inline]
-    pub(super) fn compare_body(&self, body: LearntBody) -> Option<FailureClass> {
-        let is_compared = self.plan.validators.same_body;
-        (is_compared && !self.learnt.accepts(body)).then_some(FailureClass::WrongBody)
+    pub(super) fn compare_body(&self, kind: Kind, body: LearntBody) -> Option<FailureClass> {
+        (!self.requests.accepts_body(kind, body)).then_some(FailureClass::WrongBody)
     }
 
-    /// The body that was learnt.
+    /// The body that was learnt; `None` if there is more than one request.
     pub(super) fn learnt_body(&self) -> Option<LearntBody> {
-        self.learnt.get()
+        self.requests.learnt_body()
     }
+}
+
+/// The requests of a plan as HTTP/2 sends them.
+fn http2_settings(plan: &LoadPlan, http2: Http2Plan, requests: &Requests) -> http2::Settings {
+    let request = |kind: Kind, spec: &RequestSpec, path: &str| http2::Request {
+        block: http2::header_block(spec, &plan.target, path),
+        body: spec.body.as_slice().into(),
+        rules: requests.rules(kind).clone(),
+    };
+    let operations = &plan.workload.operations;
+    let one = || vec![request(0, &plan.request, &plan.target.path)];
+    let several =
+        || (0..).zip(operations).map(|(kind, operation)| request(kind, &operation.request, &operation.path));
+    let made: Vec<_> = if operations.is_empty() { one() } else { several().collect() };
+    http2::Settings { streams: http2.streams, requests: made.into() }
 }
 
 fn phase_end_offsets_ns(plan: &LoadPlan) -> Vec<Option<u64>> {
@@ -104,51 +151,67 @@ fn check(plan: &LoadPlan) -> Result<(), LoadError> {
         return Err(LoadError::plan("a connection must carry at least one request"));
     }
     let has_rate = |rate: Option<f64>| rate.is_some_and(|rate| rate.is_finite() && rate > 0.0);
-    if plan.arrival.is_open() && !plan.phases.iter().all(|phase| has_rate(phase.rate_hz)) {
+    let has_users = plan.workload.session.is_some();
+    if plan.wire.http2.is_some() && (has_users || plan.workload.log.is_some()) {
+        return Err(LoadError::plan("users and the requests of a log are sent over HTTP/1.1 only"));
+    }
+    if has_users != (plan.arrival == Arrival::Sessions) {
+        return Err(LoadError::plan("users and the arrival process of sessions belong together"));
+    }
+    if has_users && plan.phases.iter().any(|phase| matches!(phase.end, PhaseEnd::Requests(_))) {
+        return Err(LoadError::plan("users are simulated for a time, not for a number of requests"));
+    }
+    if plan.arrival.is_open() && !has_users && !plan.phases.iter().all(|phase| has_rate(phase.rate_hz)) {
         return Err(LoadError::plan("an open arrival process needs a rate in every phase"));
+    }
+    check_http2(plan)?;
+    plan.wire.memcached.as_ref().map_or(Ok(()), |memcached| check_memcached(plan, memcached))
+}
+
+fn check_http2(plan: &LoadPlan) -> Result<(), LoadError> {
+    let Some(http2) = plan.wire.http2 else { return Ok(()) };
+    if plan.wire.memcached.is_some() {
+        return Err(LoadError::plan("memcached does not speak HTTP/2"));
+    }
+    if !(1..=MAX_STREAMS_COUNT).contains(&http2.streams) {
+        return Err(LoadError::plan(format!("a connection has 1 to {MAX_STREAMS_COUNT} streams")));
+    }
+    if http2.streams > 1 && plan.keep_alive != KeepAlive::Unlimited {
+        return Err(LoadError::plan("connections with several streams are kept"));
+    }
+    if http2.streams > 1 && plan.origin.churn_hz.is_some() {
+        return Err(LoadError::plan("connections with several streams are not churned"));
     }
     Ok(())
 }
 
-/// A body that the threads agree on: set once, by whoever receives the first valid response.
-#[derive(Debug, Default)]
-struct Learnt {
-    /// Bit 63: set; bits 32 to 62: length; below: checksum. After it is set, it is only read.
-    packed: AtomicU64,
-}
-
-const IS_SET: u64 = 1 << 63;
-
-impl Learnt {
-    fn accepts(&self, body: LearntBody) -> bool {
-        let packed = IS_SET | (body.body_bytes & 0x7fff_ffff) << 32 | u64::from(body.crc32);
-        let known = self.packed.load(Ordering::Relaxed);
-        if known != 0 {
-            return known == packed;
-        }
-        let set = self.packed.compare_exchange(0, packed, Ordering::Relaxed, Ordering::Relaxed);
-        set.is_ok_and(|_| true) || set == Err(packed)
+fn check_memcached(plan: &LoadPlan, memcached: &MemcachedPlan) -> Result<(), LoadError> {
+    if plan.wire.tls.is_some() {
+        return Err(LoadError::plan("memcached is loaded without TLS"));
     }
-
-    fn get(&self) -> Option<LearntBody> {
-        let packed = self.packed.load(Ordering::Relaxed);
-        let body = LearntBody { crc32: packed as u32, body_bytes: (packed & !IS_SET) >> 32 };
-        (packed != 0).then_some(body)
+    if !plan.workload.is_single() {
+        return Err(LoadError::plan("operations are those of HTTP"));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_body_is_learnt_and_others_are_not_accepted() {
-        let learnt = Learnt::default();
-        let first = LearntBody { crc32: 7, body_bytes: 0 };
-        assert_eq!(learnt.get(), None);
-        assert!(learnt.accepts(first));
-        assert!(learnt.accepts(first));
-        assert!(!learnt.accepts(LearntBody { crc32: 7, body_bytes: 1 }));
-        assert_eq!(learnt.get(), Some(first));
+    if plan.validators.same_body {
+        return Err(LoadError::plan("values of memcached differ from each other"));
     }
+    if !(1..=MAX_KEYS_COUNT).contains(&memcached.keys_count) {
+        return Err(LoadError::plan(format!("a memcached load has 1 to {MAX_KEYS_COUNT} keys")));
+    }
+    if !(1..=MAX_KEYS_PER_GET).contains(&memcached.keys_per_get) {
+        return Err(LoadError::plan(format!("a request asks for 1 to {MAX_KEYS_PER_GET} keys")));
+    }
+    if !(0.0..=1.0).contains(&memcached.get_ratio) {
+        return Err(LoadError::plan("the share of reading requests is between 0 and 1"));
+    }
+    if let Popularity::Zipf(exponent) = memcached.popularity
+        && !(0.01..=10.0).contains(&exponent)
+    {
+        return Err(LoadError::plan("the exponent of a Zipf popularity is between 0.01 and 10"));
+    }
+    let is_reversed = |model| matches!(model, SizeModel::Range(range) if range.min_bytes > range.max_bytes);
+    if is_reversed(memcached.key_size) || is_reversed(memcached.value_size) {
+        return Err(LoadError::plan("a range of sizes begins with the least"));
+    }
+    Ok(())
 }

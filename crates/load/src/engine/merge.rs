@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::Receiver;
 use sysdyno_record::load::{GeneratorSummary, Interval, LatencyKind, TimerError, TrialSummary};
 use sysdyno_record::plan::{PhaseEnd, PhaseKind};
+use sysdyno_record::session::SessionOperationSummary;
 use sysdyno_record::units::MonoNs;
+use sysdyno_record::workload::OperationSummary;
 
 /// Windows over which the share of failures is looked at: about ten seconds.
 const FAILURE_WINDOWS_COUNT: usize = 10;
@@ -219,8 +221,31 @@ impl<'a> Merge<'a> {
             total,
             generator: self.generator(span),
             learnt_body: self.job.learnt_body(),
+            operations: self.operations(span, &measured),
+            session: self.session(span, &measured),
         };
         Outcome { summary, ending: self.job.control.ending(), end: self.end, latency: measured.latency }
+    }
+
+    fn operations(&self, span: PhaseSpan, measured: &Tally) -> Vec<OperationSummary> {
+        let plans = &self.job.plan.workload.operations;
+        let mut total = Tally::default();
+        self.totals.iter().filter(|_| !plans.is_empty()).for_each(|tally| total.merge(tally));
+        let operations = summary::operations(plans, span, measured, &total);
+        for operation in &operations {
+            assert!(operation.total.is_balanced(), "a request vanished: {operation:?}");
+        }
+        operations
+    }
+
+    fn session(&self, span: PhaseSpan, measured: &Tally) -> Vec<SessionOperationSummary> {
+        let Some(plan) = &self.job.plan.workload.session else { return Vec::new() };
+        let mut total = Tally::default();
+        self.totals.iter().for_each(|tally| total.merge(tally));
+        for tally in &total.session {
+            assert!(tally.is_balanced(), "an operation vanished: {tally:?}");
+        }
+        summary::session(&plan.operations, span, measured)
     }
 
     /// A phase that counts requests lasts until the last of them is answered.

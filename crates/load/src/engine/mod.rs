@@ -10,6 +10,7 @@
 
 mod affinity;
 mod back_end;
+mod churn;
 pub mod clock;
 mod connection;
 mod control;
@@ -27,8 +28,10 @@ pub use affinity::Aside;
 pub use control::Control;
 
 use crate::error::LoadError;
+use crate::http2::Http2;
 use crate::io::{Epoll, Io, Uring};
 use crate::schedule::Share;
+use crate::tls::Tls;
 use back_end::BackEnd;
 use job::Job;
 use merge::Merge;
@@ -88,6 +91,7 @@ pub fn run(
     sink: &mut dyn Sink,
 ) -> Result<Outcome, LoadError> {
     let job = Job::new(plan, control)?;
+    job.prepare(trial)?;
     let back_end = BackEnd::choose(plan.io, plan.connections.div_ceil(plan.threads) as usize, &job.route)?;
     let cpus = affinity::choose(plan.threads);
     let _aside = Aside::step(plan.threads);
@@ -103,8 +107,8 @@ pub fn run(
             std::thread::Builder::new()
                 .name(format!("sysdyno-load-{thread}"))
                 .spawn_scoped(scope, move || match kind {
-                    back_end::Kind::Uring => seat.work::<Uring>(job),
-                    back_end::Kind::Epoll => seat.work::<Epoll>(job),
+                    back_end::Kind::Uring => seat.dress::<Uring>(job),
+                    back_end::Kind::Epoll => seat.dress::<Epoll>(job),
                 })
                 .map_err(LoadError::system("start a generator thread"))?;
             threads.push(ThreadLine { orders: order_sender, spares: spare_sender });
@@ -179,6 +183,21 @@ struct Seat {
 }
 
 impl Seat {
+    /// Works with what the load speaks on top of a back end.
+    fn dress<I: Io>(self, job: &Job<'_>) {
+        match job.route.tls {
+            None => self.dress_http2::<I>(job),
+            Some(_) => self.dress_http2::<Tls<I>>(job),
+        }
+    }
+
+    fn dress_http2<I: Io>(self, job: &Job<'_>) {
+        match job.route.http2 {
+            None => self.work::<I>(job),
+            Some(_) => self.work::<Http2<I>>(job),
+        }
+    }
+
     fn work<I: Io>(self, job: &Job<'_>) {
         let thread = self.share.thread;
         // The merging thread outlives this one; if it is gone, nobody is left to be told.
@@ -189,8 +208,9 @@ impl Seat {
         }
         // Sleeps end when they should, not when it suits other timers (default slack: 50 µs).
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let slots = self.share.of(u64::from(job.plan.connections)) as usize;
-        let mut io = match I::new(slots, &job.route) {
+        let slots = self.share.of(u64::from(job.plan.connections)) as usize * job.plan.streams() as usize;
+        let mut io = match I::new(slots, &job.route.from(self.share.before(u64::from(job.plan.connections))))
+        {
             Ok(io) => io,
             Err(error) => return say(Message::Failed(error)),
         };
@@ -210,3 +230,6 @@ impl Seat {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use tests::plan_of as tests_plan;

@@ -1,16 +1,14 @@
 //! From sums to the few numbers that people read.
 
-use super::tally::Tally;
+use super::tally::{OperationTally, SessionTally, Tally};
 use std::collections::BTreeMap;
 use sysdyno_record::load::{LatencyKind, LatencySummary, PhaseSummary};
 use sysdyno_record::plan::PhaseKind;
+use sysdyno_record::session::{SessionOperation, SessionOperationSummary};
 use sysdyno_record::units::MonoNs;
-use sysdyno_stats::censored::{LowerBounds, uncertain_from_ns};
-use sysdyno_stats::histogram::LatencyHistogram;
-use sysdyno_stats::order_statistics::{is_quantile_supported, quantile_interval};
-
-/// Level of the intervals that are shown beside percentiles.
-const LEVEL: f64 = 0.95;
+use sysdyno_record::wire::{CacheCounts, HandshakeCounts};
+use sysdyno_record::workload::{OperationPlan, OperationSummary};
+use sysdyno_stats::censored::LowerBounds;
 
 /// When a phase was.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +31,6 @@ pub(super) fn phase(
     tally: &Tally,
 ) -> PhaseSummary {
     let seconds = span.seconds().max(1e-9);
-    let completed: u64 = tally.statuses.iter().map(|count| u64::from(*count)).sum();
     PhaseSummary {
         kind,
         begin_mono_ns: span.begin,
@@ -41,16 +38,74 @@ pub(super) fn phase(
         counts: tally.counts,
         failures: tally.failures(),
         offered_hz,
-        achieved_hz: completed as f64 / seconds,
+        achieved_hz: tally.completed as f64 / seconds,
         goodput_hz: tally.counts.ok as f64 / seconds,
         received_bytes: tally.received_bytes,
         connections_opened: tally.connections_opened,
         connections_closed_idle: tally.connections_closed_idle,
         // Responses that are read in the nanosecond in which they come are those without stamps.
-        unread_mean_ns: (tally.unread_ns > 0).then(|| tally.unread_ns as f64 / completed.max(1) as f64),
+        unread_mean_ns: (tally.unread_ns > 0).then(|| tally.unread_ns as f64 / tally.completed.max(1) as f64),
         statuses: tally.statuses(),
+        handshakes: (tally.handshakes != HandshakeCounts::default()).then_some(tally.handshakes),
+        cache: (tally.cache != CacheCounts::default()).then_some(tally.cache),
         latency: latency(tally),
     }
+}
+
+/// What came of each operation: in the measured phases, and in all of the trial.
+pub(super) fn operations(
+    plans: &[OperationPlan],
+    span: PhaseSpan,
+    measured: &Tally,
+    total: &Tally,
+) -> Vec<OperationSummary> {
+    let seconds = span.seconds().max(1e-9);
+    let none = OperationTally::default();
+    let summary = |(number, plan): (usize, &OperationPlan)| {
+        let tally = measured.operations.get(number).unwrap_or(&none);
+        let whole = total.operations.get(number).unwrap_or(&none);
+        OperationSummary {
+            name: plan.name.clone(),
+            counts: tally.counts,
+            failures: tally.failures(),
+            total: whole.counts,
+            goodput_hz: tally.counts.ok as f64 / seconds,
+            received_bytes: tally.received_bytes,
+            latency: tally
+                .latency()
+                .map_or_else(LatencySummary::default, |latency| LatencySummary::of(latency, tally.bounds)),
+        }
+    };
+    plans.iter().enumerate().map(summary).collect()
+}
+
+/// What users did in the measured phases, by operation.
+pub(super) fn session(
+    plans: &[SessionOperation],
+    span: PhaseSpan,
+    measured: &Tally,
+) -> Vec<SessionOperationSummary> {
+    let seconds = span.seconds().max(1e-9);
+    let none = SessionTally::default();
+    let summary = |(number, plan): (usize, &SessionOperation)| {
+        let tally = measured.session.get(number).unwrap_or(&none);
+        let mean = |sum_ns: u64| (tally.cycles > 0).then(|| sum_ns as f64 / tally.cycles as f64);
+        SessionOperationSummary {
+            name: plan.name.clone(),
+            started_count: tally.started,
+            completed_count: tally.completed,
+            failed_count: tally.failed,
+            unfinished_count: tally.unfinished,
+            rate_hz: tally.completed as f64 / seconds,
+            latency: tally
+                .latency()
+                .map_or_else(LatencySummary::default, |latency| LatencySummary::of(latency, tally.bounds)),
+            cycles_count: tally.cycles,
+            cycle_planned_ns: mean(tally.cycle_planned_ns),
+            cycle_actual_ns: mean(tally.cycle_actual_ns),
+        }
+    };
+    plans.iter().enumerate().map(summary).collect()
 }
 
 /// The mean offered rate over phases of different rates; `None` in a closed process.
@@ -69,32 +124,11 @@ fn latency(tally: &Tally) -> BTreeMap<LatencyKind, LatencySummary> {
     kinds
         .map(|kind| {
             let bounds = match kind {
-                LatencyKind::Response => Some(tally.response_bounds),
-                LatencyKind::Service => Some(tally.service_bounds),
-                _ => None,
+                LatencyKind::Response => tally.response_bounds,
+                LatencyKind::Service => tally.service_bounds,
+                _ => LowerBounds::NONE,
             };
-            (kind, summarize(tally.latency.get(kind), bounds))
+            (kind, LatencySummary::of(tally.latency.get(kind), bounds))
         })
         .collect()
-}
-
-fn summarize(histogram: &LatencyHistogram, bounds: Option<LowerBounds>) -> LatencySummary {
-    let supported =
-        |ratio| histogram.quantile(ratio).filter(|_| is_quantile_supported(histogram.count(), ratio));
-    LatencySummary {
-        p50: supported(0.5),
-        p90: supported(0.9),
-        p99: supported(0.99),
-        p99_9: supported(0.999),
-        max: histogram.max(),
-        count: histogram.count(),
-        mean: histogram.mean(),
-        p50_interval: quantile_interval(histogram, 0.5, LEVEL),
-        p99_interval: quantile_interval(histogram, 0.99, LEVEL),
-        p90_interval: None,
-        p99_9_interval: None,
-        interval_basis: None,
-        censored_count: bounds.map_or(0, |bounds| bounds.count),
-        censored_min_ns: bounds.and_then(|bounds| uncertain_from_ns(histogram, bounds)),
-    }
 }

@@ -4,7 +4,9 @@
 
 use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind, LatencySet};
 use sysdyno_record::units::MonoNs;
+use sysdyno_record::wire::{CacheCounts, HandshakeCounts};
 use sysdyno_stats::censored::LowerBounds;
+use sysdyno_stats::histogram::LatencyHistogram;
 
 /// Status codes are counted from 100 to 599.
 const STATUSES_COUNT: usize = 500;
@@ -13,6 +15,10 @@ const STATUSES_COUNT: usize = 500;
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     pub counts: Counts,
+    /// Responses that were complete, valid or not, or at least had a status.
+    pub completed: u64,
+    pub cache: CacheCounts,
+    pub handshakes: HandshakeCounts,
     pub failures: [u64; FailureClass::COUNT],
     pub statuses: [u32; STATUSES_COUNT],
     pub latency: LatencySet,
@@ -23,12 +29,19 @@ pub(super) struct Tally {
     pub service_bounds: LowerBounds,
     /// How long complete responses lay unread, together.
     pub unread_ns: u64,
+    /// The same by operation; empty where there is one request only.
+    pub operations: Vec<OperationTally>,
+    /// What users did, by operation; empty without users.
+    pub session: Vec<SessionTally>,
 }
 
 impl Default for Tally {
     fn default() -> Tally {
         Tally {
             counts: Counts::default(),
+            completed: 0,
+            cache: CacheCounts::default(),
+            handshakes: HandshakeCounts::default(),
             failures: [0; FailureClass::COUNT],
             statuses: [0; STATUSES_COUNT],
             latency: LatencySet::default(),
@@ -38,6 +51,8 @@ impl Default for Tally {
             response_bounds: LowerBounds::NONE,
             service_bounds: LowerBounds::NONE,
             unread_ns: 0,
+            operations: Vec::new(),
+            session: Vec::new(),
         }
     }
 }
@@ -81,12 +96,19 @@ impl Tally {
     /// Forgets everything and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.latency.clear();
+        self.operations.iter_mut().for_each(OperationTally::clear);
         let latency = std::mem::take(&mut self.latency);
-        *self = Tally { latency, ..Tally::default() };
+        let operations = std::mem::take(&mut self.operations);
+        self.session.iter_mut().for_each(SessionTally::clear);
+        let session = std::mem::take(&mut self.session);
+        *self = Tally { latency, operations, session, ..Tally::default() };
     }
 
     pub(super) fn merge(&mut self, other: &Tally) {
         self.counts.add(&other.counts);
+        self.completed += other.completed;
+        self.cache.add(&other.cache);
+        self.handshakes.add(&other.handshakes);
         self.failures.iter_mut().zip(&other.failures).for_each(|(mine, theirs)| *mine += theirs);
         self.statuses.iter_mut().zip(&other.statuses).for_each(|(mine, theirs)| *mine += theirs);
         self.latency.merge(&other.latency);
@@ -96,18 +118,195 @@ impl Tally {
         self.response_bounds.add(other.response_bounds);
         self.service_bounds.add(other.service_bounds);
         self.unread_ns += other.unread_ns;
+        self.operations.resize_with(self.operations.len().max(other.operations.len()), Default::default);
+        let pairs = self.operations.iter_mut().zip(&other.operations);
+        pairs.for_each(|(mine, theirs)| mine.merge(theirs));
+        self.session.resize_with(self.session.len().max(other.session.len()), Default::default);
+        self.session.iter_mut().zip(&other.session).for_each(|(mine, theirs)| mine.merge(theirs));
+    }
+
+    /// The tally of an operation.
+    #[inline]
+    pub(super) fn operation(&mut self, operation: usize) -> &mut OperationTally {
+        &mut self.operations[operation]
+    }
+
+    /// The tally of an operation of the users.
+    pub(super) fn session(&mut self, operation: u16) -> &mut SessionTally {
+        let operation = usize::from(operation);
+        if self.session.len() <= operation {
+            self.session.resize_with(operation + 1, Default::default);
+        }
+        &mut self.session[operation]
     }
 
     /// The failures that occurred, by class.
     pub(super) fn failures(&self) -> Failures {
-        let counted = FailureClass::ALL.iter().copied().zip(self.failures);
-        counted.filter(|(_, count)| *count > 0).collect()
+        occurred(&self.failures)
     }
 
     /// The status codes that occurred.
     pub(super) fn statuses(&self) -> std::collections::BTreeMap<u16, u64> {
         let counted = (100..).zip(self.statuses.iter().map(|count| u64::from(*count)));
         counted.filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+fn occurred(failures: &[u64; FailureClass::COUNT]) -> Failures {
+    let counted = FailureClass::ALL.iter().copied().zip(*failures);
+    counted.filter(|(_, count)| *count > 0).collect()
+}
+
+/// Counts and latency of one operation in one phase and window.
+#[derive(Clone, Debug)]
+pub(super) struct OperationTally {
+    pub counts: Counts,
+    failures: [u64; FailureClass::COUNT],
+    pub received_bytes: u64,
+    /// Response time in an open load, service time in a closed one; without memory until there is a value.
+    latency: Option<Box<LatencyHistogram>>,
+    pub bounds: LowerBounds,
+}
+
+impl Default for OperationTally {
+    fn default() -> OperationTally {
+        OperationTally {
+            counts: Counts::default(),
+            failures: [0; FailureClass::COUNT],
+            received_bytes: 0,
+            latency: None,
+            bounds: LowerBounds::NONE,
+        }
+    }
+}
+
+impl OperationTally {
+    #[inline]
+    pub(super) fn record_ok(&mut self, felt_ns: u64) {
+        self.counts.ok += 1;
+        self.latency.get_or_insert_default().record(felt_ns);
+    }
+
+    /// Records a latency that is known only to be at least this.
+    pub(super) fn record_bound(&mut self, felt_ns: u64) {
+        self.latency.get_or_insert_default().record(felt_ns);
+        self.bounds.add(LowerBounds::of(felt_ns));
+    }
+
+    pub(super) fn count_failure(&mut self, class: FailureClass) {
+        self.counts.failed += 1;
+        self.failures[class as usize] += 1;
+    }
+
+    pub(super) fn failures(&self) -> Failures {
+        occurred(&self.failures)
+    }
+
+    pub(super) fn latency(&self) -> Option<&LatencyHistogram> {
+        self.latency.as_deref().filter(|latency| !latency.is_empty())
+    }
+
+    fn clear(&mut self) {
+        let latency = self.latency.take().map(|mut latency| {
+            if !latency.is_empty() {
+                latency.clear();
+            }
+            latency
+        });
+        *self = OperationTally { latency, ..OperationTally::default() };
+    }
+
+    fn merge(&mut self, other: &OperationTally) {
+        self.counts.add(&other.counts);
+        self.failures.iter_mut().zip(&other.failures).for_each(|(mine, theirs)| *mine += theirs);
+        self.received_bytes += other.received_bytes;
+        self.bounds.add(other.bounds);
+        if let Some(latency) = other.latency() {
+            self.latency.get_or_insert_default().merge(latency);
+        }
+    }
+}
+
+/// What users did of one operation in one phase and window.
+#[derive(Clone, Debug)]
+pub(super) struct SessionTally {
+    pub started: u64,
+    pub completed: u64,
+    pub failed: u64,
+    pub unfinished: u64,
+    latency: Option<Box<LatencyHistogram>>,
+    pub bounds: LowerBounds,
+    pub cycles: u64,
+    /// Sums. Unit: nanoseconds; of a million users for a month they fit.
+    pub cycle_planned_ns: u64,
+    pub cycle_actual_ns: u64,
+}
+
+impl Default for SessionTally {
+    fn default() -> SessionTally {
+        SessionTally {
+            started: 0,
+            completed: 0,
+            failed: 0,
+            unfinished: 0,
+            latency: None,
+            bounds: LowerBounds::NONE,
+            cycles: 0,
+            cycle_planned_ns: 0,
+            cycle_actual_ns: 0,
+        }
+    }
+}
+
+impl SessionTally {
+    pub(super) fn record_completed(&mut self, value_ns: u64) {
+        self.completed += 1;
+        self.latency.get_or_insert_default().record(value_ns);
+    }
+
+    pub(super) fn record_unfinished(&mut self, value_ns: u64) {
+        self.unfinished += 1;
+        self.latency.get_or_insert_default().record(value_ns);
+        self.bounds.add(LowerBounds::of(value_ns));
+    }
+
+    pub(super) fn record_cycle(&mut self, planned_ns: u64, actual_ns: u64) {
+        self.cycles += 1;
+        self.cycle_planned_ns += planned_ns;
+        self.cycle_actual_ns += actual_ns;
+    }
+
+    pub(super) fn latency(&self) -> Option<&LatencyHistogram> {
+        self.latency.as_deref().filter(|latency| !latency.is_empty())
+    }
+
+    /// Whether no operation vanished.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.started == self.completed + self.failed + self.unfinished
+    }
+
+    fn clear(&mut self) {
+        let latency = self.latency.take().map(|mut latency| {
+            if !latency.is_empty() {
+                latency.clear();
+            }
+            latency
+        });
+        *self = SessionTally { latency, ..SessionTally::default() };
+    }
+
+    fn merge(&mut self, other: &SessionTally) {
+        self.started += other.started;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.unfinished += other.unfinished;
+        self.bounds.add(other.bounds);
+        self.cycles += other.cycles;
+        self.cycle_planned_ns += other.cycle_planned_ns;
+        self.cycle_actual_ns += other.cycle_actual_ns;
+        if let Some(latency) = other.latency() {
+            self.latency.get_or_insert_default().merge(latency);
+        }
     }
 }
 
@@ -118,20 +317,27 @@ pub(super) struct Tallies {
     /// Made ready outside of the hot path.
     #[expect(clippy::vec_box, reason = "tallies travel as boxes; unboxing would copy two megabytes")]
     spare: Vec<Box<Tally>>,
+    operations_count: usize,
 }
 
 impl Tallies {
-    pub(super) fn new(phases: usize, is_open: bool) -> Tallies {
+    pub(super) fn new(phases: usize, is_open: bool, operations_count: usize) -> Tallies {
         let kinds = if is_open { OPEN_KINDS } else { CLOSED_KINDS };
-        let ready = || Box::new(Tally { latency: LatencySet::with_memory(kinds), ..Tally::default() });
-        Tallies { by_phase: (0..phases).map(|_| None).collect(), spare: (0..2).map(|_| ready()).collect() }
+        let ready = || {
+            let mut tally = empty(operations_count);
+            tally.latency = LatencySet::with_memory(kinds);
+            tally
+        };
+        let spare = (0..2).map(|_| ready()).collect();
+        Tallies { by_phase: (0..phases).map(|_| None).collect(), spare, operations_count }
     }
 
     /// The tally of a phase.
     #[inline]
     pub(super) fn of(&mut self, phase: u32) -> &mut Tally {
-        let spare = &mut self.spare;
-        self.by_phase[phase as usize].get_or_insert_with(|| spare.pop().unwrap_or_default())
+        let Tallies { by_phase, spare, operations_count } = self;
+        by_phase[phase as usize]
+            .get_or_insert_with(|| spare.pop().unwrap_or_else(|| empty(*operations_count)))
     }
 
     /// Hands over all tallies that something was counted in, and takes up spares.
@@ -146,6 +352,11 @@ impl Tallies {
     pub(super) fn add_spare(&mut self, tally: Box<Tally>) {
         self.spare.push(tally);
     }
+}
+
+fn empty(operations_count: usize) -> Box<Tally> {
+    let operations = vec![OperationTally::default(); operations_count];
+    Box::new(Tally { operations, ..Tally::default() })
 }
 
 /// A tally with the phase that it is of.

@@ -20,6 +20,7 @@
 //! | 101 without having asked for an upgrade | `protocol` |
 //! | bytes after the response | `desync` |
 
+pub(crate) mod body;
 mod chunked;
 mod head;
 pub mod limits;

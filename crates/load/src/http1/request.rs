@@ -23,16 +23,32 @@ impl RequestBytes {
     /// # Errors
     /// A method, path or field that would not be one line of valid HTTP.
     pub fn new(plan: &LoadPlan) -> Result<RequestBytes, LoadError> {
-        check(&plan.request, &plan.target)?;
+        RequestBytes::of(&plan.request, &plan.target, &plan.target.path)
+    }
+
+    /// A request to another path of a server.
+    ///
+    /// # Errors
+    /// As [`RequestBytes::new`].
+    pub fn of(request: &RequestSpec, target: &Target, path: &str) -> Result<RequestBytes, LoadError> {
+        let place = Place { host: &target.host, path };
+        check(request, place)?;
         Ok(RequestBytes {
-            keep: encode(&plan.request, &plan.target, ""),
-            last: encode(&plan.request, &plan.target, "Connection: close\r\n"),
-            is_head: plan.request.method == "HEAD",
+            keep: encode(request, place, ""),
+            last: encode(request, place, "Connection: close\r\n"),
+            is_head: request.method == "HEAD",
         })
     }
 }
 
-fn encode(request: &RequestSpec, target: &Target, connection: &str) -> Box<[u8]> {
+/// Where a request goes.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    host: &'a str,
+    path: &'a str,
+}
+
+fn encode(request: &RequestSpec, target: Place<'_>, connection: &str) -> Box<[u8]> {
     let has = |name: &str| request.headers.iter().any(|field| field.name.eq_ignore_ascii_case(name));
     let mut bytes = format!("{} {} HTTP/1.1\r\n", request.method, target.path).into_bytes();
     if !has("host") {
@@ -54,14 +70,14 @@ fn encode(request: &RequestSpec, target: &Target, connection: &str) -> Box<[u8]>
     bytes.into_boxed_slice()
 }
 
-fn check(request: &RequestSpec, target: &Target) -> Result<(), LoadError> {
+fn check(request: &RequestSpec, target: Place<'_>) -> Result<(), LoadError> {
     let is_token = |text: &str| !text.is_empty() && text.bytes().all(super::head::is_token_byte);
     let is_line = |text: &str| text.bytes().all(|byte| byte >= 0x20 && byte != 0x7f || byte == b'\t');
     let is_word = |text: &str| text.bytes().all(|byte| byte > 0x20 && byte != 0x7f);
     if !is_token(&request.method) {
         return Err(LoadError::plan(format!("the method '{}' is not a word", request.method.escape_debug())));
     }
-    if !target.path.starts_with('/') || !is_word(&target.path) || !is_word(&target.host) {
+    if !target.path.starts_with('/') || !is_word(target.path) || !is_word(target.host) {
         return Err(LoadError::plan("host and path may not contain blanks or control characters"));
     }
     for field in &request.headers {
@@ -81,15 +97,10 @@ fn check(request: &RequestSpec, target: &Target) -> Result<(), LoadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sysdyno_record::plan::{Endpoint, HeaderField};
+    use sysdyno_record::plan::HeaderField;
 
-    fn target() -> Target {
-        Target {
-            url: "http://h:1/x".into(),
-            endpoint: Endpoint::Unix("/s".into()),
-            host: "h:1".into(),
-            path: "/x".into(),
-        }
+    fn target() -> Place<'static> {
+        Place { host: "h:1", path: "/x" }
     }
 
     fn spec(method: &str, name: &str, value: &str, body: &[u8]) -> RequestSpec {
@@ -99,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_request_is_what_a_server_expects() {
-        let bytes = encode(&spec("POST", "X-A", "b", b"hi"), &target(), "Connection: close\r\n");
+        let bytes = encode(&spec("POST", "X-A", "b", b"hi"), target(), "Connection: close\r\n");
         let text = String::from_utf8(bytes.into_vec()).expect("ascii");
         assert!(text.starts_with("POST /x HTTP/1.1\r\nHost: h:1\r\nUser-Agent: sysdyno/"));
         assert!(text.ends_with("X-A: b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"));
@@ -107,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_line_break_cannot_be_smuggled_in() {
-        assert!(check(&spec("GET", "X-A", "b", b""), &target()).is_ok());
+        assert!(check(&spec("GET", "X-A", "b", b""), target()).is_ok());
         for (method, name, value) in [
             ("GET /", "X", "b"),
             ("GET", "X Y", "b"),
@@ -115,7 +126,7 @@ mod tests {
             ("GET", "Content-Length", "5"),
             ("", "X", "b"),
         ] {
-            assert!(check(&spec(method, name, value, b""), &target()).is_err(), "{method} {name} {value}");
+            assert!(check(&spec(method, name, value, b""), target()).is_err(), "{method} {name} {value}");
         }
     }
 }

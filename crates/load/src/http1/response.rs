@@ -8,35 +8,42 @@
 //!    ▲  └─ 1xx ─┘          (HEAD, 204, 304: done at once)
 //! ```
 
+use super::body::Body;
 use super::chunked::{Chunked, Step};
 use super::head::{self, Framing, Head};
 use super::limits::MAX_INTERIM_COUNT;
 use memchr::memmem::Finder;
 use sysdyno_record::load::{FailureClass, LearntBody};
 use sysdyno_record::plan::{LoadPlan, Validators};
+use sysdyno_record::units::Bytes;
 
 /// What every response of a load is held against, compiled once.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    validators: Validators,
-    finder: Option<Finder<'static>>,
-    max_body_bytes: u64,
-    is_head_request: bool,
+    pub(crate) validators: Validators,
+    pub(crate) finder: Option<Finder<'static>>,
+    pub(crate) max_body_bytes: u64,
+    pub(crate) is_head_request: bool,
 }
 
 impl Rules {
     /// The rules of a plan.
     pub fn new(plan: &LoadPlan) -> Rules {
-        let needle = plan.validators.body_contains.as_ref().filter(|text| !text.is_empty());
+        Rules::of(&plan.validators, plan.max_body, plan.request.method == "HEAD")
+    }
+
+    /// Rules of one kind of request; `is_head_request`: its responses have no body, whatever their heads say.
+    pub fn of(validators: &Validators, max_body: Bytes, is_head_request: bool) -> Rules {
+        let needle = validators.body_contains.as_ref().filter(|text| !text.is_empty());
         Rules {
-            validators: plan.validators.clone(),
+            validators: validators.clone(),
             finder: needle.map(|text| Finder::new(text.as_bytes()).into_owned()),
-            max_body_bytes: plan.max_body.0,
-            is_head_request: plan.request.method == "HEAD",
+            max_body_bytes: max_body.0,
+            is_head_request,
         }
     }
 
-    fn accepts_status(&self, status: u16) -> bool {
+    pub(crate) fn accepts_status(&self, status: u16) -> bool {
         let listed = &self.validators.statuses;
         if listed.is_empty() { (200..400).contains(&status) } else { listed.contains(&status) }
     }
@@ -83,11 +90,7 @@ pub struct ResponseParser {
     gathered: Vec<u8>,
     interim_count: u32,
     has_bytes: bool,
-    body_bytes: u64,
-    checksum: crc32fast::Hasher,
-    has_needle: bool,
-    /// The last bytes of the body, one fewer than the needle has.
-    tail: Vec<u8>,
+    body: Body,
 }
 
 impl Default for ResponseParser {
@@ -98,10 +101,7 @@ impl Default for ResponseParser {
             gathered: Vec::new(),
             interim_count: 0,
             has_bytes: false,
-            body_bytes: 0,
-            checksum: crc32fast::Hasher::new(),
-            has_needle: false,
-            tail: Vec::new(),
+            body: Body::default(),
         }
     }
 }
@@ -114,10 +114,7 @@ impl ResponseParser {
         self.gathered.clear();
         self.interim_count = 0;
         self.has_bytes = false;
-        self.body_bytes = 0;
-        self.checksum.reset();
-        self.has_needle = false;
-        self.tail.clear();
+        self.body.reset();
     }
 
     /// Whether a byte of the response has arrived.
@@ -238,53 +235,13 @@ impl ResponseParser {
     }
 
     fn take_body(&mut self, data: &[u8], rules: &Rules) -> Result<(), FailureClass> {
-        self.body_bytes += data.len() as u64;
-        if self.body_bytes > rules.max_body_bytes {
-            return Err(FailureClass::BodyLimit);
-        }
-        if rules.validators.same_body {
-            self.checksum.update(data);
-        }
-        if let Some(finder) = rules.finder.as_ref().filter(|_| !self.has_needle) {
-            self.search(data, finder);
-        }
-        Ok(())
-    }
-
-    /// Looks for the needle in the data and across the seam with what came before.
-    fn search(&mut self, data: &[u8], finder: &Finder<'_>) {
-        let overlap = finder.needle().len() - 1;
-        self.tail.extend_from_slice(&data[..data.len().min(overlap)]);
-        self.has_needle = finder.find(&self.tail).is_some() || finder.find(data).is_some();
-        if data.len() >= overlap {
-            self.tail.clear();
-            self.tail.extend_from_slice(&data[data.len() - overlap..]);
-        } else {
-            let excess = self.tail.len().saturating_sub(overlap);
-            self.tail.drain(..excess);
-        }
+        self.body.take(data, rules)
     }
 
     fn finish(&mut self, rules: &Rules) -> Progress {
         let Some(head) = self.head else { return Progress::Failed(FailureClass::Protocol) };
-        let wanted_bytes = rules.validators.body_bytes;
-        let objection = if !rules.accepts_status(head.status) {
-            Some(FailureClass::Status)
-        } else if !head.has_expected {
-            Some(FailureClass::WrongHeader)
-        } else if wanted_bytes.is_some_and(|wanted| wanted != self.body_bytes) {
-            Some(FailureClass::WrongLength)
-        } else if rules.finder.is_some() && !self.has_needle {
-            Some(FailureClass::WrongBody)
-        } else {
-            None
-        };
-        Progress::Done(Response {
-            status: head.status,
-            keep_alive: head.keep_alive && !matches!(self.state, State::Close),
-            body: LearntBody { crc32: self.checksum.clone().finalize(), body_bytes: self.body_bytes },
-            objection,
-        })
+        let keep_alive = head.keep_alive && !matches!(self.state, State::Close);
+        Progress::Done(Response { keep_alive, ..self.body.judge(head.status, head.has_expected, rules) })
     }
 }
 

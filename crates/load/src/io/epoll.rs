@@ -8,6 +8,8 @@
 
 use super::{Completion, Io, Message, NO_CONGESTION_CONTROL, Route, Send, Slot, Submitted, TICK};
 use crate::error::LoadError;
+use crate::origin::{Ends, header};
+use crate::sys::bind::bind_address;
 use crate::sys::epoll::{self as sys, Event};
 use crate::sys::stamp;
 use rustix::buffer::spare_capacity;
@@ -54,6 +56,48 @@ struct Socket {
     generation: u32,
     is_connecting: bool,
     is_send_partial: bool,
+    /// Bytes of the engine's own making that are not all in the socket, and how many of them are.
+    outgoing: Vec<u8>,
+    outgoing_sent: usize,
+}
+
+impl Socket {
+    /// Sends what is left of the outgoing bytes.
+    fn flush(&mut self) -> Send {
+        let Some(fd) = &self.fd else { return Send::Failed(Errno::NOTCONN) };
+        while self.outgoing_sent < self.outgoing.len() {
+            let rest = &self.outgoing[self.outgoing_sent..];
+            match net::send(fd, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(length) => self.outgoing_sent += length,
+                Err(Errno::AGAIN) => {
+                    self.is_send_partial = true;
+                    return Send::Pending;
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return Send::Failed(errno),
+            }
+        }
+        self.drop_outgoing();
+        Send::Complete
+    }
+
+    fn drop_outgoing(&mut self) {
+        self.outgoing.clear();
+        self.outgoing_sent = 0;
+    }
+
+    /// There is room again for the rest of a send.
+    fn send_on(&mut self) -> Option<Completion> {
+        self.is_send_partial = false;
+        if self.outgoing.is_empty() {
+            return Some(Completion::Writable);
+        }
+        match self.flush() {
+            Send::Complete => Some(Completion::Sent),
+            Send::Failed(errno) => Some(Completion::Failed(errno)),
+            Send::Partial(_) | Send::Pending | Send::Refused(_) => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -66,7 +110,13 @@ struct Current {
 impl Epoll {
     fn open(&mut self, slot: Slot) -> Result<Submitted, Errno> {
         let fd = make_socket(&self.route)?;
+        if let Some(source) = self.route.origin.source(slot) {
+            bind_address(fd.as_fd(), source)?;
+        }
         let is_connecting = start_connecting(&fd, &self.route.endpoint)?;
+        if !is_connecting {
+            greet(&fd, &self.route)?;
+        }
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
         let data = EventData::new_u64(u64::from(socket.generation) << 32 | u64::from(slot));
@@ -75,6 +125,7 @@ impl Epoll {
         socket.fd = Some(fd);
         socket.is_connecting = is_connecting;
         socket.is_send_partial = false;
+        socket.drop_outgoing();
         Ok(if is_connecting { Submitted::Pending } else { Submitted::Complete })
     }
 
@@ -148,12 +199,11 @@ impl Epoll {
             }
             socket.is_connecting = false;
             self.current.flags -= EventFlags::OUT;
-            return Some(Completion::Connected);
+            return Some(greet(fd, &self.route).map_or_else(Completion::Failed, |()| Completion::Connected));
         }
         if socket.is_send_partial && flags.contains(EventFlags::OUT) {
-            socket.is_send_partial = false;
             self.current.flags -= EventFlags::OUT;
-            return Some(Completion::Writable);
+            return socket.send_on();
         }
         if !flags.intersects(readable) {
             self.current.flags = EventFlags::empty();
@@ -218,7 +268,7 @@ impl Io for Epoll {
 
     #[inline]
     fn send(&mut self, slot: Slot, message: Message, offset: usize) -> Send {
-        let bytes = &self.route.messages[message as usize];
+        let bytes = &self.route.messages[message.position()];
         let socket = &mut self.sockets[slot as usize];
         let Some(fd) = &socket.fd else { return Send::Failed(Errno::NOTCONN) };
         let mut sent = offset;
@@ -236,8 +286,22 @@ impl Io for Epoll {
         Send::Complete
     }
 
+    #[inline]
+    fn outgoing(&mut self, slot: Slot) -> &mut Vec<u8> {
+        &mut self.sockets[slot as usize].outgoing
+    }
+
+    #[inline]
+    fn flush(&mut self, slot: Slot) -> Send {
+        let socket = &mut self.sockets[slot as usize];
+        // Bytes that wait for room are sent when there is some.
+        if socket.is_send_partial { Send::Pending } else { socket.flush() }
+    }
+
     fn close(&mut self, slot: Slot) {
-        self.sockets[slot as usize].fd = None;
+        let socket = &mut self.sockets[slot as usize];
+        socket.fd = None;
+        socket.drop_outgoing();
     }
 
     fn wait(&mut self, timeout: Duration, _: u32) {
@@ -308,6 +372,18 @@ fn make_socket(route: &Route) -> Result<OwnedFd, Errno> {
         stamp::enable(fd.as_fd())?;
     }
     Ok(fd)
+}
+
+/// Says who the client is on a fresh connection, which has room for it.
+fn greet(fd: &OwnedFd, route: &Route) -> Result<(), Errno> {
+    let Some(version) = route.origin.proxy_protocol else { return Ok(()) };
+    let ends = match &route.endpoint {
+        Endpoint::Tcp(server) => Some(Ends { client: net::getsockname(fd)?.try_into()?, server: *server }),
+        Endpoint::Unix(_) => None,
+    };
+    let header = header(version, ends);
+    let sent = net::send(fd, &header, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?;
+    if sent == header.len() { Ok(()) } else { Err(Errno::NOBUFS) }
 }
 
 /// Begins to connect; whether that goes on after the call.

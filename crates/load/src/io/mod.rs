@@ -6,6 +6,10 @@
 //!
 //! Receiving is armed once per connection and lasts until the connection is closed. The bytes of a
 //! [`Completion::Received`] lie in a buffer of the back end that is valid until the next call of [`Io::complete`].
+//!
+//! Two ways of sending: [`Io::send`] takes one of the messages that were made before the load, which costs no copy;
+//! [`Io::outgoing`] and [`Io::flush`] take bytes that were made for this one request. A connection uses one of the two
+//! at a time.
 
 mod epoll;
 mod uring;
@@ -14,9 +18,15 @@ pub(crate) use epoll::Epoll;
 pub(crate) use uring::Uring;
 
 use crate::error::LoadError;
-
+use crate::http1::response::Response;
+use crate::http2;
+use crate::origin::Origin;
+use crate::tls;
+use crate::workload::Kind;
 use rustix::io::Errno;
+use std::sync::Arc;
 use std::time::Duration;
+use sysdyno_record::load::FailureClass;
 use sysdyno_record::plan::Endpoint;
 
 /// Period of the one timer that every wait has in common, so that the usual wait need not set a timer and clear it
@@ -34,18 +44,31 @@ pub(crate) type Slot = u32;
 pub(crate) struct Route {
     /// The server.
     pub endpoint: Endpoint,
-    /// The request that keeps the connection, and the one that is the last on it.
-    pub messages: [Box<[u8]>; 2],
+    /// Of each kind of request the form that keeps the connection, and the one that is the last on it; see [`Message`].
+    pub messages: Arc<[Box<[u8]>]>,
     /// Whether the first request on a connection is the last one.
     pub is_single: bool,
+    /// Whether what is sent is made up request by request instead, of any length.
+    pub is_made_up: bool,
     /// Whether the kernel's instants of arrival are wanted.
     pub stamps: bool,
+    /// Where connections come from.
+    pub origin: Origin,
+    /// HTTP/2; `None` for what the messages say.
+    pub http2: Option<http2::Settings>,
+    /// TLS on top of the socket; `None` for none.
+    pub tls: Option<Arc<tls::Settings>>,
 }
 
 /// A request that fits into one segment needs no care about delayed small segments. Unit: bytes.
 const SMALL_MESSAGE_BYTES: usize = 1400;
 
 impl Route {
+    /// The route of the thread whose first connection has this number in the load.
+    pub(crate) fn from(&self, first: u64) -> Route {
+        Route { origin: self.origin.from(first), ..self.clone() }
+    }
+
     /// Whether Nagle's algorithm could hold back the end of a request.
     ///
     /// One request is in flight on a connection, and the response acknowledges it; so the rule that a small segment
@@ -61,17 +84,25 @@ impl Route {
     }
 
     fn is_small(&self) -> bool {
-        self.messages.iter().all(|bytes| bytes.len() <= SMALL_MESSAGE_BYTES)
+        !self.is_made_up && self.messages.iter().all(|bytes| bytes.len() <= SMALL_MESSAGE_BYTES)
     }
 }
 
-/// One of the messages of a [`Route`].
+/// One of the messages of a [`Route`], by its position there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Message {
-    /// Sent while more requests follow on the connection.
-    Keep,
-    /// Sent as the last one.
-    Last,
+pub(crate) struct Message(u32);
+
+impl Message {
+    /// The message of a kind of request; `is_last`: no other follows on the connection.
+    #[inline]
+    pub(crate) fn new(kind: Kind, is_last: bool) -> Message {
+        Message(2 * kind + u32::from(is_last))
+    }
+
+    #[inline]
+    pub(crate) fn position(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// What became of a submission.
@@ -81,6 +112,10 @@ pub(crate) enum Submitted {
     Complete,
     /// Under way, a completion will follow.
     Pending,
+    /// As far as [`Completion::Reached`].
+    Reached,
+    /// As [`Completion::Joined`].
+    Joined,
     /// Refused, nothing will be reported.
     Failed(Errno),
 }
@@ -90,6 +125,16 @@ pub(crate) enum Submitted {
 pub(crate) enum Completion {
     /// The connection is established.
     Connected,
+    /// The transport of the connection is established; a handshake goes on.
+    Reached,
+    /// The handshake is over, and with it the connection established.
+    Secured(Handshake),
+    /// A connection that was established for another slot can be used.
+    Joined,
+    /// The head of the response is there, with this status; told by those that read responses themselves.
+    Began(u16),
+    /// The response is complete; so many bytes were of it.
+    Responded(Response, u64),
     /// There is room for the rest of a send that was [`Send::Partial`].
     Writable,
     /// All bytes of a send that was [`Send::Pending`] are in the socket.
@@ -98,10 +143,23 @@ pub(crate) enum Completion {
     Received(usize),
     /// The peer closed its side.
     Ended,
+    /// The peer closed its side in a way that says nothing about whether all has come.
+    Cut,
     /// The connection is broken.
     Failed(Errno),
+    /// What is spoken below the requests went wrong; the connection cannot be used any more.
+    Refused(FailureClass),
     /// A send that was called complete found the connection broken, and none of its bytes went out.
     SendFailed(Errno),
+}
+
+/// How a connection was secured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handshake {
+    /// From nothing.
+    Full,
+    /// From an earlier session.
+    Resumed,
 }
 
 /// A back end.
@@ -120,6 +178,14 @@ pub(crate) trait Io: Sized {
 
     /// Sends `message` from `offset` on.
     fn send(&mut self, slot: Slot, message: Message, offset: usize) -> Send;
+
+    /// The bytes that are to be sent on `slot` with the next [`Io::flush`]; what is put into it goes behind those that are
+    /// under way. Empty after [`Io::connect`].
+    fn outgoing(&mut self, slot: Slot) -> &mut Vec<u8>;
+
+    /// Sends what was put into [`Io::outgoing`]: [`Send::Complete`] if all of it is in the socket, [`Send::Pending`] if
+    /// [`Completion::Sent`] will say so; never [`Send::Partial`].
+    fn flush(&mut self, slot: Slot) -> Send;
 
     /// Closes the socket of `slot`; nothing more is reported for it.
     fn close(&mut self, slot: Slot);
@@ -148,6 +214,8 @@ pub(crate) enum Send {
     /// So many bytes are, counted from the start of the request; the engine sends the rest after
     /// [`Completion::Writable`].
     Partial(usize),
+    /// It cannot be sent, for a reason that is the server's.
+    Refused(FailureClass),
     /// None may be yet, and all will be with [`Completion::Sent`].
     Pending,
     /// The connection is broken.

@@ -6,6 +6,9 @@
 //! that the engine takes for "sent" is early by the few microseconds that the sends before it in the batch take, and
 //! never late: a service time can be too long by them, not too short.
 //!
+//! Bytes that were made for one request are handed over to the ring as a whole and come back when they are sent. What is
+//! put into [`Io::outgoing`] meanwhile goes out in one piece after them.
+//!
 //! What completes for a socket that has been closed is told by the generation in its tag, and dropped.
 
 use super::{Completion, Io, Message, NO_CONGESTION_CONTROL, Route, Send, Slot, Submitted, TICK};
@@ -28,6 +31,7 @@ const NEVER_BLOCKING_BYTES: usize = 8 * 1024;
 pub(crate) struct Uring {
     ring: Ring,
     sockets: Vec<Socket>,
+    outgoing: Vec<Outgoing>,
     is_single: bool,
     options: Options,
     can_block: bool,
@@ -51,6 +55,16 @@ struct Socket {
     generation: u32,
     phase: Phase,
     is_armed: bool,
+}
+
+/// Bytes of the engine's own making, beside the one piece that the ring may hold.
+#[derive(Clone, Debug, Default)]
+struct Outgoing {
+    /// What goes out with the next flush, or when the piece that is under way is sent.
+    queued: Vec<u8>,
+    /// The memory of the last piece.
+    spare: Vec<u8>,
+    is_under_way: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,15 +93,17 @@ enum Operation {
     Receive,
     Close,
     Tick,
+    Flush,
 }
 
-const OPERATIONS: [Operation; 6] = [
+const OPERATIONS: [Operation; 7] = [
     Operation::Open,
     Operation::Connect,
     Operation::Send,
     Operation::Receive,
     Operation::Close,
     Operation::Tick,
+    Operation::Flush,
 ];
 
 const GENERATION_MASK: u32 = (1 << 28) - 1;
@@ -135,6 +151,12 @@ impl Uring {
             self.ticks = if completed.has_more { Ticks::Coming } else { Ticks::Asked };
             return None;
         }
+        if operation == Operation::Flush {
+            // The memory of a piece comes back whoever was to hear of it.
+            let piece = self.ring.take_back(slot, completed.tag)?;
+            let is_current = self.sockets[slot as usize].generation == generation;
+            return is_current.then(|| self.translate_flush(slot, completed.result, piece))?;
+        }
         if self.sockets[slot as usize].generation != generation {
             return None;
         }
@@ -148,7 +170,7 @@ impl Uring {
             }),
             Operation::Connect => Some(self.translate_connect(slot, failure)),
             Operation::Send => Some(self.translate_send(completed.result, failure)),
-            Operation::Close | Operation::Tick => None,
+            Operation::Close | Operation::Tick | Operation::Flush => None,
         };
         completion.map(|completion| (slot, completion))
     }
@@ -169,6 +191,21 @@ impl Uring {
             None if self.can_block && sent_bytes > 0 => Completion::Sent,
             None => Completion::SendFailed(Errno::CONNRESET),
         }
+    }
+
+    /// A piece was sent: what was queued meanwhile is next.
+    fn translate_flush(&mut self, slot: Slot, sent: i32, mut piece: Vec<u8>) -> Option<(Slot, Completion)> {
+        let is_whole = usize::try_from(sent).is_ok_and(|sent| sent == piece.len());
+        let outgoing = &mut self.outgoing[slot as usize];
+        outgoing.is_under_way = false;
+        piece.clear();
+        outgoing.spare = piece;
+        if !is_whole {
+            let errno = ring::errno(sent).unwrap_or(Errno::CONNRESET);
+            return Some((slot, Completion::SendFailed(errno)));
+        }
+        let is_all = self.flush(slot) == Send::Complete;
+        is_all.then_some((slot, Completion::Sent))
     }
 
     #[inline]
@@ -215,6 +252,10 @@ impl Io for Uring {
         let Endpoint::Tcp(address) = route.endpoint else {
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, "it is used for TCP only")));
         };
+        if route.origin.is_needed() {
+            let cause = "source addresses and PROXY headers are left to epoll";
+            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, cause)));
+        }
         let ring = match Ring::new(slots as u32, address, route.messages.to_vec().into_boxed_slice()) {
             Ok(ring) => ring,
             Err(error) => return Err(failed(error)),
@@ -233,6 +274,7 @@ impl Io for Uring {
         Ok(Uring {
             ring,
             sockets: vec![Socket::default(); slots],
+            outgoing: vec![Outgoing::default(); slots],
             is_single: route.is_single,
             options,
             can_block: route.messages.iter().any(|bytes| bytes.len() > NEVER_BLOCKING_BYTES),
@@ -263,10 +305,10 @@ impl Io for Uring {
     fn send(&mut self, slot: Slot, message: Message, offset: usize) -> Send {
         let tag = tag(Operation::Send, slot, self.sockets[slot as usize].generation);
         if self.can_block {
-            self.ring.send_and_tell(slot, tag, message as usize, offset);
+            self.ring.send_and_tell(slot, tag, message.position(), offset);
             return Send::Pending;
         }
-        self.ring.send(slot, tag, message as usize, offset);
+        self.ring.send(slot, tag, message.position(), offset);
         self.queued_sends += 1;
         if self.queued_sends == SEND_BATCH_COUNT {
             self.ring.submit();
@@ -275,7 +317,35 @@ impl Io for Uring {
         Send::Complete
     }
 
+    #[inline]
+    fn outgoing(&mut self, slot: Slot) -> &mut Vec<u8> {
+        &mut self.outgoing[slot as usize].queued
+    }
+
+    fn flush(&mut self, slot: Slot) -> Send {
+        let outgoing = &mut self.outgoing[slot as usize];
+        if outgoing.is_under_way {
+            return Send::Pending;
+        }
+        if outgoing.queued.is_empty() {
+            return Send::Complete;
+        }
+        outgoing.is_under_way = true;
+        let piece = std::mem::replace(&mut outgoing.queued, std::mem::take(&mut outgoing.spare));
+        let tag = tag(Operation::Flush, slot, self.sockets[slot as usize].generation);
+        self.ring.send_piece(slot, tag, piece);
+        self.queued_sends += 1;
+        if self.queued_sends == SEND_BATCH_COUNT {
+            self.ring.submit();
+            self.queued_sends = 0;
+        }
+        Send::Pending
+    }
+
     fn close(&mut self, slot: Slot) {
+        let outgoing = &mut self.outgoing[slot as usize];
+        outgoing.queued.clear();
+        let is_sending = std::mem::take(&mut outgoing.is_under_way);
         let socket = &mut self.sockets[slot as usize];
         if socket.phase == Phase::Closed {
             return;
@@ -284,7 +354,7 @@ impl Io for Uring {
         *socket = Socket { generation: next(generation), ..Socket::default() };
         let receive = tag(Operation::Receive, slot, generation);
         let tag = tag(Operation::Close, slot, generation);
-        if self.can_block || phase == Phase::Connecting {
+        if self.can_block || is_sending || phase == Phase::Connecting {
             self.ring.cancel_all(slot, tag);
         } else if is_armed {
             self.ring.cancel(receive, tag);

@@ -82,6 +82,10 @@ impl ProbeJob {
     pub fn beside(load: &LoadPlan, trial: u32) -> Result<Option<ProbeJob>, LoadError> {
         let Some(plan) = load.probe else { return Ok(None) };
         let way = match (plan.kind, &load.target.endpoint) {
+            (ProbeKind::Http, _) if !load.wire.is_plain() => {
+                let cause = "it does not speak plain HTTP/1.1\nhint: probe it with --probe tcp".into();
+                return Err(LoadError::Probe { target: load.target.url.clone(), cause });
+            }
             (ProbeKind::Http, _) => Way::Http(Box::new(load.clone())),
             (ProbeKind::Tcp, Endpoint::Tcp(address)) => Way::Tcp(ProbeAddress::of(*address)),
             (ProbeKind::Icmp, Endpoint::Tcp(address)) => Way::Icmp(ProbeAddress::of(*address)),

@@ -66,6 +66,9 @@ fn http(address: SocketAddr, count: u64) -> ProbeJob {
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,
         stamps: StampChoice::Kernel,
+        origin: Default::default(),
+        workload: Default::default(),
+        wire: Default::default(),
         fail_if: Vec::new(),
         probe: None,
     };

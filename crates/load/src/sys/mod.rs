@@ -1,6 +1,7 @@
 //! The system calls that no safe library offers as they are needed, each behind a function that is safe to call.
 #![allow(unsafe_code)]
 
+pub(crate) mod bind;
 mod buffers;
 pub(crate) mod epoll;
 pub(crate) mod ring;

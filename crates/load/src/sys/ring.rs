@@ -77,6 +77,16 @@ struct Lent {
     /// The period of the ticks.
     period: Box<Timespec>,
     buffers: Buffers,
+    /// The piece that is being sent on each socket.
+    pieces: Vec<Option<Piece>>,
+    /// Pieces of sockets that were closed before their end was known.
+    late_pieces: Vec<Piece>,
+}
+
+/// Bytes that are being sent, and the tag of their send.
+struct Piece {
+    tag: u64,
+    bytes: Vec<u8>,
 }
 
 /// The numbers of the steps that open a connection.
@@ -147,7 +157,16 @@ impl Ring {
         header.msg_controllen = stamp::CONTROL_BYTES as _;
         Ok(Ring {
             uring,
-            lent: Some(Lent { messages, address, one: Box::new(1), header, period: Box::default(), buffers }),
+            lent: Some(Lent {
+                messages,
+                address,
+                one: Box::new(1),
+                header,
+                period: Box::default(),
+                buffers,
+                pieces: (0..slots).map(|_| None).collect(),
+                late_pieces: Vec::new(),
+            }),
         })
     }
 
@@ -199,6 +218,28 @@ impl Ring {
     pub(crate) fn send_and_tell(&mut self, slot: u32, tag: u64, message: usize, offset: usize) {
         let send = self.send_entry(slot, message, offset);
         self.push(send.user_data(tag));
+    }
+
+    /// Sends bytes that the ring holds until [`Ring::take_back`]. Completes when all of them are in the socket, or fails.
+    pub(crate) fn send_piece(&mut self, slot: u32, tag: u64, bytes: Vec<u8>) {
+        let send =
+            opcode::Send::new(Fixed(slot), bytes.as_ptr(), bytes.len() as u32).flags(SEND_FLAGS).build();
+        let lent = self.lent.as_mut().expect("lent until the ring is dropped");
+        // Moving a vector does not move its bytes.
+        let earlier = lent.pieces[slot as usize].replace(Piece { tag, bytes });
+        lent.late_pieces.extend(earlier);
+        self.push(send.user_data(tag));
+    }
+
+    /// Takes back the bytes of a send that has completed; `None` if there was none with this tag.
+    pub(crate) fn take_back(&mut self, slot: u32, tag: u64) -> Option<Vec<u8>> {
+        let lent = self.lent.as_mut().expect("lent until the ring is dropped");
+        let piece = &mut lent.pieces[slot as usize];
+        if piece.as_ref().is_some_and(|piece| piece.tag == tag) {
+            return piece.take().map(|piece| piece.bytes);
+        }
+        let late = lent.late_pieces.iter().position(|piece| piece.tag == tag)?;
+        Some(lent.late_pieces.swap_remove(late).bytes)
     }
 
     #[inline]
@@ -370,6 +411,7 @@ impl Drop for Ring {
             // Something may still be under way: its memory is given up rather than freed.
             lent.buffers.leak();
             std::mem::forget((lent.messages, lent.address, lent.one, lent.header, lent.period));
+            std::mem::forget((lent.pieces, lent.late_pieces));
         }
     }
 }

@@ -24,10 +24,23 @@ pub fn is_home(endpoint: &Endpoint) -> bool {
     }
 }
 
+/// Whether a URL names a memcached server.
+pub fn is_memcached(url: &str) -> bool {
+    url.starts_with("memcached:")
+}
+
+/// Whom the certificate of an `https` URL must name; `None` if it is none.
+pub fn tls_name(url: &str) -> Option<String> {
+    match url::parse(url) {
+        Ok(Url::Http { host, is_tls: true, .. }) => Some(host),
+        _ => None,
+    }
+}
+
 /// Resolves a URL and checks that it may be loaded.
 ///
-/// `http://HOST[:PORT]/PATH` goes over TCP, `unix:SOCKET` and `unix:SOCKET:/PATH` to a Unix socket. A URL without a
-/// scheme is taken for `http`.
+/// `http://HOST[:PORT]/PATH` goes over TCP, `unix:SOCKET` and `unix:SOCKET:/PATH` to a Unix socket; likewise
+/// `memcached://HOST[:PORT]` and `memcached:/SOCKET`. `https` has TLS on top of TCP. A URL without a scheme is taken for `http`.
 ///
 /// # Errors
 /// A malformed URL, a name without an address, or an address that is not to be loaded.
@@ -37,15 +50,53 @@ pub fn resolve(text: &str) -> Result<Target, LoadError> {
             let shown = format!("unix:{}", socket.display());
             Ok(Target { url: shown, endpoint: Endpoint::Unix(socket), host: "localhost".into(), path })
         }
-        Url::Http { host, port, path } => {
+        Url::MemcachedUnix { socket } => Ok(Target {
+            url: format!("memcached:{}", socket.display()),
+            endpoint: Endpoint::Unix(socket),
+            host: "localhost".into(),
+            path: "/".into(),
+        }),
+        Url::Memcached { host, port } => {
             let address = resolve_host(&host, port)?;
-            let is_v6 = host.contains(':');
-            let bracketed = if is_v6 { format!("[{host}]") } else { host };
-            let authority = if port == 80 { bracketed } else { format!("{bracketed}:{port}") };
-            let url = format!("http://{authority}{path}");
+            let bracketed = if host.contains(':') { format!("[{host}]") } else { host };
+            let authority = format!("{bracketed}:{port}");
+            Ok(Target {
+                url: format!("memcached://{authority}"),
+                endpoint: Endpoint::Tcp(address),
+                host: authority,
+                path: "/".into(),
+            })
+        }
+        Url::Http { host, port, path, is_tls } => {
+            let address = resolve_host(&host, port)?;
+            let authority = authority(host, port, is_tls);
+            let scheme = if is_tls { "https" } else { "http" };
+            let url = format!("{scheme}://{authority}{path}");
             Ok(Target { url, endpoint: Endpoint::Tcp(address), host: authority, path })
         }
     }
+}
+
+/// The origin (scheme, host and port) and the path of an `http` or `https` URL; nothing is looked up.
+///
+/// # Errors
+/// A malformed URL, or one of a Unix socket.
+pub(crate) fn origin_and_path(text: &str) -> Result<(String, String), LoadError> {
+    match url::parse(text)? {
+        Url::Unix { .. } | Url::Memcached { .. } | Url::MemcachedUnix { .. } => {
+            Err(LoadError::Url { url: text.into(), cause: "it is not of this server" })
+        }
+        Url::Http { host, port, path, is_tls } => {
+            let scheme = if is_tls { "https" } else { "http" };
+            Ok((format!("{scheme}://{}", authority(host, port, is_tls)), path))
+        }
+    }
+}
+
+fn authority(host: String, port: u16, is_tls: bool) -> String {
+    let bracketed = if host.contains(':') { format!("[{host}]") } else { host };
+    let default_port = if is_tls { 443 } else { 80 };
+    if port == default_port { bracketed } else { format!("{bracketed}:{port}") }
 }
 
 fn resolve_host(host: &str, port: u16) -> Result<SocketAddr, LoadError> {
@@ -96,6 +147,18 @@ mod tests {
         assert_eq!((target.host.as_str(), target.path.as_str()), ("127.0.0.1:8080", "/a?b=c"));
         assert_eq!(resolve("127.0.0.1").expect("resolves").url, "http://127.0.0.1/");
         assert_eq!(resolve("http://[::1]:81").expect("resolves").host, "[::1]:81");
+        let cache = resolve("memcached://127.0.0.1").expect("resolves");
+        assert_eq!(cache.endpoint, Endpoint::Tcp("127.0.0.1:11211".parse().expect("address")));
+        let cache = resolve("memcached:/run/m.sock").expect("resolves");
+        assert_eq!(
+            (cache.endpoint, cache.url.as_str()),
+            (Endpoint::Unix("/run/m.sock".into()), "memcached:/run/m.sock")
+        );
+        let secure = resolve("https://127.0.0.1/x").expect("resolves");
+        assert_eq!(secure.endpoint, Endpoint::Tcp("127.0.0.1:443".parse().expect("address")));
+        assert_eq!((secure.host.as_str(), secure.url.as_str()), ("127.0.0.1", "https://127.0.0.1/x"));
+        assert_eq!(tls_name("https://[::1]:8/").as_deref(), Some("::1"));
+        assert_eq!(tls_name("http://a/"), None);
         let unix = resolve("unix:/run/x.sock:/status").expect("resolves");
         assert_eq!((unix.endpoint, unix.path.as_str()), (Endpoint::Unix("/run/x.sock".into()), "/status"));
     }

@@ -9,10 +9,24 @@ pub(super) enum Url {
     Http {
         /// Name or address, without brackets.
         host: String,
-        /// Port, 80 unless given.
+        /// Port, 80 or 443 unless given.
         port: u16,
         /// Path and query.
         path: String,
+        /// Whether it is `https`.
+        is_tls: bool,
+    },
+    /// memcached over TCP.
+    Memcached {
+        /// Name or address, without brackets.
+        host: String,
+        /// Port, 11211 unless given.
+        port: u16,
+    },
+    /// memcached over a Unix socket.
+    MemcachedUnix {
+        /// The socket.
+        socket: PathBuf,
     },
     /// Over a Unix socket.
     Unix {
@@ -25,6 +39,8 @@ pub(super) enum Url {
 
 /// Longest URL that is read. Unit: bytes.
 const MAX_URL_BYTES: usize = 8 * 1024;
+
+const MEMCACHED_PORT: u16 = 11211;
 
 pub(super) fn parse(text: &str) -> Result<Url, LoadError> {
     let failed = |cause| LoadError::Url { url: text.chars().take(200).collect(), cause };
@@ -40,32 +56,45 @@ pub(super) fn parse(text: &str) -> Result<Url, LoadError> {
         let url = Url::Unix { socket: PathBuf::from(socket), path: format!("/{path}") };
         return if is_named { Ok(url) } else { Err(failed("it names no socket")) };
     }
-    let rest = match text.split_once("://") {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
-        Some((scheme, _)) if scheme.eq_ignore_ascii_case("https") => {
-            return Err(failed("https is not supported"));
-        }
-        Some(_) => return Err(failed("only http:// and unix: are supported")),
-        None => text,
+    if let Some(rest) = text.strip_prefix("memcached:") {
+        return parse_memcached(rest)
+            .ok_or_else(|| failed("write memcached://HOST[:PORT] or memcached:/SOCKET"));
+    }
+    let (rest, is_tls) = match text.split_once("://") {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (rest, false),
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (rest, true),
+        Some(_) => return Err(failed("only http://, https://, memcached: and unix: are supported")),
+        None => (text, false),
     };
+    let default_port = if is_tls { 443 } else { 80 };
     let rest = rest.split('#').next().unwrap_or("");
     let at = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(at);
     if authority.contains('@') {
         return Err(failed("user names and passwords in URLs are not accepted; use a header"));
     }
-    let (host, port) = split_authority(authority).ok_or_else(|| failed("host and port cannot be read"))?;
+    let (host, port) =
+        split_authority(authority, default_port).ok_or_else(|| failed("host and port cannot be read"))?;
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-    Ok(Url::Http { host, port, path })
+    Ok(Url::Http { host, port, path, is_tls })
 }
 
-fn split_authority(authority: &str) -> Option<(String, u16)> {
+fn parse_memcached(rest: &str) -> Option<Url> {
+    let Some(authority) = rest.strip_prefix("//") else {
+        return rest.starts_with('/').then(|| Url::MemcachedUnix { socket: PathBuf::from(rest) });
+    };
+    let (host, port) = split_authority(authority.strip_suffix('/').unwrap_or(authority), MEMCACHED_PORT)?;
+    Some(Url::Memcached { host, port })
+}
+
+fn split_authority(authority: &str, default_port: u16) -> Option<(String, u16)> {
+    let default = default_port.to_string();
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (host, after) = rest.split_once(']')?;
         host.parse::<std::net::Ipv6Addr>().ok()?;
-        (host, after.strip_prefix(':').or(after.is_empty().then_some("80"))?)
+        (host, after.strip_prefix(':').or(after.is_empty().then_some(default.as_str()))?)
     } else {
-        authority.split_once(':').unwrap_or((authority, "80"))
+        authority.split_once(':').unwrap_or((authority, &default))
     };
     let is_host = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':');
     let port = port.parse().ok().filter(|port| *port != 0)?;
@@ -79,13 +108,17 @@ mod tests {
     #[test]
     fn what_is_not_a_url_is_refused_with_the_reason() {
         for text in [
-            "https://a/",
+            "https://a:0/",
             "ftp://a/",
             "http://u:p@a/",
             "http:///x",
             "http://a:99999/",
             "http://a:0/",
             "unix:",
+            "memcached:",
+            "memcached:x",
+            "memcached://",
+            "memcached://a/x",
             "a b",
             "[::1",
         ] {

@@ -3,11 +3,12 @@
 use super::listeners::find_listeners;
 use crate::error::ObserveError;
 use crate::roots::Roots;
-use crate::source::{self, pid_stat, read_once};
+use crate::source::{self, pid_io, pid_stat, read_once};
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
+use sysdyno_record::work::IoUsage;
 
 /// Descriptors of one process that are looked at. The listening ones are opened first and have low numbers.
 const MAX_DESCRIPTORS: usize = 100_000;
@@ -34,9 +35,26 @@ pub fn allowed_cpus(pid: u32) -> Option<Vec<u32>> {
     Some(cpus.filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect())
 }
 
+/// What a process has read and written, with the children that it waited for; `None` if it is gone or hidden.
+pub fn process_io(pid: u32) -> Option<IoUsage> {
+    let mut buffer = Vec::new();
+    let text = read_once(&Roots::host().in_proc(&format!("{pid}/io")), &mut buffer).ok()?;
+    pid_io::parse(text).ok()
+}
+
 /// The process that started another one; `None` if that is gone or hidden.
 pub fn parent_pid(pid: u32) -> Option<u32> {
     describe(&Roots::host(), pid, ProcessRole::Target, &mut Vec::new()).ok().map(|kin| kin.parent_pid)
+}
+
+/// CPU time of the children of this process that have ended and were waited for, with theirs. Unit: seconds, in ticks.
+///
+/// `None`: it cannot be read.
+pub fn reaped_cpu_seconds() -> Option<f64> {
+    let mut buffer = Vec::new();
+    let text = read_once(&Roots::host().in_proc("self/stat"), &mut buffer).ok()?;
+    let ticks = pid_stat::parse(text).ok()?.reaped_ticks;
+    Some(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64)
 }
 
 /// All processes of the target: those that hold a listening socket of the endpoint, and their descendants.
@@ -110,7 +128,8 @@ fn describe(roots: &Roots, pid: u32, role: ProcessRole, buffer: &mut Vec<u8>) ->
         return Err(ObserveError::NoProcess { pid, cause: "it has ended".into() });
     }
     let command = String::from_utf8_lossy(stat.command).into_owned();
-    let process = WatchedProcess { pid, start_ticks: stat.start_ticks, command, role };
+    let cpus = if roots.is_host() { allowed_cpus(pid) } else { None };
+    let process = WatchedProcess { pid, start_ticks: stat.start_ticks, command, role, cpus };
     Ok(Kin { process, parent_pid: stat.parent_pid })
 }
 
@@ -149,7 +168,13 @@ mod tests {
     use super::*;
 
     fn kin(pid: u32, parent_pid: u32) -> Kin {
-        let process = WatchedProcess { pid, start_ticks: 1, command: "x".into(), role: ProcessRole::Target };
+        let process = WatchedProcess {
+            pid,
+            start_ticks: 1,
+            command: "x".into(),
+            role: ProcessRole::Target,
+            cpus: None,
+        };
         Kin { process, parent_pid }
     }
 

@@ -30,5 +30,11 @@ pub fn facts(roots: &Roots) -> HostFacts {
     sheet.into_facts()
 }
 
+/// The present value of a sysctl; `None`: this kernel does not have it, or it cannot be read.
+pub fn sysctl(roots: &Roots, name: &str) -> Option<String> {
+    let path = roots.in_proc(&format!("sys/{}", name.replace('.', "/")));
+    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
 #[cfg(test)]
 mod tests;

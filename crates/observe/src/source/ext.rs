@@ -22,6 +22,8 @@ const HAS_64_BITS: u32 = 0x80;
 /// The part of a mode that says what a file is, and what it is for a regular one.
 const FORMAT: u16 = 0xf000;
 const REGULAR: u16 = 0x8000;
+/// State of a file system that was unmounted and in which no error was found.
+const VALID: u16 = 1;
 
 /// Where a file system keeps its journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,12 @@ pub struct Superblock {
     pub journal: Journal,
     /// Features by name, in the order of their bits: compatible, incompatible, read-only compatible.
     pub features: Vec<String>,
+    /// What it is recognised by, as hexadecimal digits with the usual hyphens.
+    pub uuid: String,
+    /// Blocks that are free, as far as the superblock says; the kernel keeps it up to date only while nothing is mounted.
+    pub free_blocks: u64,
+    /// Whether it was left in order: unmounted, without errors, and without files that are still to be deleted.
+    pub is_clean: bool,
     first_data_block: u64,
     inodes_per_group: u32,
     descriptor_bytes: u16,
@@ -77,6 +85,9 @@ fn read(bytes: &[u8]) -> Option<Superblock> {
         inode_bytes,
         journal,
         features: features.collect(),
+        uuid: uuid(bytes.get(0x68..0x78)?),
+        free_blocks: free_blocks(bytes, incompatible & HAS_64_BITS != 0)?,
+        is_clean: u16_at(bytes, 0x3a)? == VALID && u32_at(bytes, 0xe8)? == 0 && u32_at(bytes, 0x194)? == 0,
         first_data_block: u64::from(u32_at(bytes, 0x14)?),
         inodes_per_group: u32_at(bytes, 0x28)?,
         descriptor_bytes: u16_at(bytes, 0xfe)?,
@@ -105,6 +116,16 @@ impl Superblock {
 pub fn parse_file_bytes(inode: &[u8]) -> Option<u64> {
     (u16_at(inode, 0)? & FORMAT == REGULAR).then_some(())?;
     Some(u64::from(u32_at(inode, 4)?) | u64::from(u32_at(inode, 0x6c)?) << 32)
+}
+
+fn uuid(bytes: &[u8]) -> String {
+    let hyphen = |at: usize| if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };
+    bytes.iter().enumerate().map(|(at, byte)| format!("{}{byte:02x}", hyphen(at))).collect()
+}
+
+fn free_blocks(bytes: &[u8], has_64_bits: bool) -> Option<u64> {
+    let high = if has_64_bits { u32_at(bytes, 0x158)? } else { 0 };
+    Some(u64::from(u32_at(bytes, 0xc)?) | u64::from(high) << 32)
 }
 
 fn feature_names(set: u32, names: &'static [(u32, &'static str)]) -> impl Iterator<Item = String> {
@@ -187,6 +208,7 @@ mod tests {
             bytes[offset..offset + 4].copy_from_slice(&u32::to_le_bytes(word));
         }
         bytes[0x38..0x3a].copy_from_slice(&MAGIC.to_le_bytes());
+        (bytes[0x0c], bytes[0x158], bytes[0x3a], bytes[0x68], bytes[0x77]) = (77, 2, 1, 0xab, 0xcd);
         bytes[0xfe..0x100].copy_from_slice(&64u16.to_le_bytes());
         bytes
     }
@@ -199,6 +221,8 @@ mod tests {
         let features = "has_journal ext_attr resize_inode dir_index filetype extent 64bit flex_bg";
         assert_eq!(parsed.features.join(" "), features);
         assert_eq!(parsed.first_descriptor_offset(), 4096);
+        assert_eq!((parsed.free_blocks, parsed.is_clean), ((2 << 32) + 77, true));
+        assert_eq!(parsed.uuid, "ab000000-0000-0000-0000-0000000000cd");
         let mut descriptor = vec![0; DESCRIPTOR_BYTES];
         (descriptor[8], descriptor[0x28]) = (5, 1);
         assert_eq!(parsed.inode_offset(8, &descriptor), Some(((1 << 32) + 5) * 4096 + 7 * 256));
@@ -220,6 +244,11 @@ mod tests {
         };
         assert_eq!(journal(0x5c, 0x38), Ok(Journal::None));
         assert_eq!(journal(0xe0, 0), Ok(Journal::External));
+        for (offset, what) in [(0x3a, "errors"), (0xe8, "an orphan"), (0x194, "an error that was counted")] {
+            let mut bytes = superblock();
+            bytes[offset] |= 2;
+            assert!(!parse(&bytes).expect("parses").is_clean, "{what}");
+        }
         assert!(journal(0x60, 0x8).is_err(), "the journal of another file system");
         assert!(journal(0x38, 0).is_err());
         assert!(journal(0x18, 60).is_err());

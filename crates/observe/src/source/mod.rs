@@ -23,6 +23,7 @@ pub mod named;
 pub mod net_dev;
 pub mod net_tcp;
 pub mod net_unix;
+pub mod pid_io;
 pub mod pid_stat;
 pub mod pid_status;
 pub mod pressure;

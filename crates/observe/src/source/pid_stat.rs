@@ -21,6 +21,8 @@ pub struct PidStat<'a> {
     pub user_ticks: u64,
     /// Time in the kernel. Unit: ticks of `USER_HZ`.
     pub system_ticks: u64,
+    /// Both times of the children that it has waited for. Unit: ticks of `USER_HZ`.
+    pub reaped_ticks: u64,
     /// Threads of the process.
     pub threads_count: u64,
     /// When it started. Unit: ticks of `USER_HZ` since boot.
@@ -52,7 +54,8 @@ fn read(text: &[u8]) -> Option<PidStat<'_>> {
     // Field 4 was the parent; `nth(n)` skips n fields.
     let user_ticks = fields.nth(9).and_then(super::decimal)?;
     let system_ticks = fields.decimal()?;
-    let threads_count = fields.nth(4).and_then(super::decimal)?;
+    let (reaped_user, reaped_system) = (fields.decimal()?, fields.decimal()?);
+    let threads_count = fields.nth(2).and_then(super::decimal)?;
     let start_ticks = fields.nth(1).and_then(super::decimal)?;
     let rss_pages = fields.nth(1).and_then(super::decimal)?;
     Some(PidStat {
@@ -62,6 +65,7 @@ fn read(text: &[u8]) -> Option<PidStat<'_>> {
         parent_pid,
         user_ticks,
         system_ticks,
+        reaped_ticks: reaped_user.checked_add(reaped_system)?,
         threads_count,
         start_ticks,
         rss_pages,
@@ -74,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_command_may_hold_what_it_likes() {
-        let text = b"8633 (a) R 1\n (b)) S 8620 8620 5967 0 -1 4194304 104 0 0 0 12 34 0 0 20 0 3 0 121451 2998272 408 1\n";
+        let text = b"8633 (a) R 1\n (b)) S 8620 8620 5967 0 -1 4194304 104 0 0 0 12 34 5 6 20 0 3 0 121451 2998272 408 1\n";
         let expected = PidStat {
             pid: 8633,
             command: b"a) R 1\n (b)",
@@ -82,6 +86,7 @@ mod tests {
             parent_pid: 8620,
             user_ticks: 12,
             system_ticks: 34,
+            reaped_ticks: 11,
             threads_count: 3,
             start_ticks: 121_451,
             rss_pages: 408,

@@ -3,6 +3,7 @@
 use super::folder::Folder;
 use super::{MAX_LINE_BYTES, MAX_LOG_BYTES};
 use crate::RecordError;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Take};
 
@@ -32,6 +33,47 @@ impl Default for Caps {
     fn default() -> Caps {
         Caps { line_bytes: MAX_LINE_BYTES, file_bytes: MAX_LOG_BYTES }
     }
+}
+
+/// Reads the lines of the file `name` as values, `most` at the most; `wrong` says what is wrong with one that parses.
+pub(super) fn read_values<T: DeserializeOwned>(
+    folder: &Folder,
+    name: &str,
+    caps: Caps,
+    damage: &mut Vec<String>,
+    (most, wrong): (usize, fn(&T) -> Option<&'static str>),
+) -> Result<Vec<T>, RecordError> {
+    let mut values = Vec::new();
+    read_lines(folder, name, caps, damage, |line| match serde_json::from_slice::<T>(line) {
+        Ok(_) if values.len() >= most => Line::Enough(format!("more than {most} lines")),
+        Ok(value) => match wrong(&value) {
+            Some(wrong) => Line::Malformed(wrong.to_owned()),
+            None => {
+                values.push(value);
+                Line::Taken
+            }
+        },
+        // Valid JSON of another shape may be what a newer version knows.
+        Err(error) => match serde_json::from_slice::<IgnoredAny>(line) {
+            Ok(_) => Line::Unknown,
+            Err(_) => Line::Malformed(error.to_string()),
+        },
+    })?;
+    Ok(values)
+}
+
+/// As [`read_values`]; a file that is not there has none, and is not missed.
+pub(super) fn read_values_if_any<T: DeserializeOwned>(
+    folder: &Folder,
+    name: &str,
+    caps: Caps,
+    damage: &mut Vec<String>,
+    rules: (usize, fn(&T) -> Option<&'static str>),
+) -> Result<Vec<T>, RecordError> {
+    if folder.open_file(name)?.is_none() {
+        return Ok(Vec::new());
+    }
+    read_values(folder, name, caps, damage, rules)
 }
 
 /// Gives every whole line of the file `name`, without its newline, to `take`; what was dropped is told in `damage`.

@@ -9,6 +9,7 @@
 //!
 //! Source: the format is `docs/formats/run.md`.
 
+mod experiment;
 mod facts;
 mod folder;
 mod latency;
@@ -18,8 +19,10 @@ mod plausible;
 mod redact;
 mod run;
 mod verify;
+mod work;
 mod writer;
 
+pub use experiment::read_experiment;
 pub use facts::{read_facts, read_run_facts};
 pub use listing::{RunListing, list};
 pub use redact::redacted_command;
@@ -47,6 +50,12 @@ pub const MAX_TRIALS: usize = 1024;
 /// Most values of the series that are kept in memory, columns times rows, at 16 bytes each.
 pub const MAX_SERIES_VALUES: usize = 128 << 20;
 
+/// Most lines that are read of an experiment.
+pub const MAX_EXPERIMENT_LINES: usize = 100_000;
+
+/// Most lines of work that are kept in memory.
+pub const MAX_WORK_LINES: usize = 1 << 20;
+
 /// Most operations of a probe that are kept in memory, at 72 bytes each.
 pub const MAX_PROBE_REPLIES: usize = 4 << 20;
 
@@ -60,6 +69,10 @@ const SERIES: &str = "series.jsonl";
 const EVENTS: &str = "events.jsonl";
 const PROBE: &str = "probe.jsonl";
 const ANALYSIS: &str = "analysis.json";
+const EXPERIMENT: &str = "experiment.jsonl";
+const CONCLUSION: &str = "experiment.json";
+const OPERATIONS: &str = "operations.jsonl";
+const WORK: &str = "work.json";
 const REPORT: &str = "report.html";
 
 #[cfg(test)]

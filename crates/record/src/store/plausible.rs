@@ -5,6 +5,7 @@
 //! 200 bytes each), stays below 2^64.
 
 use crate::load::{Counts, Failures, Interval, PhaseSummary, TrialEnd};
+use crate::wire::{CacheCounts, HandshakeCounts};
 
 /// Greatest count of an interval, which lasts about a second.
 const MAX_INTERVAL_COUNT: u64 = 1 << 36;
@@ -30,11 +31,33 @@ pub(super) fn check_trial_end(end: &TrialEnd) -> Result<(), String> {
     let summary = &end.summary;
     check_counts(&summary.total, &Failures::new(), MAX_TRIAL_COUNT)?;
     check_phase(&summary.measured)?;
-    summary.phases.iter().try_for_each(check_phase)
+    summary.phases.iter().try_for_each(check_phase)?;
+    for operation in &summary.session {
+        [
+            operation.started_count,
+            operation.completed_count,
+            operation.failed_count,
+            operation.unfinished_count,
+        ]
+        .into_iter()
+        .chain([operation.cycles_count])
+        .try_for_each(|count| check_count(count, MAX_TRIAL_COUNT))?;
+    }
+    summary.operations.iter().try_for_each(|operation| {
+        check_counts(&operation.counts, &operation.failures, MAX_TRIAL_COUNT)?;
+        check_counts(&operation.total, &Failures::new(), MAX_TRIAL_COUNT)?;
+        check_count(operation.received_bytes, MAX_TRIAL_BYTES)
+    })
 }
 
 fn check_phase(phase: &PhaseSummary) -> Result<(), String> {
     check_counts(&phase.counts, &phase.failures, MAX_TRIAL_COUNT)?;
+    if let Some(HandshakeCounts { full, resumed }) = phase.handshakes {
+        [full, resumed].iter().try_for_each(|count| check_count(*count, MAX_TRIAL_COUNT))?;
+    }
+    if let Some(CacheCounts { hits, misses, stored }) = phase.cache {
+        [hits, misses, stored].iter().try_for_each(|count| check_count(*count, MAX_TRIAL_COUNT))?;
+    }
     phase.statuses.values().try_for_each(|count| check_count(*count, MAX_TRIAL_COUNT))?;
     check_count(phase.received_bytes, MAX_TRIAL_BYTES)?;
     check_count(phase.connections_opened, MAX_TRIAL_COUNT)?;

@@ -3,6 +3,7 @@
 //! A value is kept only if its field's name is known to carry no secret; anything else is replaced. What is unknown is
 //! taken for a secret, since a record is made to be mailed.
 
+use crate::experiment::{Action, CommandSpec, ExperimentPlan, Workload};
 use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
 
 /// What stands in the place of a secret.
@@ -40,12 +41,42 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
     match plan {
         Plan::Run(run) => Plan::Run(RunPlan { load: redacted_load(&run.load), ..run.clone() }),
         Plan::Load(load) => Plan::Load(redacted_load(load)),
+        Plan::Work(work) => Plan::Work(work.clone()),
+        Plan::Experiment(experiment) => Plan::Experiment(Box::new(redacted_experiment(experiment))),
+    }
+}
+
+fn redacted_experiment(plan: &ExperimentPlan) -> ExperimentPlan {
+    let mut plan = plan.clone();
+    match &mut plan.workload {
+        Workload::Load(load) => **load = redacted_load(load),
+        Workload::Capacity(run) => run.load = redacted_load(&run.load),
+        Workload::Commands => {}
+    }
+    for variant in &mut plan.variants {
+        match &mut variant.action {
+            Action::Target(target) => target.url = redacted_url(&target.url),
+            Action::Command(command) | Action::Prepare(command) => redact_command(command),
+            Action::AsItIs | Action::Settings(_) => {}
+        }
+    }
+    plan
+}
+
+/// Commands have secrets where that of this program has them; what is redacted is not typed again either.
+fn redact_command(command: &mut CommandSpec) {
+    let words = redacted_command(&command.words);
+    if words != command.words {
+        command.text = words.join(" ");
+        command.words = words;
     }
 }
 
 pub(super) fn redacted_load(plan: &LoadPlan) -> LoadPlan {
     let mut plan = plan.clone();
-    plan.request.headers.iter_mut().filter(|field| !is_harmless(&field.name)).for_each(redact_field);
+    let operations = plan.workload.operations.iter_mut().flat_map(|operation| &mut operation.request.headers);
+    let fields = plan.request.headers.iter_mut().chain(operations);
+    fields.filter(|field| !is_harmless(&field.name)).for_each(redact_field);
     plan.target.url = redacted_url(&plan.target.url);
     plan
 }

@@ -2,20 +2,24 @@
 
 use super::folder::Folder;
 use super::latency::read_latency;
-use super::lines::{Caps, Line, read_lines};
+use super::lines::{Caps, Line, read_lines, read_values, read_values_if_any};
+use super::work::read_operations;
 use super::{
-    ANALYSIS, EVENTS, FACTS, INTERVALS, LATENCY, MANIFEST, MAX_DOCUMENT_BYTES, MAX_MANIFEST_BYTES,
-    MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, PLAN, PROBE, REPORT, SERIES, TRIALS, plausible, verify,
+    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, INTERVALS, LATENCY, MANIFEST, MAX_DOCUMENT_BYTES,
+    MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, OPERATIONS,
+    PLAN, PROBE, REPORT, SERIES, TRIALS, WORK, plausible, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
 use crate::event::Event;
+use crate::experiment::{ExperimentConclusion, ExperimentLine};
 use crate::facts::HostFacts;
 use crate::load::{Interval, LatencySet, LatencyWindow, TrialBegin, TrialEnd};
 use crate::manifest::{Manifest, RunStatus, SCHEMA};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::series::{Row, Series, SeriesLine};
+use crate::work::{WorkLine, WorkSummary};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeMap;
@@ -43,10 +47,18 @@ pub struct Run {
     pub probe: Vec<ProbeReply>,
     /// What was concluded; `None`: not yet, or damaged.
     pub analysis: Option<Analysis>,
+    /// What the pilot settled, stages, trials and pairs of an experiment, in the order of the file; empty if it is none.
+    pub experiment: Vec<ExperimentLine>,
+    /// What was concluded of an experiment; `None`: it is none, or not yet, or damaged.
+    pub conclusion: Option<ExperimentConclusion>,
     /// Latency of the measured phases, merged, by trial.
     pub latency: BTreeMap<u32, LatencySet>,
     /// The same by window, for the kinds of [`LatencyWindow`], in the order of the log.
     pub latency_windows: BTreeMap<u32, Vec<LatencyWindow>>,
+    /// What was done on this host, in the order of the file; empty if the run is no work.
+    pub operations: Vec<WorkLine>,
+    /// The conclusion of work; `None`: it is none, or not yet, or damaged.
+    pub work: Option<WorkSummary>,
     /// Whether the run neither ended nor goes on: its process died.
     pub is_incomplete: bool,
     /// What is missing, was dropped or was not read, in sentences. Untrusted text is escaped.
@@ -62,6 +74,12 @@ impl fmt::Debug for Run {
             .finish_non_exhaustive()
     }
 }
+
+/// The files that a run may have, besides its manifest and its report.
+const FILES: [&str; 13] = [
+    PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, PROBE, ANALYSIS, EXPERIMENT, CONCLUSION,
+    OPERATIONS, WORK,
+];
 
 /// One trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,6 +124,10 @@ impl Run {
             events: read_events(&folder, caps, &mut damage)?,
             probe: read_probe(&folder, caps, &mut damage)?,
             analysis: read_document(&folder, ANALYSIS, &mut damage)?,
+            operations: read_operations(&folder, caps, &mut damage)?,
+            work: read_document(&folder, WORK, &mut damage)?,
+            experiment: read_experiment(&folder, caps, &mut damage)?,
+            conclusion: read_document(&folder, CONCLUSION, &mut damage)?,
             latency: latency.merged,
             latency_windows: latency.windows,
             is_incomplete: manifest.status == RunStatus::Running
@@ -136,7 +158,7 @@ impl Run {
 
     /// Tells of files that are not as long as the manifest says; [`Run::verify`] also looks at what is in them.
     fn compare_lengths(&mut self) -> Result<(), RecordError> {
-        for name in [PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, PROBE, ANALYSIS] {
+        for name in FILES {
             let Some(digest) = self.manifest.files.get(name) else { continue };
             let Some(file) = self.folder.open_file(name)? else {
                 let told = format!("'{name}' is missing");
@@ -302,43 +324,22 @@ fn take_series_line(series: &mut Series, line: SeriesLine) -> Line {
 }
 
 fn read_events(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<Event>, RecordError> {
-    let mut events = Vec::new();
-    read_lines(folder, EVENTS, caps, damage, |line| match serde_json::from_slice(line) {
-        Ok(event) => {
-            events.push(event);
-            Line::Taken
-        }
-        // Valid JSON of another shape may be a kind of event that a newer version knows.
-        Err(error) => match serde_json::from_slice::<IgnoredAny>(line) {
-            Ok(_) => Line::Unknown,
-            Err(_) => Line::Malformed(error.to_string()),
-        },
-    })?;
-    Ok(events)
+    read_values(folder, EVENTS, caps, damage, (usize::MAX, |_| None))
 }
 
 /// A run without a probe has no such file; that one is missing is told by comparison with the manifest.
 fn read_probe(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<ProbeReply>, RecordError> {
-    let mut replies = Vec::new();
-    if folder.open_file(PROBE)?.is_none() {
-        return Ok(replies);
-    }
-    read_lines(folder, PROBE, caps, damage, |line| match serde_json::from_slice::<ProbeReply>(line) {
-        Ok(reply) if reply.end_mono_ns < reply.intended_mono_ns => {
-            Line::Malformed("it ends before it was to begin".into())
-        }
-        Ok(_) if replies.len() >= MAX_PROBE_REPLIES => {
-            Line::Enough(format!("more than {MAX_PROBE_REPLIES} operations"))
-        }
-        Ok(reply) => {
-            replies.push(reply);
-            Line::Taken
-        }
-        // Valid JSON of another shape may be what a newer version knows.
-        Err(error) => match serde_json::from_slice::<IgnoredAny>(line) {
-            Ok(_) => Line::Unknown,
-            Err(_) => Line::Malformed(error.to_string()),
-        },
-    })?;
-    Ok(replies)
+    let wrong = |reply: &ProbeReply| {
+        (reply.end_mono_ns < reply.intended_mono_ns).then_some("it ends before it was to begin")
+    };
+    read_values_if_any(folder, PROBE, caps, damage, (MAX_PROBE_REPLIES, wrong))
+}
+
+/// A run that is no experiment has no such file.
+fn read_experiment(
+    folder: &Folder,
+    caps: Caps,
+    damage: &mut Vec<String>,
+) -> Result<Vec<ExperimentLine>, RecordError> {
+    read_values_if_any(folder, EXPERIMENT, caps, damage, (MAX_EXPERIMENT_LINES, |_| None))
 }

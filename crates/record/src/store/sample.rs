@@ -68,6 +68,9 @@ pub(super) fn load_plan() -> LoadPlan {
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,
         stamps: StampChoice::Kernel,
+        origin: Default::default(),
+        workload: Default::default(),
+        wire: Default::default(),
     }
 }
 
@@ -102,6 +105,8 @@ pub(super) fn phase_summary(ok: u64) -> PhaseSummary {
         connections_opened: 4,
         connections_closed_idle: 0,
         unread_mean_ns: None,
+        cache: None,
+        handshakes: None,
         statuses: [(200, 200)].into(),
         latency: [(LatencyKind::Response, LatencySummary::default())].into(),
     }
@@ -131,6 +136,8 @@ pub(super) fn trial_end(trial: u32) -> TrialEnd {
                 backlog_max: 0,
             },
             learnt_body: None,
+            operations: Vec::new(),
+            session: Vec::new(),
         },
     }
 }
@@ -192,6 +199,7 @@ pub(super) fn event(number: u64) -> Event {
             start_ticks: 1,
             command: "nginx\u{1b}[31m".into(),
             role: ProcessRole::Target,
+            cpus: Some(vec![0]),
         })
     } else {
         EventKind::Warning { text: format!("warning {number}") }
@@ -221,12 +229,15 @@ pub(super) fn analysis() -> Analysis {
         shown_trial: 1,
         counts: counts(200),
         failures: Failures::new(),
+        cache: None,
+        handshakes: None,
         rates: Rates { offered_hz: Some(100.0), achieved_hz: 100.0, goodput_hz: 100.0 },
         response_time_ns: summary,
         service_time_ns: summary,
         slip_ns: summary,
         loop_slip_ns: summary,
         pool_slip_ns: summary,
+        handshake_time_ns: Default::default(),
         connect_time_ns: summary,
         first_byte_time_ns: summary,
         failure_time_ns: LatencySummary::default(),
@@ -262,6 +273,9 @@ pub(super) fn analysis() -> Analysis {
             sentence: "p99 > 20 ms: cannot be decided: not supported by 200 samples, 1,000 are needed".into(),
         }],
         probe: None,
+        operations: Vec::new(),
+        headroom: None,
+        session: None,
     }
 }
 

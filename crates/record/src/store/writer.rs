@@ -3,11 +3,13 @@
 use super::folder::Folder;
 use super::verify::{self, hexadecimal};
 use super::{
-    ANALYSIS, EVENTS, FACTS, INTERVALS, LATENCY, MANIFEST, PLAN, PROBE, REPORT, SERIES, TRIALS, redact,
+    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
+    REPORT, SERIES, TRIALS, WORK, redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
 use crate::event::Event;
+use crate::experiment::{ExperimentConclusion, ExperimentLine};
 use crate::facts::HostFacts;
 use crate::hlog::{LogEncoder, LogTag};
 use crate::load::{Interval, LatencyKind, LatencySet, TrialBegin, TrialEnd};
@@ -16,6 +18,7 @@ use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::series::SeriesLine;
 use crate::units::WallNs;
+use crate::work::{WorkLine, WorkSummary};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -53,14 +56,24 @@ pub struct RunWriter {
     folder: Folder,
     manifest: Manifest,
     logs: [Log; LOG_NAMES.len()],
-    /// Made with its first line: few runs have a probe.
-    probe: Option<Log>,
+    /// Made with their first line: few runs have a probe, only experiments have pairs.
+    late: [Option<Log>; LATE_NAMES.len()],
     encoder: LogEncoder,
     stopped: Option<String>,
 }
 
 /// The files of lines, in the order of [`RunWriter::logs`].
 const LOG_NAMES: [&str; 5] = [TRIALS, INTERVALS, LATENCY, SERIES, EVENTS];
+
+/// Files of lines that only some runs have, in the order of [`RunWriter::late`].
+const LATE_NAMES: [&str; 3] = [PROBE, EXPERIMENT, OPERATIONS];
+
+#[derive(Clone, Copy, Debug)]
+enum LateIndex {
+    Probe,
+    Experiment,
+    Operations,
+}
 
 #[derive(Clone, Copy, Debug)]
 enum LogIndex {
@@ -111,7 +124,8 @@ impl RunWriter {
         folder.sync()?;
         let logs = logs.try_into().expect("one log was made per name");
         let encoder = LogEncoder::default();
-        let mut writer = RunWriter { folder, manifest, logs, probe: None, encoder, stopped: None };
+        let mut writer =
+            RunWriter { folder, manifest, logs, late: Default::default(), encoder, stopped: None };
         let header = LogEncoder::header(writer.manifest.started_unix_ns);
         writer.append(LogIndex::Latency, &header)?;
         Ok(writer)
@@ -185,20 +199,52 @@ impl RunWriter {
 
     /// Writes one operation of a probe.
     pub fn probe(&mut self, reply: &ProbeReply) -> Result<(), RecordError> {
-        self.refuse_if_stopped(PROBE)?;
+        self.late_line(LateIndex::Probe, reply)
+    }
+
+    /// Writes a line of an experiment.
+    pub fn experiment(&mut self, line: &ExperimentLine) -> Result<(), RecordError> {
+        self.check::<_, ExperimentLine>(EXPERIMENT, line)?;
+        self.late_line(LateIndex::Experiment, line)
+    }
+
+    /// Writes `experiment.json`, in the place of an earlier one.
+    pub fn conclusion(&mut self, conclusion: &ExperimentConclusion) -> Result<(), RecordError> {
+        self.document(CONCLUSION, conclusion)
+    }
+
+    /// Writes a line of `operations.jsonl`.
+    pub fn operation(&mut self, line: &WorkLine) -> Result<(), RecordError> {
+        self.late_line(LateIndex::Operations, line)
+    }
+
+    /// Writes `work.json`, in the place of an earlier one.
+    pub fn work(&mut self, summary: &WorkSummary) -> Result<(), RecordError> {
+        self.document(WORK, summary)
+    }
+
+    /// SHA-256 of `plan.json` as it was written; `None`: it was not yet.
+    pub fn plan_sha256(&self) -> Option<&str> {
+        self.manifest.files.get(PLAN).map(|digest| digest.sha256.as_str())
+    }
+
+    fn late_line<T: Serialize>(&mut self, index: LateIndex, value: &T) -> Result<(), RecordError> {
+        let name = LATE_NAMES[index as usize];
+        self.refuse_if_stopped(name)?;
         let mut bytes =
-            serde_json::to_vec(reply).map_err(|error| self.unwritable(PROBE, error.to_string()))?;
+            serde_json::to_vec(value).map_err(|error| self.unwritable(name, error.to_string()))?;
         bytes.push(b'\n');
-        let written = self.append_probe(&bytes);
+        let written = self.append_late(index, &bytes);
         self.stop_on_error(written)
     }
 
-    fn append_probe(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
-        let log = match &mut self.probe {
+    fn append_late(&mut self, index: LateIndex, bytes: &[u8]) -> Result<(), RecordError> {
+        let name = LATE_NAMES[index as usize];
+        let log = match &mut self.late[index as usize] {
             Some(log) => log,
-            none => none.insert(Log::create(&self.folder, PROBE)?),
+            none => none.insert(Log::create(&self.folder, name)?),
         };
-        log.append(bytes).map_err(RecordError::io("write", self.folder.path_of(PROBE)))
+        log.append(bytes).map_err(RecordError::io("write", self.folder.path_of(name)))
     }
 
     /// Writes `analysis.json`, in the place of an earlier one.
@@ -218,7 +264,7 @@ impl RunWriter {
     /// Cost: one fsync per file. The death of the process loses nothing even without it.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         let mut synced = self.folder.sync();
-        for log in self.logs.iter().chain(&self.probe) {
+        for log in self.logs.iter().chain(self.late.iter().flatten()) {
             synced = synced.and_then(|()| log.sync(&self.folder));
         }
         self.stop_on_error(synced)
@@ -239,7 +285,7 @@ impl RunWriter {
             if stopped.is_some() && status == RunStatus::Complete { RunStatus::Failed } else { status };
         self.manifest.reason = stopped.or(reason);
         self.manifest.ended_unix_ns = Some(ended);
-        for log in self.logs.iter().chain(&self.probe) {
+        for log in self.logs.iter().chain(self.late.iter().flatten()) {
             self.manifest.files.insert(log.name.into(), log.digest());
         }
         self.manifest.manifest_sha256 = Some(verify::BLANK_SHA256.into());

@@ -8,10 +8,13 @@
 //! of the record is text in the page, never markup.
 
 mod encode;
+mod experiment;
 mod payload;
 
+use crate::experiment::{ExperimentInput, action_text, word_badge};
 use crate::input::ReportInput;
 use crate::terminal::{self, Style};
+use sysdyno_record::comparison::RunsComparison;
 
 /// The page without a record. Made by `npm run build` in `web/`.
 const PAGE: &str = include_str!("../../assets/report.html");
@@ -32,7 +35,32 @@ pub fn render(input: &ReportInput<'_>) -> String {
     let title = format!("{} – {}", input.analysis.verdict.status.name(), input.url());
     let data =
         serde_json::to_string(&payload::payload(input)).expect("string keys and no custom serialisers");
-    fill(&[(TITLE, &markup(&title)), (TEXT, &markup(&screen)), (DATA, &data_block(&data))])
+    document(&title, &screen, &data)
+}
+
+/// The report of an experiment: a complete HTML document.
+pub fn render_experiment(input: &ExperimentInput<'_>) -> String {
+    let screen =
+        terminal::render_experiment(input, &Style { width_columns: TEXT_COLUMNS, ..Style::default() });
+    let about = input.variants().map_or_else(String::new, |[_, b]| action_text(&b.action));
+    let title = format!("{} – {about}", word_badge(input.conclusion.verdict.word));
+    let data =
+        serde_json::to_string(&experiment::payload(input)).expect("string keys and no custom serialisers");
+    document(&title, &screen, &data)
+}
+
+/// The page of a comparison of runs: a complete HTML document.
+pub fn render_comparison(comparison: &RunsComparison) -> String {
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let screen = crate::compare::render(comparison, None, &style);
+    let title = format!("Comparison – {}", comparison.headline);
+    let data = serde_json::to_string(comparison).expect("string keys and no custom serialisers");
+    document(&title, &screen, &data)
+}
+
+/// The page with this title, this text for readers without scripts, and this JSON for the script.
+fn document(title: &str, text: &str, json: &str) -> String {
+    fill(&[(TITLE, &markup(title)), (TEXT, &markup(text)), (DATA, &data_block(json))])
 }
 
 /// The page with each placeholder replaced once, in the order in which they stand in it.

@@ -8,6 +8,7 @@ use sysdyno_record::analysis::{
     Capacity, CapacityBasis, Confidence, EndedBy, Evidence, EvidenceRole, Finding, VerdictStatus,
 };
 use sysdyno_record::units::MonoNs;
+use sysdyno_record::workload::Headroom;
 
 /// Lines of evidence below the limit.
 const EVIDENCE_MAX: usize = 3;
@@ -19,6 +20,9 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     }
     screen.gap();
     draw_capacity(input, claim, screen);
+    if let Some(headroom) = &input.analysis.headroom {
+        screen.sentence(Rank::Needed, (Tone::Quiet, "Headroom"), (Tone::Strong, &times_of_traffic(headroom)));
+    }
     if input.analysis.limit.is_empty() {
         return;
     }
@@ -59,6 +63,27 @@ fn draw_capacity(input: &ReportInput<'_>, claim: CapacityClaim<'_>, screen: &mut
             screen.row(Rank::Needed, label, &[(Tone::Strong, "none found"), (Tone::Plain, &rest)]);
         }
     }
+}
+
+/// How many times real traffic the capacity is: of its busiest minute first, then of its busiest hour and second.
+fn times_of_traffic(headroom: &Headroom) -> String {
+    let need = &headroom.need;
+    let file = need.file.rsplit('/').next().unwrap_or(&need.file);
+    let part = |times: Option<f64>, need_hz: Option<f64>, what: &str| {
+        let (times, need_hz) = times.zip(need_hz)?;
+        Some(format!("{} × {what} ({})", number::significant(times, 2), number::rate(need_hz)))
+    };
+    let minute = part(headroom.minute_ratio, need.minute_hz, "the busiest minute");
+    let hour = part(headroom.hour_ratio, need.hour_hz, "the busiest hour");
+    let second = part(Some(headroom.second_ratio), Some(need.second_hz), "the busiest second");
+    let mut parts: Vec<String> = [minute, hour, second].into_iter().flatten().collect();
+    if let Some(first) = parts.first_mut() {
+        first.push_str(&format!(" of {file}"));
+        if headroom.is_lower_bound {
+            first.insert_str(0, "at least ");
+        }
+    }
+    parts.join(" · ")
 }
 
 /// The rate and, in brackets, how well it is known.

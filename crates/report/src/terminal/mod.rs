@@ -2,22 +2,27 @@
 //!
 //! At most [`SCREEN_LINES`] lines, whatever the record holds: where whole sentences do not fit they are cut to a line,
 //! and then lines go that matter least.
-//! The order never changes: verdict and reasons, capacity and limit, latency, counts, where the report is.
+//! The order never changes: verdict and reasons, capacity and limit, latency, operations, counts, where the report is.
 
 mod answer;
 mod checks;
+mod experiment;
 mod latency;
+mod operations;
 mod screen;
+mod session;
 mod style;
+mod table;
 mod verdict;
 mod work;
 
 pub(crate) use answer::ending;
-pub(crate) use screen::wrap;
+pub use experiment::render_experiment;
+pub(crate) use screen::{Detail, Rank, Screen, wrap};
 pub use style::{Style, Tone};
+pub(crate) use verdict::{draw_reason, draw_state, shape};
 
 use crate::input::ReportInput;
-use screen::{Detail, Screen};
 
 /// Lines of the screen that a result has to fit.
 pub const SCREEN_LINES: usize = 24;
@@ -29,18 +34,30 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
         verdict::draw(input, &mut screen);
         checks::draw(input, &mut screen);
         answer::draw(input, &mut screen);
-        latency::draw(input, &mut screen);
+        match &input.analysis.session {
+            // The time of an operation is that of all its requests: what single requests took is in the report.
+            Some(result) => session::draw(result, &mut screen),
+            None => {
+                latency::draw(input, &mut screen);
+                operations::draw(input, &mut screen);
+            }
+        }
         work::draw(input, &mut screen);
         screen
     };
+    fit(draw, SCREEN_LINES)
+}
+
+/// A screen with as much detail as so many lines hold.
+fn fit(draw: impl Fn(Detail) -> Screen, lines_max: usize) -> String {
     let mut screen = draw(Detail::MOST);
     for detail in Detail::LESS {
-        if screen.lines_without_air() <= SCREEN_LINES {
+        if screen.lines_without_air() <= lines_max {
             break;
         }
         screen = draw(detail);
     }
-    screen.finish(SCREEN_LINES)
+    screen.finish(lines_max)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ const LABEL_COLUMNS: usize = 12;
 
 /// How much a line matters when the screen is full; lines of the greatest rank go first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rank {
+pub(crate) enum Rank {
     /// Never left out.
     Needed,
     /// What can be looked up elsewhere.
@@ -21,7 +21,7 @@ pub(super) enum Rank {
 
 /// How many lines a sentence may take; what is longer is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Detail {
+pub(crate) struct Detail {
     /// The result itself: headline, limit, accounting.
     result: usize,
     /// What must be said besides.
@@ -32,10 +32,10 @@ pub(super) struct Detail {
 
 impl Detail {
     /// All that a screen can hold when there is little to say.
-    pub(super) const MOST: Detail = Detail { result: 3, needed: 3, extra: 3 };
+    pub(crate) const MOST: Detail = Detail { result: 3, needed: 3, extra: 3 };
 
     /// Ever less, for ever fuller screens.
-    pub(super) const LESS: [Detail; 3] = [
+    pub(crate) const LESS: [Detail; 3] = [
         Detail { result: 2, needed: 2, extra: 2 },
         Detail { result: 2, needed: 2, extra: 1 },
         Detail { result: 2, needed: 1, extra: 1 },
@@ -43,7 +43,7 @@ impl Detail {
 }
 
 /// A screen that is being filled from the top.
-pub(super) struct Screen {
+pub(crate) struct Screen {
     style: Style,
     detail: Detail,
     lines: Vec<Line>,
@@ -55,39 +55,39 @@ struct Line {
 }
 
 /// A piece of a line in one tone.
-pub(super) type Piece<'a> = (Tone, &'a str);
+pub(crate) type Piece<'a> = (Tone, &'a str);
 
 impl Screen {
-    pub(super) fn new(style: Style, detail: Detail) -> Screen {
+    pub(crate) fn new(style: Style, detail: Detail) -> Screen {
         Screen { style, detail, lines: Vec::new() }
     }
 
-    pub(super) fn style(&self) -> Style {
+    pub(crate) fn style(&self) -> Style {
         self.style
     }
 
     /// Columns beside the labels.
-    pub(super) fn body_columns(&self) -> usize {
+    pub(crate) fn body_columns(&self) -> usize {
         self.style.width() - LABEL_COLUMNS
     }
 
     /// An empty line.
-    pub(super) fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         self.push(Rank::Air, String::new());
     }
 
     /// A finished line.
-    pub(super) fn push(&mut self, rank: Rank, text: String) {
+    pub(crate) fn push(&mut self, rank: Rank, text: String) {
         self.lines.push(Line { rank, text });
     }
 
     /// A label and the result itself: a sentence that keeps two lines on the fullest screen.
-    pub(super) fn result(&mut self, label: Piece<'_>, body: Piece<'_>) {
+    pub(crate) fn result(&mut self, label: Piece<'_>, body: Piece<'_>) {
         self.wrapped(Rank::Needed, label, body, self.detail.result);
     }
 
     /// A label and a sentence.
-    pub(super) fn sentence(&mut self, rank: Rank, label: Piece<'_>, body: Piece<'_>) {
+    pub(crate) fn sentence(&mut self, rank: Rank, label: Piece<'_>, body: Piece<'_>) {
         let lines_max = if rank == Rank::Needed { self.detail.needed } else { self.detail.extra };
         self.wrapped(rank, label, body, lines_max);
     }
@@ -104,7 +104,7 @@ impl Screen {
     }
 
     /// One line of a label and pieces; the last piece that does not fit is cut.
-    pub(super) fn row(&mut self, rank: Rank, label: Piece<'_>, pieces: &[Piece<'_>]) {
+    pub(crate) fn row(&mut self, rank: Rank, label: Piece<'_>, pieces: &[Piece<'_>]) {
         let mut left = self.body_columns();
         let mut text = self.label(label);
         for (tone, piece) in pieces {
@@ -122,12 +122,12 @@ impl Screen {
     }
 
     /// Lines that are not there for looks.
-    pub(super) fn lines_without_air(&self) -> usize {
+    pub(crate) fn lines_without_air(&self) -> usize {
         self.lines.iter().filter(|line| line.rank != Rank::Air).count()
     }
 
     /// The text of the screen, of at most `lines_max` lines.
-    pub(super) fn finish(mut self, lines_max: usize) -> String {
+    pub(crate) fn finish(mut self, lines_max: usize) -> String {
         while self.lines.len() > lines_max {
             let worst = self.lines.iter().map(|line| line.rank).max().unwrap_or(Rank::Needed);
             let Some(position) = self.lines.iter().rposition(|line| line.rank == worst) else { break };

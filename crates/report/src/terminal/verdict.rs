@@ -5,12 +5,12 @@ use super::style::Tone;
 use crate::input::ReportInput;
 use crate::number;
 use sysdyno_record::analysis::{Reason, VerdictStatus};
-use sysdyno_record::manifest::RunStatus;
+use sysdyno_record::manifest::{Manifest, RunStatus};
 
 /// Reasons that are printed; the report has all of them.
 const REASONS_MAX: usize = 4;
 
-pub(super) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
+pub(crate) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
     match status {
         VerdictStatus::Valid => (Tone::Good, "✔ VALID"),
         VerdictStatus::Suspect => (Tone::Doubtful, "▲ SUSPECT"),
@@ -21,7 +21,7 @@ pub(super) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let verdict = &input.analysis.verdict;
     screen.result(shape(verdict.status), (Tone::Strong, &input.analysis.headline));
-    draw_state(input, screen);
+    draw_state(input.manifest, input.is_incomplete, input.damage, screen);
     for reason in verdict.reasons.iter().take(REASONS_MAX) {
         draw_reason(reason, screen);
     }
@@ -33,10 +33,10 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
 }
 
 /// Says so when the record is not whole.
-fn draw_state(input: &ReportInput<'_>, screen: &mut Screen) {
-    let reason = input.manifest.reason.as_deref().unwrap_or("no reason recorded");
-    let state = match input.manifest.status {
-        _ if input.is_incomplete => {
+pub(crate) fn draw_state(manifest: &Manifest, is_incomplete: bool, damage: &[String], screen: &mut Screen) {
+    let reason = manifest.reason.as_deref().unwrap_or("no reason recorded");
+    let state = match manifest.status {
+        _ if is_incomplete => {
             "incomplete: sysdyno ended without a word; everything up to then is here".to_owned()
         }
         RunStatus::Interrupted => format!("interrupted ({reason}); everything up to then is here"),
@@ -46,14 +46,14 @@ fn draw_state(input: &ReportInput<'_>, screen: &mut Screen) {
     if !state.is_empty() {
         screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ record"), (Tone::Plain, &state));
     }
-    if let [first, more @ ..] = input.damage {
+    if let [first, more @ ..] = damage {
         let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
         let text = format!("{first}{more}");
         screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ damaged"), (Tone::Plain, &text));
     }
 }
 
-fn draw_reason(reason: &Reason, screen: &mut Screen) {
+pub(crate) fn draw_reason(reason: &Reason, screen: &mut Screen) {
     let label = match reason.status {
         VerdictStatus::Valid => format!("· {}", reason.id),
         VerdictStatus::Suspect => format!("▲ {}", reason.id),

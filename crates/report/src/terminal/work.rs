@@ -14,11 +14,14 @@ const CLASSES_MAX: usize = 4;
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     screen.gap();
     draw_counts(input, screen);
+    draw_handshakes(input, screen);
+    draw_cache(input, screen);
     let rates = &input.analysis.rates;
     let achieved =
         format!("achieved {} · goodput {}", number::rate(rates.achieved_hz), number::rate(rates.goodput_hz));
     let text = match rates.offered_hz {
         Some(offered_hz) => format!("offered {} · {achieved}", number::rate(offered_hz)),
+        None if input.analysis.session.is_some() => format!("{achieved} · over {}", connections(input)),
         None => format!("{achieved} · closed loop, {}", connections(input)),
     };
     screen.row(Rank::Needed, (Tone::Quiet, "Rates"), &[(Tone::Plain, &text)]);
@@ -32,9 +35,13 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
 
 fn connections(input: &ReportInput<'_>) -> String {
     let shown = input.shown_trial().map(|trial| &trial.begin.plan).or(input.load());
-    match shown.map_or(0, |plan| plan.connections) {
+    let connections = match shown.map_or(0, |plan| plan.connections) {
         1 => "1 connection".to_owned(),
         connections => format!("{} connections", number::count(connections.into())),
+    };
+    match shown.and_then(|plan| plan.wire.http2) {
+        Some(http2) => format!("{connections} of {} streams", number::count(http2.streams.into())),
+        None => connections,
     }
 }
 
@@ -59,6 +66,40 @@ fn draw_counts(input: &ReportInput<'_>, screen: &mut Screen) {
             &[(Tone::Plain, &failures(&input.analysis.failures))],
         );
     }
+}
+
+/// How connections were secured.
+fn draw_handshakes(input: &ReportInput<'_>, screen: &mut Screen) {
+    let Some(handshakes) = &input.analysis.handshakes else { return };
+    let shown = input.shown_trial().map(|trial| &trial.begin.plan).or(input.load());
+    let is_insecure = shown.and_then(|plan| plan.wire.tls.as_ref()).is_some_and(|tls| tls.is_insecure);
+    let mut text = format!(
+        "{} full + {} resumed handshakes",
+        number::count(handshakes.full),
+        number::count(handshakes.resumed)
+    );
+    if let Some(p50_ns) = input.analysis.handshake_time_ns.p50 {
+        text.push_str(&format!(" · p50 {}", number::duration_ns(p50_ns)));
+    }
+    if is_insecure {
+        text.push_str(" · certificate not checked");
+    }
+    screen.row(Rank::Needed, (Tone::Quiet, "TLS"), &[(Tone::Plain, &text)]);
+}
+
+/// What became of the keys of a memcached load.
+fn draw_cache(input: &ReportInput<'_>, screen: &mut Screen) {
+    let Some(cache) = &input.analysis.cache else { return };
+    let hits = cache
+        .hit_ratio()
+        .map_or(String::new(), |ratio| format!(" ({} of the keys asked for)", number::percent(ratio)));
+    let text = format!(
+        "{} hits{hits} + {} misses · {} stored",
+        number::count(cache.hits),
+        number::count(cache.misses),
+        number::count(cache.stored)
+    );
+    screen.row(Rank::Needed, (Tone::Quiet, "Cache"), &[(Tone::Plain, &text)]);
 }
 
 /// Classes with their counts, most frequent first.

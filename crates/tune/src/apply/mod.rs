@@ -2,14 +2,14 @@
 
 use crate::change::Change;
 use crate::error::TuneError;
-use crate::journal::{Begin, Intent, Journal, Record, Transaction};
+use crate::journal::{Begin, Intent, Journal, Member, Record, Transaction};
 use crate::netns;
 use crate::plan::{Plan, plan_alone};
 use crate::restore::{self, Recovery};
 use crate::roots::Roots;
 use crate::setting;
 use crate::state::{Lock, StateFolder};
-use crate::value::{is_same, one_line};
+use crate::value::one_line;
 use std::io;
 use std::path::PathBuf;
 use sysdyno_record::units::{SpanNs, WallNs};
@@ -182,15 +182,17 @@ fn write_all(transaction: &mut Transaction, journal: &mut Journal, roots: &Roots
     for intent in &transaction.intents {
         let failed = |cause: String| Failed {
             key: intent.key.clone(),
-            text: intent.apply.first().map(|write| write.text.clone()).unwrap_or_default(),
+            text: intent
+                .members
+                .first()
+                .map_or(String::new(), |member| setting::shown(&member.path, &member.expected, &member.old)),
             cause,
         };
         let found = write_one(intent, roots).map_err(failed)?;
         let record = Record::Applied { number: intent.number, found: found.clone() };
         transaction.applied.insert(intent.number, found.clone());
         journal.append(&record).map_err(|error| failed(error.to_string()))?;
-        let is_expected =
-            intent.members.iter().zip(&found).all(|(member, found)| is_same(&member.expected, found));
+        let is_expected = intent.members.iter().zip(&found).all(|(member, found)| member.is_expected(found));
         if !is_expected {
             return Err(failed(format!("it reads back as '{}'", one_line(&found[0]))));
         }
@@ -201,10 +203,12 @@ fn write_all(transaction: &mut Transaction, journal: &mut Journal, roots: &Roots
 
 /// Writes one change, if its members are still what they were, and reads them back.
 fn write_one(intent: &Intent, roots: &Roots) -> Result<Vec<String>, String> {
-    let read =
-        |path: &str| setting::read(roots, path).map_err(|error| format!("cannot read '{path}': {error}"));
+    let read = |member: &Member| {
+        setting::read_member(roots, &member.path, member.follows())
+            .map_err(|error| format!("cannot read '{}': {error}", member.path))
+    };
     for member in &intent.members {
-        if read(&member.path)? != member.old {
+        if read(member)? != member.old {
             return Err(format!("somebody else has changed '{}' meanwhile", member.path));
         }
     }
@@ -212,7 +216,10 @@ fn write_one(intent: &Intent, roots: &Roots) -> Result<Vec<String>, String> {
         setting::write(roots, &intent.members[write.member].path, &write.text)
             .map_err(|error| error.to_string())?;
     }
-    intent.members.iter().map(|member| read(&member.path)).collect()
+    for member in &intent.members {
+        setting::take_effect(roots, &member.path).map_err(|error| error.to_string())?;
+    }
+    intent.members.iter().map(read).collect()
 }
 
 fn roll_back(failed: Failed, what: (&mut Journal, &Transaction), order: &TrialOrder<'_>) -> TuneError {
@@ -229,5 +236,7 @@ fn unclean(recovery: &Recovery) -> String {
     lines.join("\n")
 }
 
+#[cfg(test)]
+mod file_tests;
 #[cfg(test)]
 mod tests;

@@ -57,7 +57,8 @@ impl Journal {
         let text: String = records.iter().map(|record| self.chain.frame(&json(record))).collect();
         self.file.write_all(text.as_bytes()).map_err(failed("write", &path))?;
         self.length = text.len() as u64;
-        let room = ROOM + ROOM_PER_INTENT * records.len() as u64;
+        // What settings read back as is written twice at most.
+        let room = ROOM + ROOM_PER_INTENT * records.len() as u64 + 2 * self.length;
         match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.length, room) {
             // Where room cannot be reserved, appending may fail, which is provided for.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}

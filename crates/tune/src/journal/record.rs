@@ -1,6 +1,8 @@
 //! What a journal says, record by record.
 
+use crate::setting;
 use crate::tunable::Scope;
+use crate::value::one_line;
 use serde::{Deserialize, Serialize};
 use sysdyno_record::units::WallNs;
 
@@ -117,6 +119,29 @@ pub(crate) struct Member {
     pub(crate) old: String,
     /// Its text after.
     pub(crate) expected: String,
+    /// Whether the kernel decides how the text goes on, so that `expected` is only how it begins.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_open: bool,
+}
+
+impl Member {
+    /// Whether a text is what it was before.
+    pub(crate) fn is_old(&self, text: &str) -> bool {
+        setting::is_same(&self.path, &self.old, text)
+    }
+
+    /// Whether a text is what it should be after.
+    pub(crate) fn is_expected(&self, text: &str) -> bool {
+        match self.is_open {
+            true => one_line(text).starts_with(&self.expected),
+            false => setting::is_same(&self.path, &self.expected, text),
+        }
+    }
+
+    /// Whether it is not written itself, but changes in whatever way when another member does.
+    pub(crate) fn follows(&self) -> bool {
+        self.is_open && self.expected.is_empty()
+    }
 }
 
 /// A file that is as it was as long as the device is the same.

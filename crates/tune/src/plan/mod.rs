@@ -12,11 +12,12 @@ use crate::netns;
 use crate::roots::Roots;
 use crate::setting;
 use crate::tunable::{Effect, Risk, Scope, Target, Tunable, find, nearest, never};
-use crate::value::{Context, is_same, one_line};
+use crate::value::{Context, one_line};
 pub use rivals::Rival;
 pub(crate) use rivals::rivals_of;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
+use std::io;
 
 /// Most changes of a plan.
 const MAX_CHANGES: usize = 256;
@@ -53,6 +54,8 @@ pub struct PlannedChange {
     pub risk: Risk,
     /// The setting that changes with it; `None` if none does.
     pub counterpart: Option<&'static str>,
+    /// Files that the kernel sets anew with it, and that are put back with it.
+    pub resets: Vec<String>,
     /// What it does.
     pub does: &'static str,
     /// Where that is said.
@@ -61,12 +64,21 @@ pub struct PlannedChange {
     pub undo: Vec<String>,
     /// Files and programs that set it too.
     pub rivals: Vec<Rival>,
+    /// Whether it is kept over a reboot as it is, once it is committed.
+    pub survives_boot: bool,
     /// The folder in which it could be kept over a reboot; `None` if there is none.
     pub persists_in: Option<&'static str>,
     /// Why it cannot be made by this user, in this place; `None` if it can.
     pub blocked: Option<String>,
     #[serde(skip)]
     pub(crate) intent: Intent,
+}
+
+impl PlannedChange {
+    /// Whether it is made by replacing a file, with all other changes of that file.
+    fn is_of_file(&self) -> bool {
+        self.scope == Scope::Service
+    }
 }
 
 impl Plan {
@@ -84,7 +96,9 @@ impl Plan {
 
     /// The intents of the changes that are not there already, numbered.
     pub(crate) fn intents(&self) -> Vec<Intent> {
-        let numbered = self.effective().zip(0..);
+        let mut files = BTreeSet::new();
+        let is_first = |change: &&PlannedChange| !change.is_of_file() || files.insert(change.path.clone());
+        let numbered = self.effective().filter(is_first).zip(0..);
         numbered.map(|(change, number)| Intent { number, ..change.intent.clone() }).collect()
     }
 }
@@ -106,11 +120,22 @@ pub(crate) fn plan_alone(changes: &[Change], roots: &Roots) -> Result<Plan, Tune
     let is_initial_network = netns::is_initial(roots);
     let mut planned = Vec::new();
     for change in changes.iter().take(MAX_CHANGES) {
-        match one(change, roots, is_initial_network) {
-            Ok(one) => planned.push(one),
+        match one(change, roots, is_initial_network, &planned) {
+            Ok(one) => {
+                // One write replaces a file by a text with all changes of the plan in it.
+                let mut one = one;
+                let is_same_file = |other: &PlannedChange| one.is_of_file() && other.path == one.path;
+                let file: Vec<usize> = (0..planned.len()).filter(|at| is_same_file(&planned[*at])).collect();
+                if let Some(last) = file.last() {
+                    one.intent.key = format!("{}, {}", planned[*last].intent.key, one.key);
+                }
+                file.into_iter().for_each(|at| planned[at].intent = one.intent.clone());
+                planned.push(one);
+            }
             Err(refusal) => refusals.push(refusal),
         }
     }
+    refusals.extend(overlaps(&planned));
     if refusals.is_empty() {
         Ok(Plan { changes: planned, is_initial_network })
     } else {
@@ -141,7 +166,35 @@ fn clashes(changes: &[Change]) -> Vec<Refusal> {
     refusals
 }
 
-fn one(change: &Change, roots: &Roots, is_initial_network: bool) -> Result<PlannedChange, Refusal> {
+/// Changes of which one sets anew what another one sets.
+fn overlaps(planned: &[PlannedChange]) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    for (index, change) in planned.iter().enumerate() {
+        let has = |other: &&PlannedChange| {
+            other
+                .intent
+                .members
+                .iter()
+                .any(|member| change.intent.members.iter().any(|own| own.path == member.path))
+        };
+        let other = planned[..index].iter().find(has);
+        let is_allowed = |other: &PlannedChange| {
+            other.key == change.key || other.counterpart.is_some() || change.is_of_file()
+        };
+        if let Some(other) = other.filter(|other| !is_allowed(other)) {
+            let cause = format!("it changes together with '{}', which the plan sets too", other.key);
+            refusals.push(Refusal::new(&change.key, cause).hint("try one, commit it, and then the other"));
+        }
+    }
+    refusals
+}
+
+fn one(
+    change: &Change,
+    roots: &Roots,
+    is_initial_network: bool,
+    earlier: &[PlannedChange],
+) -> Result<PlannedChange, Refusal> {
     let refuse = |cause: String| Refusal::new(&change.text(), cause);
     let tunable = known(change)?;
     let target = tunable.target(&change.key, roots).map_err(refuse)?;
@@ -150,28 +203,41 @@ fn one(change: &Change, roots: &Roots, is_initial_network: bool) -> Result<Plann
         return Err(absent(change, tunable, is_initial_network));
     }
     let old = read_twice(roots, &path).map_err(refuse)?;
-    let file = |path: &str| std::fs::read_to_string(roots.place(path)).ok();
+    let file = |path: &str| std::fs::read_to_string(roots.place(&tunable.filled(path, &change.key))).ok();
     let context = Context { unit: tunable.unit, old: &old, file: &file };
     let new = tunable.kind.parse(&change.value, &context).map_err(refuse)?;
+    let base = earlier.iter().find(|planned| planned.path == path);
+    let new = match tunable.directive(&change.key) {
+        None => new,
+        Some((service, directive)) => {
+            // Of several directives of one file, each is laid over those before it.
+            let text = base.map_or(old.as_str(), |planned| planned.intent.members[0].expected.as_str());
+            service.edited(text, &directive, &new).map_err(refuse)?
+        }
+    };
     check_ceiling(tunable, &new, roots).map_err(refuse)?;
+    setting::check_fits(roots, &path, &new).map_err(refuse)?;
     let intent = intent((change, tunable), target, &new, roots).map_err(refuse)?;
-    let is_same = intent.members.iter().all(|member| is_same(&member.old, &member.expected));
+    let is_same = intent.members.iter().all(|member| member.follows() || member.is_expected(&member.old));
+    let followers = intent.members.iter().filter(|member| member.follows());
     let blocked = setting::unwritable(roots, &path).map(|error| blocked(error, tunable, is_initial_network));
     Ok(PlannedChange {
         key: change.key.clone(),
-        path,
         unit: tunable.unit,
-        old: one_line(&old),
-        new,
+        old: setting::shown(&path, &old, &new),
+        new: setting::shown(&path, &new, &old),
+        path,
         is_same,
         scope: tunable.scope,
         effect: tunable.effect,
         risk: tunable.risk,
         counterpart: tunable.counterpart,
+        resets: followers.map(|member| member.path.clone()).collect(),
         does: tunable.does,
         source: tunable.source,
         undo: undo_lines(&intent, roots),
         rivals: Vec::new(),
+        survives_boot: tunable.scope.survives_boot(),
         persists_in: tunable.persists_in(),
         blocked,
         intent,
@@ -186,6 +252,13 @@ fn absent(change: &Change, tunable: &Tunable, is_initial_network: bool) -> Refus
     }
     let place = tunable.target(&change.key, &Roots::host()).map(|target| target.places[0].clone());
     let place = place.unwrap_or_else(|_| tunable.place());
+    if !place.starts_with('/') {
+        let cause = setting::read(&Roots::host(), &place).err().map(|error| error.to_string());
+        return Refusal::new(
+            &change.text(),
+            format!("it has no such setting: {}", cause.unwrap_or_default()),
+        );
+    }
     Refusal::new(&change.text(), format!("this host has no '{place}'"))
 }
 
@@ -234,11 +307,11 @@ fn intent(
     let write = |member: usize, text: &str| Write { member, text: text.into() };
     let member = |path: String| {
         let old = read_twice(roots, &path)?;
-        Ok::<Member, String>(Member { path, old, expected: new.into() })
+        Ok::<Member, String>(Member { path, old, expected: new.into(), is_open: tunable.kind.is_open() })
     };
     let mut members = target.places.into_iter().map(member).collect::<Result<Vec<_>, _>>()?;
     let apply = (0..members.len()).map(|index| write(index, new)).collect();
-    let olds = members.iter().map(|member| one_line(&member.old)).enumerate();
+    let olds = members.iter().map(|member| setting::writable(&member.path, &member.old)).enumerate();
     let mut restore: Vec<Write> = olds.map(|(index, old)| write(index, &old)).rev().collect();
     if let Some(other) = tunable.counterpart.and_then(find) {
         let path = other.target(other.id, roots)?.places.remove(0);
@@ -250,7 +323,20 @@ fn intent(
             (_, "0") => restore,
             _ => return Err(format!("both it and '{}' are in force, which cannot be put back", other.id)),
         };
-        members.push(Member { path, old, expected: "0".into() });
+        members.push(Member { path, old, expected: "0".into(), is_open: false });
+    }
+    let unknown = |error: io::Error| format!("cannot tell what is set anew with it: {error}");
+    for path in tunable.followers(&change.key, roots).map_err(unknown)? {
+        let read = || setting::read_member(roots, &path, true);
+        let old = match read().or_else(|_| read()) {
+            Ok(old) => old,
+            Err(error) if is_for_writing_only(&error) => continue,
+            Err(error) => return Err(unknown(error)),
+        };
+        if !old.is_empty() {
+            restore.push(write(members.len(), &one_line(&old)));
+        }
+        members.push(Member { path, old, expected: String::new(), is_open: true });
     }
     let witnesses = target.witnesses;
     Ok(Intent {
@@ -264,9 +350,17 @@ fn intent(
     })
 }
 
+/// Whether a file of `/sys` says by this that it has no text: it is then no setting of this device.
+fn is_for_writing_only(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::IO | Errno::ACCESS | Errno::PERM | Errno::OPNOTSUPP))
+}
+
 fn blocked(error: Errno, tunable: &Tunable, is_initial_network: bool) -> String {
     let is_root = rustix::process::geteuid().is_root();
     match error {
+        Errno::ROFS if tunable.scope == Scope::Service => "its folder is read-only here".into(),
+        Errno::ROFS if tunable.scope == Scope::FileSystem => "what holds it is read-only here".into(),
         Errno::ROFS => "'/proc/sys' is read-only here, as in most containers: change it on the host".into(),
         Errno::ACCESS | Errno::PERM if !is_root => "only root may write it: run with sudo".into(),
         Errno::ACCESS | Errno::PERM if tunable.scope == Scope::InitialNetwork && !is_initial_network => {

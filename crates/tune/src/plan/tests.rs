@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::testing::{Host, changes};
+use crate::value::is_same;
 
 fn refusal(host: &Host, texts: &[&str]) -> String {
     plan(&changes(texts), &host.roots).expect_err("is refused").to_string()
@@ -75,4 +76,56 @@ fn what_shell_lines_say_is_what_an_undo_writes() {
     }
     let same = host.all().iter().zip(&before).all(|(one, other)| is_same(one, other));
     assert!(same);
+}
+
+#[test]
+fn what_the_kernel_sets_anew_with_a_setting_is_kept_and_put_back_with_it() {
+    let host = Host::new();
+    let queue = |file: &str, text: &str| host.put(&format!("/sys/block/sda/queue/{file}"), text);
+    queue("scheduler", "none [mq-deadline] bfq\n");
+    queue("nr_requests", "256\n");
+    queue("iosched/read_expire", "500\n");
+    queue("iosched/fifo_batch", "16\n");
+    let planned = plan(&changes(&["block.sda.scheduler=none"]), &host.roots).expect("plans");
+    let [change] = &planned.changes[..] else { panic!("one change") };
+    assert_eq!((change.old.as_str(), change.new.as_str()), ("mq-deadline", "none"));
+    let queue = "/sys/block/sda/queue";
+    let resets = ["nr_requests", "iosched/fifo_batch", "iosched/read_expire"];
+    assert_eq!(change.resets, resets.map(|file| format!("{queue}/{file}")));
+    let written: Vec<&str> = change.intent.restore.iter().map(|write| write.text.as_str()).collect();
+    assert_eq!(written, ["mq-deadline", "256", "16", "500"], "the scheduler first, then what it resets");
+    let refused = refusal(&host, &["block.sda.scheduler=none", "block.sda.nr_requests=64"]);
+    assert!(
+        refused.contains("'block.sda.nr_requests': it changes together with 'block.sda.scheduler'"),
+        "{refused}"
+    );
+    assert!(refusal(&host, &["block.sda.scheduler=cfq"]).contains("available: none, mq-deadline, bfq"));
+}
+
+#[test]
+fn processors_have_the_governors_that_their_driver_lists() {
+    let host = Host::new();
+    let policy = "/sys/devices/system/cpu/cpufreq/policy0";
+    // As an Intel server under Linux 6.1 shows them, intel_pstate in active mode.
+    for (file, text) in [
+        ("scaling_available_governors", "performance powersave \n"),
+        ("scaling_governor", "powersave\n"),
+        ("scaling_driver", "intel_pstate\n"),
+        ("related_cpus", "0\n"),
+        ("scaling_setspeed", "<unsupported>\n"),
+        ("energy_performance_preference", "balance_performance\n"),
+        (
+            "energy_performance_available_preferences",
+            "default performance balance_performance balance_power power \n",
+        ),
+    ] {
+        host.put(&format!("{policy}/{file}"), text);
+    }
+    let planned = plan(&changes(&["cpufreq.policy0.governor=performance"]), &host.roots).expect("plans");
+    assert_eq!(planned.changes[0].resets.len(), 2);
+    assert_eq!(planned.changes[0].intent.witnesses.len(), 2);
+    plan(&changes(&["cpufreq.policy0.energy_preference=power"]), &host.roots).expect("plans");
+    let refused = refusal(&host, &["cpufreq.policy0.governor=ondemand"]);
+    assert!(refused.contains("available: performance, powersave"), "{refused}");
+    assert!(refusal(&host, &["cpufreq.policy1.governor=performance"]).contains("policy1"));
 }

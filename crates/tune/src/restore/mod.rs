@@ -5,13 +5,12 @@
 //! since, and it is theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
 
 use crate::error::TuneError;
-use crate::journal::{Intent, Journal, Outcome, Phase, Record, Transaction, Witness};
+use crate::journal::{Intent, Journal, Member, Outcome, Phase, Record, Transaction, Witness};
 use crate::netns;
 use crate::roots::Roots;
 use crate::setting;
 use crate::state::{StateFolder, is_guarded};
 use crate::tunable::Scope;
-use crate::value::{is_same, one_line};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -208,7 +207,10 @@ fn restore_all(journal: &mut Journal, transaction: &Transaction, roots: &Roots) 
         // What cannot be told is not taken for a reboot: the journal stays open.
         Err(error) => return note_all(journal, transaction, failed(error.to_string())),
         Ok(boot_id) if boot_id != begin.boot_id => {
-            return note_all(journal, transaction, |intent| Found::without(Outcome::Void).of(intent));
+            return note_all(journal, transaction, |intent| match intent.scope.survives_boot() {
+                true => restore_one(intent, transaction, roots),
+                false => Found::without(Outcome::Void).of(intent),
+            });
         }
         Ok(_) => {}
     }
@@ -222,7 +224,13 @@ fn restore_all(journal: &mut Journal, transaction: &Transaction, roots: &Roots) 
         Scope::Network | Scope::InitialNetwork | Scope::NetworkDevice => {
             Found::without(Outcome::Gone).of(intent)
         }
-        Scope::Host | Scope::Device | Scope::Process | Scope::Listener => restore(intent),
+        Scope::Host
+        | Scope::Device
+        | Scope::Service
+        | Scope::Mount
+        | Scope::FileSystem
+        | Scope::Process
+        | Scope::Listener => restore(intent),
     };
     // /sys shows the devices of the namespace that it was mounted in.
     let within = |intent: &Intent| match intent.scope {
@@ -281,13 +289,16 @@ impl Found {
 
     fn of(self, intent: &Intent) -> Restored {
         let first = intent.members.first();
-        let text = |text: &String| one_line(text);
+        let shown = |text: fn(&Member) -> &String, beside: fn(&Member) -> &String| {
+            first.map(|member| setting::shown(&member.path, text(member), beside(member))).unwrap_or_default()
+        };
+        let found = |text: &String| first.map(|member| setting::shown(&member.path, text, &member.old));
         Restored {
             key: intent.key.clone(),
             outcome: self.outcome,
-            old: first.map(|member| text(&member.old)).unwrap_or_default(),
-            new: first.map(|member| text(&member.expected)).unwrap_or_default(),
-            found: self.texts.first().map(text),
+            old: shown(|member| &member.old, |member| &member.expected),
+            new: shown(|member| &member.expected, |member| &member.old),
+            found: self.texts.first().and_then(found),
             cause: self.cause,
         }
     }
@@ -300,12 +311,13 @@ fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Roots) -> Res
     if intent.witnesses.iter().any(is_another) {
         return Found::without(Outcome::Gone).of(intent);
     }
+    intent.members.iter().for_each(|member| setting::clean(roots, &member.path));
     match read_members(intent, roots) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => found.outcome = Outcome::Gone,
         Err(error) => found.cause = Some(error.to_string()),
         Ok(texts) => {
-            let applied = transaction.applied.get(&intent.number);
-            (found.outcome, found.cause) = put_back(intent, &texts, applied, roots);
+            let made = Made::of(intent.number, transaction);
+            (found.outcome, found.cause) = put_back(intent, &texts, &made, roots);
             found.texts = texts;
         }
     }
@@ -313,48 +325,91 @@ fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Roots) -> Res
 }
 
 fn read_members(intent: &Intent, roots: &Roots) -> io::Result<Vec<String>> {
-    intent.members.iter().map(|member| setting::read(roots, &member.path)).collect()
+    let read = |member: &Member| setting::read_member(roots, &member.path, member.follows());
+    intent.members.iter().map(read).collect()
 }
 
-fn put_back(
-    intent: &Intent,
-    texts: &[String],
-    applied: Option<&Vec<String>>,
-    roots: &Roots,
-) -> (Outcome, Option<String>) {
-    let is_old =
-        |texts: &[String]| intent.members.iter().zip(texts).all(|(member, text)| is_same(&member.old, text));
-    if is_old(texts) {
-        return (Outcome::Already, None);
+/// What is known of whether a change was made.
+enum Made<'a> {
+    /// It was, and its members read back as this.
+    As(&'a [String]),
+    /// It is the one that was being made when the journal ends.
+    Perhaps,
+    /// The journal does not come so far.
+    Unknown,
+}
+
+impl Made<'_> {
+    fn of(number: u32, transaction: &Transaction) -> Made<'_> {
+        match transaction.applied.get(&number) {
+            Some(found) => Made::As(found),
+            None if transaction.applied.len() == number as usize => Made::Perhaps,
+            None => Made::Unknown,
+        }
     }
-    let is_ours = |(index, text): (usize, &String)| {
-        let member = &intent.members[index];
-        let made = applied.and_then(|found| found.get(index));
-        [Some(&member.old), Some(&member.expected), made]
-            .into_iter()
-            .flatten()
-            .any(|known| is_same(known, text))
+
+    /// Whether the text of a member can only come from what it was or from us.
+    fn is_ours(&self, intent: &Intent, texts: &[String], index: usize) -> bool {
+        let (member, text) = (&intent.members[index], texts[index].as_str());
+        let is_made = |at: usize| match self {
+            Made::As(found) => found
+                .get(at)
+                .is_some_and(|found| setting::is_same(&intent.members[at].path, found, &texts[at])),
+            Made::Perhaps | Made::Unknown => false,
+        };
+        if member.is_old(text) || is_made(index) || setting::is_between(&member.path, text) {
+            return true;
+        }
+        match (member.follows(), self) {
+            // While its leader is on the way back, it is whatever the kernel made of it.
+            (true, Made::As(_)) => !is_made(0),
+            (true, Made::Perhaps) => true,
+            (true, Made::Unknown) => intent.members[0].is_expected(&texts[0]),
+            (false, Made::As(_)) => !member.is_open && member.is_expected(text),
+            (false, Made::Perhaps | Made::Unknown) => member.is_expected(text),
+        }
+    }
+}
+
+/// Has what was put back be felt; why that failed, if it did.
+fn tell(intent: &Intent, roots: &Roots) -> Option<String> {
+    let tell = |member: &Member| setting::take_effect(roots, &member.path).err();
+    let failed = intent.members.iter().find_map(tell);
+    failed.map(|error| format!("what was put back is not felt yet: {error}"))
+}
+
+fn put_back(intent: &Intent, texts: &[String], made: &Made<'_>, roots: &Roots) -> (Outcome, Option<String>) {
+    let is_old =
+        |texts: &[String]| intent.members.iter().zip(texts).all(|(member, text)| member.is_old(text));
+    if is_old(texts) {
+        // It may have been put back by a restore that died before it could tell.
+        let cause = if matches!(made, Made::Unknown) { None } else { tell(intent, roots) };
+        return (Outcome::Already, cause);
+    }
+    let shown = |texts: &[String]| {
+        let pairs = intent.members.iter().zip(texts);
+        pairs.map(|(member, text)| setting::shown(&member.path, text, &member.old)).collect::<Vec<_>>()
     };
-    if !texts.iter().enumerate().all(is_ours) {
+    if !(0..texts.len()).all(|index| made.is_ours(intent, texts, index)) {
         return (Outcome::Conflict, None);
     }
     for write in &intent.restore {
         let Some(member) = intent.members.get(write.member) else {
             return (Outcome::Failed, Some("the journal names a setting that it does not hold".into()));
         };
-        if let Err(error) = setting::write(roots, &member.path, &write.text) {
+        // What follows is written only if it did not come back with its leader.
+        let is_back = member.follows()
+            && setting::read_member(roots, &member.path, true).is_ok_and(|text| member.is_old(&text));
+        if is_back {
+            continue;
+        }
+        if let Err(error) = setting::put_back(roots, &member.path, &write.text) {
             return (Outcome::Failed, Some(error.to_string()));
         }
     }
     match read_members(intent, roots) {
-        Ok(back) if is_old(&back) => (Outcome::Restored, None),
-        Ok(back) => (
-            Outcome::Failed,
-            Some(format!(
-                "it reads back as '{}'",
-                back.iter().map(|text| one_line(text)).collect::<Vec<_>>().join("', '")
-            )),
-        ),
+        Ok(back) if is_old(&back) => (Outcome::Restored, tell(intent, roots)),
+        Ok(back) => (Outcome::Failed, Some(format!("it reads back as '{}'", shown(&back).join("', '")))),
         Err(error) => (Outcome::Failed, Some(error.to_string())),
     }
 }

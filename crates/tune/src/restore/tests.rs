@@ -3,6 +3,7 @@
 use super::*;
 use crate::apply::apply;
 use crate::testing::{Dead, Host, changes};
+use crate::value::one_line;
 use std::fs;
 
 const CHANGES: [&str; 3] = ["net.core.somaxconn=8192", "net.ipv4.tcp_rmem=1 2 3", "vm.swappiness=10"];
@@ -214,4 +215,49 @@ fn a_journal_of_a_newer_version_or_another_tree_is_left_alone() {
     let recoveries = recover(&host.state, &other.roots).expect("looks");
     assert!(recoveries[0].notes[0].contains("another tree"), "{recoveries:?}");
     assert_eq!(now(&host), tried);
+}
+
+#[test]
+fn what_follows_a_setting_is_put_back_with_it_unless_somebody_has_set_it_since() {
+    use crate::journal::Write;
+    const LEADER: &str = "/sys/block/sda/queue/scheduler";
+    const FOLLOWER: &str = "/sys/block/sda/queue/nr_requests";
+    let member = |path: &str, old: &str, expected: &str| Member {
+        path: path.into(),
+        old: old.into(),
+        expected: expected.into(),
+        is_open: expected.is_empty(),
+    };
+    let write = |member, text: &str| Write { member, text: text.into() };
+    let intent = Intent {
+        number: 0,
+        key: "block.sda.scheduler".into(),
+        scope: Scope::Device,
+        members: vec![member(LEADER, "none", "bfq"), member(FOLLOWER, "256", "")],
+        witnesses: Vec::new(),
+        apply: vec![write(0, "bfq")],
+        restore: vec![write(0, "none"), write(1, "256")],
+    };
+    let applied = ["bfq".to_owned(), "64".to_owned()];
+    let check = |made: Made<'_>, (scheduler, requests): (&str, &str), expected: Outcome| {
+        let host = Host::new();
+        host.put(LEADER, scheduler);
+        host.put(FOLLOWER, requests);
+        let texts = read_members(&intent, &host.roots).expect("reads");
+        let (outcome, cause) = put_back(&intent, &texts, &made, &host.roots);
+        assert_eq!(outcome, expected, "{scheduler} {requests}: {cause:?}");
+        let now = read_members(&intent, &host.roots).expect("reads");
+        let is_old = intent.members.iter().zip(&now).all(|(member, text)| member.is_old(text));
+        assert_eq!(is_old, outcome.is_clean(), "{now:?}");
+        assert!(outcome.is_clean() || now == texts, "a conflict writes nothing");
+    };
+    check(Made::As(&applied), ("bfq", "64"), Outcome::Restored);
+    check(Made::As(&applied), ("none", "256"), Outcome::Already);
+    check(Made::As(&applied), ("none", "128"), Outcome::Restored);
+    check(Made::As(&applied), ("bfq", "65"), Outcome::Conflict);
+    check(Made::As(&applied), ("kyber", "64"), Outcome::Conflict);
+    check(Made::Perhaps, ("bfq", "65"), Outcome::Restored);
+    check(Made::Perhaps, ("kyber", "65"), Outcome::Conflict);
+    check(Made::Unknown, ("none", "65"), Outcome::Conflict);
+    check(Made::Unknown, ("bfq", "65"), Outcome::Restored);
 }

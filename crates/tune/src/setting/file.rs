@@ -5,7 +5,7 @@
 use crate::roots::Roots;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -58,7 +58,11 @@ pub(super) fn unwritable(roots: &Roots, path: &str) -> Option<Errno> {
 
 /// Whether there is such a setting.
 pub(super) fn exists(roots: &Roots, path: &str) -> bool {
-    roots.place(path).is_file()
+    match fs::metadata(roots.place(path)) {
+        Ok(metadata) => metadata.is_file(),
+        // What cannot be told now is told by whoever reads it.
+        Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+    }
 }
 
 /// A line of shell that writes it.

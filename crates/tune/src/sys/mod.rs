@@ -1,11 +1,33 @@
-//! The system calls that no safe library offers: two options of sockets, the cookie of the network namespace that one is
-//! in, and the backlog of a listener.
+//! The system calls that no safe library offers: options of sockets, the cookie of the network namespace that one is
+//! in, the backlog of a listener, and whether somebody can write to a file.
 #![allow(unsafe_code)]
 
 use rustix::fd::{AsRawFd, BorrowedFd};
 
 /// Source: `include/uapi/asm-generic/socket.h`.
 const SO_NETNS_COOKIE: libc::c_int = 71;
+
+/// Source: `include/uapi/linux/netlink.h`.
+const NETLINK_EXT_ACK: libc::c_int = 11;
+
+/// Source: `include/uapi/asm-generic/fcntl.h`.
+const F_SETSIG: libc::c_int = 10;
+
+/// Asks for the kernel's own words in errors of a netlink socket; `None` where it has none (before Linux 4.12).
+pub(crate) fn ask_for_error_texts(socket: BorrowedFd<'_>) -> Option<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: value and length are those of `on`, which outlives the call.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_NETLINK,
+            NETLINK_EXT_ACK,
+            (&raw const on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    (result == 0).then_some(())
+}
 
 /// The cookie of the network namespace of a socket; `None` where the kernel does not have it (before Linux 5.14).
 pub(crate) fn netns_cookie(socket: BorrowedFd<'_>) -> Option<u64> {
@@ -48,3 +70,23 @@ pub(crate) fn listen_backlog(socket: BorrowedFd<'_>) -> Option<u32> {
 
 /// `tcpi_state` of a listener. Source: `include/net/tcp_states.h`.
 const TCP_LISTEN: u8 = 10;
+
+/// Whether somebody has a file open to write to it, a loop device included: then it cannot be leased for reading. The
+/// file is open for reading only.
+///
+/// `None` where the file system or this user cannot lease. Source: fcntl(2), `fs/locks.c`, `check_conflicting_open`.
+pub(crate) fn is_open_to_write(file: BorrowedFd<'_>) -> Option<bool> {
+    let call = |command: libc::c_int, argument: libc::c_int| {
+        // SAFETY: these commands take an integer, and change nothing but this open file.
+        unsafe { libc::fcntl(file.as_raw_fd(), command, argument) }
+    };
+    // Whoever opens it meanwhile has this signal sent, which does nothing unless it is asked for.
+    if call(F_SETSIG, libc::SIGURG) != 0 {
+        return None;
+    }
+    if call(libc::F_SETLEASE, libc::F_RDLCK) == 0 {
+        call(libc::F_SETLEASE, libc::F_UNLCK);
+        return Some(false);
+    }
+    (std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)).then_some(true)
+}

@@ -1,15 +1,16 @@
-//! Devices: huge pages, disks, interrupts, network queues.
+//! Devices: huge pages, disks, processors, interrupts, network queues.
 //!
 //! A disk is told from another one by its number and sequence, an interrupt by what it is for, an interface by its index
 //! and address: a name that was given to another device meanwhile is not written to.
 
-use super::object::Object;
+use super::object::{INTERFACE, Object};
 use super::{INT_MAX, Risk, Scope, Tunable, int};
 use crate::value::Kind;
 
 const THP: &str = "admin-guide/mm/transhuge.rst";
 const BLOCK: &str = "ABI/stable/sysfs-block";
 const NET: &str = "ABI/testing/sysfs-class-net";
+const CPUFREQ: &str = "admin-guide/pm/cpufreq.rst";
 const SCALING: &str = "networking/scaling.rst";
 
 const fn file(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
@@ -25,7 +26,17 @@ const fn disk(path: &'static str) -> Object {
 }
 
 const fn interface(path: &'static str) -> Object {
-    Object::File { path, witnesses: &["/sys/class/net/*/ifindex", "/sys/class/net/*/address"] }
+    Object::File { path, witnesses: INTERFACE }
+}
+
+const fn cpufreq(path: &'static str) -> Object {
+    Object::File {
+        path,
+        witnesses: &[
+            "/sys/devices/system/cpu/cpufreq/policy*/related_cpus",
+            "/sys/devices/system/cpu/cpufreq/policy*/scaling_driver",
+        ],
+    }
 }
 
 const IRQ: Object = Object::File {
@@ -50,6 +61,11 @@ pub const TABLE: &[Tunable] = &[
     file("block.*.read_ahead_kb", Kind::Stepped { step: 4, max: 1_048_576 }, "KiB",
         "How much is read ahead of a sequential reader. More helps streams on slow or distant disks; random readers only lose memory and bandwidth to it.")
         .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/read_ahead_kb")),
+    file("block.*.scheduler", Kind::Bracketed { except: "" }, "scheduler",
+        "Who decides in which order requests go to the disk. none suits quick disks and virtual ones, mq-deadline keeps reads from starving, bfq and kyber share by process or by latency at the cost of CPU.")
+        .of(Scope::Device, "block/switching-sched.rst").risks(Risk::Medium).at(disk("/sys/block/*/queue/scheduler"))
+        .resets(&["/sys/block/*/queue/nr_requests", "/sys/block/*/queue/wbt_lat_usec", "/sys/block/*/queue/async_depth",
+            "/sys/block/*/queue/iosched/"]),
     file("block.*.nr_requests", int(4, 65_536), "requests",
         "Requests that may wait in each queue of the disk. More gives the scheduler and the disk more to choose from; fewer keep latency short.")
         .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/nr_requests")),
@@ -62,6 +78,20 @@ pub const TABLE: &[Tunable] = &[
     file("block.*.add_random", int(0, 1), "switch",
         "Whether completions of the disk add to the kernel's randomness. Quick disks save a little without.")
         .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/add_random")),
+    file("cpufreq.policy*.governor", Kind::Listed { file: "/sys/devices/system/cpu/cpufreq/policy*/scaling_available_governors" },
+        "governor",
+        "Who chooses the frequency of these CPUs: highest always (performance), lowest (powersave without a driver of its own), or by load (schedutil, ondemand). Measured times depend on it more than on most settings; machines whose hypervisor or firmware decides have none.")
+        .of(Scope::Device, CPUFREQ).risks(Risk::Medium).at(cpufreq("/sys/devices/system/cpu/cpufreq/policy*/scaling_governor"))
+        .resets(&["/sys/devices/system/cpu/cpufreq/policy*/scaling_setspeed",
+            "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",
+            "/sys/devices/system/cpu/cpufreq/policy*/schedutil/", "/sys/devices/system/cpu/cpufreq/policy*/ondemand/",
+            "/sys/devices/system/cpu/cpufreq/policy*/conservative/", "/sys/devices/system/cpu/cpufreq/ondemand/",
+            "/sys/devices/system/cpu/cpufreq/conservative/"]),
+    file("cpufreq.policy*.energy_preference",
+        Kind::Listed { file: "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_available_preferences" }, "preference",
+        "Whether the processor itself leans to speed or to saving energy where it chooses its frequency. It is there with intel_pstate and amd-pstate in active mode; under the governor performance it is fixed.")
+        .of(Scope::Device, "admin-guide/pm/intel_pstate.rst").risks(Risk::Medium)
+        .at(cpufreq("/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference")),
     file("irq.*.cpus", Kind::CpuList, "CPUs",
         "CPUs that may take this interrupt, and with it the softirq work that follows. All receive work on one CPU limits a server long before its other CPUs are busy; irqbalance may move it again.")
         .of(Scope::Device, "core-api/irq/irq-affinity.rst").risks(Risk::Medium).at(IRQ),

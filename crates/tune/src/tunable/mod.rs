@@ -7,18 +7,23 @@
 //! Sources are named per table: `admin-guide/…` and `networking/…` are below `Documentation/` of the kernel's source.
 
 mod device;
+mod file_system;
 mod fs;
 mod ip;
 mod ipv6;
 mod kernel;
+mod link;
+mod mount;
 mod net_core;
 mod never;
 mod object;
 mod process;
+mod service;
 mod tcp;
 mod vm;
 
 use crate::roots::Roots;
+use crate::service::Service;
 use crate::value::Kind;
 pub use never::never;
 use object::Object;
@@ -38,6 +43,12 @@ pub enum Scope {
     NetworkDevice,
     /// A device that is not of the network.
     Device,
+    /// A service that reads the file.
+    Service,
+    /// What is mounted at a path; of options of the file system, every mount of it.
+    Mount,
+    /// A file system that is not mounted.
+    FileSystem,
     /// A process.
     Process,
     /// A listening socket.
@@ -45,6 +56,11 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Whether it is still there after the host was booted.
+    pub fn survives_boot(self) -> bool {
+        matches!(self, Scope::Service | Scope::FileSystem)
+    }
+
     /// The words for it.
     pub fn words(self) -> &'static str {
         match self {
@@ -52,6 +68,9 @@ impl Scope {
             Scope::Network => "this network namespace",
             Scope::InitialNetwork => "whole host, from the initial network namespace",
             Scope::NetworkDevice | Scope::Device => "this device",
+            Scope::Service => "the service that reads the file",
+            Scope::Mount => "this mount; options of the file system, every mount of it",
+            Scope::FileSystem => "this file system",
             Scope::Process => "this process",
             Scope::Listener => "this listener",
         }
@@ -68,6 +87,12 @@ pub enum Effect {
     NewSockets,
     /// By a listener when it calls `listen` again, as most do only when they are restarted.
     NewListeners,
+    /// When the service has read its files again, which it is told to.
+    Reloaded,
+    /// When the service is restarted, which is not done here.
+    Restarted,
+    /// When the file system is mounted the next time, which is not done here.
+    Mounted,
     /// By processes that are started, or set their limits, from now on.
     NewProcesses,
 }
@@ -79,6 +104,9 @@ impl Effect {
             Effect::AtOnce => "at once",
             Effect::NewSockets => "on new sockets",
             Effect::NewListeners => "when a listener calls listen() again",
+            Effect::Reloaded => "when the service has read its files again, which it is told to",
+            Effect::Restarted => "when the service is restarted, which is left to you",
+            Effect::Mounted => "when it is mounted the next time, which is left to you",
             Effect::NewProcesses => "on new processes",
         }
     }
@@ -115,6 +143,9 @@ pub struct Tunable {
     pub risk: Risk,
     /// The setting that the kernel zeroes when this one is written, and the other way round.
     pub counterpart: Option<&'static str>,
+    /// Files that the kernel sets anew when this one is written, and that are put back with it; `*` stands for the
+    /// same as in the name, `+` for every folder, and a path that ends in `/` for every file of that folder.
+    pub followers: &'static [&'static str],
     /// What it does, in two sentences.
     pub does: &'static str,
     /// Where that is said.
@@ -132,6 +163,7 @@ impl Tunable {
             effect: Effect::AtOnce,
             risk: Risk::Low,
             counterpart: None,
+            followers: &[],
             does,
             source: "",
         }
@@ -158,6 +190,11 @@ impl Tunable {
         self
     }
 
+    const fn resets(mut self, followers: &'static [&'static str]) -> Tunable {
+        self.followers = followers;
+        self
+    }
+
     const fn at(mut self, object: Object) -> Tunable {
         self.object = object;
         self
@@ -170,7 +207,39 @@ impl Tunable {
 
     /// Where it can be kept over a reboot; `None` if nowhere.
     pub fn persists_in(&self) -> Option<&'static str> {
-        matches!(self.object, Object::Sysctl).then_some("/etc/sysctl.d")
+        match self.object {
+            Object::Sysctl => Some("/etc/sysctl.d"),
+            Object::File { path, .. }
+                if path.starts_with("/sys/block/") || path.starts_with("/sys/class/net/") =>
+            {
+                Some("/etc/udev/rules.d")
+            }
+            Object::File { path, .. } if path.starts_with("/sys/") => Some("/etc/tmpfiles.d"),
+            Object::Limit(_) => Some("/etc/systemd/system"),
+            _ => None,
+        }
+    }
+
+    /// A path of the definition with each `*` replaced by what it is in `key`.
+    pub(crate) fn filled(&self, path: &str, key: &str) -> String {
+        object::parts(self.id, key).map_or_else(|| path.to_owned(), |parts| object::filled(path, &parts))
+    }
+
+    /// The service whose file this is set in, and the directive, by the name of the setting; `None` for others.
+    pub(crate) fn directive(&self, key: &str) -> Option<(Service, String)> {
+        let Object::Directive(service, directive) = self.object else { return None };
+        let parts = object::parts(self.id, key)?;
+        // The first part is the path of the file.
+        Some((service, object::filled(directive, &parts[1..])))
+    }
+
+    /// Files that are there and that the kernel sets anew when the setting of this name is written.
+    pub(crate) fn followers(&self, key: &str, roots: &Roots) -> std::io::Result<Vec<String>> {
+        let mut all = Vec::new();
+        for path in self.followers {
+            all.extend(object::expanded(&self.filled(path, key), roots)?);
+        }
+        Ok(all)
     }
 
     /// Where the setting of this name lies: several places if several sockets listen on one port.
@@ -205,7 +274,11 @@ pub const TUNABLES: &[&[Tunable]] = &[
     ip::TABLE,
     ipv6::TABLE,
     device::TABLE,
+    link::TABLE,
+    mount::TABLE,
+    file_system::TABLE,
     process::TABLE,
+    service::TABLE,
 ];
 
 /// The setting of this name.

@@ -2,7 +2,15 @@
 
 use crate::journal::Witness;
 use crate::roots::Roots;
-use crate::setting::{self, Limit};
+use crate::service::Service;
+use crate::setting::{self, Group, Limit};
+use std::io;
+
+/// Most files that change with a setting.
+const MAX_FOLLOWERS: usize = 4096;
+
+/// What tells that an interface is still the same.
+pub(super) const INTERFACE: &[&str] = &["/sys/class/net/*/ifindex", "/sys/class/net/*/address"];
 
 /// Where a kind of settings lies.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +28,16 @@ pub(super) enum Object {
     Limit(Limit),
     /// The backlog of listening sockets.
     Backlog,
+    /// The queueing discipline of a device.
+    Qdisc,
+    /// What a device itself is set to.
+    Ethtool(Group),
+    /// Options of what is mounted at a path.
+    Mount,
+    /// The journal of an ext3 or ext4 file system, by the path of its device or image.
+    ExtJournal,
+    /// A directive in a file of a service; each `*` is what it is in the name, after the path of the file.
+    Directive(Service, &'static str),
 }
 
 /// Where one setting lies.
@@ -39,6 +57,11 @@ impl Object {
             Object::File { path, .. } => path.into(),
             Object::Limit(_) => "prlimit(2)".into(),
             Object::Backlog => "listen(2) on the socket itself".into(),
+            Object::Qdisc => "rtnetlink(7): the root of the device".into(),
+            Object::Ethtool(_) => "the netlink family ethtool".into(),
+            Object::Directive(service, _) => format!("a file of {}", service.name()),
+            Object::ExtJournal => "the file system itself, by tune2fs(8)".into(),
+            Object::Mount => "mount(2): what is mounted at the path".into(),
         }
     }
 
@@ -49,7 +72,9 @@ impl Object {
         let places = match self {
             Object::Sysctl => vec![sysctl(id)],
             Object::File { path, .. } => vec![filled(path, &parts)],
-            Object::Limit(_) | Object::Backlog if !roots.is_host() => {
+            Object::Limit(_) | Object::Backlog | Object::Qdisc | Object::Ethtool(_) | Object::Mount
+                if !roots.is_host() =>
+            {
                 return Err("it can be changed on the live host only".into());
             }
             Object::Limit(limit) => {
@@ -57,6 +82,11 @@ impl Object {
                 vec![setting::limit_of(pid, limit).ok_or_else(|| format!("there is no process {pid}"))?]
             }
             Object::Backlog => setting::listeners(first)?,
+            Object::Qdisc => vec![format!("qdisc:{}", setting::link(first)?)],
+            Object::Directive(service, _) => vec![setting::config(service, first, roots)?],
+            Object::Mount => vec![setting::mount::mounted(first)?],
+            Object::ExtJournal => vec![setting::ext_journal(first, roots)?],
+            Object::Ethtool(group) => vec![group.place(&setting::link(first)?)],
         };
         let witnesses = match self {
             Object::File { path, witnesses } if path.starts_with("/sys/class/net/") => {
@@ -64,6 +94,10 @@ impl Object {
                 witnessed(witnesses, &parts, roots)
             }
             Object::File { witnesses, .. } => witnessed(witnesses, &parts, roots),
+            Object::Qdisc | Object::Ethtool(_) => {
+                check_interface(first, roots)?;
+                witnessed(INTERFACE, &parts, roots)
+            }
             _ => Vec::new(),
         };
         Ok(Target { places, witnesses })
@@ -75,12 +109,46 @@ fn sysctl(id: &str) -> String {
 }
 
 /// A path with each `*` replaced by its part.
-fn filled(path: &str, parts: &[&str]) -> String {
+pub(super) fn filled(path: &str, parts: &[&str]) -> String {
     let mut parts = parts.iter();
     path.split('*').enumerate().fold(String::new(), |text, (index, piece)| {
         let part = if index == 0 { "" } else { parts.next().copied().unwrap_or_default() };
         text + part + piece
     })
+}
+
+/// The files that a path stands for: `+` in it is every folder, and `/` at its end every file.
+///
+/// # Errors
+/// A folder cannot be read: what it holds is then not known, and is not nothing.
+pub(super) fn expanded(path: &str, roots: &Roots) -> io::Result<Vec<String>> {
+    if let Some((folder, rest)) = path.split_once("/+/") {
+        let mut all = Vec::new();
+        for name in names(folder, roots)? {
+            all.extend(expanded(&format!("{folder}/{name}/{rest}"), roots)?);
+        }
+        all.truncate(MAX_FOLLOWERS);
+        return Ok(all);
+    }
+    let files = match path.strip_suffix('/') {
+        Some(folder) => names(folder, roots)?.into_iter().map(|name| format!("{folder}/{name}")).collect(),
+        None => vec![path.to_owned()],
+    };
+    Ok(files.into_iter().filter(|path| setting::exists(roots, path)).collect())
+}
+
+/// What a folder holds, in order; nothing if it is not there.
+fn names(folder: &str, roots: &Roots) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(roots.place(folder)) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        entries => entries?,
+    };
+    let name = |entry: io::Result<std::fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    let mut names = entries.take(MAX_FOLLOWERS).map(name).collect::<io::Result<Vec<String>>>()?;
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// Witnesses that can be read; one that is not there cannot change either.
@@ -124,7 +192,20 @@ pub(super) fn parts<'a>(id: &str, key: &'a str) -> Option<Vec<&'a str>> {
         rest = after;
     }
     parts.push(rest);
-    parts.iter().all(|part| is_plain(part)).then_some(parts)
+    let mut all = parts.iter().enumerate();
+    // A `*` behind a colon, and only the first, is a path.
+    let is_allowed = |(index, part): (usize, &&str)| match index == 0 && first.ends_with(':') {
+        true => is_path(part),
+        false => is_plain(part),
+    };
+    all.all(is_allowed).then_some(parts)
+}
+
+/// Whether a part is a path that leads where it seems to.
+fn is_path(part: &str) -> bool {
+    let is_step = |step: &str| !step.is_empty() && step != "." && step != "..";
+    let steps = part.strip_prefix('/').map(|rest| rest.is_empty() || rest.split('/').all(is_step));
+    steps == Some(true) && part.len() < 4096 && !part.contains(char::is_control)
 }
 
 fn is_plain(part: &str) -> bool {
@@ -144,6 +225,12 @@ mod tests {
             ["block...read_ahead_kb", "block.a/b.read_ahead_kb", "block.a\nb.read_ahead_kb", "block.sda"]
         {
             assert_eq!(parts("block.*.read_ahead_kb", wrong), None, "{wrong}");
+        }
+        assert_eq!(parts("mount:*", "mount:/srv/my data"), Some(vec!["/srv/my data"]));
+        assert_eq!(parts("mount:*", "mount:/"), Some(vec!["/"]));
+        for wrong in ["mount:srv", "mount:/srv/", "mount:/srv/../etc", "mount:", "mount:/a//b", "mount:/a\nb"]
+        {
+            assert_eq!(parts("mount:*", wrong), None, "{wrong}");
         }
         assert_eq!(
             filled("/sys/class/net/*/queues/rx-*/rps_cpus", &["eth0", "1"]),

@@ -2,6 +2,7 @@
 
 mod cpus;
 
+use crate::setting::{ethtool, mount, qdisc};
 use std::collections::BTreeSet;
 use sysdyno_record::units::Bytes;
 
@@ -40,6 +41,24 @@ pub enum Kind {
         /// Greatest value.
         max: i128,
     },
+    /// One integer within bounds, or this word.
+    IntegerOr {
+        /// The word.
+        word: &'static str,
+        /// Least value.
+        min: i128,
+        /// Greatest value.
+        max: i128,
+    },
+    /// A number of bytes as services write it, with K, M or G behind it where that is meant; written as it is typed.
+    Size {
+        /// Least value. Unit: bytes.
+        min: i128,
+        /// Greatest value. Unit: bytes.
+        max: i128,
+    },
+    /// One of these words.
+    OneOf(&'static [&'static str]),
     /// One of the words that another file lists.
     Listed {
         /// The file, from the root.
@@ -54,6 +73,14 @@ pub enum Kind {
     CpuList,
     /// CPUs that are online, or none, typed as a list and written as a mask.
     CpuMask,
+    /// A queueing discipline, of which the kernel decides the rest.
+    Discipline,
+    /// Names and values in turn, of those that the device has.
+    Pairs,
+    /// The same with on and off, where the kernel decides what comes with it.
+    Switches,
+    /// Options of a mount, with commas between them.
+    MountOptions,
     /// A soft limit; the hard limit is raised with it where it has to be, and never lowered.
     SoftLimit,
 }
@@ -76,52 +103,16 @@ impl Kind {
     ///
     /// A size is taken as `16MiB` too where the unit is bytes. The error says why it is no value.
     pub(crate) fn parse(&self, typed: &str, context: &Context<'_>) -> Result<String, String> {
-        let unit = context.unit;
         match *self {
-            Kind::Integer { min, max } => {
-                let [number] = integers(typed, unit)?[..] else {
-                    return Err("it takes one number".into());
-                };
-                within(number, min, max).map(|number| number.to_string())
+            Kind::Integer { .. } | Kind::PowerOfTwo { .. } | Kind::Stepped { .. } | Kind::Rising { .. } => {
+                self.number(&integers(typed, context.unit)?)
             }
-            Kind::PowerOfTwo { min, max, has_zero } => {
-                let [number] = integers(typed, unit)?[..] else {
-                    return Err("it takes one number".into());
-                };
-                if number == 0 && has_zero {
-                    return Ok("0".into());
-                }
-                let number = within(number, i128::from(min), i128::from(max))?;
-                if number.count_ones() != 1 {
-                    return Err("it takes a power of two; the kernel would round another number".into());
-                }
-                Ok(number.to_string())
+            Kind::IntegerOr { word, .. } if typed == word => Ok(typed.to_owned()),
+            Kind::IntegerOr { min, max, .. } => {
+                Kind::Integer { min, max }.number(&integers(typed, context.unit)?)
             }
-            Kind::Stepped { step, max } => {
-                let [number] = integers(typed, unit)?[..] else {
-                    return Err("it takes one number".into());
-                };
-                let number = within(number, 0, i128::from(max))?;
-                if number % i128::from(step) != 0 {
-                    return Err(format!(
-                        "it takes a multiple of {step}; the kernel would round another number"
-                    ));
-                }
-                Ok(number.to_string())
-            }
-            Kind::Rising { count, min, max } => {
-                let numbers = integers(typed, unit)?;
-                if numbers.len() != count {
-                    return Err(format!("it takes {count} numbers, not {}", numbers.len()));
-                }
-                for number in &numbers {
-                    within(*number, min, max)?;
-                }
-                if !numbers.is_sorted() {
-                    return Err("its numbers must not decrease".into());
-                }
-                Ok(numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
-            }
+            Kind::Size { min, max } => size(typed, min, max),
+            Kind::OneOf(words) => one_of(typed, words.iter().copied()),
             Kind::Listed { file } => {
                 let words = (context.file)(file)
                     .ok_or_else(|| format!("cannot read '{file}', which lists its values"))?;
@@ -139,7 +130,57 @@ impl Kind {
                 cpus::mask(&cpus, context.old).ok_or_else(|| format!("'{typed}' does not fit into its mask"))
             }
             Kind::SoftLimit => soft_limit(typed, context),
+            Kind::Discipline => qdisc::typed(typed, context.old, |kind| has_discipline(kind, context)),
+            Kind::Pairs | Kind::Switches => ethtool::typed(typed, context.old),
+            Kind::MountOptions => mount::typed(typed, context.old),
         }
+    }
+
+    /// The text of numbers, if they are those that it takes.
+    fn number(&self, numbers: &[i128]) -> Result<String, String> {
+        let one = || match numbers {
+            [number] => Ok(*number),
+            _ => Err("it takes one number".to_owned()),
+        };
+        let text = |number: i128| Ok(number.to_string());
+        match *self {
+            Kind::Integer { min, max } => within(one()?, min, max).and_then(text),
+            Kind::PowerOfTwo { has_zero: true, .. } if one()? == 0 => text(0),
+            Kind::PowerOfTwo { min, max, .. } => {
+                let number = within(one()?, i128::from(min), i128::from(max))?;
+                if number.count_ones() != 1 {
+                    return Err("it takes a power of two; the kernel would round another number".into());
+                }
+                text(number)
+            }
+            Kind::Stepped { step, max } => {
+                let number = within(one()?, 0, i128::from(max))?;
+                if number % i128::from(step) != 0 {
+                    return Err(format!(
+                        "it takes a multiple of {step}; the kernel would round another number"
+                    ));
+                }
+                text(number)
+            }
+            Kind::Rising { count, min, max } => {
+                if numbers.len() != count {
+                    return Err(format!("it takes {count} numbers, not {}", numbers.len()));
+                }
+                for number in numbers {
+                    within(*number, min, max)?;
+                }
+                if !numbers.is_sorted() {
+                    return Err("its numbers must not decrease".into());
+                }
+                Ok(numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            }
+            _ => Err("it takes no number".into()),
+        }
+    }
+
+    /// Whether the kernel decides the rest of what is written.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Kind::Discipline | Kind::Switches)
     }
 
     /// What may be typed, in words.
@@ -152,14 +193,50 @@ impl Kind {
             }
             Kind::Stepped { step, max } => format!("a multiple of {step}, up to {max}"),
             Kind::Rising { count, min, max } => format!("{count} rising numbers, {min} to {max}"),
+            Kind::IntegerOr { word, min, max } => format!("{min} to {max}, or {word}"),
+            Kind::Size { min, max } => format!("{min} to {max} bytes; K, M or G may follow the number"),
+            Kind::OneOf(words) => words.join(" or "),
             Kind::Listed { file } => format!("a word of {file}"),
             Kind::Bracketed { except: "" } => "a word that it lists".into(),
             Kind::Bracketed { except } => format!("a word that it lists, but {except}"),
             Kind::CpuList => "CPUs that are online, as in 0-2,5".into(),
             Kind::CpuMask => "CPUs that are online, as in 0-2,5, or none".into(),
             Kind::SoftLimit => "a number, or unlimited".into(),
+            Kind::Discipline => {
+                "noqueue, pfifo, bfifo, pfifo_fast, fq, fq_codel, codel or pie; a limit after pfifo and bfifo"
+                    .into()
+            }
+            Kind::Pairs => "names and numbers in turn, as in 'rx 512 tx 512'".into(),
+            Kind::MountOptions => "options with commas between them, as in 'noatime,commit=30'".into(),
+            Kind::Switches => "names and on or off in turn, as in 'rx-gro off'".into(),
         }
     }
+}
+
+/// Whether the kernel has a discipline without loading a module for it.
+fn has_discipline(kind: &str, context: &Context<'_>) -> bool {
+    let file = |path: &str| (context.file)(path);
+    let built_in = format!("kernel/net/sched/sch_{kind}.ko");
+    file(&format!("/sys/module/sch_{kind}/refcnt")).is_some()
+        || file("/proc/sys/net/core/default_qdisc").is_some_and(|text| text.trim() == kind)
+        || file(&modules_builtin()).is_some_and(|text| text.contains(&built_in))
+}
+
+/// Where modules are listed that were built into the kernel that runs.
+fn modules_builtin() -> String {
+    format!("/lib/modules/{}/modules.builtin", rustix::system::uname().release().to_string_lossy())
+}
+
+/// A number of bytes as it was typed, if it is within bounds.
+fn size(typed: &str, min: i128, max: i128) -> Result<String, String> {
+    let (digits, factor) = match typed.strip_suffix(['k', 'K', 'm', 'M', 'g', 'G']) {
+        None => (typed, 1),
+        Some(digits) if typed.ends_with(['k', 'K']) => (digits, 1 << 10),
+        Some(digits) if typed.ends_with(['m', 'M']) => (digits, 1 << 20),
+        Some(digits) => (digits, 1 << 30),
+    };
+    let number = digits.parse::<u32>().map_err(|_| format!("'{typed}' is not a size"))?;
+    within(i128::from(number) * factor, min, max).map(|_| typed.to_owned())
 }
 
 fn one_of<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Result<String, String> {

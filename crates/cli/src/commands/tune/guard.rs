@@ -8,6 +8,7 @@ use signal_hook::low_level::pipe;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use sysdyno_lab::service::roots_with_programs;
 use sysdyno_tune::{Guard, GuardEnd, GuardOrder, StateFolder};
 
 /// What the process is called, so that it is known in a list of processes.
@@ -42,5 +43,5 @@ fn armed(order: &GuardOrder) -> anyhow::Result<(Guard, UnixStream)> {
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
         pipe::register(signal, told.try_clone()?)?;
     }
-    Ok((Guard::arm(order).map_err(|error| anyhow!("{error}"))?, stop))
+    Ok((Guard::arm(order, roots_with_programs(&order.root)).map_err(|error| anyhow!("{error}"))?, stop))
 }

@@ -57,6 +57,7 @@ pub(super) fn definition(tunable: &Tunable) -> serde_json::Value {
         "effect": tunable.effect,
         "risk": tunable.risk,
         "counterpart": tunable.counterpart,
+        "resets": tunable.followers,
         "persists_in": tunable.persists_in(),
         "does": tunable.does,
         "source": tunable.source,
@@ -70,6 +71,9 @@ pub(super) fn described(tunable: &Tunable) -> String {
     let _ = writeln!(text, "  {scope}; felt {}; risk {}", tunable.effect.words(), risk(tunable.risk));
     if let Some(other) = tunable.counterpart {
         let _ = writeln!(text, "  zeroes {other}, and is put back together with it");
+    }
+    if !tunable.followers.is_empty() {
+        let _ = writeln!(text, "  sets anew, and is put back together with: {}", tunable.followers.join(" "));
     }
     let _ = writeln!(text, "  {}", tunable.does);
     text
@@ -96,6 +100,12 @@ fn change(change: &PlannedChange) -> String {
     if let Some(other) = change.counterpart {
         line("group", &format!("the kernel zeroes {other}; both are put back together"));
     }
+    if !change.resets.is_empty() {
+        line(
+            "group",
+            &format!("the kernel sets these anew; they are put back with it: {}", change.resets.join(" ")),
+        );
+    }
     for undo in &change.undo {
         line("undo", &escape::terminal(undo, 400));
     }
@@ -104,6 +114,7 @@ fn change(change: &PlannedChange) -> String {
         line("also", &format!("{}: {}{last}", shown(&rival.who), shown(&rival.sets)));
     }
     match change.persists_in {
+        None if change.survives_boot => line("reboot", "kept, once it is committed: it is in the file"),
         Some(folder) => line("reboot", &format!("forgotten; `sysdyno tune persist` keeps it, in {folder}")),
         None => line("reboot", "forgotten"),
     }
@@ -127,16 +138,26 @@ fn held(id: &str, plan: &Plan, deadline: SpanNs) -> String {
 }
 
 fn persisted(kept: &Persisted) -> String {
-    if kept.settings.is_empty() {
-        return format!("{} is gone; nothing of ours is kept over a reboot", kept.file);
+    let mut text = String::new();
+    if !kept.settings.is_empty() {
+        let _ = write!(text, "{} sets at the next boot:", kept.file);
     }
-    let mut text = format!("{} sets at the next boot:", kept.file);
     for (key, value) in &kept.settings {
         let _ = write!(text, "\n  {key} = {}", shown(value));
     }
     for other in &kept.overridden {
         let (who, sets) = (shown(&other.by.who), shown(&other.by.sets));
         let _ = write!(text, "\nwarning: {who} is read later, and sets {} to {sets}", other.key);
+    }
+    for other in &kept.others {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, "{gap}{} sets at the next boot:", escape::terminal(&other.file, 400));
+        for (key, line) in &other.lines {
+            let _ = write!(text, "\n  {}: {}", shown(key), escape::terminal(line, 400));
+        }
+    }
+    if text.is_empty() {
+        return format!("{} is gone; nothing of ours is kept over a reboot", kept.file);
     }
     text.push_str("\nremove: sysdyno tune persist --remove");
     text
@@ -149,13 +170,19 @@ fn recovered(recovery: &Recovery) -> String {
     if all.is_empty() { format!("{}: nothing was to be undone", recovery.id) } else { all.join("\n") }
 }
 
+/// What did not go as it should, though the setting is back.
+fn warning(restored: &Restored) -> String {
+    let cause = restored.cause.as_deref().map(|cause| escape::terminal(cause, 400));
+    cause.map_or(String::new(), |cause| format!("\nwarning: {cause}"))
+}
+
 fn restored(restored: &Restored) -> String {
     let Restored { key, .. } = restored;
     let (old, new) = (shown(&restored.old), shown(&restored.new));
     let found = shown(restored.found.as_deref().unwrap_or("?"));
     match restored.outcome {
-        Outcome::Restored => format!("{key}: {new} -> {old}, as before"),
-        Outcome::Already => format!("{key}: {old}, as before"),
+        Outcome::Restored => format!("{key}: {new} -> {old}, as before{}", warning(restored)),
+        Outcome::Already => format!("{key}: {old}, as before{}", warning(restored)),
         Outcome::Conflict => format!(
             "{key}: {found}, which somebody else has set since; left as it is (before the trial {old}, in it {new})"
         ),

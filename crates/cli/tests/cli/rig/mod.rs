@@ -2,6 +2,7 @@
 
 pub mod cgroup;
 pub mod hostile;
+pub mod memcached;
 pub mod nginx;
 pub mod program;
 

@@ -1,10 +1,12 @@
 //! From arrivals to connections: what is due gets a free connection, or waits for one.
 
 use super::super::connection::{Request, State};
+use super::users::{Ended, NOBODY};
 use super::{REDIAL_DELAY_NS, Stage, Waiting, Worker};
 use crate::engine::clock;
 use crate::io::{Io, Slot};
-use sysdyno_record::load::FailureClass;
+use crate::workload::Kind;
+use sysdyno_record::load::{Counts, FailureClass};
 use sysdyno_record::units::MonoNs;
 
 /// Arrivals that may wait for a connection; those beyond are never sent.
@@ -26,13 +28,17 @@ impl<I: Io> Worker<'_, I> {
                 let threads = f64::from(self.share.threads);
                 self.gaps.note(due.phase, noticed, || phase.rate_hz.unwrap_or(0.0) / threads);
             }
-            self.tallies.of(due.phase).counts.scheduled += 1;
-            self.offer(Waiting { intended, noticed, phase: due.phase });
+            let kind = due.kind.unwrap_or_else(|| self.job.requests.mix.draw(&mut self.random));
+            self.count(due.phase, kind, |counts| counts.scheduled += 1);
+            self.offer(Waiting { intended, noticed, phase: due.phase, kind, user: NOBODY });
+        }
+        if self.users.is_some() {
+            self.notice_users(now);
         }
     }
 
     /// Gives an arrival a connection, or lets it wait.
-    fn offer(&mut self, arrival: Waiting) {
+    pub(super) fn offer(&mut self, arrival: Waiting) {
         if let Some(slot) = self.idle.pop_front().or_else(|| self.vacant.pop_front()) {
             self.begin_request(slot, arrival);
         } else if self.backlog.len() < MAX_BACKLOG_COUNT {
@@ -90,8 +96,12 @@ impl<I: Io> Worker<'_, I> {
             return self.rest(slot);
         }
         self.quota -= 1;
-        self.tallies.of(self.phase).counts.scheduled += 1;
-        self.begin_request(slot, Waiting { intended: now, noticed: now, phase: self.phase });
+        let kind = self.job.requests.mix.draw(&mut self.random);
+        self.count(self.phase, kind, |counts| counts.scheduled += 1);
+        self.begin_request(
+            slot,
+            Waiting { intended: now, noticed: now, phase: self.phase, kind, user: NOBODY },
+        );
     }
 
     fn is_last_phase(&self) -> bool {
@@ -100,12 +110,12 @@ impl<I: Io> Worker<'_, I> {
 
     #[inline]
     fn begin_request(&mut self, slot: Slot, arrival: Waiting) {
-        let Waiting { intended, noticed, phase } = arrival;
-        self.tallies.of(phase).counts.sent += 1;
+        let Waiting { intended, noticed, phase, kind, user } = arrival;
+        self.count(phase, kind, |counts| counts.sent += 1);
         self.in_flight += 1;
         self.totals.set(slot, MonoNs(intended.0 + self.job.plan.deadlines.total.0));
         let connection = &mut self.connections[slot as usize];
-        connection.request = Some(Request { intended, noticed, sent: None, phase });
+        connection.request = Some(Request { intended, noticed, sent: None, phase, kind, user });
         match connection.state {
             State::Idle => self.write(slot),
             State::Closed => self.dial(slot, clock::now()),
@@ -154,8 +164,23 @@ impl<I: Io> Worker<'_, I> {
     }
 
     fn never_send(&mut self, arrival: Waiting, now: MonoNs) {
+        self.count(arrival.phase, arrival.kind, |counts| counts.unsent += 1);
+        let waited_ns = now.since(arrival.intended);
         let tally = self.tallies.of(arrival.phase);
-        tally.counts.unsent += 1;
-        tally.record_response_bound(now.since(arrival.intended));
+        tally.record_response_bound(waited_ns);
+        if let Some(operation) = self.job.requests.operation(arrival.kind) {
+            tally.operation(operation).record_bound(waited_ns);
+        }
+        self.user_goes_on(arrival.user, Ended::Badly, now, now);
+    }
+
+    /// Counts a request in its phase and under its operation.
+    #[inline]
+    pub(super) fn count(&mut self, phase: u32, kind: Kind, change: impl Fn(&mut Counts)) {
+        let tally = self.tallies.of(phase);
+        change(&mut tally.counts);
+        if let Some(operation) = self.job.requests.operation(kind) {
+            change(&mut tally.operation(operation).counts);
+        }
     }
 }

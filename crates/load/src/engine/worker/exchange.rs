@@ -1,11 +1,12 @@
 //! One exchange on a connection: dial, write, read.
 
-use super::super::connection::State;
+use super::super::connection::{Connection, Reader, State};
 use super::Worker;
 use crate::engine::clock;
 use crate::failure;
 use crate::http1::Progress;
-use crate::io::{Completion, Io, Message, Send, Slot, Submitted};
+use crate::http1::response::Response;
+use crate::io::{Completion, Handshake, Io, Message, Send, Slot, Submitted};
 use rustix::io::Errno;
 use sysdyno_record::load::{FailureClass, LatencyKind};
 use sysdyno_record::units::MonoNs;
@@ -17,6 +18,13 @@ impl<I: Io> Worker<'_, I> {
         match completion {
             Completion::Received(length) => self.receive(slot, length, now),
             Completion::Connected => self.connected(slot, now),
+            Completion::Reached => self.reached(slot, now),
+            Completion::Joined => self.use_opened(slot, now),
+            Completion::Began(status) => self.began(slot, status, now),
+            Completion::Responded(response, length) => self.respond(slot, response, length, now),
+            Completion::Secured(handshake) => self.secured(slot, handshake, now),
+            Completion::Refused(class) => self.refused(slot, class, now),
+            Completion::Cut => self.cut(slot, now),
             Completion::Writable => self.write_on(slot),
             Completion::Sent => self.written(slot, now),
             Completion::Ended => self.ended(slot, now),
@@ -31,24 +39,56 @@ impl<I: Io> Worker<'_, I> {
         let has_request = connection.request.is_some();
         connection.state = if has_request { State::DialingFor } else { State::Dialing };
         connection.dialed = now;
+        connection.reached = None;
         connection.requests_sent = 0;
         match self.io.connect(slot) {
             Submitted::Pending => {
                 self.connects.set(slot, MonoNs(now.0 + self.job.plan.deadlines.connect.0));
             }
             Submitted::Complete => self.connected(slot, clock::now()),
+            Submitted::Reached => self.reached(slot, clock::now()),
+            Submitted::Joined => self.use_opened(slot, now),
             Submitted::Failed(errno) => self.dial_failed(slot, errno, now),
         }
     }
 
     fn connected(&mut self, slot: Slot, now: MonoNs) {
-        self.connects.clear(slot);
-        self.failed_dials_in_a_row = 0;
-        let connection = &mut self.connections[slot as usize];
+        self.count_opened(slot, now);
+        self.use_opened(slot, now);
+    }
+
+    /// The transport is there; the handshake may take as long again as the connecting.
+    fn reached(&mut self, slot: Slot, now: MonoNs) {
+        self.count_opened(slot, now);
+        self.connections[slot as usize].reached = Some(now);
+        self.connects.set(slot, MonoNs(now.0 + self.job.plan.deadlines.connect.0));
+    }
+
+    fn secured(&mut self, slot: Slot, handshake: Handshake, now: MonoNs) {
+        let connection = &self.connections[slot as usize];
+        let begin = connection.reached.unwrap_or(now);
+        let phase = connection.request.map_or(self.phase, |request| request.phase);
+        let tally = self.tallies.of(phase);
+        match handshake {
+            Handshake::Full => tally.handshakes.full += 1,
+            Handshake::Resumed => tally.handshakes.resumed += 1,
+        }
+        tally.record(LatencyKind::Handshake, now.since(begin));
+        self.use_opened(slot, now);
+    }
+
+    fn count_opened(&mut self, slot: Slot, now: MonoNs) {
+        let connection = &self.connections[slot as usize];
         let phase = connection.request.map_or(self.phase, |request| request.phase);
         let tally = self.tallies.of(phase);
         tally.connections_opened += 1;
         tally.record(LatencyKind::Connect, now.since(connection.dialed));
+    }
+
+    fn use_opened(&mut self, slot: Slot, now: MonoNs) {
+        self.connects.clear(slot);
+        self.failed_dials_in_a_row = 0;
+        let connection = &mut self.connections[slot as usize];
         let has_request = connection.state == State::DialingFor;
         connection.state = State::Idle;
         if has_request { self.write(slot) } else { self.release(slot, now) }
@@ -61,17 +101,18 @@ impl<I: Io> Worker<'_, I> {
         let connection = &mut self.connections[slot as usize];
         connection.requests_sent += 1;
         connection.send_offset = 0;
-        connection.parser.reset();
-        let message = message(connection.requests_sent, self.job.requests_per_connection);
-        match self.io.send(slot, message, 0) {
-            Send::Complete => connection.state = State::Waiting,
-            Send::Partial(offset) if offset > 0 => {
+        match self.put(slot) {
+            Send::Complete => self.connections[slot as usize].state = State::Waiting,
+            Send::Partial(offset) => {
+                let connection = &mut self.connections[slot as usize];
                 connection.state = State::Sending;
                 connection.send_offset = offset;
             }
-            Send::Partial(_) | Send::Pending => connection.state = State::Sending,
+            Send::Pending => self.connections[slot as usize].state = State::Sending,
             Send::Failed(errno) => return self.write_failed(slot, errno, now),
+            Send::Refused(class) => return self.fail(slot, class, now),
         }
+        let connection = &mut self.connections[slot as usize];
         let Some(request) = &mut connection.request else { return };
         request.sent = Some(now);
         if self.job.has_idle_deadline {
@@ -79,11 +120,36 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
+    /// Makes the reader of a connection ready for a response, and sends the request that it is to.
+    #[inline]
+    fn put(&mut self, slot: Slot) -> Send {
+        let connection = &mut self.connections[slot as usize];
+        let message = message(connection, self.job.requests_per_connection);
+        match &mut connection.reader {
+            Reader::Http1(parser) => {
+                parser.reset();
+                self.io.send(slot, message, 0)
+            }
+            Reader::Http2(status) => {
+                *status = None;
+                self.io.send(slot, message, 0)
+            }
+            Reader::Memcached(decoder) => {
+                if let (Some(source), Some(memcached)) = (&mut self.source, &self.job.memcached) {
+                    source.ask(&memcached.keys, decoder, self.io.outgoing(slot));
+                }
+                self.io.flush(slot)
+            }
+        }
+    }
+
     /// The server may have closed a kept connection while it was free; then the request goes on a fresh one.
     fn write_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
         let connection = &mut self.connections[slot as usize];
         let is_reused = connection.requests_sent > 1;
-        if is_reused && matches!(errno, Errno::PIPE | Errno::CONNRESET) {
+        // Where there is no socket any more, nothing was sent.
+        let is_gone = errno == Errno::NOTCONN;
+        if is_gone || is_reused && matches!(errno, Errno::PIPE | Errno::CONNRESET) {
             let phase = connection.request.map_or(self.phase, |request| request.phase);
             self.tallies.of(phase).connections_closed_idle += 1;
             self.io.close(slot);
@@ -96,7 +162,7 @@ impl<I: Io> Worker<'_, I> {
     fn send_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
         let connection = &mut self.connections[slot as usize];
         let is_open = matches!(connection.state, State::Sending | State::Waiting);
-        if !is_open || connection.parser.has_bytes() {
+        if !is_open || connection.reader.has_bytes() {
             return;
         }
         if let Some(request) = &mut connection.request {
@@ -112,12 +178,13 @@ impl<I: Io> Worker<'_, I> {
         if connection.state != State::Sending {
             return;
         }
-        let message = message(connection.requests_sent, self.job.requests_per_connection);
+        let message = message(connection, self.job.requests_per_connection);
         match self.io.send(slot, message, connection.send_offset) {
             Send::Complete => connection.state = State::Waiting,
             Send::Partial(offset) => connection.send_offset = offset,
             Send::Pending => {}
             Send::Failed(errno) => return self.fail(slot, failure::of_exchange(errno), now),
+            Send::Refused(class) => return self.fail(slot, class, now),
         }
         if self.job.has_idle_deadline {
             self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
@@ -143,16 +210,17 @@ impl<I: Io> Worker<'_, I> {
             return self.taint(slot);
         };
         let sent = request.sent.unwrap_or(now);
-        let at = match self.io.stamp_ns() {
-            0 => now,
-            stamp_ns => self.wall_offset.to_mono(stamp_ns).clamp(sent, now.max(sent)),
-        };
+        let at = self.arrival(sent, now);
+        let connection = &mut self.connections[slot as usize];
         let tally = self.tallies.of(request.phase);
         tally.received_bytes += length as u64;
-        if !connection.parser.has_bytes() {
+        if let Some(operation) = self.job.requests.operation(request.kind) {
+            tally.operation(operation).received_bytes += length as u64;
+        }
+        if !connection.reader.has_bytes() {
             tally.record(LatencyKind::FirstByte, at.since(sent));
         }
-        let progress = connection.parser.feed(self.io.received(length), &self.job.rules);
+        let progress = connection.reader.feed(self.io.received(length), self.job, request.kind);
         match progress {
             Progress::Done(response) => self.finish(slot, response, at, now),
             Progress::Failed(class) => self.fail(slot, class, now),
@@ -163,6 +231,40 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
+    /// The instant at which the bytes arrived that the back end tells of, for a request that was sent at `sent`.
+    #[inline]
+    fn arrival(&self, sent: MonoNs, now: MonoNs) -> MonoNs {
+        match self.io.stamp_ns() {
+            0 => now,
+            stamp_ns => self.wall_offset.to_mono(stamp_ns).clamp(sent, now.max(sent)),
+        }
+    }
+
+    /// The head of a response is there.
+    fn began(&mut self, slot: Slot, status: u16, now: MonoNs) {
+        let connection = &mut self.connections[slot as usize];
+        connection.reader = Reader::Http2(Some(status));
+        let Some(request) = connection.request else { return };
+        let Some(sent) = request.sent else { return };
+        let at = self.arrival(sent, now);
+        self.tallies.of(request.phase).record(LatencyKind::FirstByte, at.since(sent));
+        if self.job.has_idle_deadline {
+            self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
+        }
+    }
+
+    /// A response is complete.
+    fn respond(&mut self, slot: Slot, response: Response, length: u64, now: MonoNs) {
+        let Some(request) = self.connections[slot as usize].request else { return };
+        let at = self.arrival(request.sent.unwrap_or(now), now);
+        let tally = self.tallies.of(request.phase);
+        tally.received_bytes += length;
+        if let Some(operation) = self.job.requests.operation(request.kind) {
+            tally.operation(operation).received_bytes += length;
+        }
+        self.finish(slot, response, at, now);
+    }
+
     /// The server sent something on a connection without a request.
     fn taint(&mut self, slot: Slot) {
         self.io.close(slot);
@@ -171,10 +273,10 @@ impl<I: Io> Worker<'_, I> {
 
     fn ended(&mut self, slot: Slot, now: MonoNs) {
         let connection = &mut self.connections[slot as usize];
-        if connection.request.is_none() {
+        let Some(request) = connection.request else {
             return self.closed_while_free(slot);
-        }
-        match connection.parser.end(&self.job.rules) {
+        };
+        match connection.reader.end(self.job, request.kind) {
             Progress::Done(response) => self.finish(slot, response, now, now),
             Progress::Failed(class) => self.fail(slot, class, now),
             Progress::More => self.fail(slot, FailureClass::EofBeforeHead, now),
@@ -195,6 +297,30 @@ impl<I: Io> Worker<'_, I> {
             State::Idle => self.closed_while_free(slot),
             State::Closed | State::Tainted => {}
         }
+    }
+
+    /// The protocol below the requests is broken.
+    fn refused(&mut self, slot: Slot, class: FailureClass, now: MonoNs) {
+        match self.connections[slot as usize].state {
+            State::Dialing | State::DialingFor => self.connect_failed(slot, class, now),
+            State::Sending | State::Waiting => self.fail(slot, class, now),
+            State::Idle => self.closed_while_free(slot),
+            State::Closed | State::Tainted => {}
+        }
+    }
+
+    /// The end of the connection, which anybody on the way could have made: what it ends is not complete.
+    fn cut(&mut self, slot: Slot, now: MonoNs) {
+        let connection = &mut self.connections[slot as usize];
+        let Some(request) = connection.request else {
+            return self.closed_while_free(slot);
+        };
+        let class = match connection.reader.end(self.job, request.kind) {
+            Progress::Failed(class) => class,
+            Progress::Done(_) => FailureClass::BodyTruncated,
+            Progress::More => FailureClass::EofBeforeHead,
+        };
+        self.fail(slot, class, now);
     }
 
     /// A connection could not be established.
@@ -223,8 +349,9 @@ impl<I: Io> Worker<'_, I> {
     }
 }
 
-/// Which of the two messages the present request on a connection is.
+/// The message of the present request on a connection.
 #[inline]
-fn message(requests_sent: u32, requests_per_connection: u32) -> Message {
-    if requests_sent >= requests_per_connection { Message::Last } else { Message::Keep }
+fn message(connection: &Connection, requests_per_connection: u32) -> Message {
+    let kind = connection.request.map_or(0, |request| request.kind);
+    Message::new(kind, connection.requests_sent >= requests_per_connection)
 }

@@ -12,7 +12,9 @@
 mod dispatch;
 mod exchange;
 mod outcome;
+mod users;
 
+use super::churn::Churn;
 use super::clock::{self, WallOffset};
 use super::connection::{Connection, State};
 use super::deadline::Deadlines;
@@ -22,13 +24,18 @@ use super::pace::Pace;
 use super::spin::Spin;
 use super::tally::{Tallies, Tally, Window};
 use crate::io::{Io, Slot};
+use crate::memcached::Source;
 use crate::schedule::{Due, Schedule, Share};
+use crate::workload::Kind;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use sysdyno_record::load::GapSample;
-use sysdyno_record::plan::{Arrival, PhaseEnd, SpinChoice};
+use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, SpinChoice};
 use sysdyno_record::units::MonoNs;
+use users::Users;
 
 /// Longest wait, so that a stop is noticed soon. Unit: nanoseconds.
 const MAX_WAIT_NS: u64 = 50_000_000;
@@ -39,12 +46,17 @@ const WINDOW_NS: u64 = 1_000_000_000;
 /// How long a client waits after a connection that failed. Unit: nanoseconds.
 const REDIAL_DELAY_NS: u64 = 50_000_000;
 
+/// Sets the numbers that choose requests apart from those that choose instants.
+const KIND_STREAM: u64 = 0x6b69_6e64;
+
 /// An arrival that waits for a free connection.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     intended: MonoNs,
     noticed: MonoNs,
     phase: u32,
+    kind: Kind,
+    user: u32,
 }
 
 /// How far a thread is.
@@ -85,6 +97,8 @@ pub(super) struct Worker<'a, I: Io> {
     begin: MonoNs,
     stage: Stage,
     connections: Vec<Connection>,
+    /// Where requests come from that are made one by one; `None`: all are the same.
+    source: Option<Source>,
     /// Established connections without a request, longest free first; some may have been closed since.
     idle: VecDeque<Slot>,
     /// Connections without a socket and without a request.
@@ -96,6 +110,9 @@ pub(super) struct Worker<'a, I: Io> {
     backlog: VecDeque<Waiting>,
     schedule: Schedule,
     next_due: Option<Due>,
+    users: Option<Users>,
+    /// Draws what is sent; the schedule has a generator of its own.
+    random: Xoshiro256PlusPlus,
     totals: Deadlines,
     connects: Deadlines,
     idles: Deadlines,
@@ -111,10 +128,26 @@ pub(super) struct Worker<'a, I: Io> {
     spin: Spin,
     wall_offset: WallOffset,
     pace: Pace,
+    churn: Churn,
     backlog_max: u64,
     window_index: u32,
     window_begin: MonoNs,
     window_cpu_ns: u64,
+}
+
+/// A thread's share of the users of a plan.
+fn users(job: &Job<'_>, share: Share) -> Option<Users> {
+    let (plan, tables) = job.plan.workload.session.as_deref().zip(job.requests.session.as_ref())?;
+    Some(Users::new(plan, tables, share, job.plan.seed))
+}
+
+/// A thread's share of the arrivals of a plan.
+fn schedule(plan: &LoadPlan, share: Share) -> Schedule {
+    let schedule = Schedule::new(plan.arrival, &plan.phases, share, plan.seed);
+    match &plan.workload.log {
+        Some(log) => schedule.with_trace(&log.arrivals),
+        None => schedule,
+    }
 }
 
 impl<'a, I: Io> Worker<'a, I> {
@@ -125,7 +158,7 @@ impl<'a, I: Io> Worker<'a, I> {
         spares: Receiver<Box<Tally>>,
         timer_error_ns: u64,
     ) -> Worker<'a, I> {
-        let slots = share.of(u64::from(job.plan.connections)) as usize;
+        let slots = share.of(u64::from(job.plan.connections)) as usize * job.plan.streams() as usize;
         let phases = job.plan.phases.len();
         Worker {
             io,
@@ -133,19 +166,24 @@ impl<'a, I: Io> Worker<'a, I> {
             share,
             begin: MonoNs(0),
             stage: Stage::Dialing,
-            connections: (0..slots).map(|_| Connection::new()).collect(),
+            connections: (0..slots).map(|_| Connection::new(job)).collect(),
+            source: job.memcached.as_ref().map(|load| Source::new(load.plan, job.plan.seed, share.thread)),
             idle: VecDeque::with_capacity(slots),
             vacant: VecDeque::with_capacity(slots),
             ready: VecDeque::with_capacity(slots),
             delayed: VecDeque::with_capacity(slots),
             backlog: VecDeque::with_capacity(1024),
-            schedule: Schedule::new(job.plan.arrival, &job.plan.phases, share, job.plan.seed),
+            schedule: schedule(job.plan, share),
             next_due: None,
+            users: users(job, share),
+            random: Xoshiro256PlusPlus::seed_from_u64(
+                job.plan.seed ^ (u64::from(share.thread) << 32) ^ KIND_STREAM,
+            ),
             totals: Deadlines::new(slots),
             connects: Deadlines::new(slots),
             idles: Deadlines::new(slots),
             // One more for connections that are opened before or after all phases.
-            tallies: Tallies::new(phases + 1, job.is_open),
+            tallies: Tallies::new(phases + 1, job.is_open, job.requests.operations_count),
             spares,
             phase: 0,
             quota: 0,
@@ -155,6 +193,7 @@ impl<'a, I: Io> Worker<'a, I> {
             spin: Spin::new(job.plan.spin == SpinChoice::On),
             wall_offset: WallOffset::default(),
             pace: Pace::default(),
+            churn: Churn::new(job.plan.origin.churn_hz, share),
             backlog_max: 0,
             window_index: 0,
             window_begin: MonoNs(0),
@@ -196,10 +235,14 @@ impl<'a, I: Io> Worker<'a, I> {
     /// Sends from `begin` on and hands over each window as it ends.
     pub(super) fn run(mut self, begin: MonoNs, mut hand_over: impl FnMut(Window)) -> Finish {
         self.begin = begin;
+        self.churn.begin(begin, self.share);
         self.window_begin = begin;
         self.window_cpu_ns = clock::thread_cpu_ns();
         self.stage = Stage::Sending;
         self.next_due = self.schedule.next();
+        if let Some(users) = &mut self.users {
+            users.begin(begin);
+        }
         self.sleep_until(begin);
         self.enter_phase(0, begin);
         self.start_clients(clock::now());
@@ -235,7 +278,7 @@ impl<'a, I: Io> Worker<'a, I> {
     /// Waits until `instant` at most and handles what completed.
     fn wait_and_handle(&mut self, instant: MonoNs, now: MonoNs) {
         let is_urgent = !self.ready.is_empty();
-        let due_ns = self.next_due.filter(|_| !is_urgent).map(|due| self.instant(due).since(now));
+        let due_ns = self.next_send().filter(|_| !is_urgent).map(|due| due.since(now));
         let other_ns = if is_urgent { 0 } else { instant.since(now) };
         let sleep_ns = self.spin.sleep_ns(now, due_ns, other_ns);
         let gather = if self.job.route.stamps { self.pace.want(now, self.in_flight) } else { 1 };
@@ -251,7 +294,7 @@ impl<'a, I: Io> Worker<'a, I> {
             let now = clock::now();
             self.pace.note();
             self.handle(slot, what, now);
-            if self.next_due.is_some_and(|due| self.instant(due) <= now) {
+            if self.next_send().is_some_and(|due| due <= now) {
                 self.notice(now);
             }
             completion = self.io.complete();
@@ -266,6 +309,15 @@ impl<'a, I: Io> Worker<'a, I> {
                 return;
             }
             self.wait_and_handle(instant, now);
+        }
+    }
+
+    /// When something is to be sent next, before it is drained.
+    #[inline]
+    fn next_send(&self) -> Option<MonoNs> {
+        match &self.users {
+            None => self.next_due.map(|due| self.instant(due)),
+            Some(users) => users.next_due().filter(|_| self.stage == Stage::Sending),
         }
     }
 
@@ -284,7 +336,7 @@ impl<'a, I: Io> Worker<'a, I> {
             .front()
             .map(|waiting| waiting.intended.after(self.job.plan.deadlines.total.duration()));
         let instants = [
-            self.next_due.map(|due| self.instant(due)),
+            self.next_send(),
             if self.stage == Stage::Dialing { None } else { self.next_cut() },
             self.totals.next_due(),
             self.connects.next_due(),

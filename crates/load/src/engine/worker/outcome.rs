@@ -1,7 +1,8 @@
 //! How a request ends: answered, failed, timed out, or still open at the end. Exactly one of them, always.
 
-use super::super::connection::{Request, State};
-use super::Worker;
+use super::super::connection::{Reader, Request, State};
+use super::users::Ended;
+use super::{Stage, Worker};
 use crate::http1::response::Response;
 use crate::io::{Io, Slot};
 use sysdyno_record::load::{FailureClass, LatencyKind};
@@ -12,48 +13,67 @@ impl<I: Io> Worker<'_, I> {
     #[inline]
     pub(super) fn finish(&mut self, slot: Slot, response: Response, at: MonoNs, now: MonoNs) {
         let Some(request) = self.take_request(slot) else { return };
-        let objection = response.objection.or_else(|| self.job.compare_body(response.body));
+        let objection = response.objection.or_else(|| self.job.compare_body(request.kind, response.body));
         self.note_sent(&request);
+        let service_ns = at.since(request.sent.unwrap_or(at));
         let tally = self.tallies.of(request.phase);
+        tally.completed += 1;
         tally.count_status(response.status);
+        if let Reader::Memcached(decoder) = &self.connections[slot as usize].reader {
+            tally.cache.add(&decoder.counts());
+        }
         tally.unread_ns += now.since(at);
         match objection {
             None => {
                 tally.counts.ok += 1;
-                tally.record(LatencyKind::Service, at.since(request.sent.unwrap_or(at)));
+                tally.record(LatencyKind::Service, service_ns);
+                let mut felt_ns = service_ns;
                 if self.job.is_open {
-                    tally.record(LatencyKind::Response, at.since(request.intended));
+                    felt_ns = at.since(request.intended);
+                    tally.record(LatencyKind::Response, felt_ns);
+                }
+                if let Some(operation) = self.job.requests.operation(request.kind) {
+                    tally.operation(operation).record_ok(felt_ns);
                 }
             }
-            Some(class) => {
-                tally.counts.failed += 1;
-                tally.failures[class as usize] += 1;
-                tally.record(LatencyKind::Failure, at.since(request.intended));
-            }
+            Some(class) => self.count_failure(&request, class, at),
+        }
+        if self.users.is_some() {
+            let ended = if objection.is_none() { Ended::Well } else { Ended::Badly };
+            self.user_goes_on(request.user, ended, at, now);
         }
         let connection = &mut self.connections[slot as usize];
         // A response to a request that is not all sent leaves a connection in the middle of it.
         let is_whole = connection.state == State::Waiting;
-        if is_whole && response.keep_alive && connection.requests_sent < self.job.requests_per_connection {
+        let can_stay =
+            is_whole && response.keep_alive && connection.requests_sent < self.job.requests_per_connection;
+        if can_stay && !self.churn.takes(now) {
             connection.state = State::Idle;
-        } else {
-            connection.state = State::Closed;
-            self.io.close(slot);
+            return self.release(slot, now);
         }
-        self.release(slot, now);
+        connection.state = State::Closed;
+        self.io.close(slot);
+        if can_stay && self.is_at_rest() { self.dial(slot, now) } else { self.release(slot, now) }
+    }
+
+    /// Whether an open process goes on and nothing waits for a connection.
+    fn is_at_rest(&self) -> bool {
+        self.job.is_open && self.stage == Stage::Sending && self.backlog.is_empty()
     }
 
     /// A request failed; its connection is lost.
     pub(super) fn fail(&mut self, slot: Slot, class: FailureClass, now: MonoNs) {
         self.drop_connection(slot);
         let Some(request) = self.take_request(slot) else { return };
-        let status = self.connections[slot as usize].parser.status().filter(|_| request.sent.is_some());
+        let status = self.connections[slot as usize].reader.status().filter(|_| request.sent.is_some());
         self.note_sent(&request);
-        let tally = self.tallies.of(request.phase);
-        tally.counts.failed += 1;
-        tally.failures[class as usize] += 1;
-        tally.record(LatencyKind::Failure, now.since(request.intended));
-        status.inspect(|status| tally.count_status(*status));
+        self.count_failure(&request, class, now);
+        if let Some(status) = status {
+            let tally = self.tallies.of(request.phase);
+            tally.completed += 1;
+            tally.count_status(status);
+        }
+        self.user_goes_on(request.user, Ended::Badly, now, now);
         if request.sent.is_none() && class != FailureClass::Desync {
             self.delay(slot, now);
         } else {
@@ -65,8 +85,9 @@ impl<I: Io> Worker<'_, I> {
     fn time_out(&mut self, slot: Slot, now: MonoNs) {
         self.drop_connection(slot);
         let Some(request) = self.take_request(slot) else { return };
-        self.tallies.of(request.phase).counts.timed_out += 1;
+        self.count(request.phase, request.kind, |counts| counts.timed_out += 1);
         self.record_bounds(request, now);
+        self.user_goes_on(request.user, Ended::Badly, now, now);
         self.ready.push_back(slot);
     }
 
@@ -76,11 +97,13 @@ impl<I: Io> Worker<'_, I> {
             self.time_out(slot, now);
         }
         while let Some(slot) = self.connects.expired(now) {
-            self.connect_failed(slot, FailureClass::ConnectTimeout, now);
+            let is_reached = self.connections[slot as usize].reached.is_some();
+            let class = if is_reached { FailureClass::TlsTimeout } else { FailureClass::ConnectTimeout };
+            self.connect_failed(slot, class, now);
         }
         while let Some(slot) = self.idles.expired(now) {
             let connection = &self.connections[slot as usize];
-            let class = match (connection.state, connection.parser.has_head()) {
+            let class = match (connection.state, connection.reader.has_head()) {
                 (State::Sending, _) => FailureClass::WriteTimeout,
                 (_, true) => FailureClass::BodyTimeout,
                 (_, false) => FailureClass::HeadTimeout,
@@ -95,10 +118,11 @@ impl<I: Io> Worker<'_, I> {
         for slot in 0..self.connections.len() as Slot {
             self.drop_connection(slot);
             if let Some(request) = self.take_request(slot) {
-                self.tallies.of(request.phase).counts.in_flight += 1;
+                self.count(request.phase, request.kind, |counts| counts.in_flight += 1);
                 self.record_bounds(request, now);
             }
         }
+        self.end_users(now);
     }
 
     /// Counts a request that reached its socket, and how late it did. This waits for the outcome because a back end
@@ -106,9 +130,9 @@ impl<I: Io> Worker<'_, I> {
     #[inline]
     fn note_sent(&mut self, request: &Request) {
         let Some(sent) = request.sent else { return };
-        let tally = self.tallies.of(request.phase);
-        tally.counts.written += 1;
+        self.count(request.phase, request.kind, |counts| counts.written += 1);
         if self.job.is_open {
+            let tally = self.tallies.of(request.phase);
             tally.record(LatencyKind::LoopSlip, request.noticed.since(request.intended));
             tally.record(LatencyKind::PoolSlip, sent.since(request.noticed));
             tally.record(LatencyKind::Slip, sent.since(request.intended));
@@ -121,8 +145,23 @@ impl<I: Io> Worker<'_, I> {
         if self.job.is_open {
             tally.record_response_bound(now.since(request.intended));
         }
-        if let Some(sent) = request.sent {
-            tally.record_service_bound(now.since(sent));
+        let service_ns = request.sent.map(|sent| now.since(sent));
+        if let Some(service_ns) = service_ns {
+            tally.record_service_bound(service_ns);
+        }
+        let felt_ns = if self.job.is_open { Some(now.since(request.intended)) } else { service_ns };
+        if let (Some(operation), Some(felt_ns)) = (self.job.requests.operation(request.kind), felt_ns) {
+            tally.operation(operation).record_bound(felt_ns);
+        }
+    }
+
+    fn count_failure(&mut self, request: &Request, class: FailureClass, at: MonoNs) {
+        let tally = self.tallies.of(request.phase);
+        tally.counts.failed += 1;
+        tally.failures[class as usize] += 1;
+        tally.record(LatencyKind::Failure, at.since(request.intended));
+        if let Some(operation) = self.job.requests.operation(request.kind) {
+            tally.operation(operation).count_failure(class);
         }
     }
 

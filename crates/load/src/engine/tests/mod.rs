@@ -11,6 +11,11 @@ use sysdyno_record::load::{FailureClass, LatencyKind};
 use sysdyno_record::plan::*;
 use sysdyno_record::units::{Bytes, SpanNs};
 
+use sessions::{
+    an_operation_fails_with_any_of_its_requests, sessions_that_arrive_also_leave,
+    users_ask_for_what_the_server_counts_and_no_operation_vanishes,
+};
+
 /// Makes a test per back end of each of these functions.
 macro_rules! on_both_back_ends {
     ($($name:ident)*) => {
@@ -23,12 +28,21 @@ macro_rules! on_both_back_ends {
     };
 }
 
+mod http2;
+mod memcached;
+mod sessions;
+mod tls;
+
 on_both_back_ends! {
     every_request_is_counted_once_closed_and_open_kept_and_not
     failures_have_their_class_and_never_count_as_ok
     a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum
     a_generator_that_is_late_at_the_end_still_counts_every_arrival
     nobody_there_is_a_hard_stop
+    every_operation_is_counted_as_its_server_counts_it
+    users_ask_for_what_the_server_counts_and_no_operation_vanishes
+    an_operation_fails_with_any_of_its_requests
+    sessions_that_arrive_also_leave
     stopping_ends_the_load_and_keeps_the_sum
     bytes_without_a_request_cost_the_next_request
 }
@@ -37,9 +51,13 @@ on_both_back_ends! {
 fn has_uring() -> bool {
     let route = crate::io::Route {
         endpoint: Endpoint::Tcp(([127, 0, 0, 1], 1).into()),
-        messages: [b"a".as_slice().into(), b"b".as_slice().into()],
+        messages: [b"a".as_slice().into(), b"b".as_slice().into()].into(),
         is_single: false,
+        is_made_up: false,
+        http2: None,
+        tls: None,
         stamps: true,
+        origin: Default::default(),
     };
     let chosen = BackEnd::choose(IoChoice::Uring, 1, &route);
     chosen.inspect_err(|error| eprintln!("skipped: {error}")).is_ok()
@@ -54,6 +72,15 @@ struct Server {
 }
 
 fn serve(answer: impl Fn(u64, &mut TcpStream) -> bool + Send + Sync + 'static) -> Server {
+    serve_heads(move |number, _, stream| answer(number, stream))
+}
+
+/// A server that is told the path of each request.
+fn serve_paths(answer: impl Fn(&str, &mut TcpStream) -> bool + Send + Sync + 'static) -> Server {
+    serve_heads(move |_, head, stream| answer(head.split(' ').nth(1).unwrap_or(""), stream))
+}
+
+fn serve_heads(answer: impl Fn(u64, &str, &mut TcpStream) -> bool + Send + Sync + 'static) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let url = format!("http://{}/", listener.local_addr().expect("has an address"));
     let requests = Arc::new(AtomicU64::new(0));
@@ -69,7 +96,7 @@ fn serve(answer: impl Fn(u64, &mut TcpStream) -> bool + Send + Sync + 'static) -
 
 fn converse(
     mut stream: TcpStream,
-    answer: &(dyn Fn(u64, &mut TcpStream) -> bool + Send + Sync),
+    answer: &(dyn Fn(u64, &str, &mut TcpStream) -> bool + Send + Sync),
     counter: &AtomicU64,
 ) {
     let mut seen = Vec::new();
@@ -77,10 +104,11 @@ fn converse(
     while let Ok(length @ 1..) = stream.read(&mut buffer) {
         seen.extend_from_slice(&buffer[..length]);
         while let Some(end) = seen.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
-            let is_last = String::from_utf8_lossy(&seen[..end]).contains("Connection: close");
+            let head = String::from_utf8_lossy(&seen[..end]).into_owned();
+            let is_last = head.contains("Connection: close");
             seen.drain(..end + 4);
             let number = counter.fetch_add(1, Ordering::SeqCst) + 1;
-            if !answer(number, &mut stream) || is_last {
+            if !answer(number, &head, &mut stream) || is_last {
                 return;
             }
         }
@@ -89,6 +117,11 @@ fn converse(
 
 fn ok(_: u64, stream: &mut TcpStream) -> bool {
     stream.write_all(RESPONSE.as_bytes()).is_ok()
+}
+
+/// A small closed load.
+pub(crate) fn plan_of(url: &str) -> LoadPlan {
+    plan(IoChoice::Auto, url)
 }
 
 fn plan(io: IoChoice, url: &str) -> LoadPlan {
@@ -110,6 +143,9 @@ fn plan(io: IoChoice, url: &str) -> LoadPlan {
         io,
         spin: SpinChoice::Off,
         stamps: StampChoice::Kernel,
+        origin: Default::default(),
+        workload: Default::default(),
+        wire: Default::default(),
     }
 }
 
@@ -228,6 +264,56 @@ fn a_generator_that_is_late_at_the_end_still_counts_every_arrival(io: IoChoice) 
     let (outcome, _) = load(&plan);
     assert_eq!(outcome.summary.total.scheduled, 200_000);
     assert_eq!(outcome.summary.measured.counts.scheduled, 100_000);
+}
+
+fn operation(path: &str, weight: f64) -> sysdyno_record::workload::OperationPlan {
+    sysdyno_record::workload::OperationPlan {
+        name: path.into(),
+        path: path.into(),
+        request: RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new(), body_bytes: 0 },
+        weight,
+        validators: Validators { same_body: true, ..Validators::default() },
+    }
+}
+
+fn every_operation_is_counted_as_its_server_counts_it(io: IoChoice) {
+    for arrival in [Arrival::Closed, Arrival::Poisson] {
+        for (keep_alive, threads) in [(KeepAlive::Unlimited, 2), (KeepAlive::Requests(3), 1)] {
+            let paths = ["/a", "/b", "/missing", "/never"];
+            let seen: Arc<[AtomicU64; 4]> = Arc::default();
+            let counter = Arc::clone(&seen);
+            let server = serve_paths(move |path, stream| {
+                let number =
+                    paths.iter().position(|known| *known == path).expect("is one that was asked for");
+                counter[number].fetch_add(1, Ordering::SeqCst);
+                let status = if path == "/missing" { "404 No" } else { "200 OK" };
+                let text = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\n{}", &path[..2]);
+                stream.write_all(text.as_bytes()).is_ok()
+            });
+            let mut plan = plan(io, &server.url);
+            (plan.arrival, plan.keep_alive, plan.threads) = (arrival, keep_alive, threads);
+            plan.phases[0].rate_hz = arrival.is_open().then_some(2000.0);
+            let weights = [60.0, 30.0, 10.0, 0.0];
+            plan.workload.operations =
+                paths.iter().zip(weights).map(|(path, weight)| operation(path, weight)).collect();
+            let (outcome, _) = load(&plan);
+            let summary = &outcome.summary;
+            let case = format!("{arrival:?} {keep_alive:?} {threads}: {:?}", summary.operations);
+            let mut sum = sysdyno_record::load::Counts::default();
+            for (operation, seen) in summary.operations.iter().zip(seen.iter()) {
+                assert_eq!(operation.total.written, seen.load(Ordering::SeqCst), "{case}");
+                // Different bodies at different paths are not taken for wrong ones.
+                let bad = if operation.name == "/missing" { operation.counts.sent } else { 0 };
+                assert_eq!(operation.counts.failed, bad, "{case}");
+                assert_eq!(operation.latency.count, operation.counts.ok, "{case}");
+                sum.add(&operation.total);
+            }
+            assert_eq!(sum, summary.total, "{case}");
+            // 120 and 0 expected; standard deviation 7.
+            assert!((78..162).contains(&summary.operations[0].total.sent), "{case}");
+            assert_eq!(summary.operations[3].total.scheduled, 0, "{case}");
+        }
+    }
 }
 
 fn nobody_there_is_a_hard_stop(io: IoChoice) {

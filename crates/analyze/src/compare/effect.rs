@@ -1,0 +1,204 @@
+//! From the values of two sides to an effect with its interval, and the word for it.
+//!
+//! On logarithms, so that the effect is a ratio and swapping the sides mirrors it. With runs x of the one side and y of
+//! the other:
+//!
+//! - four or more on each side (or what else gives a finite interval): Hodges–Lehmann shift with the interval of the
+//!   Mann–Whitney test, which takes nothing for granted but that runs of a side are alike;
+//! - two or more: Welch's interval of the difference of means, which takes runs for normally scattered;
+//! - one run on a side: how much runs scatter is not known. The interval within each run counts, and between runs the
+//!   deviation of the metric's table is assumed: d ± z·√(Σ (σ² + s²) ÷ n), where s is the error within the run. Small
+//!   effects can't be told this way, whatever the counts within the runs are.
+
+use super::metric::{ComparedMetric, Measured};
+use sysdyno_record::comparison::{EffectMethod, MetricEffect, RunValue};
+use sysdyno_record::effect::{Better, Comparison, ComparisonVerdict, Effect, EffectScale};
+use sysdyno_stats::distribution::{normal_cdf, normal_quantile};
+use sysdyno_stats::estimate::Estimate;
+use sysdyno_stats::multiplicity::holm;
+use sysdyno_stats::rank_sum::{hodges_lehmann_shift, mann_whitney};
+use sysdyno_stats::t_test::welch;
+use sysdyno_stats::verdict::{Intervals, compare, log_margin, qualify};
+
+/// Level of the interval that is shown.
+const WIDE: f64 = 0.95;
+/// Level of the interval that decides whether it is the same.
+const NARROW: f64 = 0.90;
+/// Adjusted p from which on sides are not told apart.
+pub(super) const ALPHA: f64 = 0.05;
+
+/// Why a difference between runs that were not interleaved proves no cause.
+const NOT_INTERLEAVED: &str =
+    "the runs were not interleaved: they differ, and what else changed between them is in it";
+/// Why a comparison of single runs says little.
+pub const SINGLE_RUNS: &str = "one side has a single run: how much its runs differ by themselves is assumed";
+
+/// A difference of logarithms y − x with all that is said about it.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    difference: Option<Difference>,
+    verdict: ComparisonVerdict,
+    runs_count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Difference {
+    wide: Estimate,
+    narrow: Estimate,
+    p: f64,
+    method: EffectMethod,
+}
+
+impl Found {
+    /// Probability of such a difference without an effect; `None`: there is no difference to judge.
+    pub(super) fn p(&self) -> Option<f64> {
+        self.difference.map(|difference| difference.p)
+    }
+
+    /// The effect, as a ratio; `None`: as [`Found::p`].
+    pub(super) fn effect(&self) -> Option<Effect> {
+        self.difference.map(|Difference { wide, narrow, .. }| Effect {
+            scale: EffectScale::Ratio,
+            point: wide.point.exp(),
+            low: wide.low.exp(),
+            high: wide.high.exp(),
+            confidence_ratio: wide.level,
+            narrow: Some([narrow.low.exp(), narrow.high.exp()]),
+            pairs_count: self.runs_count,
+        })
+    }
+
+    pub(super) fn verdict(&self) -> ComparisonVerdict {
+        self.verdict.clone()
+    }
+
+    pub(super) fn of_side(self, side: usize) -> MetricEffect {
+        MetricEffect {
+            side,
+            effect: self.effect(),
+            method: self.difference.map(|difference| difference.method),
+            p: self.p(),
+            verdict: self.verdict,
+        }
+    }
+}
+
+/// The effect of `y` against `x`.
+pub(super) fn effect(x: &Measured, y: &Measured, metric: &ComparedMetric, margin_ratio: f64) -> Found {
+    let runs_count = x.runs.len().min(y.runs.len()) as u32;
+    let nothing = |reason: String| Found {
+        difference: None,
+        verdict: ComparisonVerdict::cannot_tell(reason),
+        runs_count,
+    };
+    if let Some(reason) = x.missing.as_ref().or(y.missing.as_ref()) {
+        return nothing(reason.clone());
+    }
+    let (logs_x, logs_y) = (x.logs(), y.logs());
+    let found = if runs_count < 2 {
+        assumed(&x.runs, &y.runs, metric.deviation.value)
+    } else {
+        by_ranks(&logs_x, &logs_y).or_else(|| by_means(&logs_x, &logs_y))
+    };
+    let Some(difference) = found else {
+        return nothing("the runs of a side do not differ at all, so that no interval follows".to_owned());
+    };
+    let is_outlier_sensitive = difference.method == EffectMethod::RankShift
+        && by_means(&logs_x, &logs_y).is_some_and(|means| {
+            word(&means, metric.better, margin_ratio).0 != word(&difference, metric.better, margin_ratio).0
+        });
+    let (word, intervals) = word(&difference, metric.better, margin_ratio);
+    let qualifier = log_margin(margin_ratio).and_then(|margin| qualify(word, &intervals, margin));
+    let mut capped_by = Vec::new();
+    if matches!(word, Comparison::Better | Comparison::Worse) {
+        capped_by.push(NOT_INTERLEAVED.to_owned());
+    }
+    if difference.method == EffectMethod::AssumedDeviation {
+        capped_by.push(format!("{SINGLE_RUNS} ({})", crate::format::percent(metric.deviation.value)));
+    }
+    Found {
+        difference: Some(difference),
+        verdict: ComparisonVerdict { word, qualifier, is_outlier_sensitive, capped_by },
+        runs_count,
+    }
+}
+
+/// The word, and the intervals signed so that positive is better.
+fn word(difference: &Difference, better: Better, margin_ratio: f64) -> (Comparison, Intervals) {
+    let signed = |estimate: Estimate| if better == Better::Higher { estimate } else { estimate.negated() };
+    let intervals =
+        Intervals { wide: Some(signed(difference.wide)), narrow: Some(signed(difference.narrow)) };
+    let word = log_margin(margin_ratio).map_or(Comparison::CannotTell, |margin| compare(&intervals, margin));
+    (word, intervals)
+}
+
+fn by_ranks(x: &[f64], y: &[f64]) -> Option<Difference> {
+    let wide = hodges_lehmann_shift(x, y, WIDE)?.shift;
+    let narrow = hodges_lehmann_shift(x, y, NARROW)?.shift;
+    let test = mann_whitney(x, y)?;
+    Some(Difference {
+        wide,
+        narrow,
+        p: test.p_exact.unwrap_or(test.p_normal),
+        method: EffectMethod::RankShift,
+    })
+}
+
+fn by_means(x: &[f64], y: &[f64]) -> Option<Difference> {
+    let (wide, narrow) = (welch(x, y, WIDE)?, welch(x, y, NARROW)?);
+    Some(Difference {
+        wide: wide.mean,
+        narrow: narrow.mean,
+        p: wide.p_two_sided,
+        method: EffectMethod::Welch,
+    })
+}
+
+/// The difference where a side has one run, with an assumed deviation between runs.
+fn assumed(x: &[RunValue], y: &[RunValue], deviation: f64) -> Option<Difference> {
+    let point = mean(y.iter().map(|run| run.value.ln()))? - mean(x.iter().map(|run| run.value.ln()))?;
+    let variance = |runs: &[RunValue]| {
+        let within = mean(runs.iter().map(|run| within_deviation(run).powi(2)))?;
+        Some((deviation.powi(2) + within) / runs.len() as f64)
+    };
+    let error = (variance(x)? + variance(y)?).sqrt();
+    let at = |level: f64| {
+        let reach = normal_quantile(0.5 + level / 2.0) * error;
+        Estimate { point, low: point - reach, high: point + reach, level }
+    };
+    let p = (2.0 * normal_cdf(-(point / error).abs())).min(1.0);
+    let is_usable = point.is_finite() && error.is_finite() && error > 0.0;
+    is_usable.then(|| Difference {
+        wide: at(WIDE),
+        narrow: at(NARROW),
+        p,
+        method: EffectMethod::AssumedDeviation,
+    })
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = values.len() as f64;
+    (count > 0.0).then(|| values.sum::<f64>() / count)
+}
+
+/// Standard error of the logarithm within the run; 0 where it is not known.
+fn within_deviation(run: &RunValue) -> f64 {
+    run.interval.map_or(0.0, |[low, high]| (high / low).ln() / (2.0 * normal_quantile(0.975)))
+}
+
+/// Adjusts a family of comparisons for their number: a word that only one of many supports is none.
+pub(super) fn adjust(effects: &mut [&mut MetricEffect]) {
+    let known: Vec<usize> = (0..effects.len()).filter(|index| effects[*index].p.is_some()).collect();
+    let p: Vec<f64> = known.iter().filter_map(|index| effects[*index].p).collect();
+    for (index, adjusted) in known.iter().zip(holm(&p)) {
+        let effect = &mut *effects[*index];
+        effect.p = Some(adjusted);
+        let is_claim = matches!(effect.verdict.word, Comparison::Better | Comparison::Worse);
+        if p.len() > 1 && is_claim && adjusted >= ALPHA {
+            effect.verdict.word = Comparison::CannotTell;
+            effect.verdict.qualifier = None;
+            effect.verdict.capped_by =
+                vec![format!("among {} comparisons such a difference is not rare", p.len())];
+        }
+    }
+}

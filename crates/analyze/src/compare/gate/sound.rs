@@ -1,0 +1,107 @@
+//! Are the numbers of each run the server's at all?
+
+use super::{Examine, Gate, Seen};
+use crate::compare::profile::RunProfile;
+use crate::format::percent;
+use crate::threshold::Threshold;
+use crate::verdict::GENERATOR_CHECKS;
+use sysdyno_record::analysis::{Reason, VerdictStatus};
+
+/// C01.
+pub(super) const INVALID_RUN: Gate = Gate {
+    id: "C01",
+    name: "invalid-run",
+    meaning: "A run is INVALID, or did not come to its end: its numbers are not the server's, and a comparison of them says nothing.",
+    thresholds: &[],
+    remedy: "look at the run with `sysdyno show`, mend what it says, and measure again",
+    can_be_allowed: false,
+    examine: Examine::Run(examine_verdict),
+};
+
+fn ids<'a>(reasons: impl Iterator<Item = &'a Reason>) -> String {
+    reasons.map(|reason| format!("{} {}", reason.id, reason.name)).collect::<Vec<_>>().join(", ")
+}
+
+fn examine_verdict(run: &RunProfile) -> Option<Seen> {
+    let verdict = &run.analysis.verdict;
+    let of =
+        |status: VerdictStatus| ids(verdict.reasons.iter().filter(move |reason| reason.status == status));
+    match verdict.status {
+        VerdictStatus::Invalid => {
+            Seen::refused(format!("{} is INVALID: {}", run.label, of(VerdictStatus::Invalid)))
+        }
+        _ if !run.is_whole => Seen::refused(format!("{} did not come to its end", run.label)),
+        VerdictStatus::Suspect => {
+            Seen::warned(format!("{} is SUSPECT: {}", run.label, of(VerdictStatus::Suspect)))
+        }
+        VerdictStatus::Valid => None,
+    }
+}
+
+/// C02.
+pub(super) const GENERATOR_LIMITED: Gate = Gate {
+    id: "C02",
+    name: "generator-limited",
+    meaning: "The load generator, or the greatest rate that was allowed, was the limit of a run: two such numbers compare generators, not servers.",
+    thresholds: &[],
+    remedy: "give the generator more CPU or connections, or allow a higher rate, and measure again",
+    can_be_allowed: false,
+    examine: Examine::Run(examine_generator),
+};
+
+fn examine_generator(run: &RunProfile) -> Option<Seen> {
+    let is_lower_bound = run.analysis.capacity.as_ref().is_some_and(|capacity| capacity.is_lower_bound);
+    let fired = |status: VerdictStatus| {
+        let reasons = run.analysis.verdict.reasons.iter();
+        ids(reasons
+            .filter(move |reason| reason.status == status && GENERATOR_CHECKS.contains(&reason.id.as_str())))
+    };
+    let (bad, doubtful) = (fired(VerdictStatus::Invalid), fired(VerdictStatus::Suspect));
+    if !bad.is_empty() {
+        return Seen::refused(format!("the generator was the limit of {}: {bad}", run.label));
+    }
+    if is_lower_bound {
+        return Seen::refused(format!(
+            "the capacity of {} is a lower bound: it was not the server that ended the search",
+            run.label
+        ));
+    }
+    if doubtful.is_empty() {
+        return None;
+    }
+    Seen::warned(format!("the generator may have touched {}: {doubtful}", run.label))
+}
+
+const ERRORS_NOTICED: Threshold = Threshold::new(
+    "share of requests that failed or timed out, worth a warning",
+    0.0,
+    "ratio",
+    "house value: any",
+);
+const ERRORS_REFUSED: Threshold = Threshold::new(
+    "share of requests that failed or timed out",
+    0.001,
+    "ratio",
+    "as of check M04: issue tracker of aspnet/Benchmarks, number 320",
+);
+
+/// C03.
+pub(super) const ERRORS: Gate = Gate {
+    id: "C03",
+    name: "errors",
+    meaning: "Requests of a run failed: a server that refuses work has less of it.",
+    thresholds: &[ERRORS_NOTICED, ERRORS_REFUSED],
+    remedy: "look at the failures with `sysdyno show`, and compare at a load that both servers answer",
+    can_be_allowed: false,
+    examine: Examine::Run(examine_errors),
+};
+
+fn examine_errors(run: &RunProfile) -> Option<Seen> {
+    let share = run.work.error_ratio;
+    let text = format!("{} of the requests of {} failed", percent(share), run.label);
+    match share {
+        share if share > ERRORS_REFUSED.value => Seen::refused(text),
+        share if share > ERRORS_NOTICED.value => Seen::warned(text),
+        _ => None,
+    }
+}

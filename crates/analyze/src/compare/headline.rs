@@ -1,0 +1,190 @@
+//! What came of a comparison, in sentences.
+
+use super::Side;
+use crate::format::list;
+use sysdyno_record::comparison::{
+    ComparedSide, GateOutcome, MetricComparison, MetricEffect, OperationComparison, Severity, SideVerdict,
+};
+use sysdyno_record::effect::{Better, Comparison, ComparisonVerdict, Effect};
+
+/// Other metrics that a sentence names.
+const OTHERS_TOLD: usize = 4;
+
+/// The word on a side, seen from the first.
+pub(super) fn side_verdict(
+    sides: &[ComparedSide],
+    gates: &[GateOutcome],
+    operations: &[OperationComparison],
+    side: usize,
+) -> SideVerdict {
+    let letter = &sides[side].letter;
+    if sides[side].is_refused {
+        let reasons = gates
+            .iter()
+            .filter(|gate| gate.severity == Severity::Refused && (gate.side == side || gate.side == 0));
+        let ids: Vec<String> = reasons.map(|gate| format!("{} {}", gate.id, gate.name)).collect();
+        let sentence = format!("A and {letter} may not be compared: {}", list(&ids));
+        return without(side, ComparisonVerdict::cannot_tell(sentence.clone()), sentence);
+    }
+    let all = operations.iter().enumerate().flat_map(|(number, operation)| {
+        operation.metrics.iter().map(move |metric| Named::new(number, operation, metric))
+    });
+    let effects: Vec<(Named, &MetricEffect)> = all
+        .filter_map(|named| {
+            let effect = named.metric.effects.iter().find(|effect| effect.side == side)?;
+            Some((named, effect))
+        })
+        .collect();
+    // The first metric that could be compared decides.
+    let decisive = effects.iter().find(|(_, effect)| effect.effect.is_some()).or(effects.first());
+    let Some((Named { metric, name: decisive }, effect)) = decisive else {
+        let sentence = "the runs have no metric that can be compared".to_owned();
+        return without(side, ComparisonVerdict::cannot_tell(sentence.clone()), sentence);
+    };
+    let named = |word: Comparison| {
+        let of_word = effects.iter().filter(move |(_, effect)| effect.verdict.word == word);
+        of_word.map(|(named, _)| named.name.clone()).collect::<Vec<String>>()
+    };
+    let (worse, better) = (named(Comparison::Worse), named(Comparison::Better));
+    let others: Vec<String> =
+        worse.iter().filter(|name| *name != decisive).take(OTHERS_TOLD).cloned().collect();
+    let mut sentence = effect_sentence(metric, effect, letter);
+    if !others.is_empty() {
+        sentence.push_str(&format!("; {} got worse", list(&others)));
+    }
+    SideVerdict {
+        side,
+        metric: Some(metric.metric),
+        verdict: effect.verdict.clone(),
+        worse,
+        better,
+        sentence,
+    }
+}
+
+/// A metric with the name that it has among all.
+struct Named<'a> {
+    metric: &'a MetricComparison,
+    name: String,
+}
+
+impl<'a> Named<'a> {
+    fn new(number: usize, operation: &OperationComparison, metric: &'a MetricComparison) -> Named<'a> {
+        let name = match number {
+            0 => metric.metric.to_owned(),
+            _ => format!("{} of {}", metric.metric, operation.operation),
+        };
+        Named { metric, name }
+    }
+}
+
+fn without(side: usize, verdict: ComparisonVerdict, sentence: String) -> SideVerdict {
+    SideVerdict { side, metric: None, verdict, worse: Vec::new(), better: Vec::new(), sentence }
+}
+
+/// `capacity of B differs: 12 % lower (95 % interval 9.1–15 %)`.
+fn effect_sentence(metric: &MetricComparison, effect: &MetricEffect, letter: &str) -> String {
+    let title = metric.title;
+    let Some(numbers) = &effect.effect else {
+        let reason = effect.verdict.capped_by.first().map_or("nothing to compare", String::as_str);
+        return format!("{title} of {letter}: can't tell ({reason})");
+    };
+    let interval = interval(numbers);
+    let shown = change(numbers.point, metric.better);
+    match effect.verdict.word {
+        Comparison::Better => format!("{title} of {letter} differs for the better: {shown} ({interval})"),
+        Comparison::Worse => format!("{title} of {letter} differs for the worse: {shown} ({interval})"),
+        Comparison::Same => format!(
+            "{title} of {letter} is the same within {}: {shown} ({interval})",
+            crate::format::percent(metric.margin_ratio)
+        ),
+        Comparison::CannotTell => {
+            format!("can't tell whether {title} of {letter} differs: {shown} ({interval})")
+        }
+    }
+}
+
+/// A ratio as a change in words.
+fn change(ratio: f64, better: Better) -> String {
+    let (more, less) = match better {
+        Better::Higher => ("higher", "lower"),
+        Better::Lower => ("more", "less"),
+    };
+    let size = crate::format::percent((ratio - 1.0).abs());
+    if ratio >= 1.0 { format!("{size} {more}") } else { format!("{size} {less}") }
+}
+
+fn interval(effect: &Effect) -> String {
+    let end = |ratio: f64| {
+        let percent = (ratio - 1.0) * 100.0;
+        let digits = if percent.abs() < 10.0 { 1 } else { 0 };
+        let text = format!("{:.digits$}", percent.abs());
+        if text.trim_start_matches(['0', '.']).is_empty() {
+            "0".to_owned()
+        } else if percent < 0.0 {
+            format!("−{text}")
+        } else {
+            format!("+{text}")
+        }
+    };
+    format!("95 % interval {} to {} %", end(effect.low), end(effect.high))
+}
+
+/// The result of the whole comparison.
+pub(super) fn headline(sides: &[ComparedSide], verdicts: &[SideVerdict]) -> String {
+    match verdicts {
+        [] => "Nothing was compared".to_owned(),
+        [one] => sentence(&one.sentence),
+        _ if sides[0].is_refused => sentence(&verdicts[0].sentence),
+        many => {
+            let count =
+                |is_meant: fn(&SideVerdict) -> bool| many.iter().filter(|verdict| is_meant(verdict)).count();
+            let refused = many.iter().filter(|verdict| sides[verdict.side].is_refused).count();
+            let mut parts = vec![
+                format!(
+                    "{} differ for the worse",
+                    count(|verdict| verdict.verdict.word == Comparison::Worse)
+                ),
+                format!("{} for the better", count(|verdict| verdict.verdict.word == Comparison::Better)),
+                format!("{} the same", count(|verdict| verdict.verdict.word == Comparison::Same)),
+            ];
+            if refused > 0 {
+                parts.push(format!("{refused} may not be compared"));
+            }
+            format!("Of {} sides, seen from A, {}", many.len(), list(&parts))
+        }
+    }
+}
+
+fn sentence(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    first + letters.as_str()
+}
+
+/// What these numbers cannot say.
+pub(super) fn limits(sides: &[Side], refused: &[bool]) -> Vec<String> {
+    if sides.iter().zip(refused).skip(1).all(|(_, refused)| *refused) {
+        return vec![
+            "The numbers of both are shown, and no difference of them: it would not be one of the servers"
+                .to_owned(),
+        ];
+    }
+    let mut limits = vec![
+        "The runs were not interleaved: whatever else changed between them is in the difference; `sysdyno try` proves a cause"
+            .to_owned(),
+    ];
+    let has_search = sides.iter().any(|side| side.runs.iter().any(super::RunProfile::is_search));
+    if has_search {
+        limits.push(
+            "Latency and CPU of searches are not compared: each was measured at a rate of its own".to_owned(),
+        );
+    }
+    if sides.iter().any(|side| side.runs.len() == 1) {
+        limits.push(
+            "A single run says how steady it was, not how far the next one would lie from it: 4 runs on each side make an interval of their own"
+                .to_owned(),
+        );
+    }
+    limits
+}

@@ -1,0 +1,247 @@
+//! The table of what is compared: which run has it, which way it gets better, and what counts as an effect.
+
+use super::profile::RunProfile;
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::CapacityBasis;
+use sysdyno_record::comparison::{RunValue, SideValues};
+use sysdyno_record::effect::Better;
+use sysdyno_record::load::LatencySummary;
+use sysdyno_record::workload::OperationSummary;
+use sysdyno_stats::descriptive::median;
+use sysdyno_stats::order_statistics::COMPARED_TAIL_COUNT_MIN;
+
+/// A metric of a run that can be compared.
+#[derive(Debug)]
+pub struct ComparedMetric {
+    /// As it is typed.
+    pub name: &'static str,
+    /// The words of a sentence.
+    pub title: &'static str,
+    /// What it measures, in which runs.
+    pub meaning: &'static str,
+    /// Unit of its values: `hz` or `ns`.
+    pub unit: &'static str,
+    /// Which way it gets better.
+    pub better: Better,
+    /// The smallest effect that matters unless it is said.
+    pub margin: Threshold,
+    /// How much runs of the same server are taken to differ where that was not measured.
+    pub deviation: Threshold,
+    /// Whether a run of this kind has it.
+    applies: fn(&RunProfile) -> bool,
+    /// Whether it is known of each operation by itself.
+    is_by_operation: bool,
+    of: fn(&Subject) -> Result<RunValue, String>,
+}
+
+const fn margin(value: f64) -> Threshold {
+    Threshold::new("smallest effect that matters", value, "ratio", HOUSE)
+}
+
+/// Two runs of one server differ by a standard deviation of this, if nothing is known.
+const RUN_DEVIATION: Threshold = Threshold::new(
+    "standard deviation between runs, where one side has a single run",
+    0.035,
+    "ratio",
+    "Phoronix Test Suite repeats a test whose runs deviate by more than 3.5 %",
+);
+const TAIL_DEVIATION: Threshold = Threshold::new(
+    "standard deviation between runs of a percentile in the tail, where one side has a single run",
+    0.10,
+    "ratio",
+    "house value, three times that of rates",
+);
+
+const fn latency(
+    name: &'static str,
+    title: &'static str,
+    margin_ratio: f64,
+    deviation: Threshold,
+    of: fn(&Subject) -> Result<RunValue, String>,
+) -> ComparedMetric {
+    ComparedMetric {
+        name,
+        title,
+        meaning: "response time of an open load, service time of a closed one; single loads only",
+        unit: "ns",
+        better: Better::Lower,
+        margin: margin(margin_ratio),
+        deviation,
+        applies: |run| !run.is_search(),
+        is_by_operation: true,
+        of,
+    }
+}
+
+/// What is compared; of those that two runs have, the first decides.
+pub const COMPARED_METRICS: &[ComparedMetric] = &[
+    ComparedMetric {
+        name: "capacity",
+        title: "capacity",
+        meaning: "highest rate that meets the objective; searches only",
+        unit: "hz",
+        better: Better::Higher,
+        margin: margin(0.05),
+        deviation: RUN_DEVIATION,
+        applies: RunProfile::is_search,
+        is_by_operation: false,
+        of: |subject| capacity(subject.run),
+    },
+    ComparedMetric {
+        name: "goodput",
+        title: "goodput",
+        meaning: "completed and valid requests per second; closed loads only, since an open load sets it",
+        unit: "hz",
+        better: Better::Higher,
+        margin: margin(0.03),
+        deviation: RUN_DEVIATION,
+        applies: |run| !run.is_search() && !run.is_open(),
+        is_by_operation: true,
+        of: |subject| match subject.operation {
+            None => positive(subject.run.analysis.rates.goodput_hz, None),
+            Some(operation) => positive(operation.goodput_hz, None),
+        },
+    },
+    latency("p99", "p99 latency", 0.10, TAIL_DEVIATION, |subject| {
+        percentile(subject, 0.99, |summary| (summary.p99, summary.p99_interval))
+    }),
+    latency("p90", "p90 latency", 0.05, TAIL_DEVIATION, |subject| {
+        percentile(subject, 0.90, |summary| (summary.p90, summary.p90_interval))
+    }),
+    latency("p50", "median latency", 0.05, RUN_DEVIATION, |subject| {
+        percentile(subject, 0.50, |summary| (summary.p50, summary.p50_interval))
+    }),
+    ComparedMetric {
+        name: "cpu",
+        title: "CPU per request",
+        meaning: "CPU time of the server's processes per valid response; single loads on this host only",
+        unit: "ns",
+        better: Better::Lower,
+        margin: margin(0.03),
+        deviation: RUN_DEVIATION,
+        applies: |run| !run.is_search(),
+        is_by_operation: false,
+        of: |subject| match subject.run.around.server_cpu_ns {
+            Some(cpu_ns) => positive(cpu_ns, None),
+            None => Err("the server's processes were not seen".to_owned()),
+        },
+    },
+];
+
+/// What a number is taken of: a run, or one operation of it.
+struct Subject<'a> {
+    run: &'a RunProfile,
+    operation: Option<&'a OperationSummary>,
+}
+
+impl<'a> Subject<'a> {
+    fn of(run: &'a RunProfile, operation: Option<&str>) -> Result<Subject<'a>, String> {
+        let Some(name) = operation else { return Ok(Subject { run, operation: None }) };
+        let found = run.analysis.operations.iter().find(|operation| operation.name == name);
+        found
+            .map(|operation| Subject { run, operation: Some(operation) })
+            .ok_or_else(|| "a run has no such operation".to_owned())
+    }
+
+    /// The latency that a user feels.
+    fn latency(&self) -> &'a LatencySummary {
+        match self.operation {
+            Some(operation) => &operation.latency,
+            None if self.run.is_open() => &self.run.analysis.response_time_ns,
+            None => &self.run.analysis.service_time_ns,
+        }
+    }
+}
+
+/// A metric in the runs of a side.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    /// One value per run that has it.
+    pub(super) runs: Vec<RunValue>,
+    /// Why a run lacks it.
+    pub(super) missing: Option<String>,
+}
+
+impl ComparedMetric {
+    /// Its values in these runs, of one operation or of all together.
+    pub(super) fn measure(&self, runs: &[RunProfile], operation: Option<&str>) -> Measured {
+        let mut measured = Measured { runs: Vec::new(), missing: None };
+        for run in runs {
+            match Subject::of(run, operation).and_then(|subject| (self.of)(&subject)) {
+                Ok(value) => measured.runs.push(value),
+                Err(reason) => measured.missing = Some(reason),
+            }
+        }
+        measured
+    }
+
+    /// Its value in one run; `None`: it has none.
+    pub(super) fn value(&self, run: &RunProfile) -> Option<f64> {
+        (self.of)(&Subject { run, operation: None }).ok().map(|value| value.value)
+    }
+}
+
+impl Measured {
+    /// Logarithms of the values; all of them are positive.
+    pub(super) fn logs(&self) -> Vec<f64> {
+        self.runs.iter().map(|run| run.value.ln()).collect()
+    }
+
+    pub(super) fn shown(self) -> SideValues {
+        let values: Vec<f64> = self.runs.iter().map(|run| run.value).collect();
+        SideValues { median: median(&values), runs: self.runs, missing: self.missing }
+    }
+}
+
+/// The metrics that runs of this kind have, of one operation or of all, in the order in which they were wanted; all if
+/// none was named.
+pub(super) fn applying(
+    run: &RunProfile,
+    operation: Option<&str>,
+    wanted: &[String],
+) -> Vec<&'static ComparedMetric> {
+    let has =
+        |metric: &&ComparedMetric| (metric.applies)(run) && (operation.is_none() || metric.is_by_operation);
+    if wanted.is_empty() {
+        return COMPARED_METRICS.iter().filter(has).collect();
+    }
+    let named = |name: &String| COMPARED_METRICS.iter().find(|metric| metric.name == name);
+    wanted.iter().filter_map(named).filter(has).collect()
+}
+
+fn positive(value: f64, interval: Option<[f64; 2]>) -> Result<RunValue, String> {
+    if value > 0.0 && value.is_finite() {
+        let is_usable =
+            |ends: &[f64; 2]| ends[0] > 0.0 && ends[0] <= value && value <= ends[1] && ends[1].is_finite();
+        Ok(RunValue { value, interval: interval.filter(is_usable) })
+    } else {
+        Err("the record holds no number".to_owned())
+    }
+}
+
+fn capacity(run: &RunProfile) -> Result<RunValue, String> {
+    let capacity = run.analysis.capacity.as_ref().ok_or("no capacity was looked for")?;
+    let rate_hz = capacity.rate_hz.ok_or("no rate was carried, or none may be told")?;
+    if capacity.is_lower_bound {
+        return Err("only a lower bound is known".to_owned());
+    }
+    let ends = capacity.low_hz.zip(capacity.high_hz).map(|(low, high)| [low, high]);
+    positive(rate_hz, ends.filter(|_| capacity.basis == CapacityBasis::Confidence))
+}
+
+type Statistic = fn(&LatencySummary) -> (Option<u64>, Option<[u64; 2]>);
+
+fn percentile(subject: &Subject, at: f64, of: Statistic) -> Result<RunValue, String> {
+    let summary = subject.latency();
+    if summary.count as f64 * (1.0 - at) < COMPARED_TAIL_COUNT_MIN * (1.0 - 1e-9) {
+        let needed = crate::format::whole(COMPARED_TAIL_COUNT_MIN / (1.0 - at));
+        let samples = crate::format::counted(summary.count as f64, "sample");
+        return Err(format!("{samples}; {needed} are needed to compare it"));
+    }
+    let (value, interval) = of(summary);
+    let value_ns = value.ok_or("the record holds no number")? as f64;
+    if summary.censored_min_ns.is_some_and(|bound_ns| value_ns >= bound_ns as f64) {
+        return Err("only a lower bound is known: too many requests timed out".to_owned());
+    }
+    positive(value_ns, interval.map(|ends| ends.map(|ns| ns as f64)))
+}

@@ -1,0 +1,229 @@
+//! Runs side by side: may they be compared, and what can honestly be said of their difference.
+//!
+//! The unit of replication is the run: one number per metric and run. What lies within a run (seconds, requests, the
+//! trials of a search) is no repetition, since all of it shares the same start of the server; taking it for one makes
+//! intervals several times too narrow (T. Kalibera and R. Jones, ISMM 2013). Three ways of getting an interval follow from
+//! how many runs there are; [`effect`] says which. Runs are not interleaved, so whatever changed between them besides the
+//! thing under test is in the difference as well: the words "better" and "worse" of a comparison say that the runs
+//! differ, and `capped_by` says that the cause is open. The proof is an experiment in alternating order.
+//!
+//! [`COMPARABILITY`] is the list of gates; one that refuses leaves no effect anywhere.
+
+mod effect;
+mod gate;
+mod headline;
+mod letters;
+mod metric;
+mod profile;
+mod trend;
+
+#[cfg(test)]
+mod tests;
+
+pub use effect::SINGLE_RUNS;
+pub use gate::{COMPARABILITY, Gate};
+pub use metric::{COMPARED_METRICS, ComparedMetric};
+pub use profile::RunProfile;
+pub use trend::{TREND_RUNS_MAX, over_time};
+
+use gate::Allowed;
+use metric::{Measured, applying};
+use std::cmp::Reverse;
+use sysdyno_record::comparison::{
+    ComparedRun, ComparedSide, GateOutcome, MachineDifferences, MetricComparison, MetricEffect,
+    OperationComparison, RUNS_COMPARISON_SCHEMA, RunsComparison, Severity, SideValues,
+};
+use sysdyno_record::facts::Workload;
+use sysdyno_record::workload::MAX_OPERATIONS;
+
+/// Differences of machines that are kept.
+const MACHINE_DIFFERENCES_MAX: usize = 50;
+
+/// The letter of the last side that has one of its own.
+const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// Most sides that are compared: each has a letter.
+pub const SIDES_MAX: usize = LETTERS.len();
+
+/// One side of a comparison: runs that repeat each other.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// What was typed. Untrusted.
+    pub name: String,
+    /// Its runs; at least one.
+    pub runs: Vec<RunProfile>,
+}
+
+/// What is asked of a comparison.
+#[derive(Clone, Debug)]
+pub struct CompareOptions {
+    /// The smallest effect that matters; `None`: that of each metric.
+    pub margin_ratio: Option<f64>,
+    /// Names of the metrics that count, the one that decides first; empty: all.
+    pub metrics: Vec<String>,
+    /// Names or ids of gates that do not refuse.
+    pub allowed: Vec<String>,
+    /// What the hosts are for, which ranks their differences.
+    pub workload: Workload,
+}
+
+/// Compares sides, each further one with the first. There must be at least one, with at least one run each.
+pub fn compare(mut sides: Vec<Side>, options: &CompareOptions) -> RunsComparison {
+    label(&mut sides);
+    let sides = sides.as_slice();
+    let gates = gates(sides, &options.allowed);
+    let is_refused =
+        |side: usize| gates.iter().any(|gate| gate.side == side && gate.severity == Severity::Refused);
+    // What is wrong with the first side is wrong with every comparison.
+    let refused: Vec<bool> = (0..sides.len()).map(|side| is_refused(0) || is_refused(side)).collect();
+    let compared_sides: Vec<ComparedSide> = sides
+        .iter()
+        .zip(&refused)
+        .enumerate()
+        .map(|(index, (side, refused))| shown(index, side, *refused))
+        .collect();
+    let operations = operations(sides, &refused, options);
+    let verdicts = (1..sides.len())
+        .map(|side| headline::side_verdict(&compared_sides, &gates, &operations, side))
+        .collect::<Vec<_>>();
+    RunsComparison {
+        schema: RUNS_COMPARISON_SCHEMA,
+        headline: headline::headline(&compared_sides, &verdicts),
+        is_refused: refused.contains(&true),
+        limits: headline::limits(sides, &refused),
+        machines: machines(sides, options.workload),
+        sides: compared_sides,
+        gates,
+        verdicts,
+        operations,
+        trend: None,
+    }
+}
+
+/// Sentences call a run by the letter of its side, and by its number where there are several.
+fn label(sides: &mut [Side]) {
+    for (index, side) in sides.iter_mut().enumerate() {
+        let is_single = side.runs.len() == 1;
+        for (number, run) in side.runs.iter_mut().enumerate() {
+            run.label = if is_single { letter(index) } else { format!("{}{}", letter(index), number + 1) };
+        }
+    }
+}
+
+fn letter(side: usize) -> String {
+    LETTERS.get(side..=side).unwrap_or("Z").to_owned()
+}
+
+/// Every run against the first of all, gate by gate; of one side only the worst is kept.
+fn gates(sides: &[Side], allowed: &[String]) -> Vec<GateOutcome> {
+    let allowed = Allowed::new(allowed);
+    let mut outcomes = Vec::new();
+    let Some(reference) = sides.first().and_then(|side| side.runs.first()) else { return outcomes };
+    for gate in COMPARABILITY {
+        for (index, side) in sides.iter().enumerate() {
+            let look = |(number, run): (usize, &RunProfile)| {
+                let is_reference = (index, number) == (0, 0);
+                gate.look((!is_reference).then_some(reference), run, &allowed)
+            };
+            let worst = side.runs.iter().enumerate().filter_map(look).max_by_key(|seen| seen.severity);
+            outcomes.extend(worst.map(|seen| seen.outcome(gate, index)));
+        }
+    }
+    outcomes.sort_by_key(|outcome| Reverse(outcome.severity));
+    outcomes
+}
+
+fn shown(index: usize, side: &Side, is_refused: bool) -> ComparedSide {
+    ComparedSide {
+        letter: letter(index),
+        name: side.name.clone(),
+        is_refused,
+        runs: side.runs.iter().map(shown_run).collect(),
+    }
+}
+
+fn shown_run(run: &RunProfile) -> ComparedRun {
+    ComparedRun {
+        id: run.id.clone(),
+        started_unix_ns: run.started_unix_ns,
+        url: run.load.target.url.clone(),
+        status: run.analysis.verdict.status,
+        headline: run.analysis.headline.clone(),
+    }
+}
+
+/// All operations together and, where there are several, each by itself.
+fn operations(sides: &[Side], refused: &[bool], options: &CompareOptions) -> Vec<OperationComparison> {
+    let reference = &sides[0].runs[0];
+    let names = reference.analysis.operations.iter().map(|operation| Some(operation.name.as_str()));
+    let all = std::iter::once(None).chain(names.take(MAX_OPERATIONS));
+    let compared = |name: Option<&str>| {
+        let metrics = applying(reference, name, &options.metrics).into_iter();
+        OperationComparison {
+            operation: name.map_or_else(|| reference.operation(), crate::format::name),
+            metrics: metrics
+                .map(|metric| metric_comparison(metric, name, &Sides { sides, refused }, options))
+                .collect(),
+        }
+    };
+    let mut operations: Vec<OperationComparison> = all.map(compared).collect();
+    adjust(&mut operations);
+    operations
+}
+
+/// Two families: the metric that decides, over all sides; and all others of all operations, of which one or the other
+/// would differ by chance.
+fn adjust(operations: &mut [OperationComparison]) {
+    let mut metrics = operations.iter_mut().flat_map(|operation| &mut operation.metrics);
+    let primary = metrics.next();
+    effect::adjust(&mut primary.into_iter().flat_map(effects).collect::<Vec<_>>());
+    effect::adjust(&mut metrics.flat_map(effects).collect::<Vec<_>>());
+}
+
+fn effects(metric: &mut MetricComparison) -> impl Iterator<Item = &mut MetricEffect> {
+    metric.effects.iter_mut()
+}
+
+/// The sides of a comparison, and which of them may not be compared.
+struct Sides<'a> {
+    sides: &'a [Side],
+    refused: &'a [bool],
+}
+
+fn metric_comparison(
+    metric: &'static ComparedMetric,
+    operation: Option<&str>,
+    Sides { sides, refused }: &Sides,
+    options: &CompareOptions,
+) -> MetricComparison {
+    let measured: Vec<Measured> = sides.iter().map(|side| metric.measure(&side.runs, operation)).collect();
+    let margin_ratio = options.margin_ratio.unwrap_or(metric.margin.value);
+    let mut effects: Vec<MetricEffect> = Vec::new();
+    for (side, other) in measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]) {
+        effects.push(effect::effect(&measured[0], other, metric, margin_ratio).of_side(side));
+    }
+    MetricComparison {
+        metric: metric.name,
+        title: metric.title,
+        unit: metric.unit,
+        better: metric.better,
+        margin_ratio,
+        letters: letters::letters(&measured, refused, metric),
+        sides: measured.into_iter().map(Measured::shown).collect::<Vec<SideValues>>(),
+        effects,
+    }
+}
+
+/// The differences between the first host and each other one.
+fn machines(sides: &[Side], workload: Workload) -> Vec<MachineDifferences> {
+    let facts = |side: &Side| side.runs.first().map(|run| run.facts.clone()).unwrap_or_default();
+    let Some(first) = sides.first().map(facts) else { return Vec::new() };
+    let differences = |(side, other): (usize, &Side)| {
+        let mut found = crate::facts::compare(&first, &facts(other), workload).differences;
+        let count = found.len() as u64;
+        found.truncate(MACHINE_DIFFERENCES_MAX);
+        MachineDifferences { side, differences: found, count }
+    };
+    let all = sides.iter().enumerate().skip(1).map(differences);
+    all.filter(|machine| machine.count > 0).collect()
+}

@@ -1,0 +1,124 @@
+//! What users of ab, wrk, weighttp and h2load type out of habit, where it differs from sysdyno's own way of writing.
+//!
+//! A letter has one meaning here. Where the tools disagree, the value decides if it can (`-T`), else the meaning is that of
+//! most of them (`-t`, `-d`), and a value that only makes sense with the other one is refused with what to type instead.
+//! `docs/habits.md` has the whole table.
+
+use super::Typed;
+use sysdyno_record::units::{SpanNs, UnitError};
+
+/// What the help of `load` ends with.
+pub(super) const AFTER_HELP: &str = "\
+Habits: '-n 1000 -c 10 -k' of ab and weighttp, '-t2 -c100 -d30s' of wrk, '-R 2000' of wrk2 and
+'-p FILE -T TYPE' of ab mean here what they mean there. Connections are kept unless --no-keepalive
+says otherwise; -t is threads, and ab's time limit is -d; ab's -r (go on after errors) is always on.";
+
+/// The value of `-T`: a timeout (wrk) or a content type (ab).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TimeoutOrType {
+    /// A request's timeout.
+    Timeout(SpanNs),
+    /// The content type of the request's body.
+    Type(String),
+}
+
+impl TimeoutOrType {
+    /// The timeout, if it is one.
+    pub fn timeout(&self) -> Option<SpanNs> {
+        match self {
+            TimeoutOrType::Timeout(span) => Some(*span),
+            TimeoutOrType::Type(_) => None,
+        }
+    }
+
+    /// The content type, if it is one.
+    pub fn content_type(&self) -> Option<&str> {
+        match self {
+            TimeoutOrType::Timeout(_) => None,
+            TimeoutOrType::Type(name) => Some(name),
+        }
+    }
+}
+
+/// A duration, in seconds if it has no unit.
+pub(super) fn duration(text: &str) -> Result<Typed<SpanNs>, UnitError> {
+    let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_bare { format!("{text}s").parse() } else { text.parse() }
+}
+
+/// What `-T` means: only a content type has a slash, and no duration has one.
+pub(super) fn timeout_or_type(text: &str) -> Result<TimeoutOrType, UnitError> {
+    if text.contains('/') {
+        return Ok(TimeoutOrType::Type(text.to_owned()));
+    }
+    duration(text).map(|span| TimeoutOrType::Timeout(span.0))
+}
+
+/// A number of threads; what looks like a time limit of ab's is refused.
+pub(super) fn threads(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| {
+        "write a number of threads, as in wrk and weighttp; a time limit, which is ab's -t, is -d 30s"
+            .to_owned()
+    })
+}
+
+/// A method; a number, which is h2load's -m, is refused.
+pub(super) fn method(text: &str) -> Result<String, String> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(
+            "write a method, as in 'HEAD'; h2load's -m, the streams of a connection, is another option"
+                .into(),
+        );
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command, LoadArgs};
+    use clap::Parser;
+
+    fn load(line: &str) -> LoadArgs {
+        let cli = Cli::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{line}: {error}"));
+        match cli.command {
+            Command::Load(args) => *args,
+            other => panic!("{line} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn lines_of_other_tools_mean_what_they_meant() {
+        let args = load("sysdyno load -n 1000 -c 10 -k http://127.0.0.1/");
+        assert_eq!((args.load.requests, args.load.connections), (Some(1000), Some(10)));
+        assert!(args.target.keep_alive);
+        let args = load("sysdyno load -kc10 -n1000 http://127.0.0.1/");
+        assert_eq!((args.load.requests, args.load.connections), (Some(1000), Some(10)));
+        let args = load("sysdyno load -p body.json -T application/json -n 5 http://127.0.0.1/");
+        assert_eq!(args.target.body_file, Some("body.json".into()));
+        let typed = args.target.timeout_or_type.expect("-T was given");
+        assert_eq!((typed.content_type(), typed.timeout()), (Some("application/json"), None));
+        let args = load("sysdyno load -t2 -c100 -d30s -T 2s -H Accept:x http://127.0.0.1/");
+        assert_eq!(args.load.duration, Some(Typed(SpanNs::from_secs(30))));
+        assert_eq!(args.target.timeout_or_type, Some(TimeoutOrType::Timeout(SpanNs::from_secs(2))));
+        assert_eq!((args.target.threads, args.target.header.len()), (Some(2), 1));
+        let args = load("sysdyno load -t 2 -c 100 -d 30 -T 5 -R 2000 http://127.0.0.1/");
+        assert_eq!(args.load.duration, Some(Typed(SpanNs::from_secs(30))));
+        assert_eq!(args.load.rate.map(|rate| rate.0.0), Some(2000.0));
+        assert_eq!(load("sysdyno load -m HEAD -n 1 http://h/").target.method.as_deref(), Some("HEAD"));
+    }
+
+    #[test]
+    fn what_means_something_else_elsewhere_is_refused_with_what_to_type() {
+        for (line, text) in [
+            ("sysdyno load -t 30s http://127.0.0.1/", "-d 30s"),
+            ("sysdyno load -m 32 http://127.0.0.1/", "write a method"),
+            ("sysdyno load -T text http://127.0.0.1/", "'30s'"),
+            ("sysdyno load -k --no-keepalive http://127.0.0.1/", "cannot be used"),
+            ("sysdyno load --output ab --json http://127.0.0.1/", "cannot be used"),
+        ] {
+            let error = Cli::try_parse_from(line.split(' ')).expect_err(line).to_string();
+            assert!(error.contains(text), "{line}: {error}");
+        }
+    }
+}

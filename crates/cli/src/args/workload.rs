@@ -1,0 +1,91 @@
+//! Options that say what is sent instead of one request.
+
+use clap::Args;
+use serde::Deserialize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What is sent instead of one request, the same every time.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[command(next_help_heading = "Workload")]
+pub struct WorkloadOptions {
+    /// File of URLs of this server, one in a line with its weight: '[WEIGHT] [METHOD] URL'
+    ///
+    /// A URL is drawn for each request, by weight; URLs without one weigh 1. A URL may be a path. Each is an operation,
+    /// with counts and latency of its own. Header fields, body and what is expected of a response are those of the
+    /// options.
+    #[arg(long, value_name = "FILE", env = "SYSDYNO_URLS")]
+    pub urls: Option<PathBuf>,
+    /// Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it
+    #[arg(long, value_name = "LOG", conflicts_with = "urls", env = "SYSDYNO_MIX")]
+    pub mix: Option<PathBuf>,
+}
+
+/// An access log as the load itself; of `load` only.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[command(next_help_heading = "Workload")]
+pub struct ReplayOptions {
+    /// Access log (common or combined format) whose GET and HEAD requests are sent at the instants at which they came
+    ///
+    /// A log tells the second of a request; within it, instants are drawn. Makes the load an open one.
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["urls", "mix", "rate", "steps", "requests", "warmup", "arrival"], env = "SYSDYNO_REPLAY")]
+    pub replay: Option<PathBuf>,
+    /// How many times as fast as the log: 2x, 0.5x [default: 1x]
+    #[arg(long, value_name = "FACTOR", env = "SYSDYNO_SPEED")]
+    pub speed: Option<SpeedOption>,
+}
+
+/// A factor as typed: `2x`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpeedOption(pub f64);
+
+/// Factors that can be typed.
+const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=100_000.0;
+
+impl FromStr for SpeedOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SpeedOption, String> {
+        let hint = || format!("cannot read factor '{text}': write '2x' or '0.5x'");
+        let number: f64 = text.trim().trim_end_matches(['x', '×']).parse().map_err(|_| hint())?;
+        if SPEEDS.contains(&number) { Ok(SpeedOption(number)) } else { Err(hint()) }
+    }
+}
+
+impl<'de> Deserialize<'de> for SpeedOption {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Real traffic that a capacity is held against; of `run` only.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[command(next_help_heading = "Workload")]
+pub struct NeedOptions {
+    /// Access log of real traffic (common or combined format); the capacity is said in times of its busiest minute
+    #[arg(long, value_name = "LOG", env = "SYSDYNO_NEED")]
+    pub need: Option<PathBuf>,
+}
+
+/// Users that walk over operations; of `load` only.
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[command(next_help_heading = "Workload")]
+pub struct SessionOptions {
+    /// Simulate users: 'web20', or a TOML file of operations, what follows them, and when
+    ///
+    /// --users says how many at a time, or --rate how many sessions come per second; --warmup is the ramp-up, --duration the
+    /// measured time. Users share --connections [default: one each, 1024 at most]. Exit code 1 if a rule of the session is
+    /// not met. docs/sessions.md describes the file.
+    #[arg(long, value_name = "web20 | FILE", conflicts_with_all = ["urls", "mix", "replay", "steps", "requests", "arrival", "body_file"], env = "SYSDYNO_SESSION")]
+    pub session: Option<String>,
+    /// Users at the same time [default: what the session says]
+    #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u32).range(1..=2_000_000), env = "SYSDYNO_USERS")]
+    pub users: Option<u32>,
+    /// Leave out what pages embed, and files that are sent
+    #[arg(long, env = "SYSDYNO_PAGES_ONLY")]
+    pub pages_only: bool,
+}

@@ -1,0 +1,188 @@
+//! `sysdyno compare`: runs side by side, or in the order of time.
+
+mod reference;
+
+pub use reference::reference;
+
+use crate::args::{CompareArgs, FailIfWord};
+use crate::commands::record::{analyze_input, conclude, is_living};
+use crate::commands::show;
+use crate::exit::Exit;
+use crate::settings::{Combine, Settings};
+use crate::ui::Ui;
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use sysdyno_analyze::compare::{
+    COMPARABILITY, COMPARED_METRICS, CompareOptions, RunProfile, SIDES_MAX, Side, TREND_RUNS_MAX, compare,
+    over_time,
+};
+use sysdyno_record::comparison::{RunsComparison, SideVerdict};
+use sysdyno_record::effect::Comparison;
+use sysdyno_record::store::{Run, list};
+use sysdyno_report::{compare as text, escape, html};
+
+/// Most runs that are opened in one comparison.
+const RUNS_MAX: usize = 400;
+
+pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let folder = args.record.clone().or(Settings::read()?.record).folder()?;
+    let options = options(&args)?;
+    let comparison = if args.trend {
+        let runs = read_all(&args.runs, &folder, ui)?;
+        if runs.len() > TREND_RUNS_MAX {
+            ui.note(&format!("note: the newest {TREND_RUNS_MAX} of {} runs are looked at", runs.len()));
+        }
+        over_time(runs, &options)
+    } else {
+        compare(sides(&args, &folder, ui)?, &options)
+    };
+    let page = if args.no_report {
+        None
+    } else {
+        Some(args.report.clone().unwrap_or_else(|| page(&comparison, &folder)))
+    };
+    let screen = text::render(&comparison, page.as_deref(), &ui.style());
+    if let Some(path) = &page {
+        std::fs::write(path, html::render_comparison(&comparison))
+            .with_context(|| format!("cannot write report '{}'", path.display()))?;
+    }
+    if args.json {
+        ui.print(&serde_json::to_string_pretty(&comparison)?);
+    } else {
+        ui.print(&screen);
+    }
+    Ok(exit(&comparison, args.fail_if))
+}
+
+/// What was asked for, if there is such a thing.
+fn options(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
+    let metrics: Vec<&str> = COMPARED_METRICS.iter().map(|metric| metric.name).collect();
+    for metric in &args.metrics {
+        if !metrics.contains(&metric.as_str()) {
+            bail!(
+                "cannot compare '{}': it is no metric\nhint: write one of {}",
+                shown(metric),
+                metrics.join(", ")
+            );
+        }
+    }
+    for name in &args.allowed {
+        match COMPARABILITY.iter().find(|gate| gate.id == name || gate.name == name) {
+            Some(gate) if gate.can_be_allowed => {}
+            Some(gate) => bail!(
+                "cannot allow '{}': such numbers are not the server's\nhint: {}",
+                gate.name,
+                gate.remedy
+            ),
+            None => bail!("cannot allow '{}': it is no gate\nhint: docs/compare.md lists them", shown(name)),
+        }
+    }
+    Ok(CompareOptions {
+        margin_ratio: args.effect.map(|effect| effect.0),
+        metrics: args.metrics.clone(),
+        allowed: args.allowed.clone(),
+        workload: args.workload.into(),
+    })
+}
+
+fn shown(text: &str) -> String {
+    escape::terminal(text, 40)
+}
+
+/// The sides that were typed: two groups around `--`, or one for each word.
+fn sides(args: &CompareArgs, folder: &Path, ui: &Ui) -> anyhow::Result<Vec<Side>> {
+    let groups: Vec<Vec<PathBuf>> = if args.candidates.is_empty() {
+        args.runs.iter().map(|word| vec![word.clone()]).collect()
+    } else {
+        vec![args.runs.clone(), args.candidates.clone()]
+    };
+    match groups.len() {
+        0 | 1 => bail!("cannot compare one run with nothing\nhint: sysdyno compare OLD NEW"),
+        count if count > SIDES_MAX => bail!("cannot compare more than {SIDES_MAX} sides at once"),
+        _ => {}
+    }
+    let side = |words: &Vec<PathBuf>| {
+        let names: Vec<String> = words.iter().map(|word| word.display().to_string()).collect();
+        let runs = read_all(words, folder, ui)?;
+        anyhow::Ok(Side { name: names.join(" "), runs })
+    };
+    let sides: Vec<Side> = groups.iter().map(side).collect::<anyhow::Result<_>>()?;
+    let mut ids: Vec<&str> = sides.iter().flat_map(|side| &side.runs).map(|run| run.id.as_str()).collect();
+    ids.sort_unstable();
+    if let Some(twice) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        bail!("cannot compare run '{}' with itself", shown(twice[0]));
+    }
+    Ok(sides)
+}
+
+/// The runs that these words mean, a folder of runs for each of them.
+fn read_all(words: &[PathBuf], folder: &Path, ui: &Ui) -> anyhow::Result<Vec<RunProfile>> {
+    let mut paths = Vec::new();
+    for word in words {
+        paths.extend(meant(word, folder)?);
+    }
+    if paths.len() > RUNS_MAX {
+        bail!("cannot compare {} runs at once: {RUNS_MAX} at most", paths.len());
+    }
+    paths.iter().map(|path| read(path, ui)).collect()
+}
+
+fn meant(word: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !word.is_dir() {
+        return Ok(vec![show::find(Some(word), folder)?]);
+    }
+    if word.join("manifest.json").exists() {
+        return Ok(vec![word.to_owned()]);
+    }
+    let runs: Vec<PathBuf> =
+        list(word)?.into_iter().filter(|run| run.manifest.is_ok()).map(|run| run.path).collect();
+    if runs.is_empty() {
+        bail!("cannot compare '{}': it is no run, and holds none", word.display());
+    }
+    Ok(runs)
+}
+
+/// What a comparison needs of a run; the rest of it is forgotten.
+fn read(path: &Path, ui: &Ui) -> anyhow::Result<RunProfile> {
+    let run = Run::open(path, &is_living)?;
+    run.damage.iter().for_each(|damage| ui.note(&format!("warning: {}: {damage}", path.display())));
+    let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
+    let plan =
+        run.plan.as_ref().with_context(|| format!("cannot compare '{}': it has no plan", path.display()))?;
+    let facts = run.facts.clone().unwrap_or_default();
+    let input = analyze_input(&run, plan, &facts);
+    RunProfile::new(&run.manifest, run.is_incomplete, &input, analysis).with_context(|| {
+        format!("cannot compare '{}': it is an experiment, or none of its trials ended", path.display())
+    })
+}
+
+/// Where the page is written unless a place was named.
+fn page(comparison: &RunsComparison, folder: &Path) -> PathBuf {
+    // An id is what a manifest says it is: it must not lead anywhere else.
+    let plain = |id: &str| -> String {
+        id.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').take(60).collect()
+    };
+    let ids = comparison.sides.iter().filter_map(|side| side.runs.first()).map(|run| plain(&run.id));
+    let ids: Vec<String> = ids.take(2).collect();
+    let kind = if comparison.trend.is_some() { "trend" } else { "compare" };
+    folder.join(format!("{kind}-{}.html", ids.join("-")))
+}
+
+/// Numbers that may not be compared pass no check and fail none.
+fn exit(comparison: &RunsComparison, fail_if: Option<FailIfWord>) -> Exit {
+    if comparison.is_refused {
+        return Exit::Untrusted;
+    }
+    let is_worse = |verdict: &SideVerdict| !verdict.worse.is_empty();
+    let is_better = |verdict: &SideVerdict| !verdict.better.is_empty();
+    let changes = comparison.trend.iter().flat_map(|trend| &trend.metrics).flat_map(|metric| &metric.changes);
+    let has_change = |word: Comparison| changes.clone().any(|change| change.verdict.word == word);
+    let verdicts = &comparison.verdicts;
+    let worse = verdicts.iter().any(is_worse) || has_change(Comparison::Worse);
+    let better = verdicts.iter().any(is_better) || has_change(Comparison::Better);
+    match fail_if {
+        Some(FailIfWord::Worse) if worse => Exit::CheckFailed,
+        Some(FailIfWord::Different) if worse || better => Exit::CheckFailed,
+        _ => Exit::Done,
+    }
+}

@@ -1,0 +1,119 @@
+//! `sysdyno load --command` and `--files`: work on this host, recorded as any run.
+
+use super::record::{is_living, new_run};
+use crate::args::{LoadArgs, OutputForm};
+use crate::exit::Exit;
+use crate::settings::{Combine, Settings};
+use crate::ui::{Signals, Ui};
+use crate::work;
+use anyhow::{Context, ensure};
+use sysdyno_analyze::work::conclude;
+use sysdyno_lab::execute::clock;
+use sysdyno_lab::work::{Overseer, run};
+use sysdyno_record::analysis::VerdictStatus;
+use sysdyno_record::manifest::{RunKind, RunStatus};
+use sysdyno_record::plan::Plan;
+use sysdyno_record::store::{Run, RunWriter};
+use sysdyno_record::work::{Ending, Step, WorkLine, WorkPlan, WorkSummary};
+use sysdyno_report::escape;
+use sysdyno_report::work::{WorkInput, document, page, screen};
+
+/// Does the work that was asked for, and prints what came of it.
+pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    // Settings of loads are not meant for it.
+    let timeout = args.target.timeout.map(|span| span.0).or(args.target.typed_timeout());
+    let plan = work::plan(&args.work, &args.load, timeout)?;
+    let form = form(args.output.form())?;
+    if args.dry_run {
+        ui.note(&format!("would do this: {}", escape::terminal(&work::forecast(&plan), 1000)));
+        ui.print(&serde_json::to_string_pretty(&plan)?);
+        return Ok(Exit::Done);
+    }
+    ui.note(&escape::terminal(&work::forecast(&plan), 1000));
+    let runs_dir = args.record.or(Settings::read()?.record).folder()?;
+    let signals = Signals::listen().context("cannot listen to signals")?;
+    let mut writer = RunWriter::create(&runs_dir, new_run(RunKind::Load)?)?;
+    writer.plan(&Plan::Work(plan.clone()))?;
+    let done = run(&plan, args.work.show_output, &mut writer, &mut Foreman { ui, signals: &signals });
+    if let Err(error) = done {
+        writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
+        return Err(error.into());
+    }
+    writer.flush()?;
+    let summary = conclude(&plan, &Run::open(writer.path(), &is_living)?.operations);
+    writer.work(&summary)?;
+    let is_interrupted = signals.is_interrupted();
+    let status = if is_interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
+    let path = writer.path().to_owned();
+    writer.finish(status, is_interrupted.then(|| "interrupted by a signal".into()), clock::wall())?;
+    let run = Run::open(&path, &is_living)?;
+    run.write_report(&page(&WorkInput::new(&run, &plan, &summary)))?;
+    print(&run, &plan, form, ui)?;
+    Ok(if is_interrupted { Exit::Interrupted } else { exit(&summary) })
+}
+
+/// Prints a record of work as `load` and `show` do.
+pub fn print(run: &Run, plan: &WorkPlan, form: OutputForm, ui: &Ui) -> anyhow::Result<()> {
+    let form = self::form(form)?;
+    let summary = summary(run, plan);
+    let input = WorkInput::new(run, plan, &summary);
+    ui.print(&match form {
+        OutputForm::Json => format!("{:#}", document(&input)),
+        _ => screen(&input, &ui.style()),
+    });
+    Ok(())
+}
+
+/// The page of a record of work.
+pub fn report(run: &Run, plan: &WorkPlan) -> String {
+    page(&WorkInput::new(run, plan, &summary(run, plan)))
+}
+
+/// The exit code that a record of work has again.
+pub fn exit_of(run: &Run, plan: &WorkPlan) -> Exit {
+    exit(&summary(run, plan))
+}
+
+fn summary(run: &Run, plan: &WorkPlan) -> WorkSummary {
+    run.work.clone().unwrap_or_else(|| conclude(plan, &run.operations))
+}
+
+fn exit(summary: &WorkSummary) -> Exit {
+    match summary.verdict.status {
+        VerdictStatus::Invalid => Exit::Untrusted,
+        VerdictStatus::Valid | VerdictStatus::Suspect => Exit::Done,
+    }
+}
+
+fn form(form: OutputForm) -> anyhow::Result<OutputForm> {
+    let is_known = matches!(form, OutputForm::Text | OutputForm::Json);
+    ensure!(
+        is_known,
+        "cannot print work in this form: it is for requests\nhint: --output json has every run"
+    );
+    Ok(form)
+}
+
+/// Looks on, and says what did not succeed as it happens, once for each way.
+struct Foreman<'a> {
+    ui: &'a Ui,
+    signals: &'a Signals,
+}
+
+impl Overseer for Foreman<'_> {
+    fn line(&mut self, line: &WorkLine) {
+        let WorkLine::Command(run) = line else { return };
+        let is_bad = !matches!(run.ending, Ending::Exit(0) | Ending::Interrupted);
+        if run.step == Step::WarmUp && is_bad {
+            self.ui.note("note: the run that warms up did not succeed");
+        }
+    }
+
+    fn left(&mut self, told: &str) {
+        self.ui.note(&format!("note: {}", escape::terminal(told, 1000)));
+    }
+
+    fn is_interrupted(&mut self) -> bool {
+        self.signals.is_interrupted()
+    }
+}

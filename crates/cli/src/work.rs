@@ -1,0 +1,158 @@
+//! From what was typed to a plan of work: every default is filled in here.
+
+use crate::args::{LoadOptions, WorkOptions};
+use anyhow::{Context, bail, ensure};
+use sysdyno_record::experiment::CommandSpec;
+use sysdyno_record::plan::PhaseEnd;
+use sysdyno_record::units::SpanNs;
+use sysdyno_record::work::{CacheChoice, CommandWork, FileWork, WorkKind, WorkPlan};
+
+const DEFAULT_RUNS: u64 = 10;
+const DEFAULT_DURATION: SpanNs = SpanNs::from_secs(10);
+const DEFAULT_TIMEOUT: SpanNs = SpanNs::from_secs(3600);
+const DEFAULT_FILES: u32 = 1000;
+const DEFAULT_FILE_BYTES: u32 = 4096;
+
+/// Longest file. Unit: bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// The plan of the work.
+pub fn plan(options: &WorkOptions, load: &LoadOptions, timeout: Option<SpanNs>) -> anyhow::Result<WorkPlan> {
+    let has_rate = load.rate.is_some() || !load.steps.is_empty() || load.arrival.is_some();
+    ensure!(
+        !has_rate,
+        "cannot do work at a rate: each worker begins with the next when it is done\nhint: --workers sets how many there are"
+    );
+    ensure!(
+        load.connections.is_none(),
+        "cannot use connections for work on this host\nhint: --workers sets how many work side by side"
+    );
+    ensure!(
+        load.warmup.is_none(),
+        "cannot warm up work for a time\nhint: --cache warm runs the command once before"
+    );
+    ensure!(load.fail_if.is_empty(), "cannot check work with --fail-if: it knows requests only");
+    ensure!(load.requests != Some(0), "cannot do 0 operations");
+    let workers = options.workers.unwrap_or(1);
+    let cache = options.cache.map_or(CacheChoice::AsIs, CacheChoice::from);
+    check_cache(cache, workers, options.accept_drop_caches)?;
+    let end = match (load.requests, load.duration) {
+        (Some(count), _) => PhaseEnd::Requests(count),
+        (None, Some(span)) => PhaseEnd::After(span.0),
+        (None, None) if options.command.is_some() => PhaseEnd::Requests(DEFAULT_RUNS),
+        (None, None) => PhaseEnd::After(DEFAULT_DURATION),
+    };
+    Ok(WorkPlan { kind: kind(options)?, workers, end, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), cache })
+}
+
+fn kind(options: &WorkOptions) -> anyhow::Result<WorkKind> {
+    let spec = |text: &String| command(text, options.shell);
+    if let Some(text) = &options.command {
+        return Ok(WorkKind::Command(CommandWork {
+            run: spec(text)?,
+            prepare: options.prepare.as_ref().map(spec).transpose()?,
+            clean: options.clean.as_ref().map(spec).transpose()?,
+        }));
+    }
+    let Some(folder) = &options.files else {
+        bail!("cannot do work: there is neither a command nor a folder")
+    };
+    let bytes = options.file_size.map_or(u64::from(DEFAULT_FILE_BYTES), |size| size.0.0);
+    ensure!(bytes <= MAX_FILE_BYTES, "cannot use files of {bytes} bytes: they have at most 16MiB");
+    Ok(WorkKind::Files(FileWork {
+        folder: std::path::absolute(folder)
+            .with_context(|| format!("cannot use folder '{}'", folder.display()))?,
+        files_count: options.file_count.unwrap_or(DEFAULT_FILES),
+        file_bytes: bytes as u32,
+    }))
+}
+
+fn command(text: &str, has_shell: bool) -> anyhow::Result<CommandSpec> {
+    let words = if has_shell {
+        Some(["/bin/sh", "-c", text].map(str::to_owned).to_vec())
+    } else {
+        shlex::split(text)
+    };
+    let words = words.with_context(|| format!("cannot read command '{text}': a quote is not closed"))?;
+    ensure!(!words.is_empty(), "cannot run an empty command");
+    Ok(CommandSpec { text: text.to_owned(), words })
+}
+
+/// A cold cache is everybody's on the host, and cannot be given back: it must be agreed to.
+fn check_cache(cache: CacheChoice, workers: u32, is_accepted: bool) -> anyhow::Result<()> {
+    if cache != CacheChoice::Cold {
+        return Ok(());
+    }
+    ensure!(
+        workers == 1,
+        "cannot give {workers} workers a cold cache: each would drop that of the others\nhint: leave out --workers"
+    );
+    ensure!(
+        is_accepted,
+        "cannot drop the page cache unasked: before each run all of this host's is written back and dropped, every \
+         program reads from storage again for a while, and nothing puts it back\nhint: add --accept-drop-caches if that is wanted"
+    );
+    Ok(())
+}
+
+/// What is going to happen, in a sentence.
+pub fn forecast(plan: &WorkPlan) -> String {
+    let end = match plan.end {
+        PhaseEnd::After(span) => format!("for {span}"),
+        PhaseEnd::Requests(1) => "once".to_owned(),
+        PhaseEnd::Requests(count) => format!("{count} times"),
+    };
+    let workers = if plan.workers == 1 { String::new() } else { format!(" by {} workers", plan.workers) };
+    match &plan.kind {
+        WorkKind::Command(command) => {
+            let cache = if plan.cache == CacheChoice::Cold {
+                "; before each run the page cache of the whole host is dropped"
+            } else {
+                ""
+            };
+            format!("runs '{}' {end}{workers}{cache}", command.run.text)
+        }
+        WorkKind::Files(files) => format!(
+            "makes and removes files of {} bytes in '{}' {end}{workers}, and removes them all",
+            files.file_bytes,
+            files.folder.display()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(command: &str) -> WorkOptions {
+        WorkOptions { command: Some(command.into()), ..WorkOptions::default() }
+    }
+
+    fn words(options: &WorkOptions) -> Vec<String> {
+        match plan(options, &LoadOptions::default(), None).expect("is a plan").kind {
+            WorkKind::Command(command) => command.run.words,
+            WorkKind::Files(_) => panic!("it is a command"),
+        }
+    }
+
+    #[test]
+    fn words_are_split_as_a_shell_does_it_and_not_read_by_one() {
+        assert_eq!(words(&options("svn update 'my wc' $HOME")), ["svn", "update", "my wc", "$HOME"]);
+        let shell = WorkOptions { shell: true, ..options("a | b") };
+        assert_eq!(words(&shell), ["/bin/sh", "-c", "a | b"]);
+        for wrong in ["", "it's"] {
+            assert!(plan(&options(wrong), &LoadOptions::default(), None).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_cold_cache_must_be_agreed_to() {
+        let cold = WorkOptions { cache: Some(crate::args::CacheOption::Cold), ..options("true") };
+        let error = plan(&cold, &LoadOptions::default(), None).expect_err("not agreed to").to_string();
+        assert!(error.contains("--accept-drop-caches") && error.contains("nothing puts it back"), "{error}");
+        let agreed = WorkOptions { accept_drop_caches: true, ..cold };
+        assert!(plan(&agreed, &LoadOptions::default(), None).is_ok());
+        let many = WorkOptions { workers: Some(2), ..agreed };
+        assert!(plan(&many, &LoadOptions::default(), None).is_err());
+    }
+}

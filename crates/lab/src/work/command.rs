@@ -1,0 +1,215 @@
+//! One run of a command: in a process group of its own, with nothing to read and nowhere to write unless it is to be seen.
+//!
+//! It is known to have ended by its pidfd, so that waiting can be given up; what it has used is read while it is dead and
+//! not yet buried. When its time is over, or the work is interrupted, its group gets SIGTERM, and SIGKILL when it has not
+//! ended two seconds after that: no process outside the group is ever sent a signal.
+
+use crate::execute::clock;
+use crate::sys::wait::bury;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sysdyno_observe::process_io;
+use sysdyno_record::units::{MonoNs, SpanNs};
+use sysdyno_record::work::{Ending, Usage};
+
+/// Between two questions whether the work goes on.
+const TICK: Duration = Duration::from_millis(50);
+
+/// From SIGTERM to SIGKILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What a command is run with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting<'a> {
+    /// Program and arguments; `{worker}` and `{number}` in an argument stand for these.
+    pub words: &'a [String],
+    pub worker: u32,
+    pub number: u64,
+    pub timeout: SpanNs,
+    /// Whether its output goes to standard error; else nowhere.
+    pub is_shown: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub(super) struct Ran {
+    pub begin: MonoNs,
+    pub end: MonoNs,
+    pub ending: Ending,
+    pub usage: Option<Usage>,
+}
+
+/// Runs a command to its end.
+pub(super) fn run(setting: &Setting<'_>, stop: &AtomicBool) -> Ran {
+    let mut command = command(setting);
+    let begin = clock::monotonic();
+    let not_started = |cause: String| Ran {
+        begin,
+        end: clock::monotonic(),
+        ending: Ending::NotStarted(cause),
+        usage: None,
+    };
+    let child = match command.spawn() {
+        Ok(child) => Pid::from_child(&child),
+        Err(error) => return not_started(error.to_string()),
+    };
+    let cut_off = match pidfd_open(child, PidfdFlags::empty()) {
+        Ok(pidfd) => wait(child, &pidfd, begin, setting.timeout, stop),
+        // Without one it is waited for as long as it takes.
+        Err(_) => None,
+    };
+    let end = clock::monotonic();
+    let io = process_io(child.as_raw_nonzero().get().unsigned_abs());
+    match bury(child) {
+        Err(errno) => not_started(format!("it could not be awaited: {errno}")),
+        Ok((status, usage)) => {
+            let ended =
+                status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Exit);
+            Ran { begin, end, ending: cut_off.unwrap_or(ended), usage: Some(Usage { io, ..usage }) }
+        }
+    }
+}
+
+fn command(setting: &Setting<'_>) -> Command {
+    let (worker, number) = (setting.worker.to_string(), setting.number.to_string());
+    let filled = |word: &String| word.replace("{worker}", &worker).replace("{number}", &number);
+    let program = setting.words.first().map(String::as_str).unwrap_or_default();
+    let mut command = Command::new(program);
+    command
+        .args(setting.words.iter().skip(1).map(filled))
+        .env("SYSDYNO_WORKER", &worker)
+        .env("SYSDYNO_NUMBER", &number)
+        .stdin(Stdio::null())
+        .stdout(shown(setting.is_shown))
+        .stderr(shown(setting.is_shown))
+        .process_group(0);
+    command
+}
+
+/// Standard error, or nothing.
+fn shown(is_shown: bool) -> Stdio {
+    let error = is_shown.then(|| std::io::stderr().as_fd().try_clone_to_owned().ok()).flatten();
+    error.map_or_else(Stdio::null, Stdio::from)
+}
+
+/// Waits until the child has ended; why it was made to, if it was.
+fn wait(child: Pid, pidfd: &OwnedFd, begin: MonoNs, timeout: SpanNs, stop: &AtomicBool) -> Option<Ending> {
+    let deadline = begin.after(timeout.duration());
+    let mut why = None;
+    while !has_ended(pidfd, deadline) {
+        if stop.load(Ordering::Relaxed) {
+            why = Some(Ending::Interrupted);
+        } else if clock::monotonic() >= deadline {
+            why = Some(Ending::TimedOut);
+        }
+        if why.is_some() {
+            end_group(child, pidfd);
+            break;
+        }
+    }
+    why
+}
+
+/// Whether it has ended after a tick, or at the deadline if that is sooner.
+fn has_ended(pidfd: &OwnedFd, deadline: MonoNs) -> bool {
+    let left = Duration::from_nanos(deadline.since(clock::monotonic())).min(TICK);
+    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
+    let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
+    match poll(&mut fds, Some(&timeout)) {
+        Ok(count) => count > 0,
+        Err(Errno::INTR) => false,
+        // What cannot be asked is waited for where it is buried.
+        Err(_) => true,
+    }
+}
+
+fn end_group(group: Pid, pidfd: &OwnedFd) {
+    // It may have ended meanwhile; it is not buried, so its number is not another's.
+    let _ = kill_process_group(group, Signal::TERM);
+    let killed = clock::monotonic().after(GRACE);
+    while clock::monotonic() < killed {
+        if has_ended(pidfd, killed) {
+            break;
+        }
+    }
+    // Those of the group that did not end with its leader.
+    let _ = kill_process_group(group, Signal::KILL);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_words(words: &[&str], timeout: SpanNs, stop: bool) -> Ran {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let setting = Setting { words: &words, worker: 3, number: 8, timeout, is_shown: false };
+        run(&setting, &AtomicBool::new(stop))
+    }
+
+    const LONG: SpanNs = SpanNs::from_secs(60);
+
+    #[test]
+    fn how_a_command_ended_and_what_it_used_is_known() {
+        let slept = run_words(&["sleep", "0.1"], LONG, false);
+        assert_eq!(slept.ending, Ending::Exit(0));
+        assert!(slept.end.since(slept.begin) >= 100_000_000);
+        assert_eq!(run_words(&["sh", "-c", "exit 7"], LONG, false).ending, Ending::Exit(7));
+        assert_eq!(run_words(&["sh", "-c", "kill -9 $$"], LONG, false).ending, Ending::Signal(9));
+        // What a waited-for child has used counts.
+        let busy = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+        let usage =
+            run_words(&["sh", "-c", &format!("sh -c '{busy}'; true")], LONG, false).usage.expect("known");
+        assert!(
+            usage.user_us > 1_000 && usage.minor_faults_count > 0 && usage.max_rss_bytes > 0,
+            "{usage:?}"
+        );
+        let io = run_words(&["sh", "-c", "cat /etc/passwd; true"], LONG, false).usage.expect("known").io;
+        let length = std::fs::metadata("/etc/passwd").expect("is there").len();
+        assert!(io.expect("it is ours").read_call_bytes >= length, "{io:?}");
+        let Ending::NotStarted(cause) = run_words(&["/nowhere/at/all"], LONG, false).ending else {
+            panic!("it was started")
+        };
+        assert!(cause.contains("No such file"), "{cause}");
+    }
+
+    #[test]
+    fn arguments_are_arguments_whatever_is_in_them() {
+        let trap = "$(id); `id` {worker}-{number}";
+        assert_eq!(run_words(&["test", trap, "=", "$(id); `id` 3-8"], LONG, false).ending, Ending::Exit(0));
+        let script = "test $SYSDYNO_WORKER-$SYSDYNO_NUMBER = 3-8";
+        assert_eq!(run_words(&["sh", "-c", script], LONG, false).ending, Ending::Exit(0));
+    }
+
+    #[test]
+    fn a_command_whose_time_is_over_ends_with_all_that_it_started() {
+        // The trap outlives SIGTERM, the pipe's end says when the last of them is gone.
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        let script = "trap '' TERM; sleep 600 & wait";
+        let words: Vec<String> = ["sh", "-c", script].iter().map(|word| (*word).to_owned()).collect();
+        let setting = Setting {
+            words: &words,
+            worker: 0,
+            number: 1,
+            timeout: SpanNs::from_millis(100),
+            is_shown: false,
+        };
+        let mut command = command(&setting);
+        command.stdout(writer);
+        let child = Pid::from_child(&command.spawn().expect("starts"));
+        drop(command);
+        let pidfd = pidfd_open(child, PidfdFlags::empty()).expect("a pidfd");
+        let begin = clock::monotonic();
+        let why = wait(child, &pidfd, begin, setting.timeout, &AtomicBool::new(false));
+        assert_eq!(why, Some(Ending::TimedOut));
+        bury(child).expect("it is ours");
+        assert_eq!(std::io::read_to_string(reader).expect("its end"), "");
+        assert_eq!(run_words(&["sleep", "600"], LONG, true).ending, Ending::Interrupted);
+    }
+}

@@ -1,0 +1,203 @@
+//! Loads by HTTP/2 against a server by the `h2` crate, and against ones that break its rules.
+
+use super::*;
+use bytes::Bytes as Chunk;
+use sysdyno_record::wire::{Http2Plan, WirePlan};
+
+on_both_back_ends! {
+    another_implementation_counts_the_same_requests
+    a_server_that_goes_away_again_and_again_loses_no_request
+    fewer_streams_than_were_asked_for_are_told
+    broken_servers_end_in_counted_classes
+}
+
+/// A server by the `h2` crate, and the requests that it has answered.
+struct Oracle {
+    url: String,
+    requests: Arc<AtomicU64>,
+    uploaded: Arc<AtomicU64>,
+}
+
+fn serve_h2(streams: u32, requests_per_connection: u64) -> Oracle {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let url = format!("http://{}/", listener.local_addr().expect("has an address"));
+    let oracle = Oracle { url, requests: Arc::default(), uploaded: Arc::default() };
+    let (requests, uploaded) = (Arc::clone(&oracle.requests), Arc::clone(&oracle.uploaded));
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("a runtime");
+        runtime.block_on(async move {
+            listener.set_nonblocking(true).expect("is set");
+            let listener = tokio::net::TcpListener::from_std(listener).expect("is registered");
+            while let Ok((socket, _)) = listener.accept().await {
+                let (requests, uploaded) = (Arc::clone(&requests), Arc::clone(&uploaded));
+                tokio::spawn(converse_h2(socket, [requests, uploaded], streams, requests_per_connection));
+            }
+        });
+    });
+    oracle
+}
+
+async fn converse_h2(
+    socket: tokio::net::TcpStream,
+    [requests, uploaded]: [Arc<AtomicU64>; 2],
+    streams: u32,
+    requests_per_connection: u64,
+) {
+    let mut builder = h2::server::Builder::new();
+    builder.max_concurrent_streams(streams).initial_window_size(1000);
+    let Ok(mut connection) = builder.handshake(socket).await else { return };
+    let mut count = 0;
+    while let Some(Ok((request, respond))) = connection.accept().await {
+        count += 1;
+        if count == requests_per_connection {
+            connection.graceful_shutdown();
+        }
+        tokio::spawn(answer_h2(request, respond, [Arc::clone(&requests), Arc::clone(&uploaded)]));
+    }
+}
+
+async fn answer_h2(
+    request: http::Request<h2::RecvStream>,
+    mut respond: h2::server::SendResponse<Chunk>,
+    [requests, uploaded]: [Arc<AtomicU64>; 2],
+) {
+    let mut body = request.into_body();
+    while let Some(Ok(chunk)) = body.data().await {
+        uploaded.fetch_add(chunk.len() as u64, Ordering::SeqCst);
+        let _ = body.flow_control().release_capacity(chunk.len());
+    }
+    requests.fetch_add(1, Ordering::SeqCst);
+    let response = http::Response::builder().header("x-a", "b").body(()).expect("a response");
+    if let Ok(mut stream) = respond.send_response(response, false) {
+        let _ = stream.send_data(Chunk::from_static(b"hello"), true);
+    }
+}
+
+fn h2_plan(io: IoChoice, url: &str, streams: u32) -> LoadPlan {
+    let mut plan = plan(io, url);
+    plan.wire = WirePlan { http2: Some(Http2Plan { streams }), ..WirePlan::default() };
+    plan.phases[0].end = PhaseEnd::Requests(2000);
+    plan
+}
+
+fn another_implementation_counts_the_same_requests(io: IoChoice) {
+    for (arrival, streams, threads) in [
+        (Arrival::Closed, 1, 1),
+        (Arrival::Closed, 32, 2),
+        (Arrival::Poisson, 8, 1),
+        (Arrival::Constant, 32, 2),
+    ] {
+        for body in [0, 5000] {
+            let oracle = serve_h2(100, u64::MAX);
+            let mut plan = h2_plan(io, &oracle.url, streams);
+            (plan.arrival, plan.threads) = (arrival, threads);
+            plan.phases[0].rate_hz = arrival.is_open().then_some(4000.0);
+            (plan.request.body, plan.request.body_bytes) = (vec![7; body], body as u64);
+            let header = ExpectedHeader { name: "X-A".into(), value: Some("b".into()) };
+            plan.validators.header = Some(header);
+            let (outcome, _) = load(&plan);
+            let (counts, case) = (outcome.summary.total, format!("{arrival:?} {streams} {threads} {body}"));
+            let failures = &outcome.summary.measured.failures;
+            assert_eq!((counts.ok, counts.sent), (2000, 2000), "{case} {failures:?}");
+            assert_eq!(counts.written, oracle.requests.load(Ordering::SeqCst), "{case}");
+            assert_eq!(2000 * body as u64, oracle.uploaded.load(Ordering::SeqCst), "{case}");
+            assert_eq!(outcome.summary.measured.statuses[&200], 2000, "{case}");
+            assert_eq!(outcome.latency.get(LatencyKind::FirstByte).count(), 2000, "{case}");
+            let opened: u64 = outcome.summary.phases.iter().map(|phase| phase.connections_opened).sum();
+            assert!(opened <= 4, "{case}: {opened} connections");
+        }
+    }
+}
+
+fn a_server_that_goes_away_again_and_again_loses_no_request(io: IoChoice) {
+    let oracle = serve_h2(100, 50);
+    let plan = h2_plan(io, &oracle.url, 16);
+    let (outcome, _) = load(&plan);
+    let failures = &outcome.summary.measured.failures;
+    assert_eq!(outcome.summary.total.ok, 2000, "{failures:?}");
+    assert_eq!(oracle.requests.load(Ordering::SeqCst), 2000);
+    assert!(outcome.summary.measured.connections_opened >= 10);
+}
+
+fn fewer_streams_than_were_asked_for_are_told(io: IoChoice) {
+    let oracle = serve_h2(3, u64::MAX);
+    let mut plan = h2_plan(io, &oracle.url, 8);
+    plan.phases[0].end = PhaseEnd::Requests(300);
+    let (outcome, _) = load(&plan);
+    let failures = &outcome.summary.measured.failures;
+    let is_of_limit =
+        |class: &FailureClass| matches!(class, FailureClass::StreamLimit | FailureClass::StreamRefused);
+    assert!(!failures.is_empty() && failures.keys().all(is_of_limit), "{failures:?}");
+    assert_eq!(outcome.summary.total.ok, oracle.requests.load(Ordering::SeqCst));
+}
+
+/// A server that reads the preface and the first requests, says these bytes, and goes on with `again` while it is read.
+fn serve_frames(first: Vec<u8>, again: Vec<u8>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let url = format!("http://{}/", listener.local_addr().expect("has an address"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let (first, again) = (first.clone(), again.clone());
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                // The preface, settings and a request are longer than that.
+                let mut seen = 0;
+                while seen < 80 {
+                    seen += stream.read(&mut buffer).unwrap_or(80).max(1);
+                }
+                let _ = stream.write_all(&first);
+                while !again.is_empty() && stream.write_all(&again).is_ok() {}
+                while matches!(stream.read(&mut buffer), Ok(1..)) {}
+            });
+        }
+    });
+    url
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = (payload.len() as u32).to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+fn broken_servers_end_in_counted_classes(io: IoChoice) {
+    use FailureClass::*;
+    let settings = || frame(4, 0, 0, &[]);
+    let check = |first: Vec<u8>, again: Vec<u8>, expected: &[FailureClass]| {
+        let mut plan = h2_plan(io, &serve_frames(first, again), 2);
+        plan.connections = 1;
+        plan.phases[0].end = PhaseEnd::Requests(10);
+        plan.deadlines.idle = SpanNs::from_millis(200);
+        let (outcome, _) = load(&plan);
+        let failures = outcome.summary.measured.failures;
+        assert!(failures.keys().all(|class| expected.contains(class)), "{failures:?}, not {expected:?}");
+        assert_eq!(outcome.summary.total.failed, outcome.summary.total.sent, "{expected:?}");
+    };
+    check(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), vec![], &[Protocol]);
+    check(settings(), frame(6, 0, 0, &[0; 8]).repeat(1000), &[Http2Abuse]);
+    check(settings(), settings().repeat(1000), &[Http2Abuse]);
+    check([settings(), frame(1, 0, 1, &[0x88])].concat(), frame(9, 0, 1, &[]).repeat(100), &[Http2Abuse]);
+    check([settings(), frame(1, 4, 1, &[0x88])].concat(), frame(0, 0, 1, &[]).repeat(1000), &[Http2Abuse]);
+    check([settings(), frame(3, 0, 1, &[0, 0, 0, 1])].concat(), vec![], &[StreamReset, HeadTimeout]);
+    check([settings(), frame(7, 0, 0, &[0; 8])].concat(), vec![], &[StreamRefused]);
+    // Its first window is closed, and stays so: of requests without a body nothing is held back.
+    check(settings(), vec![], &[HeadTimeout]);
+    check(
+        [settings(), frame(1, 4, 1, &[0x88]), frame(0, 0, 1, b"x")].concat(),
+        vec![],
+        &[BodyTimeout, HeadTimeout],
+    );
+    check([settings(), frame(1, 5, 1, &[0xff; 9])].concat(), vec![], &[Protocol]);
+}
+
+#[test]
+fn a_window_that_stays_closed_is_a_write_timeout() {
+    let closed = frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]);
+    let mut plan = h2_plan(IoChoice::Epoll, &serve_frames(closed, vec![]), 1);
+    plan.connections = 1;
+    plan.phases[0].end = PhaseEnd::Requests(3);
+    plan.request.body = vec![7; 200_000];
+    plan.deadlines.idle = SpanNs::from_millis(200);
+    let (outcome, _) = load(&plan);
+    let failures: Vec<_> = outcome.summary.measured.failures.into_iter().collect();
+    assert_eq!(failures, [(FailureClass::WriteTimeout, 3)]);
+}

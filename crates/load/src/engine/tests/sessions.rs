@@ -1,0 +1,126 @@
+//! Users against real sockets: what they ask for is what the server counts, and no operation vanishes.
+
+use super::*;
+use sysdyno_record::session::*;
+
+fn step(name: &str, next: &[f64], objects: &[u32]) -> SessionOperation {
+    SessionOperation {
+        name: name.into(),
+        next: next.to_vec(),
+        exit_ratio: 0.0,
+        pace: Pace::Cycle(Distribution::Uniform {
+            min: SpanNs::from_millis(5),
+            max: SpanNs::from_millis(15),
+        }),
+        limit: None,
+        objects: objects.to_vec(),
+        begins_session: false,
+    }
+}
+
+/// Two operations in turn; the first embeds a file and a picture.
+fn users(plan: &mut LoadPlan, users: u32) {
+    plan.arrival = Arrival::Sessions;
+    plan.workload.operations = vec![operation("/a", 1.0), operation("/b", 1.0)];
+    plan.workload.session = Some(Box::new(SessionPlan {
+        name: "test".into(),
+        users,
+        sessions_hz: None,
+        stagger: SpanNs::from_millis(1),
+        cold_ratio: 0.5,
+        first: 0,
+        operations: vec![step("A", &[0.0, 1.0], &[0, 1]), step("B", &[1.0, 0.0], &[])],
+        objects: vec![
+            SessionObject { path: "/a/file".into(), is_image: false },
+            SessionObject { path: "/a/picture".into(), is_image: true },
+        ],
+        rules: SessionRules {
+            mix_deviation: 0.02,
+            cycle_deviation: 0.02,
+            max_error_ratio: 0.01,
+            max_users_per_rate: None,
+        },
+    }));
+    plan.phases = vec![
+        PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::After(SpanNs::from_millis(600)) },
+        PhasePlan {
+            kind: PhaseKind::RampDown,
+            rate_hz: None,
+            end: PhaseEnd::After(SpanNs::from_millis(100)),
+        },
+    ];
+}
+
+/// A server that counts by the first two letters of the path, and pictures apart.
+fn counting(bad: Option<&'static str>) -> (Server, Arc<[AtomicU64; 3]>) {
+    let seen: Arc<[AtomicU64; 3]> = Arc::default();
+    let counter = Arc::clone(&seen);
+    let server = serve_paths(move |path, stream| {
+        counter[usize::from(path.starts_with("/b"))].fetch_add(1, Ordering::SeqCst);
+        counter[2].fetch_add(u64::from(path == "/a/picture"), Ordering::SeqCst);
+        let status = if bad == Some(path) { "500 No" } else { "200 OK" };
+        let text = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nhi");
+        stream.write_all(text.as_bytes()).is_ok()
+    });
+    (server, seen)
+}
+
+pub(super) fn users_ask_for_what_the_server_counts_and_no_operation_vanishes(io: IoChoice) {
+    for threads in [1, 2] {
+        let (server, seen) = counting(None);
+        let mut plan = plan(io, &server.url);
+        users(&mut plan, 40);
+        plan.threads = threads;
+        let (outcome, kept) = load(&plan);
+        let summary = &outcome.summary;
+        let case = format!("{threads}: {:?} {:?}", summary.session, summary.total);
+        assert_eq!(kept.phases, [PhaseKind::Steady, PhaseKind::RampDown, PhaseKind::Drain], "{case}");
+        for (operation, seen) in summary.operations.iter().zip(seen.iter()) {
+            assert_eq!(operation.total.written, seen.load(Ordering::SeqCst), "{case}");
+        }
+        // A picture is fetched once by each user, however often the page is.
+        assert_eq!(seen[2].load(Ordering::SeqCst), 40, "{case}");
+        for operation in &summary.session {
+            let ended = operation.completed_count + operation.failed_count + operation.unfinished_count;
+            assert_eq!(operation.started_count, ended, "{case}");
+            assert_eq!(operation.failed_count, 0, "{case}");
+            assert!(operation.completed_count >= 40, "{case}");
+            // Operations are counted as such, not request by request.
+            assert_eq!(
+                operation.latency.count,
+                operation.completed_count + operation.unfinished_count,
+                "{case}"
+            );
+            let planned_ns = operation.cycle_planned_ns.expect("there were cycles");
+            assert!((5e6..15e6).contains(&planned_ns), "{case}");
+            assert!(operation.cycle_actual_ns.expect("there were cycles") >= planned_ns * 0.999, "{case}");
+        }
+    }
+}
+
+pub(super) fn an_operation_fails_with_any_of_its_requests(io: IoChoice) {
+    let (server, _) = counting(Some("/a/file"));
+    let mut plan = plan(io, &server.url);
+    users(&mut plan, 10);
+    let (outcome, _) = load(&plan);
+    let [first, second] = outcome.summary.session.as_slice() else { panic!("two operations") };
+    // Those with a cold cache ask for the file until they have been given it; it is not asked for again then.
+    assert!(first.failed_count >= 10, "{first:?}");
+    assert_eq!(second.failed_count, 0, "{second:?}");
+    assert!(second.completed_count > 10, "{second:?}");
+}
+
+pub(super) fn sessions_that_arrive_also_leave(io: IoChoice) {
+    let (server, _) = counting(None);
+    let mut plan = plan(io, &server.url);
+    users(&mut plan, 0);
+    let session = plan.workload.session.as_mut().expect("has users");
+    session.sessions_hz = Some(400.0);
+    session.operations[1].exit_ratio = 1.0;
+    let (outcome, _) = load(&plan);
+    let [first, second] = outcome.summary.session.as_slice() else { panic!("two operations") };
+    // 240 expected in 0.6 s, standard deviation 15; each session is one A and one B.
+    assert!((150..330).contains(&first.started_count), "{first:?}");
+    assert!(second.started_count <= first.started_count, "{second:?}");
+    assert!(second.completed_count > 100, "{second:?}");
+}

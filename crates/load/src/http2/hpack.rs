@@ -1,0 +1,239 @@
+//! The decoder of header blocks (RFC 7541), for a reader who wants two fields of each.
+//!
+//! Fields that the server adds to its table are decoded and kept, since it may refer to them; others are passed over
+//! unless they can be what is looked for. All lengths are bounded before anything is stored.
+
+use super::huffman;
+use super::limits::{MAX_HEAD_BYTES, TABLE_BYTES};
+use super::static_table::STATIC_TABLE;
+use crate::http1::limits::MAX_FIELDS_COUNT;
+use std::collections::VecDeque;
+use sysdyno_record::load::FailureClass;
+use sysdyno_record::plan::ExpectedHeader;
+
+/// What an entry of the table costs besides its text (section 4.1). Unit: bytes.
+const ENTRY_BYTES: usize = 32;
+
+/// What was looked for in a header block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// The status; `None` if there is none, as in trailers.
+    pub status: Option<u16>,
+    /// Whether the expected field is there; true if none is expected.
+    pub has_expected: bool,
+}
+
+/// A field that was added to the table.
+#[derive(Clone, Debug)]
+struct Entry {
+    name: Box<[u8]>,
+    value: Box<[u8]>,
+}
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        self.name.len() + self.value.len() + ENTRY_BYTES
+    }
+}
+
+/// The decoder of one connection.
+#[derive(Clone, Debug, Default)]
+pub struct Decoder {
+    /// Newest first.
+    table: VecDeque<Entry>,
+    table_bytes: usize,
+    /// What the server has limited the table to; `None`: not at all.
+    limit_bytes: Option<usize>,
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// A string in a block.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    bytes: &'a [u8],
+    is_huffman: bool,
+}
+
+impl Decoder {
+    /// Reads a whole header block.
+    ///
+    /// # Errors
+    /// `protocol` if it is not one, `head_too_large` if its fields are too many or too long.
+    pub fn read(&mut self, block: &[u8], expected: Option<&ExpectedHeader>) -> Result<Fields, FailureClass> {
+        let mut fields = Fields { status: None, has_expected: expected.is_none() };
+        let mut rest = block;
+        let mut budget = Budget { fields: 0, bytes: 0 };
+        while let Some(first) = rest.first().copied() {
+            let is_field = first & 0xe0 != 0x20;
+            if is_field {
+                self.read_field(first, &mut rest, &mut budget)?;
+                examine(&self.name, &self.value, expected, &mut fields)?;
+            } else if budget.fields > 0 {
+                return Err(FailureClass::Protocol);
+            } else {
+                let limit = integer(&mut rest, 5)?;
+                if limit > TABLE_BYTES {
+                    return Err(FailureClass::Protocol);
+                }
+                self.limit_bytes = Some(limit);
+                self.evict(0);
+            }
+        }
+        Ok(fields)
+    }
+
+    /// Reads one field into `name` and `value`.
+    fn read_field(&mut self, first: u8, rest: &mut &[u8], budget: &mut Budget) -> Result<(), FailureClass> {
+        self.name.clear();
+        self.value.clear();
+        if first & 0x80 != 0 {
+            let index = integer(rest, 7)?;
+            self.look_up(index, true)?;
+            return budget.spend(self.name.len() + self.value.len());
+        }
+        let is_kept = first & 0x40 != 0;
+        let index = integer(rest, if is_kept { 6 } else { 4 })?;
+        if index == 0 {
+            let name = text(rest)?;
+            budget.spend(name.bytes.len())?;
+            expand(name, &mut self.name)?;
+        } else {
+            self.look_up(index, false)?;
+        }
+        let value = text(rest)?;
+        budget.spend(self.name.len() + value.bytes.len())?;
+        expand(value, &mut self.value)?;
+        budget.spend_more(self.value.len())?;
+        if is_kept {
+            self.keep();
+        }
+        Ok(())
+    }
+
+    /// Takes name, and value if it is wanted, of an entry of either table.
+    fn look_up(&mut self, index: usize, with_value: bool) -> Result<(), FailureClass> {
+        let number = index.checked_sub(1).ok_or(FailureClass::Protocol)?;
+        let (name, value) = match STATIC_TABLE.get(number) {
+            Some((name, value)) => (name.as_bytes(), value.as_bytes()),
+            None => {
+                let entry = self.table.get(number - STATIC_TABLE.len()).ok_or(FailureClass::Protocol)?;
+                (&*entry.name, &*entry.value)
+            }
+        };
+        self.name.extend_from_slice(name);
+        if with_value {
+            self.value.extend_from_slice(value);
+        }
+        Ok(())
+    }
+
+    /// Adds the field that was read to the table.
+    fn keep(&mut self) {
+        let entry = Entry { name: self.name.as_slice().into(), value: self.value.as_slice().into() };
+        self.evict(entry.bytes());
+        if entry.bytes() <= self.limit() {
+            self.table_bytes += entry.bytes();
+            self.table.push_front(entry);
+        }
+    }
+
+    fn limit(&self) -> usize {
+        self.limit_bytes.unwrap_or(TABLE_BYTES)
+    }
+
+    /// Makes room for so many bytes.
+    fn evict(&mut self, bytes: usize) {
+        while self.table_bytes + bytes > self.limit() {
+            let Some(oldest) = self.table.pop_back() else { return };
+            self.table_bytes -= oldest.bytes();
+        }
+    }
+}
+
+/// What a block may still have.
+struct Budget {
+    fields: usize,
+    bytes: usize,
+}
+
+impl Budget {
+    fn spend(&mut self, bytes: usize) -> Result<(), FailureClass> {
+        self.fields += 1;
+        self.spend_more(bytes)
+    }
+
+    fn spend_more(&mut self, bytes: usize) -> Result<(), FailureClass> {
+        self.bytes += bytes;
+        // A field with a name of its own is counted twice.
+        let is_over = self.fields > 2 * MAX_FIELDS_COUNT || self.bytes > MAX_HEAD_BYTES;
+        if is_over { Err(FailureClass::HeadTooLarge) } else { Ok(()) }
+    }
+}
+
+fn examine(
+    name: &[u8],
+    value: &[u8],
+    expected: Option<&ExpectedHeader>,
+    fields: &mut Fields,
+) -> Result<(), FailureClass> {
+    if name == b":status" {
+        if fields.status.is_some() {
+            return Err(FailureClass::Protocol);
+        }
+        fields.status = Some(parse_status(value)?);
+    }
+    if let Some(expected) = expected.filter(|_| !fields.has_expected) {
+        let is_value = expected.value.as_ref().is_none_or(|wanted| wanted.as_bytes() == value.trim_ascii());
+        fields.has_expected = is_value && expected.name.as_bytes().eq_ignore_ascii_case(name);
+    }
+    Ok(())
+}
+
+fn parse_status(value: &[u8]) -> Result<u16, FailureClass> {
+    let [hundreds @ b'1'..=b'5', tens @ b'0'..=b'9', ones @ b'0'..=b'9'] = value else {
+        return Err(FailureClass::InvalidStatus);
+    };
+    Ok([hundreds, tens, ones].iter().fold(0, |status, digit| status * 10 + u16::from(**digit - b'0')))
+}
+
+/// An integer whose first bits are the last `bits` of the first byte (section 5.1).
+fn integer(rest: &mut &[u8], bits: u32) -> Result<usize, FailureClass> {
+    let (first, mut tail) = rest.split_first().ok_or(FailureClass::Protocol)?;
+    let most = (1usize << bits) - 1;
+    let mut value = usize::from(*first) & most;
+    if value == most {
+        // Four more bytes hold more than any length that is let pass.
+        let mut is_whole = false;
+        for shift in [0, 7, 14, 21] {
+            let (byte, after) = tail.split_first().ok_or(FailureClass::Protocol)?;
+            tail = after;
+            value += usize::from(byte & 0x7f) << shift;
+            is_whole = byte & 0x80 == 0;
+            if is_whole {
+                break;
+            }
+        }
+        if !is_whole {
+            return Err(FailureClass::Protocol);
+        }
+    }
+    *rest = tail;
+    Ok(value)
+}
+
+fn text<'a>(rest: &mut &'a [u8]) -> Result<Text<'a>, FailureClass> {
+    let is_huffman = rest.first().ok_or(FailureClass::Protocol)? & 0x80 != 0;
+    let length = integer(rest, 7)?;
+    let (bytes, after) = rest.split_at_checked(length).ok_or(FailureClass::Protocol)?;
+    *rest = after;
+    Ok(Text { bytes, is_huffman })
+}
+
+fn expand(text: Text<'_>, out: &mut Vec<u8>) -> Result<(), FailureClass> {
+    if text.is_huffman {
+        return huffman::decode(text.bytes, out).ok_or(FailureClass::Protocol);
+    }
+    out.extend_from_slice(text.bytes);
+    Ok(())
+}

@@ -1,0 +1,353 @@
+//! The back end whose slots are streams.
+
+use super::encode::Settings;
+use super::link::{Event, Lane, Link};
+use crate::error::LoadError;
+use crate::io::{Completion, Io, Message, Route, Send, Slot, Submitted};
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use sysdyno_record::load::FailureClass;
+
+/// Requests of a connection that wait for each other at most.
+const BATCH_COUNT: u32 = 8;
+
+/// A back end with HTTP/2.
+pub(crate) struct Http2<I> {
+    io: I,
+    settings: Settings,
+    sockets: Vec<Socket>,
+    /// What is told before anything else is asked of the back end below.
+    follow: VecDeque<(Slot, Completion)>,
+    /// Connections on which something is to be said.
+    dirty: Vec<Slot>,
+    /// What came of the last bytes that arrived.
+    events: Vec<(Lane, Event)>,
+    /// No bytes: responses are told as a whole.
+    outgoing: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Down,
+    /// Being established, for this slot.
+    Dialing(Slot),
+    Up,
+}
+
+/// One connection.
+#[derive(Default)]
+struct Socket {
+    state: State,
+    link: Option<Box<Link>>,
+    /// Slots that wait until they can join.
+    waiting: VecDeque<Slot>,
+    /// Which of its places the engine takes for established, and how many requests each has sent.
+    joined: Vec<Option<u32>>,
+    batch_count: u32,
+    is_dirty: bool,
+}
+
+impl Socket {
+    fn is_open(&self) -> bool {
+        let is_staying = |link: &Link| !link.is_leaving && link.has_numbers();
+        self.state == State::Up && self.link.as_deref().is_some_and(is_staying)
+    }
+
+    fn is_unused(&self) -> bool {
+        self.joined.iter().all(Option::is_none)
+    }
+}
+
+impl<I: Io> Http2<I> {
+    fn place(&self, slot: Slot) -> (Slot, Lane) {
+        (slot / self.settings.streams, slot % self.settings.streams)
+    }
+
+    fn slot(&self, connection: Slot, lane: Lane) -> Slot {
+        connection * self.settings.streams + lane
+    }
+
+    /// Connects for a slot.
+    fn dial(&mut self, connection: Slot, slot: Slot) -> Submitted {
+        let streams = self.settings.streams;
+        let socket = &mut self.sockets[connection as usize];
+        socket.state = State::Dialing(slot);
+        socket.link = Some(Box::new(Link::new(streams)));
+        let submitted = self.io.connect(connection);
+        match submitted {
+            Submitted::Complete => self.come_up(connection),
+            Submitted::Failed(_) => self.sockets[connection as usize].state = State::Down,
+            Submitted::Pending | Submitted::Reached | Submitted::Joined => {}
+        }
+        submitted
+    }
+
+    /// The connection is established: whoever waited may join.
+    fn come_up(&mut self, connection: Slot) {
+        let (_, first) = (connection, self.slot(connection, 0));
+        let socket = &mut self.sockets[connection as usize];
+        if let State::Dialing(dialer) = socket.state {
+            socket.joined[(dialer - first) as usize] = Some(0);
+        }
+        socket.state = State::Up;
+        while let Some(slot) = socket.waiting.pop_front() {
+            socket.joined[(slot - first) as usize] = Some(0);
+            self.follow.push_back((slot, Completion::Joined));
+        }
+        self.mark(connection);
+    }
+
+    /// The connection is gone: the next slot that waits dials another.
+    fn go_down(&mut self, connection: Slot) {
+        self.io.close(connection);
+        let socket = &mut self.sockets[connection as usize];
+        (socket.state, socket.link) = (State::Down, None);
+        socket.joined.fill(None);
+        while let Some(slot) = self.sockets[connection as usize].waiting.pop_front() {
+            match self.dial(connection, slot) {
+                Submitted::Complete => return self.follow.push_back((slot, Completion::Connected)),
+                Submitted::Reached => return self.follow.push_back((slot, Completion::Reached)),
+                Submitted::Failed(errno) => self.follow.push_back((slot, Completion::Failed(errno))),
+                Submitted::Pending | Submitted::Joined => return,
+            }
+        }
+    }
+
+    /// The connection broke: every request on it hears of it.
+    fn break_off(&mut self, connection: Slot, completion: Completion) {
+        let told = match completion {
+            Completion::SendFailed(errno) => Completion::Failed(errno),
+            Completion::Ended => Completion::Cut,
+            other => other,
+        };
+        let socket = &self.sockets[connection as usize];
+        if let State::Dialing(dialer) = socket.state {
+            let early = if told == Completion::Cut { Completion::Failed(Errno::CONNRESET) } else { told };
+            self.follow.push_back((dialer, early));
+        } else if let Some(link) = &socket.link {
+            let active = (0..self.settings.streams).filter(|lane| link.is_active(*lane));
+            let first = self.slot(connection, 0);
+            self.follow.extend(active.map(|lane| (first + lane, told)));
+        }
+        self.go_down(connection);
+    }
+
+    fn mark(&mut self, connection: Slot) {
+        let socket = &mut self.sockets[connection as usize];
+        if !socket.is_dirty {
+            socket.is_dirty = true;
+            self.dirty.push(connection);
+        }
+    }
+
+    /// Hands over what is to be said on a connection.
+    fn say(&mut self, connection: Slot) {
+        let socket = &mut self.sockets[connection as usize];
+        socket.batch_count = 0;
+        let Some(link) = socket.link.as_mut().filter(|link| !link.out.is_empty()) else { return };
+        let out = self.io.outgoing(connection);
+        if out.is_empty() {
+            std::mem::swap(out, &mut link.out);
+        } else {
+            out.append(&mut link.out);
+        }
+        if let Send::Failed(errno) = self.io.flush(connection) {
+            self.break_off(connection, Completion::Failed(errno));
+        }
+    }
+
+    fn say_all(&mut self) {
+        while let Some(connection) = self.dirty.pop() {
+            self.sockets[connection as usize].is_dirty = false;
+            if self.sockets[connection as usize].state == State::Up {
+                self.say(connection);
+            }
+        }
+    }
+
+    fn read(&mut self, connection: Slot, length: usize) {
+        let socket = &mut self.sockets[connection as usize];
+        let Some(link) = socket.link.as_deref_mut() else { return };
+        let read = link.read(self.io.received(length), &self.settings.requests);
+        std::mem::swap(&mut self.events, &mut link.events);
+        let is_over = link.is_leaving && link.active() == 0;
+        let has_answers = !link.out.is_empty();
+        let first = self.slot(connection, 0);
+        for (lane, event) in self.events.drain(..) {
+            let completion = match event {
+                Event::Began(status) => Completion::Began(status),
+                Event::Done(response, bytes) => Completion::Responded(response, bytes),
+                Event::Sent => Completion::Sent,
+                Event::Failed(class) => Completion::Refused(class),
+                // The first request of a connection is not tried again and again.
+                Event::Unseen if self.sockets[connection as usize].joined[lane as usize] <= Some(1) => {
+                    Completion::Refused(FailureClass::StreamRefused)
+                }
+                Event::Unseen => Completion::SendFailed(Errno::PIPE),
+            };
+            self.follow.push_back((first + lane, completion));
+        }
+        if let Err(class) = read {
+            self.break_off(connection, Completion::Refused(class));
+        } else if is_over {
+            self.go_down(connection);
+        } else if has_answers {
+            self.mark(connection);
+        }
+    }
+
+    /// Takes up a completion of the back end below; what it means to the engine follows.
+    fn take_up(&mut self, connection: Slot, completion: Completion) {
+        let state = self.sockets[connection as usize].state;
+        match (completion, state) {
+            (Completion::Received(length), _) => self.read(connection, length),
+            (Completion::Reached, State::Dialing(slot)) => self.follow.push_back((slot, completion)),
+            (Completion::Connected | Completion::Secured(_), State::Dialing(slot)) => {
+                self.follow.push_back((slot, completion));
+                self.come_up(connection);
+            }
+            (
+                Completion::Ended
+                | Completion::Cut
+                | Completion::Failed(_)
+                | Completion::SendFailed(_)
+                | Completion::Refused(_),
+                _,
+            ) => self.break_off(connection, completion),
+            _ => {}
+        }
+    }
+}
+
+impl<I: Io> Io for Http2<I> {
+    const NAME: &'static str = I::NAME;
+
+    fn new(slots: usize, route: &Route) -> Result<Http2<I>, LoadError> {
+        let Some(settings) = route.http2.clone() else {
+            return Err(LoadError::plan("it says nothing about HTTP/2"));
+        };
+        let count = slots / settings.streams as usize;
+        // What goes through the back end below is made up here, frame by frame.
+        let below = Route { is_made_up: true, messages: Arc::from([]), http2: None, ..route.clone() };
+        let mut sockets = Vec::new();
+        sockets.resize_with(count, || Socket {
+            joined: vec![None; settings.streams as usize],
+            ..Socket::default()
+        });
+        Ok(Http2 {
+            io: I::new(count, &below)?,
+            settings,
+            sockets,
+            follow: VecDeque::new(),
+            dirty: Vec::new(),
+            events: Vec::new(),
+            outgoing: Vec::new(),
+        })
+    }
+
+    fn connect(&mut self, slot: Slot) -> Submitted {
+        let (connection, lane) = self.place(slot);
+        let socket = &mut self.sockets[connection as usize];
+        if socket.is_open() {
+            socket.joined[lane as usize] = Some(0);
+            return Submitted::Joined;
+        }
+        match socket.state {
+            State::Down => self.dial(connection, slot),
+            State::Up if socket.link.as_deref().is_none_or(|link| link.active() == 0) => {
+                socket.waiting.push_back(slot);
+                self.go_down(connection);
+                Submitted::Pending
+            }
+            State::Dialing(_) | State::Up => {
+                socket.waiting.push_back(slot);
+                Submitted::Pending
+            }
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, slot: Slot, message: Message, _: usize) -> Send {
+        let (connection, lane) = self.place(slot);
+        let kind = message.position() / 2;
+        let socket = &mut self.sockets[connection as usize];
+        let is_open = socket.is_open();
+        let (Some(link), Some(count)) = (socket.link.as_deref_mut(), &mut socket.joined[lane as usize])
+        else {
+            return Send::Failed(Errno::NOTCONN);
+        };
+        if !is_open {
+            return Send::Failed(Errno::NOTCONN);
+        }
+        if !link.has_room() {
+            return Send::Refused(FailureClass::StreamLimit);
+        }
+        *count = count.saturating_add(1);
+        let is_all = link.open(lane, kind as u32, &self.settings.requests[kind]);
+        socket.batch_count += 1;
+        if socket.batch_count >= BATCH_COUNT {
+            self.say(connection);
+        } else {
+            self.mark(connection);
+        }
+        if is_all { Send::Complete } else { Send::Pending }
+    }
+
+    fn outgoing(&mut self, _: Slot) -> &mut Vec<u8> {
+        self.outgoing.clear();
+        &mut self.outgoing
+    }
+
+    fn flush(&mut self, _: Slot) -> Send {
+        Send::Complete
+    }
+
+    fn close(&mut self, slot: Slot) {
+        self.follow.retain(|(of, _)| *of != slot);
+        let (connection, lane) = self.place(slot);
+        let socket = &mut self.sockets[connection as usize];
+        socket.joined[lane as usize] = None;
+        socket.waiting.retain(|waiting| *waiting != slot);
+        if socket.state == State::Dialing(slot) {
+            return self.go_down(connection);
+        }
+        let is_unused = socket.is_unused();
+        let Some(link) = socket.link.as_deref_mut().filter(|_| socket.state == State::Up) else { return };
+        link.cancel(lane);
+        let is_over = link.is_leaving && link.active() == 0;
+        if is_unused || is_over {
+            self.go_down(connection);
+        } else {
+            self.mark(connection);
+        }
+    }
+
+    fn wait(&mut self, timeout: Duration, gather: u32) {
+        self.say_all();
+        let is_ready = !self.follow.is_empty();
+        self.io.wait(if is_ready { Duration::ZERO } else { timeout }, gather);
+    }
+
+    #[inline]
+    fn complete(&mut self) -> Option<(Slot, Completion)> {
+        loop {
+            if let Some(next) = self.follow.pop_front() {
+                return Some(next);
+            }
+            let (connection, completion) = self.io.complete()?;
+            self.take_up(connection, completion);
+        }
+    }
+
+    fn received(&self, _: usize) -> &[u8] {
+        &[]
+    }
+
+    #[inline]
+    fn stamp_ns(&self) -> u64 {
+        self.io.stamp_ns()
+    }
+}

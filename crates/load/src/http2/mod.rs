@@ -1,0 +1,47 @@
+//! HTTP/2 as a load client needs it: many requests at a time on few connections. [`Http2`] is a back end over a back end
+//! whose slots are streams, so that the engine above it has one request on each, as ever.
+//!
+//! Slots `k × streams` to `(k + 1) × streams − 1` share connection `k`. The first of them that is dialled connects it, the
+//! others join ([`Completion::Joined`]). A request is one constant header block, made before the load, and maybe a body;
+//! blocks refer to the static table only, so that nothing has to be remembered of a connection. Of a response the status
+//! and one expected field are read, its body is counted, looked through and dropped.
+//!
+//! Frames that are made go out together when the engine waits, or when [`layer`] has eight requests of a connection. The
+//! instant that the engine takes for "sent" is early by the time that the requests before it in the batch take to be
+//! made, and never late.
+//!
+//! | what the server does | outcome |
+//! |---|---|
+//! | `RST_STREAM` | `stream_reset`; with `REFUSED_STREAM` `stream_refused` |
+//! | allows fewer streams than there are (`MAX_CONCURRENT_STREAMS`) | `stream_limit`, of those that are too many |
+//! | `GOAWAY` | later streams, which it did not see, go on a fresh connection, once; `stream_refused` if that refuses too |
+//! | more control frames in a row than [`limits`] allows, more CONTINUATION than a head needs | `http2_abuse` |
+//! | a push, a frame out of place, of the wrong size, for a stream that never was | `protocol` |
+//! | a header block that cannot be decoded, whose fields are too many or too long | `protocol`, `head_too_large` |
+//! | more bytes than the windows allow | `protocol` |
+//! | never opens a window | `write_timeout` |
+//!
+//! What breaks a connection fails each request on it with the class of what broke it.
+//!
+//! Sources: RFC 9113 (HTTP/2), RFC 7541 (HPACK).
+
+mod encode;
+mod frame;
+mod hpack;
+mod huffman;
+mod layer;
+pub mod limits;
+mod link;
+mod static_table;
+
+pub use encode::Request;
+pub(crate) use encode::{Settings, header_block};
+pub use hpack::{Decoder, Fields};
+pub(crate) use layer::Http2;
+pub use link::{Event, Lane, Link};
+
+#[cfg(doc)]
+use crate::io::Completion;
+
+#[cfg(test)]
+mod tests;

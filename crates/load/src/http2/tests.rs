@@ -1,0 +1,273 @@
+//! Header blocks against the examples of RFC 7541, and a connection against servers that break the rules, without sockets.
+
+use super::encode::{Request, header_block};
+use super::frame;
+use super::hpack::{Decoder, Fields};
+use super::limits::*;
+use super::link::{Event, Link};
+use crate::http1::Rules;
+use proptest::prelude::*;
+use sysdyno_record::load::FailureClass::{self, *};
+use sysdyno_record::plan::{ExpectedHeader, HeaderField, RequestSpec, Validators};
+use sysdyno_record::units::Bytes;
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).expect("ascii"), 16).expect("hex");
+    digits.chunks(2).map(pair).collect()
+}
+
+/// Section C.6 of RFC 7541: three responses on one connection, with the Huffman code.
+#[test]
+fn the_examples_of_the_rfc_are_decoded() {
+    let mut decoder = Decoder::default();
+    let expected = |name: &str, value: &str| ExpectedHeader { name: name.into(), value: Some(value.into()) };
+    let mut check = |hex: &str, status: u16, expected: ExpectedHeader| {
+        let fields = decoder.read(&bytes(hex), Some(&expected));
+        assert_eq!(fields, Ok(Fields { status: Some(status), has_expected: true }), "{expected:?}");
+    };
+    check(
+        "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718
+         63c7 8f0b 97c8 e9ae 82ae 43d3",
+        302,
+        expected("Location", "https://www.example.com"),
+    );
+    check("4883 640e ffc1 c0bf", 307, expected("cache-control", "private"));
+    check(
+        "88c1 6196 d07a be94 1054 d444 a820 0595 040b 8166 e084 a62d 1bff c05a 839b d9ab 77ad 94e7 821d d7f2 e6c7
+         b335 dfdf cd5b 3960 d5af 2708 7f36 72c1 ab27 0fb5 291f 9587 3160 65c0 03ed 4ee5 b106 3d50 07",
+        200,
+        expected("set-cookie", "foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1"),
+    );
+}
+
+#[test]
+fn what_is_no_header_block_is_refused() {
+    let refuse =
+        |block: &[u8], class| assert_eq!(Decoder::default().read(block, None), Err(class), "{block:x?}");
+    for hex in
+        ["80", "be", "ff", "ffffffffff7f", "40", "4001", "4003 6162", "00 81", "0081ff00", "3fffff07", "8820"]
+    {
+        refuse(&bytes(hex), Protocol);
+    }
+    refuse(&bytes("8888"), Protocol);
+    for status in ["0803 323078", "0802 3230", "0803 363030", "0803 303939"] {
+        refuse(&bytes(status), InvalidStatus);
+    }
+    refuse(&[&[0x88][..], &[0x90; 600]].concat(), HeadTooLarge);
+    let bomb: Vec<u8> = [&bytes("40 0161 7f 9116")[..], &[b'x'; 2960], &[0xbe; 100]].concat();
+    refuse(&bomb, HeadTooLarge);
+}
+
+#[test]
+fn a_request_is_decoded_as_it_was_meant() {
+    let target = crate::target::resolve("http://127.0.0.1:8080/").expect("resolves");
+    let headers = [("X-Long", "v".repeat(300)), ("Connection", "close".into()), ("Accept", "*/*".into())];
+    let spec = RequestSpec {
+        method: "POST".into(),
+        headers: headers.map(|(name, value)| HeaderField { name: name.into(), value }).into(),
+        body: b"hello".to_vec(),
+        body_bytes: 5,
+    };
+    let block = header_block(&spec, &target, "/a?b");
+    let has = |name: &str, value: &str| {
+        let expected = ExpectedHeader { name: name.into(), value: Some(value.into()) };
+        Decoder::default().read(&block, Some(&expected)).expect("decodes").has_expected
+    };
+    assert!(has(":method", "POST") && has(":scheme", "http") && has(":path", "/a?b"));
+    assert!(has(":authority", "127.0.0.1:8080") && has("content-length", "5") && has("accept", "*/*"));
+    assert!(has("x-long", &"v".repeat(300)) && !has("connection", "close"));
+}
+
+fn requests(body: &[u8]) -> Vec<Request> {
+    let validators = Validators { same_body: true, ..Validators::default() };
+    let rules = Rules::of(&validators, Bytes(100_000), false);
+    vec![Request { block: bytes("82 86 84").into(), body: body.into(), rules }]
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    frame::write_header(&mut out, payload.len(), kind, flags, stream);
+    out.extend_from_slice(payload);
+    out
+}
+
+fn settings() -> Vec<u8> {
+    frame(frame::SETTINGS, 0, 0, &[])
+}
+
+/// What comes of frames on a connection with two open streams.
+fn read(frames: &[Vec<u8>]) -> (Result<(), FailureClass>, Link) {
+    let mut link = Link::new(4);
+    let requests = requests(b"");
+    link.open(0, 0, &requests[0]);
+    link.open(1, 0, &requests[0]);
+    let result = link.read(&frames.concat(), &requests);
+    (result, link)
+}
+
+const HEAD: u8 = frame::END_HEADERS;
+const WHOLE: u8 = frame::END_HEADERS | frame::END_STREAM;
+
+#[test]
+fn responses_are_told_in_the_order_in_which_they_end() {
+    let frames = [
+        settings(),
+        frame(frame::HEADERS, HEAD, 1, &[0x88]),
+        frame(frame::HEADERS, WHOLE, 3, &[0x8d]),
+        frame(frame::DATA, frame::PADDED, 1, &[&[2][..], b"hel", &[0, 0]].concat()),
+        frame(frame::DATA, frame::END_STREAM, 1, b"lo"),
+    ];
+    let (result, link) = read(&frames);
+    assert_eq!(result, Ok(()));
+    let told: Vec<_> = link.events.iter().map(|(lane, event)| (*lane, *event)).collect();
+    let [
+        (0, Event::Began(200)),
+        (1, Event::Began(404)),
+        (1, Event::Done(missing, _)),
+        (0, Event::Done(found, _)),
+    ] = told[..]
+    else {
+        panic!("{told:?}");
+    };
+    assert_eq!((missing.status, missing.objection), (404, Some(Status)));
+    assert_eq!((found.status, found.objection, found.body.body_bytes), (200, None, 5));
+    assert_eq!(found.body.crc32, crc32fast::hash(b"hello"));
+    assert_eq!(link.active(), 0);
+}
+
+#[test]
+fn servers_that_break_the_rules_break_the_connection() {
+    let head = || frame(frame::HEADERS, HEAD, 1, &[0x88]);
+    let many = |one: Vec<u8>, count: usize| one.repeat(count);
+    let go_on = || frame(frame::CONTINUATION, 0, 1, &[]);
+    let begun = || frame(frame::HEADERS, 0, 1, &[0x88]);
+    let long = || frame(frame::CONTINUATION, 0, 1, &[0; MAX_FRAME_BYTES]);
+    let setting = |name: u16, value: u32| {
+        frame(frame::SETTINGS, 0, 0, &[&name.to_be_bytes()[..], &value.to_be_bytes()].concat())
+    };
+    for (what, frames, class) in [
+        ("no settings", vec![head()], Protocol),
+        ("push", vec![settings(), frame(frame::PUSH_PROMISE, HEAD, 1, &[0; 8])], Protocol),
+        ("too long", vec![settings(), vec![0, 0x40, 1, 0, 0, 0, 0, 0, 1]], Protocol),
+        ("idle stream", vec![settings(), frame(frame::HEADERS, HEAD, 5, &[0x88])], Protocol),
+        ("even stream", vec![settings(), frame(frame::HEADERS, HEAD, 2, &[0x88])], Protocol),
+        ("data before head", vec![settings(), frame(frame::DATA, 0, 1, b"x")], Protocol),
+        ("padding", vec![settings(), head(), frame(frame::DATA, frame::PADDED, 1, &[9, 0])], Protocol),
+        ("continuation of nothing", vec![settings(), go_on()], Protocol),
+        ("block torn apart", vec![settings(), begun(), frame(frame::PING, 0, 0, &[0; 8])], Protocol),
+        ("continuation flood", vec![settings(), begun(), many(go_on(), 100)], Http2Abuse),
+        ("long block", vec![settings(), begun(), many(long(), 5)], HeadTooLarge),
+        ("ping flood", vec![settings(), many(frame(frame::PING, 0, 0, &[0; 8]), 2000)], Http2Abuse),
+        ("settings flood", vec![many(settings(), 2000)], Http2Abuse),
+        ("empty data", vec![settings(), head(), many(frame(frame::DATA, 0, 1, &[]), 2000)], Http2Abuse),
+        ("unknown frames", vec![settings(), many(frame(77, 0, 0, &[]), 2000)], Http2Abuse),
+        (
+            "resets of ended streams",
+            vec![settings(), many(frame(frame::RST_STREAM, 0, 1, &[0; 4]), 2000)],
+            Http2Abuse,
+        ),
+        ("window of nothing", vec![settings(), frame(frame::WINDOW_UPDATE, 0, 0, &[0; 4])], Protocol),
+        (
+            "window too wide",
+            vec![settings(), frame(frame::WINDOW_UPDATE, 0, 0, &[0x7f, 255, 255, 255])],
+            Protocol,
+        ),
+        ("first window too wide", vec![setting(4, u32::MAX)], Protocol),
+        ("frame size", vec![setting(5, 100)], Protocol),
+        ("push allowed", vec![setting(2, 1)], Protocol),
+        ("ping of seven", vec![settings(), frame(frame::PING, 0, 0, &[0; 7])], Protocol),
+        ("no block", vec![settings(), frame(frame::HEADERS, HEAD, 1, &[0xff, 0xff])], Protocol),
+    ] {
+        let (result, link) = read(&frames);
+        assert_eq!(result, Err(class), "{what}");
+        assert!(link.out.len() < 64 * 1024, "{what}");
+    }
+}
+
+#[test]
+fn what_ends_one_stream_leaves_the_others() {
+    let check = |frame: Vec<u8>, event: Event| {
+        let (result, link) = read(&[settings(), frame]);
+        assert_eq!(result, Ok(()));
+        assert_eq!((link.events.last(), link.active()), (Some(&(0, event)), 1));
+    };
+    check(frame(frame::RST_STREAM, 0, 1, &[0, 0, 0, 2]), Event::Failed(StreamReset));
+    check(frame(frame::RST_STREAM, 0, 1, &[0, 0, 0, 7]), Event::Failed(StreamRefused));
+    check(frame(frame::HEADERS, WHOLE, 1, &bytes("0803313031")), Event::Failed(Protocol));
+    check(frame(frame::HEADERS, WHOLE, 1, &[0x0f, 0, 1, 0x78]), Event::Failed(Protocol));
+    let interim = frame(frame::HEADERS, HEAD, 1, &bytes("0803313033")).repeat(40);
+    check(interim, Event::Failed(TooManyInterim));
+    let long = [frame(frame::HEADERS, HEAD, 1, &[0x88]), frame(frame::DATA, 0, 1, &[0; 16_000]).repeat(7)];
+    check(long.concat(), Event::Failed(BodyLimit));
+}
+
+#[test]
+fn going_away_leaves_unseen_what_came_later() {
+    let (result, mut link) = read(&[settings(), frame(frame::GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])]);
+    assert_eq!(result, Ok(()));
+    assert_eq!((link.events.as_slice(), link.active()), (&[(1, Event::Unseen)][..], 1));
+    assert!(link.is_leaving);
+    link.read(&frame(frame::HEADERS, WHOLE, 1, &[0x88]), &requests(b"")).expect("goes on");
+    assert!(matches!(link.events.last(), Some((0, Event::Done(response, _))) if !response.keep_alive));
+}
+
+#[test]
+fn a_body_goes_as_far_as_the_windows_let_it() {
+    let requests = requests(&[7; 100_000]);
+    let mut link = Link::new(2);
+    let greeting = link.out.len();
+    assert!(!link.open(0, 0, &requests[0]));
+    let framed = |bytes: usize| bytes + 9 * bytes.div_ceil(MAX_FRAME_BYTES);
+    assert_eq!(link.out.len() - greeting, 12 + framed(65_535));
+    link.out.clear();
+    let wider = |stream: u32, by: u32| frame(frame::WINDOW_UPDATE, 0, stream, &by.to_be_bytes());
+    link.read(&[settings(), wider(0, 100_000)].concat(), &requests).expect("reads");
+    assert!(link.events.is_empty(), "the window of the stream is closed");
+    link.out.clear();
+    link.read(&wider(1, 100_000), &requests).expect("reads");
+    assert_eq!(link.events, [(0, Event::Sent)]);
+    assert_eq!(link.out.len(), framed(100_000 - 65_535));
+    assert_eq!(link.out.len() % 2, framed(34_465) % 2);
+}
+
+#[test]
+fn streams_that_stay_open_are_found_among_many_that_come_and_go() {
+    let requests = requests(b"");
+    let mut link = Link::new(2);
+    link.read(&settings(), &requests).expect("reads");
+    link.open(0, 0, &requests[0]);
+    for number in 1..100 {
+        link.open(1, 0, &requests[0]);
+        link.read(&frame(frame::HEADERS, WHOLE, 2 * number + 1, &[0x88]), &requests).expect("reads");
+    }
+    link.read(&frame(frame::HEADERS, WHOLE, 1, &[0x88]), &requests).expect("reads");
+    assert_eq!(link.active(), 0);
+    assert_eq!(link.events.len(), 200);
+}
+
+proptest! {
+    #[test]
+    fn pieces_do_not_change_what_is_told(
+        frames in proptest::collection::vec(
+            (0u8..12, prop_oneof![Just(0u8), Just(1), Just(4), Just(5), any::<u8>()], 0u32..6,
+             proptest::collection::vec(prop_oneof![Just(0x88u8), any::<u8>()], 0..12)),
+            0..12,
+        ),
+        noise in proptest::collection::vec(any::<u8>(), 0..20),
+        step in 1usize..40,
+    ) {
+        let mut data = settings();
+        frames.iter().for_each(|(kind, flags, stream, payload)| data.extend(frame(*kind, *flags, *stream, payload)));
+        data.extend(noise);
+        let requests = requests(b"");
+        let feed = |step: usize| {
+            let mut link = Link::new(4);
+            link.open(0, 0, &requests[0]);
+            link.open(1, 0, &requests[0]);
+            let result = data.chunks(step).try_for_each(|piece| link.read(piece, &requests));
+            (result, link.events)
+        };
+        prop_assert_eq!(feed(data.len()), feed(step));
+    }
+}

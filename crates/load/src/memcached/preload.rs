@@ -1,0 +1,95 @@
+//! Stores every key before the first trial, so that reads find something: one connection, many requests in flight, no
+//! clock. What it does is no part of any number.
+
+use super::source::write_set;
+use super::{Keys, MAX_LINE_BYTES};
+use crate::engine::Control;
+use crate::error::LoadError;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use sysdyno_record::plan::{Endpoint, LoadPlan};
+use sysdyno_record::wire::MemcachedPlan;
+
+/// Bytes that are sent before their answers are read, at most; small enough that neither side can block the other.
+const BATCH_BYTES: usize = 64 * 1024;
+
+/// Keys that are stored before their answers are read, at most.
+const BATCH_COUNT: u64 = 256;
+
+/// Stores all keys of a plan, unless it is stopped.
+///
+/// # Errors
+/// The server cannot be reached, or does not store a value.
+pub(crate) fn preload(
+    plan: &LoadPlan,
+    memcached: &MemcachedPlan,
+    keys: &Keys,
+    control: &Control,
+) -> Result<(), LoadError> {
+    let failed = |cause: io::Error| LoadError::Preload { target: plan.target.url.clone(), cause };
+    let stream = connect(plan).map_err(failed)?;
+    let mut session = Session { stream: BufReader::new(stream), memcached, keys, control };
+    session.store_all().map_err(failed)
+}
+
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
+fn connect(plan: &LoadPlan) -> io::Result<Box<dyn Stream>> {
+    let patience = Some(plan.deadlines.total.duration());
+    Ok(match &plan.target.endpoint {
+        Endpoint::Tcp(address) => {
+            let stream = TcpStream::connect_timeout(address, plan.deadlines.connect.duration())?;
+            stream.set_read_timeout(patience)?;
+            stream.set_write_timeout(patience.max(Some(Duration::from_secs(1))))?;
+            stream.set_nodelay(true)?;
+            Box::new(stream)
+        }
+        Endpoint::Unix(path) => {
+            let stream = UnixStream::connect(path)?;
+            stream.set_read_timeout(patience)?;
+            stream.set_write_timeout(patience)?;
+            Box::new(stream)
+        }
+    })
+}
+
+struct Session<'a> {
+    stream: BufReader<Box<dyn Stream>>,
+    memcached: &'a MemcachedPlan,
+    keys: &'a Keys,
+    control: &'a Control,
+}
+
+impl Session<'_> {
+    fn store_all(&mut self) -> io::Result<()> {
+        let mut next = 0;
+        let mut batch = Vec::with_capacity(BATCH_BYTES);
+        while next < self.keys.count() && !self.control.is_stopped() {
+            batch.clear();
+            let begin = next;
+            while next < self.keys.count() && next - begin < BATCH_COUNT && batch.len() < BATCH_BYTES {
+                write_set(self.memcached.dialect, next, self.memcached.expiry_seconds, self.keys, &mut batch);
+                next += 1;
+            }
+            self.stream.get_mut().write_all(&batch)?;
+            (begin..next).try_for_each(|_| self.read_stored())?;
+        }
+        Ok(())
+    }
+
+    fn read_stored(&mut self) -> io::Result<()> {
+        let mut line = Vec::new();
+        (&mut self.stream).take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
+        match line.as_slice() {
+            b"STORED\r\n" | b"HD\r\n" => Ok(()),
+            b"" => Err(io::ErrorKind::UnexpectedEof.into()),
+            other => {
+                let shown = other[..other.len().min(100)].escape_ascii();
+                Err(io::Error::other(format!("the server answered '{shown}'")))
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Sessions, compiled to flat tables: which requests an operation is made of, what follows it, and when.
+//!
+//! A user has a generator of its own, seeded by the plan's seed and the user's number. So which operations a user walks
+//! through, and how long its cycles are, does not depend on the server nor on the number of threads.
+
+use super::{Kind, KindOf, Messages, Mix, Requests};
+use crate::error::LoadError;
+use crate::http1::{RequestBytes, Rules};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::SplitMix64;
+use sysdyno_record::plan::{HeaderField, LoadPlan, RequestSpec};
+use sysdyno_record::session::{Distribution, MAX_OBJECTS, Pace, SessionPlan};
+
+/// What a conditional request says it has; servers that know dates answer 304 to it.
+const HAD_SINCE: &str = "Fri, 31 Dec 2038 23:59:59 GMT";
+
+/// The tables of a session, read only while it runs.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    /// By position in the plan.
+    pub operations: Vec<Steps>,
+    pub first: u16,
+    pub cold_ratio: f64,
+}
+
+/// What an operation is made of.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    page: Kind,
+    objects: Vec<Embedded>,
+    next: Walk,
+    pub exit_ratio: f64,
+    pub pace: Pace,
+    pub begins_session: bool,
+}
+
+/// An object that a page embeds.
+#[derive(Clone, Copy, Debug)]
+struct Embedded {
+    /// Its bit in the memory of a cache.
+    bit: u8,
+    plain: Kind,
+    /// The form that asks whether it has changed; `None` for images.
+    conditional: Option<Kind>,
+}
+
+/// One row of the matrix: upper ends of each operation's part of [0, 1).
+#[derive(Clone, Debug)]
+struct Walk {
+    ends: Vec<f64>,
+}
+
+/// What a user has fetched, and how it treats that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cache {
+    fetched: u128,
+    is_warm: bool,
+}
+
+impl Tables {
+    /// The generator of a user.
+    pub(crate) fn random_of(seed: u64, user: u64) -> SplitMix64 {
+        // The state of a SplitMix64 goes on in equal steps: states that are a few steps apart are the same sequence soon.
+        // So each user begins at a place that has nothing to do with that of its neighbour.
+        let place = |number: u64| SplitMix64::seed_from_u64(number).random::<u64>();
+        SplitMix64::seed_from_u64(place(seed) ^ place(place(user).wrapping_add(1)))
+    }
+
+    /// The cache with which a session begins.
+    pub(crate) fn new_cache(&self, random: &mut SplitMix64) -> Cache {
+        Cache { fetched: 0, is_warm: random.random::<f64>() >= self.cold_ratio }
+    }
+
+    /// The request of a step: 0 is the page, then come its objects; with it the step that comes after. `None`: the
+    /// operation is over.
+    pub(crate) fn request(&self, operation: u16, step: u16, cache: &mut Cache) -> Option<(Kind, u16)> {
+        let steps = &self.operations[operation as usize];
+        if step == 0 {
+            return Some((steps.page, 1));
+        }
+        let left = steps.objects.iter().enumerate().skip(step as usize - 1);
+        for (position, object) in left {
+            if let Some(kind) = cache.wants(object) {
+                return Some((kind, position as u16 + 2));
+            }
+        }
+        None
+    }
+
+    /// The operation that comes after one.
+    pub(crate) fn next(&self, operation: u16, random: &mut SplitMix64) -> u16 {
+        let uniform: f64 = random.random();
+        self.operations[operation as usize].next.at(uniform)
+    }
+}
+
+impl Cache {
+    /// Whether and how an object is asked for; takes note of it.
+    fn wants(&mut self, object: &Embedded) -> Option<Kind> {
+        let bit = 1 << object.bit;
+        let is_new = self.fetched & bit == 0;
+        match object.conditional {
+            Some(conditional) if self.is_warm => Some(conditional),
+            _ if is_new => {
+                self.fetched |= bit;
+                Some(object.plain)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Walk {
+    fn new(weights: &[f64]) -> Result<Walk, LoadError> {
+        let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
+        let sum: f64 = weights.iter().sum();
+        if !weights.iter().all(is_weight) || sum <= 0.0 || !sum.is_finite() {
+            return Err(LoadError::plan("an operation of the session has nothing that could follow it"));
+        }
+        let mut end = 0.0;
+        let ends = weights.iter().map(|weight| {
+            end += weight / sum;
+            end
+        });
+        let mut ends: Vec<f64> = ends.collect();
+        // Rounding cannot lead beyond the last operation that may follow.
+        let last = weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(0);
+        ends.truncate(last);
+        Ok(Walk { ends })
+    }
+
+    fn at(&self, uniform: f64) -> u16 {
+        self.ends.partition_point(|end| *end <= uniform) as u16
+    }
+}
+
+/// Draws a time. Unit: nanoseconds.
+pub(crate) fn draw_ns(distribution: &Distribution, random: &mut SplitMix64) -> u64 {
+    let uniform: f64 = random.random();
+    // 1 − u lies in (0, 1], so that the logarithm is finite.
+    let exponential = |mean_ns: f64| -(1.0 - uniform).ln() * mean_ns;
+    match *distribution {
+        Distribution::Fixed(span) => span.0,
+        Distribution::Uniform { min, max } => min.0 + (max.0.saturating_sub(min.0) as f64 * uniform) as u64,
+        Distribution::Exponential { mean, min, max, is_shifted: true } => {
+            let above = exponential(mean.0.saturating_sub(min.0) as f64);
+            ((min.0 as f64 + above) as u64).min(max.0)
+        }
+        Distribution::Exponential { mean, min, max, is_shifted: false } => {
+            (exponential(mean.0 as f64) as u64).clamp(min.0, max.0.max(min.0))
+        }
+    }
+}
+
+/// The requests of a plan with sessions: each operation's page, then its objects in both forms.
+///
+/// # Errors
+/// A request that would not be valid HTTP, or tables that contradict each other.
+pub(super) fn compile(plan: &LoadPlan, session: &SessionPlan) -> Result<(Requests, Messages), LoadError> {
+    let operations = &plan.workload.operations;
+    check(session, operations.len())?;
+    let mut compiling = Compiling { plan, messages: Vec::new(), kinds: Vec::new(), rules: Vec::new() };
+    for (number, operation) in (0..).zip(operations) {
+        compiling.rules.push(Rules::of(
+            &operation.validators,
+            plan.max_body,
+            operation.request.method == "HEAD",
+        ));
+        let compares_body = operation.validators.same_body;
+        compiling.add(number, &operation.request, &operation.path, compares_body)?;
+    }
+    let mut tables = Vec::new();
+    for (number, operation) in (0..).zip(&session.operations) {
+        let objects = operation.objects.iter().map(|object| compiling.object(number, session, *object));
+        tables.push(Steps {
+            page: number,
+            objects: objects.collect::<Result<_, _>>()?,
+            next: Walk::new(&operation.next)?,
+            exit_ratio: operation.exit_ratio,
+            pace: operation.pace,
+            begins_session: operation.begins_session,
+        });
+    }
+    let tables = Tables { operations: tables, first: session.first as u16, cold_ratio: session.cold_ratio };
+    let Compiling { messages, kinds, rules, .. } = compiling;
+    let requests = Requests {
+        kinds,
+        rules,
+        mix: Mix::of_one(),
+        operations_count: operations.len(),
+        session: Some(tables),
+    };
+    Ok((requests, messages))
+}
+
+fn check(session: &SessionPlan, operations: usize) -> Result<(), LoadError> {
+    let is_square = session.operations.iter().all(|operation| operation.next.len() == operations);
+    if operations == 0 || session.operations.len() != operations || !is_square {
+        return Err(LoadError::plan("the session's operations and its matrix do not fit"));
+    }
+    let is_object = |object: &u32| (*object as usize) < session.objects.len();
+    let has_objects = session.operations.iter().flat_map(|operation| &operation.objects).all(is_object);
+    if session.first as usize >= operations || !has_objects {
+        return Err(LoadError::plan("the session names an operation or object that there is not"));
+    }
+    if session.objects.len() > MAX_OBJECTS {
+        return Err(LoadError::plan(format!("a session has at most {MAX_OBJECTS} different objects")));
+    }
+    let has_arrivals = session.sessions_hz.is_none_or(|rate| rate.is_finite() && rate > 0.0);
+    if !has_arrivals || (session.users == 0) == session.sessions_hz.is_none() {
+        return Err(LoadError::plan("a session needs users, or a rate at which they come"));
+    }
+    Ok(())
+}
+
+struct Compiling<'a> {
+    plan: &'a LoadPlan,
+    messages: Messages,
+    kinds: Vec<KindOf>,
+    /// One for each operation.
+    rules: Vec<Rules>,
+}
+
+impl Compiling<'_> {
+    fn add(
+        &mut self,
+        operation: u32,
+        request: &RequestSpec,
+        path: &str,
+        compares_body: bool,
+    ) -> Result<Kind, LoadError> {
+        let bytes = RequestBytes::of(request, &self.plan.target, path)?;
+        self.messages.extend([bytes.keep, bytes.last]);
+        self.kinds.push(KindOf { rules: operation, ..KindOf::new(operation, compares_body) });
+        Ok(self.kinds.len() as Kind - 1)
+    }
+
+    fn object(&mut self, operation: u32, session: &SessionPlan, number: u32) -> Result<Embedded, LoadError> {
+        let object = &session.objects[number as usize];
+        let mut request = RequestSpec {
+            method: "GET".into(),
+            headers: self.plan.request.headers.clone(),
+            body: Vec::new(),
+            body_bytes: 0,
+        };
+        let plain = self.add(operation, &request, &object.path, true)?;
+        let conditional = if object.is_image {
+            None
+        } else {
+            request.headers.push(HeaderField { name: "If-Modified-Since".into(), value: HAD_SINCE.into() });
+            Some(self.add(operation, &request, &object.path, false)?)
+        };
+        Ok(Embedded { bit: number as u8, plain, conditional })
+    }
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -1,0 +1,246 @@
+//! Runs side by side: whether they may be compared, what differs, by how much. What `sysdyno compare --json` prints.
+//!
+//! A side is one run or several that are meant as repetitions of each other; the first side is what the others are seen
+//! against. Runs are not interleaved, so that a difference says that they differ, never why.
+
+use crate::analysis::VerdictStatus;
+use crate::effect::{Better, ComparisonVerdict, Effect};
+use crate::facts::FactDifference;
+use crate::units::WallNs;
+use serde::Serialize;
+
+/// Schema of a comparison of runs.
+pub const RUNS_COMPARISON_SCHEMA: &str = "sysdyno.comparison/1";
+
+/// What came of comparing runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunsComparison {
+    /// [`RUNS_COMPARISON_SCHEMA`].
+    pub schema: &'static str,
+    /// The result in one sentence.
+    pub headline: String,
+    /// Whether some side may not be compared with the first: then there is no effect of it anywhere.
+    pub is_refused: bool,
+    /// The sides, in the order in which they were named.
+    pub sides: Vec<ComparedSide>,
+    /// What speaks against comparing them: what refuses first, then warnings.
+    pub gates: Vec<GateOutcome>,
+    /// Each further side seen from the first.
+    pub verdicts: Vec<SideVerdict>,
+    /// The numbers, operation by operation.
+    pub operations: Vec<OperationComparison>,
+    /// What differs between the hosts of the first side and each further one that has differences.
+    pub machines: Vec<MachineDifferences>,
+    /// The runs as a series in time; `None`: it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trend: Option<Trend>,
+    /// What these numbers cannot say, in sentences.
+    pub limits: Vec<String>,
+}
+
+/// One run, or several repetitions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedSide {
+    /// A letter: A for the first.
+    pub letter: String,
+    /// What was typed. Untrusted.
+    pub name: String,
+    /// Whether it may not be compared with the first side.
+    pub is_refused: bool,
+    /// Its runs.
+    pub runs: Vec<ComparedRun>,
+}
+
+/// One run of a side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedRun {
+    /// Its id.
+    pub id: String,
+    /// When it began, for labels.
+    pub started_unix_ns: WallNs,
+    /// The server's URL as it was typed. Untrusted.
+    pub url: String,
+    /// Its own verdict.
+    pub status: VerdictStatus,
+    /// Its result in one sentence.
+    pub headline: String,
+}
+
+/// How much a gate weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// It may be compared, and this should be known.
+    Warned,
+    /// It would have refused, and the user allowed it.
+    Allowed,
+    /// It may not be compared.
+    Refused,
+}
+
+/// A gate that speaks against comparing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GateOutcome {
+    /// The gate, e.g. `C05`.
+    pub id: &'static str,
+    /// Its short name, e.g. `other-length`.
+    pub name: &'static str,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// Position of the side that it speaks of.
+    pub side: usize,
+    /// What was seen, with numbers, in a sentence.
+    pub text: String,
+    /// What to do about it, in a sentence.
+    pub remedy: &'static str,
+}
+
+/// A side seen from the first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SideVerdict {
+    /// Position of the side.
+    pub side: usize,
+    /// The metric that the word is of; `None`: nothing could be compared.
+    pub metric: Option<&'static str>,
+    /// The word.
+    pub verdict: ComparisonVerdict,
+    /// Metrics whose own word is "worse", with their operation where there are several: `p99 of cart`.
+    pub worse: Vec<String>,
+    /// Metrics whose own word is "better".
+    pub better: Vec<String>,
+    /// All of it in a sentence.
+    pub sentence: String,
+}
+
+/// One operation in all sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperationComparison {
+    /// The operation: `GET /`; of several, first `all operations` and then each by its name. Untrusted.
+    pub operation: String,
+    /// Its metrics, the one that decides first.
+    pub metrics: Vec<MetricComparison>,
+}
+
+/// One metric in all sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricComparison {
+    /// The word that is typed.
+    pub metric: &'static str,
+    /// The words of a sentence.
+    pub title: &'static str,
+    /// Unit of its values: `hz` or `ns`.
+    pub unit: &'static str,
+    /// Which way it gets better.
+    pub better: Better,
+    /// The smallest effect that matters, as a ratio of A.
+    pub margin_ratio: f64,
+    /// Its values, by side.
+    pub sides: Vec<SideValues>,
+    /// Its effects: of each further side that may be compared against the first.
+    pub effects: Vec<MetricEffect>,
+    /// Letters by side: sides that share one cannot be told apart. Empty with fewer than three sides.
+    pub letters: Vec<String>,
+}
+
+/// The values of a metric in the runs of a side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SideValues {
+    /// Median over the runs; `None`: no run has it. Unit: the metric's.
+    pub median: Option<f64>,
+    /// One value per run that has it.
+    pub runs: Vec<RunValue>,
+    /// Why a run lacks it; `None`: all have it.
+    pub missing: Option<String>,
+}
+
+/// A metric of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RunValue {
+    /// The value. Unit: the metric's.
+    pub value: f64,
+    /// Both ends of its 95 % interval within the run, which says nothing of other runs; `None`: not known.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// Where an interval comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectMethod {
+    /// One side has one run only: how much runs differ by themselves is assumed, not measured.
+    AssumedDeviation,
+    /// Difference of means of logarithms over runs (Welch): too few runs for ranks.
+    Welch,
+    /// Hodges–Lehmann shift of logarithms over runs, with the interval of the rank-sum test.
+    RankShift,
+}
+
+/// A metric of a side against that of the first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricEffect {
+    /// Position of the side.
+    pub side: usize,
+    /// The effect; `None`: there is none to give, and the verdict says why.
+    pub effect: Option<Effect>,
+    /// Where its interval comes from; `None`: there is none.
+    pub method: Option<EffectMethod>,
+    /// Probability of such a difference between runs that do not differ, adjusted for the number of sides (Holm).
+    pub p: Option<f64>,
+    /// The word.
+    pub verdict: ComparisonVerdict,
+}
+
+/// What differs between two hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MachineDifferences {
+    /// Position of the side; the other is the first.
+    pub side: usize,
+    /// Those most likely to matter first; bounded.
+    pub differences: Vec<FactDifference>,
+    /// How many there are in all.
+    pub count: u64,
+}
+
+/// Runs in the order of time, metric by metric.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trend {
+    /// The runs that may be compared with the first, oldest first.
+    pub runs: Vec<ComparedRun>,
+    /// The metrics.
+    pub metrics: Vec<MetricTrend>,
+}
+
+/// One metric over runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricTrend {
+    /// The word that is typed.
+    pub metric: &'static str,
+    /// The words of a sentence.
+    pub title: &'static str,
+    /// Unit of its values.
+    pub unit: &'static str,
+    /// Which way it gets better.
+    pub better: Better,
+    /// The smallest effect that matters, as a ratio.
+    pub margin_ratio: f64,
+    /// One value per run, or none where the run lacks it.
+    pub values: Vec<Option<f64>>,
+    /// Where the level changed, in order of time.
+    pub changes: Vec<LevelChange>,
+    /// What was found, in a sentence.
+    pub sentence: String,
+}
+
+/// A change of level between two neighbouring runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LevelChange {
+    /// Position of the first run at the new level.
+    pub index: usize,
+    /// The new level against the one before.
+    pub effect: Option<Effect>,
+    /// Probability of a split at least as good in runs without order, by permutation.
+    pub permutation_p: f64,
+    /// Probability of such a difference of means (Welch); `None`: a level without any spread.
+    pub welch_p: Option<f64>,
+    /// The word on the new level.
+    pub verdict: ComparisonVerdict,
+}

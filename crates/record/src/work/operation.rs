@@ -1,0 +1,161 @@
+//! What was done: a line per command, and per second and kind of file operation.
+
+use crate::units::MonoNs;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A line of `operations.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkLine {
+    /// A command that ended.
+    Command(CommandRun),
+    /// File operations of one kind in one second.
+    Files(FileWindow),
+}
+
+/// One run of a command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommandRun {
+    /// Number of the run, from 1; 0 for the one that warms up.
+    pub number: u64,
+    /// Which worker, from 0.
+    pub worker: u32,
+    /// Which of the commands.
+    pub step: Step,
+    /// Just before it was started.
+    pub begin_mono_ns: MonoNs,
+    /// When it was known to have ended.
+    pub end_mono_ns: MonoNs,
+    /// How it ended.
+    pub ending: Ending,
+    /// What it used; `None`: it was not started, or is not known.
+    pub usage: Option<Usage>,
+}
+
+/// Which command of a plan it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Before a run.
+    Prepare,
+    /// The measured one, before it is measured.
+    WarmUp,
+    /// The measured one.
+    Run,
+    /// After a run.
+    Clean,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// With this exit code.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It was ended after its time.
+    TimedOut,
+    /// It was ended with the whole work.
+    Interrupted,
+    /// It could not be started, for this reason.
+    NotStarted(String),
+}
+
+/// What a command and the children that it waited for have used. Source: wait4(2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// CPU time in user mode. Unit: microseconds.
+    pub user_us: u64,
+    /// CPU time in the kernel. Unit: microseconds.
+    pub system_us: u64,
+    /// Page faults that needed no storage.
+    pub minor_faults_count: u64,
+    /// Page faults that needed storage.
+    pub major_faults_count: u64,
+    /// Reads of the file system that went to storage. Unit: blocks of 512 bytes.
+    pub block_reads_count: u64,
+    /// Writes, likewise.
+    pub block_writes_count: u64,
+    /// Switches because it waited.
+    pub voluntary_switches_count: u64,
+    /// Switches because another was to run.
+    pub involuntary_switches_count: u64,
+    /// Resident memory of the largest process, at most.
+    pub max_rss_bytes: u64,
+    /// Input and output; `None`: it could not be read.
+    pub io: Option<IoUsage>,
+}
+
+/// Input and output of a command and the children that it waited for. Source: `/proc/PID/io`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoUsage {
+    /// Fetched from storage.
+    pub read_bytes: u64,
+    /// Sent to storage, or to be sent.
+    pub written_bytes: u64,
+    /// Given by `read` and its like, whatever they read from.
+    pub read_call_bytes: u64,
+    /// Given to `write` and its like.
+    pub write_call_bytes: u64,
+    /// Calls of `read` and its like.
+    pub read_calls_count: u64,
+    /// Calls of `write` and its like.
+    pub write_calls_count: u64,
+}
+
+/// File operations of one kind by one worker in one second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileWindow {
+    /// Begin of the second.
+    pub begin_mono_ns: MonoNs,
+    /// Its end.
+    pub end_mono_ns: MonoNs,
+    /// Which operation.
+    pub operation: FileOperation,
+    /// How many succeeded.
+    pub ok_count: u64,
+    /// How many did not, by the kernel's name of the error.
+    pub failures: BTreeMap<String, u64>,
+    /// Latencies of those that succeeded: greatest value of a step in nanoseconds, and how many.
+    pub steps: Vec<[u64; 2]>,
+}
+
+/// Operations on a file, in the order in which a file sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileOperation {
+    /// It is made, written and closed.
+    Create,
+    /// It is opened, locked and let go.
+    Lock,
+    /// Its content is brought to storage.
+    Fsync,
+    /// It gets its name, in the place of what had it.
+    Rename,
+    /// It is removed.
+    Unlink,
+}
+
+impl FileOperation {
+    /// All operations, in the order of their discriminants.
+    pub const ALL: [FileOperation; 5] = [
+        FileOperation::Create,
+        FileOperation::Lock,
+        FileOperation::Fsync,
+        FileOperation::Rename,
+        FileOperation::Unlink,
+    ];
+
+    /// The word used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            FileOperation::Create => "create",
+            FileOperation::Lock => "lock",
+            FileOperation::Fsync => "fsync",
+            FileOperation::Rename => "rename",
+            FileOperation::Unlink => "unlink",
+        }
+    }
+}

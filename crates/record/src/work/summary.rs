@@ -1,0 +1,87 @@
+//! What came of it; the content of `work.json`. It follows from the plan and the lines alone.
+
+use super::FileOperation;
+use crate::analysis::Verdict;
+use crate::load::LatencySummary;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Schema of the conclusion.
+pub const WORK_SCHEMA: &str = "sysdyno.work/1";
+
+/// What came of the work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkSummary {
+    /// [`WORK_SCHEMA`].
+    pub schema: String,
+    /// Whether the numbers may be trusted.
+    pub verdict: Verdict,
+    /// The result in one sentence.
+    pub headline: String,
+    /// Measured runs of the command.
+    pub runs_count: u64,
+    /// Those with exit code 0.
+    pub ok_count: u64,
+    /// Those that ended otherwise by themselves, or could not be started.
+    pub failed_count: u64,
+    /// Those that were ended after their time.
+    pub timed_out_count: u64,
+    /// Those that were ended with the whole work.
+    pub interrupted_count: u64,
+    /// From the first begin to the last end. Unit: nanoseconds.
+    pub elapsed_ns: u64,
+    /// Time of the runs that succeeded, from start to end; `None`: none did. Unit: nanoseconds.
+    pub wall_ns: Option<Spread>,
+    /// Their CPU time in user mode; `None`: not known. Unit: microseconds.
+    pub user_us: Option<Spread>,
+    /// Their CPU time in the kernel. Unit: microseconds.
+    pub system_us: Option<Spread>,
+    /// What they fetched from storage; `None`: not known. Unit: bytes.
+    pub read_bytes: Option<Spread>,
+    /// What they sent to storage; `None`: not known. Unit: bytes.
+    pub written_bytes: Option<Spread>,
+    /// Their calls of `read`, `write` and the like; `None`: not known.
+    pub io_calls_count: Option<Spread>,
+    /// Their page faults that needed storage.
+    pub major_faults_count: Option<Spread>,
+    /// Their page faults that did not.
+    pub minor_faults_count: Option<Spread>,
+    /// Resident memory of their largest process. Unit: bytes.
+    pub max_rss_bytes: Option<Spread>,
+    /// File operations by kind.
+    pub files: Vec<FileSummary>,
+}
+
+/// How a number is spread over runs. Unit: that of the number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Number of runs.
+    pub count: u64,
+    /// Least value.
+    pub min: f64,
+    /// Median.
+    pub median: f64,
+    /// 95 % interval of the median, from order statistics; `None`: there are too few runs.
+    pub median_interval: Option<[f64; 2]>,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation; `None`: there is one run.
+    pub deviation: Option<f64>,
+    /// Greatest value.
+    pub max: f64,
+}
+
+/// File operations of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileSummary {
+    /// Which.
+    pub operation: FileOperation,
+    /// How many succeeded.
+    pub ok_count: u64,
+    /// How many did not, by the kernel's name of the error.
+    pub failures: BTreeMap<String, u64>,
+    /// How many succeeded per second, over the whole work.
+    pub rate_hz: f64,
+    /// How long they took. Unit: nanoseconds.
+    pub latency: LatencySummary,
+}

@@ -1,0 +1,149 @@
+//! Runs side by side on one screen of a terminal.
+//!
+//! At most [`SCREEN_LINES`] lines, whatever is compared: the word and the sentence, the sides, what speaks against
+//! comparing them, then the numbers. A side that was refused shows its numbers and no difference.
+
+mod table;
+
+use crate::escape;
+use crate::number;
+use crate::terminal::{Detail, Rank, SCREEN_LINES, Screen, Style, Tone, shape};
+use std::path::Path;
+use sysdyno_record::comparison::{ComparedSide, GateOutcome, RunsComparison, Severity};
+use sysdyno_record::effect::Comparison;
+
+/// Gates that are printed; the page has all of them.
+const GATES_MAX: usize = 5;
+/// Sides that are printed with their runs.
+const SIDES_MAX: usize = 6;
+
+/// A comparison as `sysdyno compare` prints it; ends with a newline. `page`: where its page is.
+pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -> String {
+    let draw = |detail: Detail| {
+        let mut screen = Screen::new(*style, detail);
+        draw_answer(comparison, &mut screen);
+        draw_sides(comparison, &mut screen);
+        draw_gates(&comparison.gates, &mut screen);
+        table::draw(comparison, &mut screen);
+        draw_machines(comparison, &mut screen);
+        for limit in comparison.limits.iter().take(2) {
+            screen.sentence(Rank::Extra, (Tone::Quiet, "Note"), (Tone::Quiet, limit));
+        }
+        if let Some(page) = page {
+            let page = page.display().to_string();
+            screen.row(Rank::Needed, (Tone::Quiet, "Page"), &[(Tone::Plain, &page)]);
+        }
+        screen
+    };
+    let mut screen = draw(Detail::MOST);
+    for detail in Detail::LESS {
+        if screen.lines_without_air() <= SCREEN_LINES {
+            break;
+        }
+        screen = draw(detail);
+    }
+    screen.finish(SCREEN_LINES)
+}
+
+/// A word with its shape.
+fn word(word: Comparison) -> (Tone, &'static str) {
+    match word {
+        Comparison::Better => (Tone::Good, "▲ better"),
+        Comparison::Worse => (Tone::Bad, "▼ worse"),
+        Comparison::Same => (Tone::Strong, "= same"),
+        Comparison::CannotTell => (Tone::Quiet, "? can't tell"),
+    }
+}
+
+fn draw_answer(comparison: &RunsComparison, screen: &mut Screen) {
+    let label = match comparison.verdicts.as_slice() {
+        _ if comparison.is_refused => (Tone::Bad, "✘ REFUSED"),
+        [one] => word(one.verdict.word),
+        _ => (Tone::Strong, "Result"),
+    };
+    let label = (label.0, if label.1.ends_with("can't tell") { "? unclear" } else { label.1 });
+    screen.result(label, (Tone::Strong, &comparison.headline));
+    for verdict in comparison.verdicts.iter().filter(|_| comparison.verdicts.len() > 1) {
+        let letter = format!("  {}", comparison.sides[verdict.side].letter);
+        screen.row(Rank::Extra, (Tone::Plain, &letter), &[(Tone::Plain, &verdict.sentence)]);
+    }
+    let capped = comparison.verdicts.iter().flat_map(|verdict| &verdict.verdict.capped_by).next();
+    if let (Some(capped), false) = (capped, comparison.is_refused) {
+        screen.sentence(Rank::Useful, (Tone::Plain, ""), (Tone::Quiet, capped));
+    }
+    screen.gap();
+}
+
+fn draw_sides(comparison: &RunsComparison, screen: &mut Screen) {
+    for side in comparison.sides.iter().take(SIDES_MAX) {
+        let first = side.runs.first();
+        let count = side.runs.len();
+        let runs =
+            if count == 1 { String::new() } else { format!(" and {} more", number::count(count as u64 - 1)) };
+        let name = first.map_or_else(|| side.name.clone(), |run| format!("{}{runs}", run.id));
+        let url = first.map_or("", |run| run.url.as_str());
+        let (tone, status) = shape(worst(side));
+        screen.row(
+            Rank::Useful,
+            (Tone::Strong, &side.letter),
+            &[
+                (Tone::Plain, &name),
+                (Tone::Plain, "  "),
+                (Tone::Quiet, url),
+                (Tone::Plain, "  "),
+                (tone, status),
+            ],
+        );
+    }
+    let hidden = comparison.sides.len().saturating_sub(SIDES_MAX);
+    if hidden > 0 {
+        let text = format!("and {} more sides", number::count(hidden as u64));
+        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+    }
+}
+
+fn worst(side: &ComparedSide) -> sysdyno_record::analysis::VerdictStatus {
+    let statuses = side.runs.iter().map(|run| run.status);
+    statuses.max().unwrap_or(sysdyno_record::analysis::VerdictStatus::Invalid)
+}
+
+fn draw_gates(gates: &[GateOutcome], screen: &mut Screen) {
+    for gate in gates.iter().take(GATES_MAX) {
+        let (tone, shape, rank) = match gate.severity {
+            Severity::Refused => (Tone::Bad, "✘", Rank::Needed),
+            Severity::Allowed => (Tone::Doubtful, "▲", Rank::Useful),
+            Severity::Warned => (Tone::Doubtful, "▲", Rank::Useful),
+        };
+        let allowed = if gate.severity == Severity::Allowed { "allowed: " } else { "" };
+        let label = format!("{shape} {}", gate.id);
+        screen.sentence(rank, (tone, &label), (Tone::Plain, &format!("{allowed}{}", gate.text)));
+        if gate.severity == Severity::Refused {
+            screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Quiet, &format!("→ {}", gate.remedy)));
+        }
+    }
+    let hidden = gates.len().saturating_sub(GATES_MAX);
+    if hidden > 0 {
+        let text = format!("and {} more in the page", number::count(hidden as u64));
+        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+    }
+    screen.gap();
+}
+
+fn draw_machines(comparison: &RunsComparison, screen: &mut Screen) {
+    for machine in comparison.machines.iter().take(2) {
+        let names: Vec<String> = machine
+            .differences
+            .iter()
+            .take(3)
+            .map(|difference| escape::terminal(&difference.name, 40))
+            .collect();
+        let noun = if machine.count == 1 { "fact differs" } else { "facts differ" };
+        let text = format!(
+            "{} {noun} between A and {}, first {}; `sysdyno facts` says what they do",
+            number::count(machine.count),
+            comparison.sides[machine.side].letter,
+            names.join(", ")
+        );
+        screen.sentence(Rank::Useful, (Tone::Quiet, "Machines"), (Tone::Plain, &text));
+    }
+}

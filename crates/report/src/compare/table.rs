@@ -1,0 +1,120 @@
+//! The numbers of a comparison as a table: of two sides with the effect, of more with letters, of a series by sentence.
+
+use super::word;
+use crate::escape;
+use crate::number;
+use crate::terminal::{Rank, Screen, Tone};
+use sysdyno_record::comparison::{
+    MetricComparison, MetricEffect, OperationComparison, RunsComparison, SideValues,
+};
+
+/// Width of a column of values.
+const VALUE_COLUMNS: usize = 13;
+/// Width of a label.
+const LABEL_COLUMNS: usize = 9;
+/// Operations that are printed.
+const OPERATIONS_MAX: usize = 4;
+/// Metrics that are columns of a table of many sides.
+const METRIC_COLUMNS: usize = 5;
+/// Sides that are rows of it.
+const SIDE_ROWS: usize = 12;
+
+pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
+    for (number, operation) in comparison.operations.iter().take(OPERATIONS_MAX).enumerate() {
+        let rank = if number == 0 { Rank::Needed } else { Rank::Useful };
+        if comparison.sides.len() == 2 {
+            draw_two(operation, rank, screen);
+        } else if comparison.sides.len() > 2 {
+            draw_many(comparison, operation, rank, screen);
+        }
+    }
+    let hidden = comparison.operations.len().saturating_sub(OPERATIONS_MAX);
+    if hidden > 0 {
+        let text = format!("and {} more operations in the page", number::count(hidden as u64));
+        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+    }
+    for metric in comparison.trend.iter().flat_map(|trend| &trend.metrics) {
+        screen.sentence(Rank::Useful, (Tone::Quiet, metric.metric), (Tone::Plain, &metric.sentence));
+    }
+}
+
+fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
+    let heads = format!("{:>VALUE_COLUMNS$}{:>VALUE_COLUMNS$}   B against A", "A", "B");
+    screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
+    for metric in &operation.metrics {
+        let values: String = metric.sides.iter().map(|side| right(&value(metric, side))).collect();
+        let effect = metric.effects.first();
+        let (tone, shown) =
+            effect.map_or((Tone::Quiet, "no difference is given"), |effect| word(effect.verdict.word));
+        let numbers = effect.map_or_else(String::new, effect_text);
+        screen.row(
+            rank,
+            (Tone::Quiet, metric.metric),
+            &[
+                (Tone::Strong, &values),
+                (Tone::Plain, "   "),
+                (tone, &format!("{shown:<13}")),
+                (Tone::Plain, &numbers),
+            ],
+        );
+    }
+    screen.gap();
+}
+
+fn draw_many(comparison: &RunsComparison, operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
+    let metrics: Vec<&MetricComparison> = operation.metrics.iter().take(METRIC_COLUMNS).collect();
+    let heads: String = metrics.iter().map(|metric| right(metric.metric) + "    ").collect();
+    screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
+    for (index, side) in comparison.sides.iter().enumerate().take(SIDE_ROWS) {
+        let cell = |metric: &&MetricComparison| {
+            let letters = metric.letters.get(index).map_or("", String::as_str);
+            let letters = if side.is_refused { "✘" } else { letters };
+            format!("{} {letters:<3}", right(&value(metric, &metric.sides[index])))
+        };
+        let cells: String = metrics.iter().map(cell).collect();
+        screen.row(rank, (Tone::Strong, &side.letter), &[(Tone::Plain, &cells)]);
+    }
+    let text = "sides with the same letter cannot be told apart; ✘ may not be compared with A";
+    screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, text)]);
+    screen.gap();
+}
+
+/// The name of an operation, cut to the column of labels in characters that the terminal can show.
+fn label(operation: &OperationComparison, screen: &Screen) -> String {
+    let shown = screen.style().characters(&escape::terminal(&operation.operation, usize::MAX));
+    screen.style().characters(&escape::terminal(&shown, LABEL_COLUMNS))
+}
+
+/// Padded on the left.
+fn right(text: &str) -> String {
+    format!("{:padding$}{text}", "", padding = VALUE_COLUMNS.saturating_sub(escape::width(text)))
+}
+
+fn value(metric: &MetricComparison, side: &SideValues) -> String {
+    match (side.median, metric.unit) {
+        (None, _) => number::MISSING.to_owned(),
+        (Some(hz), "hz") => number::rate(hz),
+        (Some(ns), _) => number::duration_ns(ns.max(0.0) as u64),
+    }
+}
+
+/// `−2.4 % [−3.0, −1.8]`, or why there is none.
+fn effect_text(effect: &MetricEffect) -> String {
+    match &effect.effect {
+        Some(numbers) => {
+            format!("{} % [{}, {}]", change(numbers.point), change(numbers.low), change(numbers.high))
+        }
+        None => effect.verdict.capped_by.first().cloned().unwrap_or_default(),
+    }
+}
+
+/// A ratio as a change in per cent with its sign.
+fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    let text = number::significant(percent.abs(), if percent.abs() < 1.0 { 1 } else { 2 });
+    match percent {
+        _ if text == "0" || !percent.is_finite() => text,
+        percent if percent < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
+    }
+}

@@ -1,0 +1,116 @@
+//! What was changed and how to undo and keep it, what the result rests on, and where the whole of it is.
+
+use super::super::screen::{Rank, Screen};
+use super::super::style::Tone;
+use super::super::verdict::draw_state;
+use crate::escape;
+use crate::experiment::{ExperimentInput, stop_text};
+use crate::number;
+use std::time::Duration;
+
+/// Changes that are printed; the report has all of them.
+const CHANGES_MAX: usize = 3;
+
+/// A resolution worse than this says no more than that there is none.
+const SEEN_MAX: f64 = 1.0;
+
+/// Warnings that are printed.
+const WARNINGS_MAX: usize = 3;
+
+pub(super) fn draw(input: &ExperimentInput<'_>, screen: &mut Screen) {
+    draw_changes(input, screen);
+    screen.gap();
+    draw_warnings(input, screen);
+    draw_pairs(input, screen);
+    draw_resolution(input, screen);
+    draw_run(input, screen);
+    let style = screen.style();
+    let path = escape::terminal(&input.folder.join("report.html").to_string_lossy(), 4096);
+    let label = style.dress(Tone::Quiet, "Report");
+    screen.push(Rank::Needed, format!("  {label}    {}", style.characters(&path)));
+}
+
+fn draw_changes(input: &ExperimentInput<'_>, screen: &mut Screen) {
+    let conclusion = input.conclusion;
+    if conclusion.changes.is_empty() {
+        return;
+    }
+    screen.gap();
+    let fate = match conclusion.is_kept {
+        // Whoever died could not write that it undid anything; the guardian or the next start does.
+        _ if input.is_incomplete => "ask `sysdyno tune status`",
+        true => "kept",
+        false => "undone",
+    };
+    for change in conclusion.changes.iter().take(CHANGES_MAX) {
+        let text = format!("{}: {} → {}", change.key, change.before, change.after);
+        let fate = format!(" ({fate})");
+        screen.row(Rank::Needed, (Tone::Quiet, "Changed"), &[(Tone::Strong, &text), (Tone::Plain, &fate)]);
+    }
+    let hidden = conclusion.changes.len().saturating_sub(CHANGES_MAX);
+    if hidden > 0 {
+        let text = format!("and {hidden} more settings in the report");
+        screen.row(Rank::Useful, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+    }
+    let changes = conclusion.changes.iter().take(CHANGES_MAX);
+    let undo: Vec<&str> = changes.clone().flat_map(|change| change.undo.iter().map(String::as_str)).collect();
+    let persist: Vec<&str> = changes.filter_map(|change| change.persist.as_deref()).collect();
+    let rank = if conclusion.is_kept { Rank::Needed } else { Rank::Useful };
+    draw_commands(screen, rank, "Undo", &undo);
+    draw_commands(screen, rank, "Persist", &persist);
+}
+
+/// Commands to type, in one line.
+fn draw_commands(screen: &mut Screen, rank: Rank, label: &str, commands: &[&str]) {
+    if !commands.is_empty() {
+        screen.row(rank, (Tone::Quiet, label), &[(Tone::Plain, &commands.join("; "))]);
+    }
+}
+
+fn draw_warnings(input: &ExperimentInput<'_>, screen: &mut Screen) {
+    draw_state(input.manifest, input.is_incomplete, input.damage, screen);
+    let warnings = input.conclusion.diagnostics.iter().filter(|diagnostic| diagnostic.is_warning);
+    for diagnostic in warnings.take(WARNINGS_MAX) {
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ warning"), (Tone::Plain, &diagnostic.sentence));
+    }
+}
+
+/// How many pairs count, and why no more were measured.
+fn draw_pairs(input: &ExperimentInput<'_>, screen: &mut Screen) {
+    let Some(proof) = input.proof() else { return };
+    let reason = input
+        .conclusion
+        .pairs
+        .iter()
+        .filter(|pair| pair.stage == proof.stage.stage)
+        .find_map(|pair| pair.dropped.as_deref());
+    let dropped = match (proof.dropped, reason) {
+        (0, _) => "none dropped".to_owned(),
+        (count, Some(reason)) => format!("{count} dropped ({})", escape::terminal(reason, 60)),
+        (count, None) => format!("{count} dropped"),
+    };
+    let text = format!("{} count, {dropped}; ended: {}", proof.counted, stop_text(proof.stop));
+    screen.sentence(Rank::Useful, (Tone::Quiet, "Pairs"), (Tone::Plain, &text));
+}
+
+/// What this host can tell apart.
+fn draw_resolution(input: &ExperimentInput<'_>, screen: &mut Screen) {
+    let (conclusion, scale) = (input.conclusion, input.conclusion.metric.scale());
+    let Some(resolution) = conclusion.resolution else { return };
+    let seen = match resolution.detectable_ratio {
+        // Two or three pairs know next to nothing of their own spread.
+        ratio if ratio > SEEN_MAX => "hardly any effect".to_owned(),
+        ratio => format!("an effect of {}", number::margin(ratio, scale)),
+    };
+    let took = number::span(Duration::from_nanos(conclusion.elapsed_ns));
+    let text = format!("would have seen {seen}; took {took}");
+    screen.row(Rank::Useful, (Tone::Quiet, "Resolves"), &[(Tone::Plain, &text)]);
+}
+
+fn draw_run(input: &ExperimentInput<'_>, screen: &mut Screen) {
+    let url = escape::terminal(input.url(), 60);
+    let url = if url.is_empty() { url } else { format!("{url} · ") };
+    let started = input.manifest.started_unix_ns;
+    let seed = input.plan.map_or_else(String::new, |plan| format!(" · seed {}", plan.seed));
+    screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &format!("{url}{started}{seed}"))]);
+}

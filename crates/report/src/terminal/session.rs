@@ -1,0 +1,79 @@
+//! Users: what became of each operation, and which rules were not met.
+
+use super::screen::{Rank, Screen};
+use super::style::Tone;
+use super::table::{self, Cell};
+use crate::number;
+use sysdyno_record::session::{SessionOperationResult, SessionResult};
+
+/// Broken rules that are printed; the report has all rules.
+const RULES_MAX: usize = 4;
+
+/// Operations that are printed.
+const ROWS_MAX: usize = 10;
+
+/// Cells in the order in which they matter.
+const CELLS: [Cell<SessionOperationResult>; 6] = [
+    Cell { heading: "ops/s", text: |operation| number::significant(operation.measured.rate_hz, 3) },
+    Cell { heading: "time", text: time },
+    Cell { heading: "limit", text: limit },
+    Cell { heading: "mix", text: |operation| share(operation.mix_ratio) },
+    Cell { heading: "target", text: |operation| share(Some(operation.mix_target_ratio)) },
+    Cell { heading: "failed", text: |operation| number::count(operation.measured.failed_count) },
+];
+
+pub(super) fn draw(session: &SessionResult, screen: &mut Screen) {
+    screen.gap();
+    let (word, tone) = if session.passed { ("✔ PASSED", Tone::Good) } else { ("✘ FAILED", Tone::Bad) };
+    let met = session.rules.iter().filter(|rule| rule.passed).count();
+    let users = match session.users {
+        0 => "sessions that arrive".to_owned(),
+        1 => "1 user".to_owned(),
+        users => format!("{} users", number::count(users.into())),
+    };
+    let text = format!(
+        "{} with {users}: {} of {} rules met · {} operations/s",
+        session.name,
+        number::count(met as u64),
+        number::count(session.rules.len() as u64),
+        number::significant(session.rate_hz, 4)
+    );
+    screen.sentence(Rank::Needed, (tone, word), (Tone::Strong, &text));
+    let broken: Vec<_> = session.rules.iter().filter(|rule| !rule.passed).collect();
+    for rule in broken.iter().take(RULES_MAX) {
+        screen.sentence(Rank::Needed, (Tone::Bad, "✘"), (Tone::Plain, &rule.sentence));
+    }
+    if broken.len() > RULES_MAX {
+        let text = format!("and {} more, in the report", broken.len() - RULES_MAX);
+        screen.row(Rank::Useful, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+    }
+    draw_operations(session, screen);
+}
+
+fn draw_operations(session: &SessionResult, screen: &mut Screen) {
+    let operations = session.operations.iter().take(ROWS_MAX);
+    let rows = operations.map(|operation| (operation.measured.name.clone(), operation));
+    table::draw(screen, Rank::Needed, "Operations", &CELLS, rows);
+}
+
+/// The percentile that is limited, or the median; the longest, marked as such, where there are too few for it.
+fn time(operation: &SessionOperationResult) -> String {
+    let latency = &operation.measured.latency;
+    let ratio = operation.limit.map_or(0.9, |limit| limit.percentile_ratio);
+    let recorded = [(0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99), (0.999, latency.p99_9)];
+    let value = recorded.into_iter().find(|(known, _)| (known - ratio).abs() < 1e-9);
+    match (value.and_then(|(_, value)| value), latency.max) {
+        (Some(value_ns), _) => number::duration_ns(value_ns),
+        (None, Some(max_ns)) => format!("< {}", number::duration_ns(max_ns)),
+        (None, None) => number::MISSING.to_owned(),
+    }
+}
+
+fn limit(operation: &SessionOperationResult) -> String {
+    let Some(limit) = operation.limit else { return number::MISSING.to_owned() };
+    format!("p{} {}", limit.percentile_ratio * 100.0, number::span(limit.limit.duration()))
+}
+
+fn share(ratio: Option<f64>) -> String {
+    ratio.map_or(number::MISSING.to_owned(), number::percent)
+}

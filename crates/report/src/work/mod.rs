@@ -1,0 +1,132 @@
+//! Work on this host (commands, file operations) as people and programs read it: a screen, one JSON document, one page.
+
+mod page;
+mod screen;
+
+pub use page::page;
+pub use screen::screen;
+
+use crate::number;
+use serde_json::{Value, json};
+use std::path::Path;
+use sysdyno_record::manifest::Manifest;
+use sysdyno_record::store::Run;
+use sysdyno_record::work::{Spread, WorkLine, WorkPlan, WorkSummary};
+
+/// One record of work, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkInput<'a> {
+    /// The run folder, as it is printed; never opened.
+    pub folder: &'a Path,
+    /// What the run is and how far it got.
+    pub manifest: &'a Manifest,
+    /// What was to be done.
+    pub plan: &'a WorkPlan,
+    /// What was done.
+    pub operations: &'a [WorkLine],
+    /// What came of it.
+    pub summary: &'a WorkSummary,
+    /// Whether the writer died before it could finish the folder.
+    pub is_incomplete: bool,
+    /// What the reader had to leave out, in sentences.
+    pub damage: &'a [String],
+}
+
+impl<'a> WorkInput<'a> {
+    /// A run as it was read, with its conclusion.
+    pub fn new(run: &'a Run, plan: &'a WorkPlan, summary: &'a WorkSummary) -> WorkInput<'a> {
+        WorkInput {
+            folder: run.path(),
+            manifest: &run.manifest,
+            plan,
+            operations: &run.operations,
+            summary,
+            is_incomplete: run.is_incomplete,
+            damage: &run.damage,
+        }
+    }
+}
+
+/// The JSON document: plan, conclusion and every line.
+pub fn document(input: &WorkInput<'_>) -> Value {
+    json!({
+        "schema": crate::json::SCHEMA,
+        "kind": "work",
+        "run": input.folder.to_string_lossy(),
+        "status": crate::json::status(input.manifest.status, input.is_incomplete),
+        "verdict": input.summary.verdict,
+        "headline": input.summary.headline,
+        "plan": input.plan,
+        "summary": input.summary,
+        "operations": input.operations,
+        "damage": input.damage,
+    })
+}
+
+/// How a number of a spread is written.
+type Written = fn(f64) -> String;
+
+/// A row of the table of a command: label, spread, and how its numbers are written.
+struct Row<'a> {
+    label: &'static str,
+    spread: Option<&'a Spread>,
+    written: Written,
+}
+
+/// The rows of the table of a command, in their order.
+fn rows(summary: &WorkSummary) -> [Row<'_>; 9] {
+    let row = |label, spread, written| Row { label, spread, written };
+    let microseconds: Written = |us| number::duration_ns((us * 1e3) as u64);
+    let bytes: Written = |bytes| number::bytes(bytes as u64);
+    let count: Written = |count| number::count(count as u64);
+    [
+        row("wall", summary.wall_ns.as_ref(), |ns| number::duration_ns(ns as u64)),
+        row("user", summary.user_us.as_ref(), microseconds),
+        row("system", summary.system_us.as_ref(), microseconds),
+        row("read", summary.read_bytes.as_ref(), bytes),
+        row("written", summary.written_bytes.as_ref(), bytes),
+        row("I/O calls", summary.io_calls_count.as_ref(), count),
+        row("major f.", summary.major_faults_count.as_ref(), count),
+        row("minor f.", summary.minor_faults_count.as_ref(), count),
+        row("max RSS", summary.max_rss_bytes.as_ref(), bytes),
+    ]
+}
+
+/// Headers of that table, without the label.
+const HEADERS: [&str; 5] = ["median", "min", "max", "mean", "± deviation"];
+
+impl Row<'_> {
+    /// The cells; `None`: the numbers are not known.
+    fn cells(&self) -> Option<[String; 5]> {
+        let spread = self.spread?;
+        let written = |value| (self.written)(value);
+        let deviation = spread.deviation.map_or_else(|| number::MISSING.to_owned(), written);
+        Some([
+            written(spread.median),
+            written(spread.min),
+            written(spread.max),
+            written(spread.mean),
+            deviation,
+        ])
+    }
+}
+
+/// The work in words, for one line.
+fn described(plan: &WorkPlan) -> String {
+    use sysdyno_record::work::{CacheChoice, WorkKind};
+    let cache = match plan.cache {
+        CacheChoice::AsIs => "",
+        CacheChoice::Cold => " · cold cache before each run",
+        CacheChoice::Warm => " · warm cache",
+    };
+    let workers = if plan.workers == 1 { "1 worker".to_owned() } else { format!("{} workers", plan.workers) };
+    match &plan.kind {
+        WorkKind::Command(command) => format!("{} · {workers}{cache}", command.run.text),
+        WorkKind::Files(files) => format!(
+            "{} files of {} per worker in {} · {workers}",
+            number::count(files.files_count.into()),
+            number::bytes(files.file_bytes.into()),
+            files.folder.display()
+        ),
+    }
+}

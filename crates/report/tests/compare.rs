@@ -1,0 +1,64 @@
+//! The screen of a comparison: refused ones give no difference, and nothing leaves its columns.
+
+#[path = "fixture/comparison.rs"]
+#[allow(dead_code, reason = "the page shows more of it")]
+mod comparison;
+
+use std::path::Path;
+use sysdyno_record::comparison::Severity;
+use sysdyno_report::compare::render;
+use sysdyno_report::escape;
+use sysdyno_report::terminal::{SCREEN_LINES, Style};
+
+#[test]
+fn two_sides_have_their_difference_beside_the_numbers() {
+    let text = render(
+        &comparison::comparison(2, "B is slower"),
+        Some(Path::new("/tmp/page.html")),
+        &Style::default(),
+    );
+    assert!(text.starts_with("  ▼ worse   B is slower\n            not interleaved\n"), "{text}");
+    assert!(text.contains("4,000 req/s  4,000 req/s   ▼ worse      −10 % [−12, −8.0]"), "{text}");
+    assert!(text.ends_with("  Page      /tmp/page.html\n"), "{text}");
+}
+
+#[test]
+fn what_was_refused_shows_both_numbers_and_no_difference() {
+    let mut refused = comparison::comparison(2, "not the same page");
+    refused.is_refused = true;
+    refused.gates = vec![comparison::gate(Severity::Refused, "612 bytes and 900")];
+    refused.operations[0].metrics.iter_mut().for_each(|metric| metric.effects.clear());
+    let text = render(&refused, None, &Style::default());
+    assert!(text.starts_with("  ✘ REFUSED not the same page\n"), "{text}");
+    assert!(text.contains("✘ C05     612 bytes and 900") && text.contains("→ serve the same"), "{text}");
+    assert!(text.contains("4,000 req/s  4,000 req/s   no difference is given"), "{text}");
+    assert!(!text.contains('%'), "{text}");
+}
+
+#[test]
+fn many_sides_have_letters() {
+    let text = render(&comparison::comparison(4, "x"), None, &Style::default());
+    assert_eq!(text.matches("4,000 req/s a").count(), 4 * 5, "{text}");
+}
+
+#[test]
+fn whatever_is_compared_fits_a_screen() {
+    let nasty = ["\u{1b}[2J\u{202e}".repeat(200), "漢".repeat(500), "a\nb ".repeat(100), String::new()];
+    for (text, count) in nasty.iter().flat_map(|text| [1, 2, 3, 26].map(|count| (text, count))) {
+        let mut compared = comparison::comparison(count, text);
+        compared.gates = vec![comparison::gate(Severity::Refused, text); 20];
+        for (width_columns, has_unicode) in [(60, true), (80, false), (100, true)] {
+            let style = Style { width_columns, has_unicode, has_color: false };
+            let screen = render(&compared, Some(Path::new("/x")), &style);
+            assert!(screen.lines().count() <= SCREEN_LINES, "{count}: {screen}");
+            for line in screen.lines() {
+                assert!(escape::width(line) <= width_columns, "{width_columns}: {line}");
+                assert!(
+                    !line.contains(|letter: char| letter.is_control() || letter == '\u{202e}'),
+                    "{line:?}"
+                );
+                assert!(has_unicode || line.is_ascii(), "{line}");
+            }
+        }
+    }
+}

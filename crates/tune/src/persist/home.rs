@@ -1,0 +1,171 @@
+//! Where settings that are no sysctls are kept over a reboot: rules of udev for devices, lines of tmpfiles for other files
+//! of the kernel, drop-ins of systemd units for limits of their processes.
+//!
+//! Sources: udev(7), tmpfiles.d(5), systemd.unit(5), systemd.exec(5).
+
+use crate::plan::PlannedChange;
+use crate::roots::Roots;
+use crate::setting;
+use std::collections::BTreeMap;
+
+/// The file of rules for devices.
+pub(super) const RULES: &str = "/etc/udev/rules.d/90-sysdyno.rules";
+
+/// The file of lines for other files of the kernel.
+pub(super) const LINES: &str = "/etc/tmpfiles.d/90-sysdyno.conf";
+
+/// The folder of units, and what our drop-ins are called in it.
+pub(super) const UNITS: &str = "/etc/systemd/system";
+pub(super) const DROP_IN: &str = "90-sysdyno.conf";
+
+/// Names of limits in units.
+const LIMITS: [(&str, &str); 3] =
+    [("nofile", "LimitNOFILE"), ("nproc", "LimitNPROC"), ("memlock", "LimitMEMLOCK")];
+
+/// How one setting is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Home {
+    /// The file, from the root.
+    pub(super) file: String,
+    /// By what it is taken out again.
+    pub(super) key: String,
+    /// The line that sets it.
+    pub(super) line: String,
+}
+
+/// How a change is kept.
+///
+/// # Errors
+/// It cannot be.
+pub(super) fn home(change: &PlannedChange, roots: &Roots) -> Result<Home, String> {
+    let path = change.path.as_str();
+    let kept = |file: &str, line: String| Home { file: file.into(), key: change.key.clone(), line };
+    if let Some((device, attribute)) = below("/sys/block/", path) {
+        return Ok(kept(RULES, disk(device, attribute, &change.new, roots)?));
+    }
+    if let Some((device, attribute)) = below("/sys/class/net/", path) {
+        return Ok(kept(RULES, interface(device, attribute, &change.new, roots)?));
+    }
+    if path.starts_with("/sys/") {
+        return Ok(kept(LINES, format!("w {path} - - - - {}", change.new)));
+    }
+    match path.strip_prefix("limit:") {
+        Some(rest) => limit(rest, &change.new, roots),
+        None => Err("there is nothing that it could be kept in over a reboot".into()),
+    }
+}
+
+/// Device and attribute of a path below a folder of devices.
+fn below<'a>(folder: &str, path: &'a str) -> Option<(&'a str, &'a str)> {
+    path.strip_prefix(folder)?.split_once('/')
+}
+
+/// A text between the quotes of a rule, which takes no quotes and no patterns.
+fn quoted(text: &str) -> Result<&str, String> {
+    let is_plain = |letter: char| letter.is_ascii_graphic() && !"\"\\*?[]|".contains(letter) || letter == ' ';
+    if text.chars().all(is_plain) {
+        Ok(text)
+    } else {
+        Err(format!("'{text}' cannot stand in a rule of udev"))
+    }
+}
+
+fn disk(device: &str, attribute: &str, value: &str, roots: &Roots) -> Result<String, String> {
+    let read = |file: &str| {
+        let text = setting::read(roots, &format!("/sys/block/{device}/{file}")).ok()?;
+        Some(text.trim().to_owned()).filter(|text| quoted(text).is_ok())
+    };
+    // Names of disks are given in the order in which they are found; their identities are their own.
+    let by = match (read("wwid"), read("device/wwid")) {
+        (Some(wwid), _) => format!("ATTR{{wwid}}==\"{wwid}\""),
+        (None, Some(wwid)) => format!("ATTRS{{wwid}}==\"{wwid}\""),
+        (None, None) => format!("KERNEL==\"{}\"", quoted(device)?),
+    };
+    let value = quoted(value)?;
+    Ok(format!(
+        "ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"disk\", {by}, ATTR{{{attribute}}}=\"{value}\""
+    ))
+}
+
+fn interface(device: &str, attribute: &str, value: &str, roots: &Roots) -> Result<String, String> {
+    let address = setting::read(roots, &format!("/sys/class/net/{device}/address")).unwrap_or_default();
+    let address = match address.trim() {
+        "" | "00:00:00:00:00:00" => String::new(),
+        address => format!("ATTR{{address}}==\"{}\", ", quoted(address)?),
+    };
+    let (device, value) = (quoted(device)?, quoted(value)?);
+    // It has its last name after it was moved to it.
+    Ok(format!(
+        "ACTION==\"add|move\", SUBSYSTEM==\"net\", KERNEL==\"{device}\", {address}ATTR{{{attribute}}}=\"{value}\""
+    ))
+}
+
+/// A limit of `PID:START:NAME`, kept with the unit that the process belongs to.
+fn limit(rest: &str, value: &str, roots: &Roots) -> Result<Home, String> {
+    let mut parts = rest.split(':');
+    let (pid, name) = (parts.next().unwrap_or_default(), parts.nth(1).unwrap_or_default());
+    let groups = std::fs::read_to_string(roots.place(&format!("/proc/{pid}/cgroup"))).unwrap_or_default();
+    unit_limit(&groups, name, value)
+}
+
+fn unit_limit(groups: &str, name: &str, value: &str) -> Result<Home, String> {
+    let steps = groups.lines().flat_map(|line| line.rsplit(':').next().unwrap_or_default().split('/'));
+    let is_plain =
+        |unit: &&str| unit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":-_.\\@".contains(&byte));
+    let unit = steps.filter(|step| step.ends_with(".service")).rfind(is_plain);
+    let unit =
+        unit.ok_or("its process belongs to no unit of systemd: what starts it has to set its limits")?;
+    let known = LIMITS.iter().find(|(known, _)| *known == name).ok_or("it is not a limit of units")?;
+    let value = value.replace("unlimited", "infinity").replace(' ', ":");
+    Ok(Home {
+        file: format!("{UNITS}/{unit}.d/{DROP_IN}"),
+        key: format!("{unit}.{name}"),
+        line: format!("{}={value}", known.1),
+    })
+}
+
+/// The text of a file of ours: a heading where the format wants one, and for each setting its key and its line.
+pub(super) fn text(file: &str, kept: &BTreeMap<String, String>) -> String {
+    let heading = if file.starts_with(UNITS) { "\n[Service]\n" } else { "" };
+    let lines = kept.iter().map(|(key, line)| format!("\n{MARK}{key}\n{line}\n"));
+    format!("{}\n{heading}{}", super::own::HEADER, lines.collect::<String>())
+}
+
+/// What stands before a key.
+const MARK: &str = "# sets: ";
+
+/// The keys of a text of ours, with their lines.
+pub(super) fn parse(text: &str) -> Vec<(String, String)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let pair = |pair: &[&str]| Some((pair[0].strip_prefix(MARK)?.to_owned(), pair[1].to_owned()));
+    lines.windows(2).filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_kept_with_the_unit_of_the_process() {
+        let home =
+            unit_limit("0::/system.slice/nginx.service\n", "nofile", "65536 unlimited").expect("has a unit");
+        assert_eq!(home.file, "/etc/systemd/system/nginx.service.d/90-sysdyno.conf");
+        assert_eq!(
+            (home.key.as_str(), home.line.as_str()),
+            ("nginx.service.nofile", "LimitNOFILE=65536:infinity")
+        );
+        assert!(unit_limit("0::/user.slice/session-1.scope\n", "nofile", "1 1").is_err());
+        assert!(unit_limit("0::/a.service\"\n", "nofile", "1 1").is_err());
+    }
+
+    #[test]
+    fn what_a_file_of_ours_says_is_read_back() {
+        let pair = |key: &str, line: &str| (key.to_owned(), line.to_owned());
+        let kept = BTreeMap::from([pair("a.b", "w /sys/a - - - - 1"), pair("c", "X=1")]);
+        assert_eq!(BTreeMap::from_iter(parse(&text(LINES, &kept))), kept);
+        let unit =
+            text("/etc/systemd/system/a.service.d/90-sysdyno.conf", &BTreeMap::from([pair("c", "X=1")]));
+        assert!(unit.contains("[Service]\n\n# sets: c\nX=1\n"), "{unit}");
+        assert!(quoted("a\"b").is_err() && quoted("a*").is_err() && quoted("naa.5000c500").is_ok());
+    }
+}

@@ -1,0 +1,274 @@
+//! The size of the journal of an ext3 or ext4 file system that nobody uses.
+//!
+//! It is named `extjournal:UUID:PATH`, by the path of a block device or an image; its text is a number of MiB, `none`, or
+//! `N bytes` where that is no whole number. The journal is removed and made anew, which is two steps: `none` is what a
+//! death between them leaves. The file is locked (flock) while it is read and while it is written, and the lock is handed
+//! on to the programs that write, so nobody reads what they have half done, even when the one who started them is dead.
+//! Sources: tune2fs(8), mke2fs(8), `Documentation/filesystems/ext4/`.
+
+use crate::file_system::{FileSystem, FileSystems};
+use crate::roots::Roots;
+use crate::sys;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+const MIB: u64 = 1 << 20;
+
+/// Text of a file system whose journal was removed.
+const NONE: &str = "none";
+
+/// Fewest and most blocks of a journal. Source: tune2fs(8).
+const BLOCKS: std::ops::RangeInclusive<u64> = 1024..=10_240_000;
+
+/// Features with which a journal can be made anew and is what it was; with any other one it is left alone.
+const FEATURES: &[&str] = &[
+    "64bit",
+    "casefold",
+    "dir_index",
+    "dir_nlink",
+    "ea_inode",
+    "encrypt",
+    "ext_attr",
+    "extent",
+    "extra_isize",
+    "filetype",
+    "flex_bg",
+    "has_journal",
+    "huge_file",
+    "inline_data",
+    "large_dir",
+    "large_file",
+    "meta_bg",
+    "metadata_csum",
+    "metadata_csum_seed",
+    "project",
+    "quota",
+    "resize_inode",
+    "sparse_super",
+    "uninit_bg",
+    "verity",
+];
+
+/// A file system, open and locked.
+struct Volume {
+    file: File,
+    programs: &'static dyn FileSystems,
+    found: FileSystem,
+}
+
+impl Volume {
+    /// Opens what is at a path, as soon as no program is at work on it.
+    fn open(roots: &Roots, path: &str, is_alone: bool) -> io::Result<Volume> {
+        let programs = roots.file_systems();
+        let programs = programs.ok_or_else(|| io::Error::other("nobody is there to look at it"))?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::from(rustix::fs::open(roots.place(path), flags, Mode::empty())?);
+        if is_alone {
+            file.lock()?
+        } else {
+            file.lock_shared()?
+        }
+        let found = programs.inspect(&file)?;
+        Ok(Volume { file, programs, found })
+    }
+
+    fn text(&self) -> String {
+        match self.found.journal_bytes {
+            None => NONE.into(),
+            Some(bytes) if bytes % MIB == 0 => (bytes / MIB).to_string(),
+            Some(bytes) => format!("{bytes} bytes"),
+        }
+    }
+
+    /// Refuses one that is used, by anybody that can be seen.
+    fn check_unused(&self, roots: &Roots, path: &str) -> Result<(), String> {
+        let found = self.file.metadata().map_err(|error| error.to_string())?;
+        match FileType::from_raw_mode(found.mode()) {
+            FileType::BlockDevice => {
+                let device = found.rdev();
+                let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+                if let Some(point) = mounted_at(roots, &device) {
+                    return Err(format!("it is mounted at '{point}': unmount it first"));
+                }
+                // Mounts of other namespaces, swap, device mapper and RAID hold it too, and this says so.
+                let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::EXCL | OFlags::NONBLOCK;
+                let claimed = rustix::fs::open(roots.place(path), flags, Mode::empty());
+                claimed.map(drop).map_err(|error| match error {
+                    Errno::BUSY => "it is mounted elsewhere, or in use by the kernel".into(),
+                    other => format!("cannot claim '{path}': {other}"),
+                })
+            }
+            FileType::RegularFile => match looped(roots, &found) {
+                Some(device) => Err(format!("it is attached as '{device}': detach it first")),
+                None if sys::is_open_to_write(self.file.as_fd()) == Some(true) => {
+                    Err("somebody has it open to write to it".into())
+                }
+                None => Ok(()),
+            },
+            _ => Err(format!("'{path}' is neither a block device nor a file")),
+        }
+    }
+
+    /// Refuses one that a journal could not be made for without doubt.
+    fn check_sound(&self) -> Result<(), String> {
+        let has = |name: &str| self.found.features.iter().any(|feature| feature == name);
+        if has("needs_recovery") {
+            return Err(
+                "its journal holds what was not written back: mount and unmount it, or run e2fsck".into()
+            );
+        }
+        if !self.found.is_clean {
+            return Err("it was not left in order: run e2fsck on it first".into());
+        }
+        if self.found.has_journal_elsewhere {
+            return Err("its journal is on another device".into());
+        }
+        let unknown = self.found.features.iter().find(|feature| !FEATURES.contains(&feature.as_str()));
+        match unknown {
+            Some(feature) => Err(format!("it has the feature '{feature}', with which this is not certain")),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a size that there is no room for, by the rule of tune2fs: half of what is free without the journal.
+    fn check_size(&self, size_bytes: u64) -> Result<(), String> {
+        let blocks = |bytes: u64| bytes / self.found.block_bytes;
+        let (wanted, present) = (blocks(size_bytes), blocks(self.found.journal_bytes.unwrap_or(0)));
+        let mib = |blocks: u64| blocks.saturating_mul(self.found.block_bytes).div_ceil(MIB);
+        if !BLOCKS.contains(&wanted) {
+            let (least, most) = (mib(*BLOCKS.start()), mib(*BLOCKS.end()));
+            return Err(format!(
+                "with blocks of {} bytes it takes {least} to {most} MiB",
+                self.found.block_bytes
+            ));
+        }
+        let room = (self.found.free_blocks + present) / 2;
+        if wanted > room {
+            let most = room * self.found.block_bytes / MIB;
+            return Err(format!("it takes at most half of what is free, which is {most} MiB"));
+        }
+        Ok(())
+    }
+
+    /// Makes a journal of another size; the one that there was is gone before.
+    fn make(&self, size_mib: u64) -> io::Result<()> {
+        self.programs.check(&self.file)?;
+        if self.found.journal_bytes.is_some() {
+            self.programs.remove_journal(&self.file)?;
+        }
+        self.programs.add_journal(&self.file, size_mib)?;
+        let made = self.programs.inspect(&self.file)?;
+        let others = |found: &FileSystem| {
+            let all = found.features.iter().filter(|name| *name != "has_journal");
+            all.cloned().collect::<Vec<_>>()
+        };
+        if others(&made) != others(&self.found) {
+            return Err(io::Error::other("its features are not what they were"));
+        }
+        self.programs.check(&self.file)
+    }
+}
+
+/// Where a device is mounted, as far as this namespace shows.
+fn mounted_at(roots: &Roots, device: &str) -> Option<String> {
+    let list = fs::read_to_string(roots.place("/proc/thread-self/mountinfo")).unwrap_or_default();
+    let mut mounts = list.lines().map(|line| line.split(' '));
+    let at = mounts.find_map(|mut words| (words.nth(2) == Some(device)).then(|| words.nth(1)));
+    at.flatten().map(str::to_owned)
+}
+
+/// The loop device that a file is attached to.
+fn looped(roots: &Roots, found: &fs::Metadata) -> Option<String> {
+    let devices = fs::read_dir(roots.place("/sys/block")).into_iter().flatten().flatten();
+    let is_it = |device: &fs::DirEntry| {
+        let file = fs::read_to_string(device.path().join("loop/backing_file")).ok();
+        let file = file.and_then(|path| fs::metadata(path.trim_end_matches('\n')).ok());
+        file.is_some_and(|file| (file.dev(), file.ino()) == (found.dev(), found.ino()))
+    };
+    let device = devices.into_iter().find(is_it)?;
+    Some(format!("/dev/{}", device.file_name().to_string_lossy()))
+}
+
+/// The name of the journal of the file system at a path.
+///
+/// # Errors
+/// It is not there, is used, is not in order, or could not be brought back.
+pub(crate) fn ext_journal(path: &str, roots: &Roots) -> Result<String, String> {
+    let failed = |error: io::Error| format!("cannot look at '{path}': {error}");
+    let found = fs::metadata(roots.place(path)).map_err(failed)?;
+    let kind = FileType::from_raw_mode(found.mode());
+    if !matches!(kind, FileType::BlockDevice | FileType::RegularFile) {
+        return Err(format!("'{path}' is neither a block device nor a file"));
+    }
+    let volume = Volume::open(roots, path, false).map_err(failed)?;
+    volume.check_unused(roots, path)?;
+    volume.check_sound()?;
+    let bytes = volume.found.journal_bytes.ok_or("it has no journal whose size could be changed")?;
+    if bytes % MIB != 0 {
+        return Err(format!("its journal of {bytes} bytes could not be made again, which goes by MiB"));
+    }
+    volume.check_size(bytes).map_err(|cause| format!("its journal could not be made again: {cause}"))?;
+    volume.programs.check_programs().map_err(|error| error.to_string())?;
+    Ok(format!("extjournal:{}:{path}", volume.found.uuid))
+}
+
+/// Understands `UUID:PATH`.
+fn named(rest: &str) -> io::Result<(&str, &str)> {
+    let is_plain = |path: &str| path.starts_with('/') && !path.split('/').any(|step| step == "..");
+    let parts = rest.split_once(':').filter(|(_, path)| is_plain(path));
+    parts.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))
+}
+
+/// The file system that a name means; not found if another one is there by now.
+fn volume(roots: &Roots, rest: &str, is_alone: bool) -> io::Result<Volume> {
+    let (uuid, path) = named(rest)?;
+    let volume = Volume::open(roots, path, is_alone)?;
+    if volume.found.uuid == uuid { Ok(volume) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
+pub(super) fn read(roots: &Roots, rest: &str) -> io::Result<String> {
+    Ok(volume(roots, rest, false)?.text())
+}
+
+pub(super) fn write(roots: &Roots, rest: &str, text: &str) -> io::Result<()> {
+    let size_mib: u64 = text.parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let volume = volume(roots, rest, true)?;
+    if volume.text() == text {
+        return Ok(());
+    }
+    volume.check_unused(roots, named(rest)?.1).map_err(io::Error::other)?;
+    volume.check_sound().map_err(io::Error::other)?;
+    volume.check_size(size_mib.saturating_mul(MIB)).map_err(io::Error::other)?;
+    volume.make(size_mib)
+}
+
+/// Whether a text is that of a file system between the removal of a journal and the making of the next.
+pub(super) fn is_between(text: &str) -> bool {
+    text == NONE
+}
+
+/// Refuses a size that there is no room for.
+pub(super) fn check_fits(roots: &Roots, rest: &str, text: &str) -> Result<(), String> {
+    let size_mib: u64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
+    let volume = volume(roots, rest, false).map_err(|error| error.to_string())?;
+    volume.check_size(size_mib.saturating_mul(MIB))
+}
+
+/// Why this process could not write to it; `None` if it could.
+pub(super) fn unwritable(roots: &Roots, rest: &str) -> Option<Errno> {
+    let place: PathBuf = roots.place(named(rest).ok()?.1);
+    let place: &Path = &place;
+    rustix::fs::accessat(CWD, place, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS).err()
+}
+
+/// A line of shell that makes the journal anew.
+pub(super) fn shell_line(roots: &Roots, rest: &str, text: &str) -> String {
+    let path = named(rest).map(|(_, path)| roots.place(path).display().to_string()).unwrap_or_default();
+    let path = format!("'{}'", path.replace('\'', "'\\''"));
+    format!("tune2fs -O ^has_journal {path}; tune2fs -J size={text} {path}; e2fsck -fn {path}")
+}

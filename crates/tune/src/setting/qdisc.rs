@@ -1,0 +1,245 @@
+//! The queueing discipline at the root of a device, over rtnetlink.
+//!
+//! Its text is `KIND HANDLE: OPTIONS`, then the same with the parent before it for each discipline below the root; options
+//! are the bytes of the kernel's `TCA_OPTIONS`, in hexadecimal digits, and left out where there are none. A handle of 0
+//! means that the kernel chose the discipline itself, and chooses it again when the root is deleted (`net/sched/sch_api.c`,
+//! `net/sched/sch_generic.c`). What has classes or filters of its own is not taken: it could not be put back.
+
+use super::link::{Link, link_name};
+use crate::netlink::{NLM_F_CREATE, NLM_F_REPLACE, Netlink, Wanted, find, put, text, words};
+use std::fmt::Write;
+use std::io;
+
+const RTM_NEWQDISC: u16 = 36;
+const RTM_DELQDISC: u16 = 37;
+const RTM_GETQDISC: u16 = 38;
+const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
+const TC_H_ROOT: u32 = 0xFFFF_FFFF;
+/// The parent of `ingress` and `clsact`, which have nothing to do with what is sent.
+const TC_H_INGRESS: u32 = 0xFFFF_FFF1;
+
+/// Length of `struct tcmsg`. Unit: bytes. Source: `include/uapi/linux/rtnetlink.h`.
+const HEAD: usize = 20;
+
+/// Disciplines without classes whose options can be sent back as they were read.
+const PLAIN: [&str; 8] = ["noqueue", "pfifo", "bfifo", "pfifo_fast", "fq", "fq_codel", "codel", "pie"];
+
+/// Those whose only option is a limit, a 32-bit number.
+const FIFOS: [&str; 2] = ["pfifo", "bfifo"];
+
+/// Those that every kernel has; the others may be modules.
+const BUILT_IN: [&str; 4] = ["noqueue", "pfifo", "bfifo", "pfifo_fast"];
+
+/// Handles that ours get: the second where the first is taken. Unit: major numbers.
+const HANDLES: [u16; 2] = [0x5d00, 0x5d01];
+
+/// One discipline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Qdisc {
+    kind: String,
+    handle: u32,
+    parent: u32,
+    options: Vec<u8>,
+}
+
+/// The text of the disciplines of a device.
+pub(super) fn read(rest: &str) -> io::Result<String> {
+    let link = Link::of(rest)?;
+    let answers = Netlink::route()?.ask(RTM_GETQDISC, Wanted::Dump, &head(0, 0, 0))?;
+    // A device that is not there and one without any discipline look the same in a dump.
+    if link_name(link.index)?.is_none() {
+        return Err(io::Error::from(io::ErrorKind::NotFound));
+    }
+    Ok(shown(answers.iter().filter_map(|answer| parse(answer, link.index)).collect()))
+}
+
+fn shown(mut all: Vec<Qdisc>) -> String {
+    all.retain(|qdisc| qdisc.parent != TC_H_INGRESS);
+    all.sort_by_key(|qdisc| (qdisc.parent != TC_H_ROOT, qdisc.parent));
+    if all.first().is_none_or(|root| root.parent != TC_H_ROOT) {
+        return "default 0:".into();
+    }
+    let texts = all.iter().map(|qdisc| {
+        let mut text = String::new();
+        if qdisc.parent != TC_H_ROOT {
+            let _ = write!(text, "{:x}:{:x} ", qdisc.parent >> 16, qdisc.parent & 0xffff);
+        }
+        let _ = write!(text, "{} {:x}:", qdisc.kind, qdisc.handle >> 16);
+        if !qdisc.options.is_empty() {
+            text.push(' ');
+        }
+        qdisc.options.iter().fold(text, |text, byte| format!("{text}{byte:02x}"))
+    });
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+/// A discipline of a device; `None` if the message is about another one.
+fn parse(message: &[u8], index: u32) -> Option<Qdisc> {
+    if words(message, 4)? != index {
+        return None;
+    }
+    let attributes = message.get(HEAD..)?;
+    Some(Qdisc {
+        kind: text(find(attributes, TCA_KIND)?)?.to_owned(),
+        handle: words(message, 8)?,
+        parent: words(message, 12)?,
+        options: find(attributes, TCA_OPTIONS).unwrap_or_default().to_vec(),
+    })
+}
+
+/// Sets the root of a device to what a text says.
+pub(super) fn write(rest: &str, text: &str) -> io::Result<()> {
+    let link = Link::of(rest)?;
+    let root = root(text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let netlink = Netlink::route()?;
+    let mut request = head(link.index, root.handle, TC_H_ROOT);
+    let answer = if root.handle == 0 {
+        netlink.ask(RTM_DELQDISC, Wanted::Change(0), &request)
+    } else {
+        put(&mut request, TCA_KIND, format!("{}\0", root.kind).as_bytes());
+        if !root.options.is_empty() {
+            put(&mut request, TCA_OPTIONS, &root.options);
+        }
+        netlink.ask(RTM_NEWQDISC, Wanted::Change(NLM_F_CREATE | NLM_F_REPLACE), &request)
+    };
+    answer.map(drop)
+}
+
+/// The root of a text.
+fn root(text: &str) -> Option<Qdisc> {
+    let mut words = text.split_whitespace();
+    let kind = words.next()?.to_owned();
+    let major = u16::from_str_radix(words.next()?.strip_suffix(':')?, 16).ok()?;
+    // What follows is options, or the parent of the next one.
+    let digits = words.next().filter(|word| !word.contains(':')).unwrap_or_default();
+    let byte = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let options = (0..digits.len()).step_by(2).map(byte).collect::<Option<Vec<u8>>>()?;
+    Some(Qdisc { kind, handle: u32::from(major) << 16, parent: TC_H_ROOT, options })
+}
+
+fn head(index: u32, handle: u32, parent: u32) -> Vec<u8> {
+    [0, index, handle, parent, 0].iter().flat_map(|word: &u32| word.to_ne_bytes()).collect()
+}
+
+/// The text that `typed` stands for on a device whose text is `old`: how it begins, the rest is the kernel's choice.
+///
+/// # Errors
+/// What is there could not be put back, or `typed` is no discipline that is taken.
+pub(crate) fn typed(typed: &str, old: &str, is_there: impl Fn(&str) -> bool) -> Result<String, String> {
+    let mut words = typed.split_whitespace();
+    let (kind, rest) = (words.next().unwrap_or_default(), words.collect::<Vec<_>>());
+    if !PLAIN.contains(&kind) {
+        return Err(format!("'{kind}' is not a discipline that it takes; it takes: {}", PLAIN.join(", ")));
+    }
+    if !BUILT_IN.contains(&kind) && !is_there(kind) {
+        return Err(format!(
+            "the kernel would have to load its module, which stays: `modprobe sch_{kind}` first"
+        ));
+    }
+    let found = check_restorable(old)?;
+    let major =
+        HANDLES.into_iter().find(|major| u32::from(*major) << 16 != found.handle).unwrap_or(HANDLES[0]);
+    match rest[..] {
+        [] => Ok(format!("{kind} {major:x}:")),
+        ["limit", limit] if FIFOS.contains(&kind) => {
+            let limit: u32 = limit.parse().map_err(|_| format!("'{limit}' is not a number"))?;
+            let digits: String = limit.to_ne_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+            Ok(format!("{kind} {major:x}: {digits}"))
+        }
+        _ => Err("it takes a discipline, and for pfifo and bfifo a limit, as in 'pfifo limit 1000'".into()),
+    }
+}
+
+/// The root of a device, if it can be put back.
+fn check_restorable(old: &str) -> Result<Qdisc, String> {
+    let found = root(old).ok_or("what is there cannot be understood")?;
+    if found.handle != 0 && !PLAIN.contains(&found.kind.as_str()) {
+        let cause =
+            format!("somebody has set up '{}' there, which could not be put back as it is", found.kind);
+        return Err(cause);
+    }
+    // Words that are handles: the root's, then parent and own one of each below it.
+    let handles: Vec<&str> = old.split_whitespace().filter(|word| word.contains(':')).skip(1).collect();
+    let is_foreign = |pair: &[&str]| pair.get(1).is_none_or(|own| *own != "0:");
+    if handles.chunks(2).any(is_foreign) {
+        return Err(
+            "somebody has set up disciplines below its root, which could not be put back as they are".into(),
+        );
+    }
+    Ok(found)
+}
+
+/// A line of shell that sets it.
+pub(super) fn shell_line(rest: &str, text: &str) -> String {
+    let name = rest.split_once(':').map_or(rest, |(_, name)| name);
+    match root(text) {
+        Some(root) if root.handle == 0 => format!("tc qdisc delete dev {name} root"),
+        Some(root) => {
+            let handle = root.handle >> 16;
+            let limit = words(&root.options, 0).filter(|_| FIFOS.contains(&root.kind.as_str()));
+            let limit = limit.map_or(String::new(), |limit| format!(" limit {limit}"));
+            let line = format!("tc qdisc replace dev {name} root handle {handle:x}: {}{limit}", root.kind);
+            let is_said = root.options.is_empty() || !limit.is_empty();
+            if is_said { line } else { format!("{line} # and its options, which were {text}") }
+        }
+        None => format!("# what {name} had cannot be understood: {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUILT_IN_ONLY: fn(&str) -> bool = |_| false;
+
+    #[test]
+    fn texts_say_all_that_is_sent_back() {
+        for text in ["noqueue 0:", "pfifo 8001: e8030000", "fq 5d00:", "fq_codel 1: 0800010000040000"] {
+            let root = root(text).expect("is a discipline");
+            assert_eq!(shown(vec![root]), text);
+        }
+        let below = |parent, kind: &str| Qdisc { kind: kind.into(), handle: 0, parent, options: vec![1] };
+        let all = vec![
+            below(2, "fq_codel"),
+            below(TC_H_ROOT, "mq"),
+            below(TC_H_INGRESS, "clsact"),
+            below(1, "fq_codel"),
+        ];
+        assert_eq!(shown(all), "mq 0: 01 0:1 fq_codel 0: 01 0:2 fq_codel 0: 01");
+        assert_eq!(shown(Vec::new()), "default 0:");
+        for wrong in ["", "fq", "fq 5d00", "fq 5d00: 0x", "fq 5d00: 012"] {
+            assert_eq!(root(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_what_can_be_put_back_is_replaced() {
+        let check = |text: &str, old: &str| typed(text, old, BUILT_IN_ONLY);
+        assert_eq!(check("pfifo limit 100", "noqueue 0:").as_deref(), Ok("pfifo 5d00: 64000000"));
+        assert_eq!(check("pfifo", "pfifo 5d00: 64000000").as_deref(), Ok("pfifo 5d01:"));
+        assert_eq!(
+            check("bfifo", "mq 0: 0:1 pfifo_fast 0: 01 0:2 pfifo_fast 0: 01").as_deref(),
+            Ok("bfifo 5d00:")
+        );
+        for (text, old, cause) in [
+            ("htb", "noqueue 0:", "not a discipline that it takes"),
+            ("fq", "noqueue 0:", "modprobe sch_fq"),
+            ("pfifo limit many", "noqueue 0:", "'many' is not a number"),
+            ("pfifo_fast limit 1", "noqueue 0:", "it takes a discipline"),
+            ("pfifo", "htb 1: 00", "somebody has set up 'htb'"),
+            ("pfifo", "mq 0: 0:1 fq 8002: 01", "below its root"),
+        ] {
+            let refused = check(text, old).expect_err("is refused");
+            assert!(refused.contains(cause), "{text} over {old}: {refused}");
+        }
+        assert_eq!(typed("fq", "noqueue 0:", |kind| kind == "fq").as_deref(), Ok("fq 5d00:"));
+    }
+
+    #[test]
+    fn shells_are_told_what_undoes_it() {
+        assert_eq!(shell_line("3:eth0", "noqueue 0:"), "tc qdisc delete dev eth0 root");
+        let line = shell_line("3:eth0", "pfifo 8001: e8030000");
+        assert_eq!(line, "tc qdisc replace dev eth0 root handle 8001: pfifo limit 1000");
+    }
+}

@@ -1,0 +1,43 @@
+//! Links: the queueing discipline of a device, and what the device itself is set to.
+//!
+//! A device refuses what it does not have; it then says what it has. Which of these a device has can be seen with
+//! `sysdyno tune plan`, which reads and changes nothing.
+
+use super::object::Object;
+use super::{Risk, Scope, Tunable};
+use crate::setting::Group;
+use crate::value::Kind;
+
+const ETHTOOL: &str = "networking/ethtool-netlink.rst";
+
+/// What drivers set anew when the number of queues changes.
+const QUEUES: &[&str] = &[
+    "/sys/class/net/*/queues/+/rps_cpus",
+    "/sys/class/net/*/queues/+/rps_flow_cnt",
+    "/sys/class/net/*/queues/+/xps_cpus",
+    "/sys/class/net/*/queues/+/xps_rxqs",
+    "/sys/class/net/*/queues/+/tx_maxrate",
+];
+
+const fn ethtool(id: &'static str, group: Group, kind: Kind, does: &'static str) -> Tunable {
+    Tunable::new(id, kind, "pairs", does).of(Scope::NetworkDevice, ETHTOOL).at(Object::Ethtool(group))
+}
+
+/// Settings of links.
+pub const TABLE: &[Tunable] = &[
+    Tunable::new("netdev.*.qdisc", Kind::Discipline, "discipline",
+        "How packets wait until the device sends them: fq spaces out the connections of a server, fq_codel keeps waiting short, pfifo and bfifo are plain queues with a limit in packets or bytes. One that the kernel chose, or a plain one, can be put back with its parameters; trees with classes are left alone.")
+        .of(Scope::NetworkDevice, "net/sched/sch_api.c").risks(Risk::Medium).at(Object::Qdisc),
+    ethtool("netdev.*.channels", Group::Channels, Kind::Pairs,
+        "Queues of the device, each with its interrupt: rx, tx, other, combined. One for each CPU spreads receive work over all of them; most drivers take the link down for a moment to change it.")
+        .risks(Risk::High).resets(QUEUES),
+    ethtool("netdev.*.rings", Group::Rings, Kind::Pairs,
+        "Packets that each queue of the device holds: rx, rx-mini, rx-jumbo, tx. Longer ones lose less in bursts and delay more; most drivers take the link down for a moment to change it.")
+        .risks(Risk::High),
+    ethtool("netdev.*.coalescing", Group::Coalescing, Kind::Pairs,
+        "How long, or for how many packets, the device waits before it raises an interrupt, as in 'rx-usecs 8'. Longer saves CPU, and adds to every latency.")
+        .risks(Risk::Medium),
+    ethtool("netdev.*.offloads", Group::Offloads, Kind::Switches,
+        "What the device or the kernel does for many packets at once, such as rx-gro, tx-tcp-segmentation, rx-gro-hw. Without them every packet costs its full price in CPU; some confuse captures and routers.")
+        .risks(Risk::High),
+];

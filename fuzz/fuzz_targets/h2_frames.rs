@@ -1,0 +1,48 @@
+//! A connection of HTTP/2 against any frames, in any pieces, and its decoder of header blocks against any bytes.
+//!
+//! The first byte of an input chooses how many requests are open, the second how the rest is cut. Whatever a server
+//! sends, nothing panics, what is said in answer is bounded, and how the bytes are cut does not change what is told.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sysdyno_load::http1::Rules;
+use sysdyno_load::http2::{Decoder, Event, Lane, Link, Request};
+use sysdyno_record::load::FailureClass;
+use sysdyno_record::plan::Validators;
+use sysdyno_record::units::Bytes;
+
+/// Places for streams.
+const STREAMS: u32 = 8;
+
+/// Most that may be said in answer: bodies, and acknowledgements up to their limit.
+const MAX_ANSWER_BYTES: usize = 256 * 1024;
+
+fuzz_target!(|input: &[u8]| {
+    let [options, cut, bytes @ ..] = input else { return };
+    // Twice, since the table of the first block is there for the second.
+    let mut decoder = Decoder::default();
+    let _ = decoder.read(bytes, None).and_then(|_| decoder.read(bytes, None));
+    let whole = feed(*options, bytes, bytes.len());
+    for step in [1, 1 + usize::from(*cut)] {
+        assert_eq!(whole, feed(*options, bytes, step));
+    }
+});
+
+type Told = (Result<(), FailureClass>, Vec<(Lane, Event)>);
+
+fn feed(options: u8, bytes: &[u8], step: usize) -> Told {
+    let validators = Validators { same_body: true, ..Validators::default() };
+    let body = vec![0; 1000 * usize::from(options >> 4)];
+    let rules = Rules::of(&validators, Bytes(4096), false);
+    let requests = [Request { block: [0x82, 0x86, 0x84].into(), body: body.into(), rules }];
+    let mut link = Link::new(STREAMS);
+    for lane in 0..u32::from(options) % (STREAMS + 1) {
+        link.open(lane, 0, &requests[0]);
+    }
+    // Settings come first, or nothing does.
+    let settings: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
+    let begun = link.read(settings, &requests);
+    let read = begun.and_then(|()| bytes.chunks(step.max(1)).try_for_each(|piece| link.read(piece, &requests)));
+    assert!(link.out.len() < MAX_ANSWER_BYTES);
+    (read, link.events)
+}

@@ -1,0 +1,57 @@
+// Where effects stand on a common axis. The axis counts smallest effects that matter, so that metrics of any kind and
+// direction share one band: −1 to +1 does not matter, and to the right is better.
+
+import { type Better, change, type Effect, improvement } from "../record/effect.ts";
+import { linearTicks } from "./scale.ts";
+
+export interface Placed {
+  point: number;
+  low: number;
+  high: number;
+  narrow: readonly [number, number] | null;
+}
+
+export interface Margin {
+  scale: Effect["scale"];
+  better: Better;
+  /** The smallest effect that matters: a ratio of A, or a difference. */
+  margin: number;
+}
+
+const marginOf = ({ scale, margin }: Margin) => (scale === "ratio" ? Math.log1p(margin) : margin);
+
+/** An effect in units of its margin, positive where B is better. */
+export function place(effect: Effect, of: Margin): Placed {
+  const unit = marginOf(of) || 1;
+  const at = (value: number) => improvement(value, effect.scale, of.better) / unit;
+  const ends = (one: number, other: number): [number, number] => (at(one) <= at(other) ? [at(one), at(other)] : [at(other), at(one)]);
+  const [low, high] = ends(effect.low, effect.high);
+  return { point: at(effect.point), low, high, narrow: effect.narrow && ends(...effect.narrow) };
+}
+
+/** Farther out than this an interval is cut off, and an arrow says so. */
+const REACH_MAX = 25;
+
+/** The axis that holds all of these, symmetric and wider than the band. */
+export function forestDomain(all: readonly Placed[]): [number, number] {
+  const ends = all.flatMap(({ low, high }) => [Math.abs(low), Math.abs(high)]).filter(Number.isFinite);
+  const reach = Math.min(Math.max(1.7, ...ends.map((end) => end * 1.06)), REACH_MAX);
+  return [-reach, reach];
+}
+
+/** Marks of the axis: changes where all rows are ratios with one margin and direction, else multiples of the margins. */
+export function forestTicks(domain: readonly [number, number], rows: readonly Margin[]): [at: number, label: string][] {
+  const [first] = rows;
+  if (!first) return [];
+  const isUniform = first.scale === "ratio" && rows.every((row) => row.scale === "ratio" && row.margin === first.margin);
+  const hasOneDirection = rows.every((row) => row.better === first.better);
+  if (!isUniform || !hasOneDirection) {
+    return linearTicks(domain, 4).map((tick) => [tick, tick === 0 ? "0" : `${tick > 0 ? "+" : "−"}${Math.abs(tick)}×`]);
+  }
+  const ratioAt = (tick: number) => Math.exp((first.better === "higher" ? 1 : -1) * tick * marginOf(first));
+  const percents = domain.map((end) => (ratioAt(end) - 1) * 100).sort((one, other) => one - other) as [number, number];
+  return linearTicks(percents, 4).map((percent) => {
+    const ratio = 1 + percent / 100;
+    return [improvement(ratio, "ratio", first.better) / marginOf(first), change(ratio, "ratio", 3).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ")];
+  });
+}

@@ -1,0 +1,98 @@
+// A comparison of runs as the page is given it. The writer is crates/record/src/comparison.rs.
+
+import type { Better, ComparisonVerdict, Effect } from "./effect.ts";
+import type { Fact, VerdictStatus } from "./types.ts";
+
+export interface ComparedRun {
+  id: string;
+  /** Wall clock, a decimal string. */
+  started_unix_ns: string;
+  url: string;
+  status: VerdictStatus;
+  headline: string;
+}
+
+export interface ComparedSide {
+  letter: string;
+  name: string;
+  is_refused: boolean;
+  runs: ComparedRun[];
+}
+
+export type Severity = "refused" | "allowed" | "warned";
+
+export interface GateOutcome {
+  id: string;
+  name: string;
+  severity: Severity;
+  side: number;
+  text: string;
+  remedy: string;
+}
+
+export interface SideVerdict {
+  side: number;
+  metric: string | null;
+  verdict: ComparisonVerdict;
+  worse: string[];
+  better: string[];
+  sentence: string;
+}
+
+export interface SideValues {
+  median: number | null;
+  runs: { value: number; interval: readonly [number, number] | null }[];
+  missing: string | null;
+}
+
+export type EffectMethod = "assumed_deviation" | "welch" | "rank_shift";
+
+export interface MetricComparison {
+  metric: string;
+  title: string;
+  unit: "hz" | "ns";
+  better: Better;
+  margin_ratio: number;
+  sides: SideValues[];
+  effects: { side: number; effect: Effect | null; method: EffectMethod | null; p: number | null; verdict: ComparisonVerdict }[];
+  letters: string[];
+}
+
+export interface LevelChange {
+  index: number;
+  effect: Effect | null;
+  permutation_p: number;
+  welch_p: number | null;
+  verdict: ComparisonVerdict;
+}
+
+export interface MetricTrend {
+  metric: string;
+  title: string;
+  unit: "hz" | "ns";
+  better: Better;
+  margin_ratio: number;
+  values: (number | null)[];
+  changes: LevelChange[];
+  sentence: string;
+}
+
+export interface FactDifference {
+  name: string;
+  a: Fact | null;
+  b: Fact | null;
+  known: { rule: string; what: string; why: string } | null;
+}
+
+export interface Comparison {
+  schema: "sysdyno.comparison/1";
+  headline: string;
+  is_refused: boolean;
+  sides: ComparedSide[];
+  gates: GateOutcome[];
+  verdicts: SideVerdict[];
+  operations: { operation: string; metrics: MetricComparison[] }[];
+  machines: { side: number; differences: FactDifference[]; count: number }[];
+  trend?: { runs: ComparedRun[]; metrics: MetricTrend[] };
+  limits: string[];
+}

@@ -1,0 +1,77 @@
+// The effect of B against A and the word for it. The writer is crates/record/src/effect.rs.
+
+import { MISSING, significant, stepped, trimmed } from "../number.ts";
+
+export type Word = "better" | "worse" | "same" | "cannot_tell";
+export type Better = "higher" | "lower";
+
+/** In the metric's own direction: B ÷ A, or B − A. */
+export interface Effect {
+  scale: "ratio" | "difference";
+  point: number;
+  low: number;
+  high: number;
+  confidence_ratio: number;
+  /** Both ends of the 90 % interval, which decides whether it is the same. */
+  narrow: readonly [number, number] | null;
+  pairs_count: number;
+}
+
+export interface ComparisonVerdict {
+  word: Word;
+  qualifier: "by_at_least_mei" | "size_uncertain" | "real_but_negligible" | null;
+  is_outlier_sensitive: boolean;
+  capped_by: string[];
+}
+
+export const WORDS: Record<Word, { shape: string; text: string }> = {
+  better: { shape: "▲", text: "better" },
+  worse: { shape: "▼", text: "worse" },
+  same: { shape: "=", text: "the same" },
+  cannot_tell: { shape: "?", text: "can’t tell" },
+};
+
+/** A change with its sign, of so many digits: `+2.4`, `−0.31`, `0`. */
+function signed(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return MISSING;
+  const size = significant(Math.abs(value), digits);
+  if (size === "0") return size;
+  return value < 0 ? `−${size}` : `+${size}`;
+}
+
+/** What one number of an effect says: a change in per cent, of shares in percentage points. */
+export function change(value: number, scale: Effect["scale"], digits = 2): string {
+  return scale === "ratio" ? `${signed((value - 1) * 100, digits)} %` : `${signed(value * 100, digits)} pp`;
+}
+
+/**
+ * An effect with its interval: `−2.4 % [−3.0, −1.8]`; differences are of shares, in percentage points. The last digit is
+ * worth about a tenth of the interval's half width, and no less than a thousandth.
+ */
+export function effectText({ scale, point, low, high }: Pick<Effect, "scale" | "point" | "low" | "high">): string {
+  const sized = (value: number) => (scale === "ratio" ? (value - 1) * 100 : value * 100);
+  const half = Math.abs(sized(high) - sized(low)) / 2;
+  const width = half > 0 && Number.isFinite(half) ? half : Math.abs(sized(point)) / 10;
+  const step = width > 0 ? Math.max(10 ** Math.round(Math.log10(width / 10)), 1e-3) : 0.1;
+  const text = (value: number) => signedStep(sized(value), step);
+  return `${text(point)} ${scale === "ratio" ? "%" : "pp"} [${text(low)}, ${text(high)}]`;
+}
+
+/** A number with its sign, rounded to a multiple of `step`: `+2.4`, `−0.31`, `0.0`. */
+function signedStep(value: number, step: number): string {
+  if (!Number.isFinite(value)) return MISSING;
+  const size = stepped(Math.abs(value), step);
+  if (!/[1-9]/.test(size)) return size;
+  return value < 0 ? `−${size}` : `+${size}`;
+}
+
+/** The smallest effect that matters: `3 %`, `0.05 pp`. */
+export function marginText(ratio: number, scale: Effect["scale"]): string {
+  return `${trimmed(significant(ratio * 100, 3))} ${scale === "ratio" ? "%" : "pp"}`;
+}
+
+/** How far a value lies on the better side, as logarithm of a ratio or as a difference; 0 is no effect. */
+export function improvement(value: number, scale: Effect["scale"], better: Better): number {
+  const size = scale === "ratio" ? Math.log(Math.max(value, Number.MIN_VALUE)) : value;
+  return better === "higher" ? size : -size;
+}

@@ -1,0 +1,56 @@
+// What came of each operation, where a load has several.
+
+import { bytes, count, duration, percent, rate } from "../number.ts";
+import type { Run } from "../record/decode.ts";
+import type { LatencySummary, OperationSummary } from "../record/types.ts";
+import { Numbers } from "./words.tsx";
+
+const HEADINGS = ["requests", "of all", "not ok", "goodput", "p50", "p90", "p99", "received"];
+
+export function Operations({ run }: { run: Run }) {
+  const { operations = [], response_time_ns } = run.payload.analysis;
+  const sent = operations.reduce((sum, operation) => sum + operation.counts.sent, 0);
+  const felt = response_time_ns.count > 0 ? "response time" : "service time";
+  return (
+    <>
+      <p class="quiet">Latency is {felt}, of requests that were answered as expected, and of what was given up.</p>
+      <Numbers label="Operations" of="operation" headings={HEADINGS}>
+        {operations.map((operation, position) => (
+          <Row operation={operation} sent={sent} key={position} />
+        ))}
+      </Numbers>
+    </>
+  );
+}
+
+function Row({ operation, sent }: { operation: OperationSummary; sent: number }) {
+  const { counts, latency } = operation;
+  const cells = [
+    count(counts.sent),
+    percent(counts.sent / Math.max(sent, 1)),
+    count(counts.failed + counts.timed_out + counts.unsent),
+    rate(operation.goodput_hz),
+    value(latency, latency.p50),
+    value(latency, latency.p90),
+    value(latency, latency.p99),
+    bytes(operation.received_bytes),
+  ];
+  return (
+    <tr>
+      <th scope="row">
+        <code>{operation.name}</code>
+      </th>
+      {cells.map((cell, position) => (
+        <td class="number" key={position}>
+          {cell}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function value(latency: LatencySummary, ns: number | null): string {
+  if (ns === null) return "–";
+  const isBound = latency.censored_min_ns !== null && ns >= latency.censored_min_ns;
+  return isBound ? `≥ ${duration(ns)}` : duration(ns);
+}

@@ -1,0 +1,128 @@
+// Runs side by side: the word and its interval on the first screen, then why, then every number.
+
+import type { Comparison as Compared, GateOutcome } from "../../record/comparison.ts";
+import { prose } from "../../record/text.ts";
+import { WordBadge } from "../Forest.tsx";
+import { Frame, type Part } from "../Frame.tsx";
+import { Forests } from "./Forests.tsx";
+import { Machines } from "./Machines.tsx";
+import { Numbers } from "./Numbers.tsx";
+import { Sides } from "./Sides.tsx";
+import { TrendChart } from "./Trend.tsx";
+
+/** Gates on the first screen; all of them stand further below. */
+const GATES_MAX = 3;
+
+function partsOf(compared: Compared): Part[] {
+  const parts: (Part | false)[] = [
+    compared.trend !== undefined && { id: "trend", title: "The runs in the order of time", short: "Trend", body: <TrendChart trend={compared.trend} /> },
+    compared.operations.length > 0 && { id: "numbers", title: "All numbers", short: "Numbers", body: <Numbers compared={compared} /> },
+    compared.gates.length > 0 && { id: "gates", title: "What speaks against comparing", short: "Gates", body: <Gates compared={compared} /> },
+    compared.machines.length > 0 && { id: "machines", title: "What differs between the machines", short: "Machines", body: <Machines compared={compared} /> },
+    { id: "sides", title: "The runs", short: "Runs", body: <Sides compared={compared} /> },
+  ];
+  return parts.filter((part) => part !== false);
+}
+
+export function Comparison({ compared }: { compared: Compared }) {
+  const masthead = (
+    <header class="masthead">
+      <p class="wordmark">sysdyno</p>
+      <p class="subject">{compared.sides.map((side) => side.runs[0]?.id ?? side.name).join(" · ")}</p>
+      <p class="when">comparison of runs</p>
+    </header>
+  );
+  const colophon = "Made by sysdyno compare. The page holds all that it shows, needs no network and sends nothing.";
+  return <Frame masthead={masthead} answer={<Result compared={compared} />} parts={partsOf(compared)} colophon={colophon} />;
+}
+
+function Result({ compared }: { compared: Compared }) {
+  return (
+    <section id="result" class="answer" aria-labelledby="headline" tabIndex={-1}>
+      <p class="verdict-line">
+        <Answer compared={compared} />
+      </p>
+      <h1 id="headline">{prose(compared.headline)}</h1>
+      <Against gates={compared.gates} compared={compared} />
+      <Forests compared={compared} />
+      {compared.limits.length > 0 && (
+        <ul class="limits quiet">
+          {compared.limits.map((limit) => (
+            <li key={limit}>{prose(limit)}.</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Answer({ compared }: { compared: Compared }) {
+  if (compared.is_refused) {
+    return (
+      <>
+        <span class="badge badge-invalid">
+          <span aria-hidden="true">✘</span> NOT COMPARED
+        </span>{" "}
+        <span class="quiet">the numbers of both are shown, and no difference of them</span>
+      </>
+    );
+  }
+  const [only, ...others] = compared.verdicts;
+  if (!only || others.length > 0) return <span class="quiet">seen from {compared.trend ? "run to run" : "side A"}</span>;
+  return (
+    <>
+      <WordBadge verdict={only.verdict} /> <span class="quiet">{prose(only.verdict.capped_by.join("; "))}</span>
+    </>
+  );
+}
+
+const MARKS = { refused: "✘", allowed: "▲", warned: "▲" };
+const WEIGHTS = { refused: "refuses", allowed: "allowed by --allow", warned: "warning" };
+
+function Against({ gates, compared }: { gates: readonly GateOutcome[]; compared: Compared }) {
+  if (gates.length === 0) return null;
+  const hidden = gates.length - GATES_MAX;
+  return (
+    <ul class="reasons-short">
+      {gates.slice(0, GATES_MAX).map((gate, position) => (
+        <li key={position}>
+          <strong>
+            {MARKS[gate.severity]} {gate.id}
+          </strong>{" "}
+          {gate.severity === "allowed" && "allowed: "}
+          {prose(gate.text)}
+        </li>
+      ))}
+      {hidden > 0 && (
+        <li>
+          <a href="#gates">
+            and {hidden} more {compared.is_refused ? "reasons" : "warnings"}
+          </a>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Gates({ compared }: { compared: Compared }) {
+  return (
+    <ul class="reasons">
+      {compared.gates.map((gate, position) => (
+        <li key={position}>
+          <p class="reason-head">
+            <span class={`badge badge-${gate.severity === "refused" ? "invalid" : "suspect"}`}>
+              <span aria-hidden="true">{MARKS[gate.severity]}</span> {WEIGHTS[gate.severity]}
+            </span>{" "}
+            <code>{gate.id}</code>{" "}
+            <span class="quiet">
+              {gate.name}
+              {compared.trend === undefined && `, side ${compared.sides[gate.side]?.letter}`}
+            </span>
+          </p>
+          <p>{prose(gate.text)}</p>
+          <p class="remedy">{prose(gate.remedy)}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}

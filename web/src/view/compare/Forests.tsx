@@ -1,0 +1,39 @@
+// The effects of all metrics of the first operation on a common axis; of many sides, the deciding metric of each.
+
+import type { Comparison, MetricComparison } from "../../record/comparison.ts";
+import { Forest, type ForestRow } from "../Forest.tsx";
+
+export function Forests({ compared }: { compared: Comparison }) {
+  const [first] = compared.operations;
+  if (!first) return null;
+  const isPair = compared.sides.length === 2;
+  const rows = isPair ? first.metrics.flatMap((metric) => rowsOf(metric, compared, null)) : sidesOf(first.metrics[0], compared);
+  if (rows.length === 0) return null;
+  return (
+    <div class="card forest-card">
+      <h2 class="eyebrow">{isPair ? `B against A, ${first.operation}` : `${first.metrics[0]?.title} of each side against A`}</h2>
+      <Forest rows={rows} label="Effects with their intervals against the band of what does not matter; the table of all numbers says the same" />
+      <p class="quiet">
+        Dot: estimate; thin bar: 95 % interval; thick bar: 90 %. An interval within the grey band is the same; one that does not reach zero differs.
+      </p>
+    </div>
+  );
+}
+
+function sidesOf(metric: MetricComparison | undefined, compared: Comparison): ForestRow[] {
+  return metric ? rowsOf(metric, compared, (side) => compared.sides[side]?.letter ?? "") : [];
+}
+
+function rowsOf(metric: MetricComparison, compared: Comparison, letter: ((side: number) => string) | null): ForestRow[] {
+  return metric.effects.map(({ side, effect, verdict }) => ({
+    key: `${metric.metric}-${side}`,
+    label: letter ? `${letter(side)} ${compared.sides[side]?.runs[0]?.id ?? ""}` : metric.title,
+    note: `${metric.better} is better`,
+    effect,
+    word: verdict.word,
+    scale: "ratio",
+    better: metric.better,
+    margin: metric.margin_ratio,
+    ...(verdict.capped_by[0] === undefined ? {} : { without: verdict.capped_by[0] }),
+  }));
+}

@@ -1,0 +1,95 @@
+// Every metric of every side as tables: the medians, the runs behind them, effects and letters.
+
+import { duration, MISSING, rate, significant } from "../../number.ts";
+import type { Comparison, EffectMethod, MetricComparison, SideValues } from "../../record/comparison.ts";
+import { effectText } from "../../record/effect.ts";
+import { WordMark } from "../Forest.tsx";
+import { Scroll } from "../words.tsx";
+
+const METHODS: Record<EffectMethod, string> = {
+  assumed_deviation: "assumed deviation between runs",
+  welch: "Welch, over runs",
+  rank_shift: "rank shift, over runs",
+};
+
+export const written = (value: number | null, unit: MetricComparison["unit"]) =>
+  value === null ? MISSING : unit === "hz" ? rate(value) : duration(value);
+
+export function Numbers({ compared }: { compared: Comparison }) {
+  return (
+    <>
+      {compared.operations.map(({ operation, metrics }, position) => (
+        <div key={position} class="numbers">
+          <h3>{operation}</h3>
+          <Scroll label={`Numbers of ${operation}`}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">metric</th>
+                  {compared.sides.map(({ letter }) => (
+                    <th scope="col" class="number" key={letter}>
+                      {letter}
+                    </th>
+                  ))}
+                  {compared.sides.slice(1).map(({ letter }) => (
+                    <th scope="col" key={letter}>
+                      {letter} against A
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {metrics.map((metric) => (
+                  <Row key={metric.metric} metric={metric} compared={compared} />
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+        </div>
+      ))}
+      {compared.sides.length > 2 && <p class="quiet">Sides with the same letter cannot be told apart (all pairs, p adjusted by Holm’s method).</p>}
+    </>
+  );
+}
+
+function Row({ metric, compared }: { metric: MetricComparison; compared: Comparison }) {
+  return (
+    <tr>
+      <th scope="row">
+        {metric.title} <span class="quiet">{metric.better} is better</span>
+      </th>
+      {metric.sides.map((values, side) => (
+        <td class="number" key={side}>
+          {written(values.median, metric.unit)} {metric.letters[side] && <sup>{metric.letters[side]}</sup>}
+          <Runs values={values} metric={metric} />
+        </td>
+      ))}
+      {compared.sides.slice(1).map((side, index) => {
+        const effect = metric.effects.find((each) => each.side === index + 1);
+        if (!effect) return <td key={side.letter}>no difference is given</td>;
+        return (
+          <td key={side.letter}>
+            <WordMark word={effect.verdict.word} /> {effect.effect ? effectText(effect.effect) : effect.verdict.capped_by[0]}
+            {effect.method && (
+              <p class="quiet">
+                {METHODS[effect.method]}
+                {effect.p !== null && `, p ${effect.p < 0.001 ? "< 0.001" : significant(effect.p, 2)}`}
+                {effect.verdict.is_outlier_sensitive && ", a few runs decide it"}
+              </p>
+            )}
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+/** The runs behind a median, or why there is none. */
+function Runs({ values, metric }: { values: SideValues; metric: MetricComparison }) {
+  if (values.missing !== null) return <p class="quiet reason">{values.missing}</p>;
+  const [only, ...others] = values.runs;
+  if (only && others.length === 0) {
+    return only.interval && <p class="quiet">{only.interval.map((end) => written(end, metric.unit)).join(" – ")} within the run</p>;
+  }
+  return <p class="quiet">{values.runs.map((run) => written(run.value, metric.unit)).join(", ")}</p>;
+}

@@ -1,0 +1,68 @@
+// What B changes, whether it still is so, and the lines that undo it and keep it.
+
+import type { ChangeShown, Experiment } from "../../record/experiment.ts";
+import { prose } from "../../record/text.ts";
+import { Copyable } from "../words.tsx";
+
+/** Changes on the first screen that are shown open; more are folded. */
+const MOST_OPEN = 2;
+
+export function Changed({ experiment }: { experiment: Experiment }) {
+  const { changes } = experiment.payload.conclusion;
+  return (
+    <article class="card" aria-labelledby="changed-title">
+      <h2 id="changed-title" class="eyebrow">
+        What was changed <Fate experiment={experiment} />
+      </h2>
+      {changes.slice(0, MOST_OPEN).map((change, position) => (
+        <Change key={position} change={change} />
+      ))}
+      {changes.length > MOST_OPEN && (
+        <details>
+          <summary>and {changes.length - MOST_OPEN} more</summary>
+          {changes.slice(MOST_OPEN).map((change, position) => (
+            <Change key={position} change={change} />
+          ))}
+        </details>
+      )}
+    </article>
+  );
+}
+
+function Fate({ experiment }: { experiment: Experiment }) {
+  const { conclusion, is_incomplete } = experiment.payload;
+  // Whoever died could not write that it undid anything; the guardian or the next start does.
+  if (is_incomplete) return <span class="fate">▲ ask sysdyno tune status whether it is undone</span>;
+  return <span class="fate">{conclusion.is_kept ? "● kept until the next reboot" : "○ undone"}</span>;
+}
+
+function Change({ change }: { change: ChangeShown }) {
+  const undo = change.undo.join("\n");
+  return (
+    <div class="setting">
+      <p class="change-line">
+        <code>{change.key}</code>{" "}
+        <span class="change-values">
+          <s>{change.before}</s> <span aria-label="became">→</span> <strong>{change.after}</strong>
+        </span>
+      </p>
+      {undo !== "" && (
+        <div class="change-command">
+          <p class="quiet">undo</p>
+          <Copyable text={undo} label={`Commands that undo ${change.key}`} />
+        </div>
+      )}
+      {change.persist !== null && (
+        <div class="change-command">
+          <p class="quiet">keep over a reboot</p>
+          <Copyable text={change.persist} label={`Command that keeps ${change.key}`} />
+        </div>
+      )}
+      {change.notes.map((note, position) => (
+        <p class="quiet" key={position}>
+          {prose(note)}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+// The comparisons of an experiment with several changes: alone, combined, proven on trials of their own, without each.
+
+import { type Experiment, actionText, KINDS, STOPS } from "../../record/experiment.ts";
+import { Forest, type ForestRow } from "../Forest.tsx";
+import { Scroll } from "../words.tsx";
+
+export function Stages({ experiment }: { experiment: Experiment }) {
+  const { conclusion, plan } = experiment.payload;
+  const rows = conclusion.stages.map((stage): ForestRow => {
+    const isChoice = stage.stage.kind === "alone" || stage.stage.kind === "combined";
+    return {
+      key: String(stage.stage.stage),
+      label: stage.stage.kind === "proof" ? <strong>{stage.title}</strong> : stage.title,
+      note: `${stage.stage.stage}. ${KINDS[stage.stage.kind].word} · ${stage.counted} pairs`,
+      effect: stage.effect,
+      word: isChoice ? null : stage.verdict.word,
+      without: "too few pairs",
+      scale: experiment.metric.scale,
+      better: conclusion.better,
+      margin: conclusion.effect_ratio,
+    };
+  });
+  return (
+    <>
+      <p class="measure">
+        What was measured to choose a change is optimistic, since the luckiest one is chosen. The word is that of the proof,
+        on trials of its own.
+      </p>
+      <Forest rows={rows} label="Effects of each comparison with their 95 % intervals" />
+      <details>
+        <summary>What each variant is, and why each comparison ended</summary>
+        <Scroll label="Variants">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">variant</th>
+                <th scope="col">is</th>
+              </tr>
+            </thead>
+            <tbody>
+              {(plan?.variants ?? []).map((variant, position) => (
+                <tr key={position}>
+                  <th scope="row">{variant.name}</th>
+                  <td>
+                    <code>{actionText(variant.action)}</code>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+        <Scroll label="Comparisons">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">comparison</th>
+                <th scope="col">for</th>
+                <th scope="col" class="number">
+                  pairs
+                </th>
+                <th scope="col" class="number">
+                  dropped
+                </th>
+                <th scope="col">ended because</th>
+              </tr>
+            </thead>
+            <tbody>
+              {conclusion.stages.map((stage) => (
+                <tr key={stage.stage.stage}>
+                  <th scope="row">
+                    {stage.stage.stage}. {stage.title}
+                  </th>
+                  <td>
+                    {KINDS[stage.stage.kind].word}: {KINDS[stage.stage.kind].meaning}
+                  </td>
+                  <td class="number">{stage.counted}</td>
+                  <td class="number">{stage.dropped}</td>
+                  <td>{stage.stop === null ? "it did not come to its end" : STOPS[stage.stop]}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      </details>
+    </>
+  );
+}

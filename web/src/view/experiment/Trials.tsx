@@ -1,0 +1,74 @@
+// Every trial with all its numbers and what was around it.
+
+import { metricValue, percent, span } from "../../number.ts";
+import type { Experiment, ExperimentTrial } from "../../record/experiment.ts";
+import { Scroll } from "../words.tsx";
+
+export function Trials({ experiment }: { experiment: Experiment }) {
+  const { trials, metrics } = experiment.payload;
+  if (trials.length === 0) return <p class="quiet">The record holds no trials.</p>;
+  const measured = metrics.filter(({ metric }) => trials.some((trial) => trial.values[metric] !== undefined));
+  const failed = trials.filter((trial) => trial.failure !== null);
+  const share = (ratio: number | null) => (ratio === null ? "–" : percent(ratio));
+  return (
+    <>
+      <p>
+        {trials.length} trials{failed.length === 0 ? ", all of which ran to their end" : `, ${failed.length} of which did not run to their end`}.
+      </p>
+      <details>
+        <summary>All trials as a table</summary>
+        <Scroll label="All trials">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">trial</th>
+                <th scope="col">of</th>
+                <th scope="col" class="number">
+                  began
+                </th>
+                {measured.map(({ metric, title }) => (
+                  <th scope="col" class="number" key={metric}>
+                    {title}
+                  </th>
+                ))}
+                <th scope="col" class="number">
+                  steal
+                </th>
+                <th scope="col" class="number">
+                  others
+                </th>
+                <th scope="col">remarks</th>
+              </tr>
+            </thead>
+            <tbody>
+              {trials.map((trial) => (
+                <tr key={trial.trial}>
+                  <th scope="row">{trial.trial}</th>
+                  <td>
+                    {trial.arm.toUpperCase()}, pair {trial.pair} of step {trial.stage}
+                  </td>
+                  <td class="number">{span(experiment.seconds(trial.begin_mono_ns))}</td>
+                  {measured.map(({ metric, unit }) => (
+                    <td class="number" key={metric}>
+                      {metricValue(trial.values[metric] ?? null, unit)}
+                    </td>
+                  ))}
+                  <td class="number">{share(trial.environment.steal_ratio)}</td>
+                  <td class="number">{share(trial.environment.foreign_ratio)}</td>
+                  <td class="remarks">{remarksOf(trial)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      </details>
+    </>
+  );
+}
+
+function remarksOf(trial: ExperimentTrial): string {
+  const { invalid, warnings } = trial.environment;
+  const settings = trial.read_back.map(({ key, value }) => `${key} read back as ${value}`);
+  const all = [...(trial.failure === null ? [] : [`failed: ${trial.failure}`]), ...invalid, ...warnings, ...settings];
+  return all.join("; ") || "–";
+}

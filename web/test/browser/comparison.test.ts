@@ -1,0 +1,127 @@
+// The page of a comparison in a real browser: the word and the intervals on the first screen, no difference of what was
+// refused, readable at any width and scheme, inert whatever the runs say.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { CHROMIUM, hasChromium, launch } from "../chromium.mjs";
+
+const DESK = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+const VARIANTS = ["two", "refused", "many", "trend", "hostile"] as const;
+type Variant = (typeof VARIANTS)[number];
+
+let browser: Browser;
+let folder: string;
+
+async function open(variant: Variant, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ viewport: DESK, ...options });
+  const page = await context.newPage();
+  const noise: string[] = [];
+  const url = pathToFileURL(join(folder, `${variant}.html`)).href;
+  page.on("console", (message) => noise.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    if (request.url() !== url) noise.push(`request: ${request.url().slice(0, 200)}`);
+  });
+  await page.goto(url);
+  await page.waitForSelector("#headline");
+  return { page, noise };
+}
+
+describe("comparison", { skip: hasChromium ? false : `no browser at ${CHROMIUM}: apt-get install chromium` }, () => {
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "sysdyno-comparison-"));
+    const run = ["run", "--quiet", "-p", "sysdyno-report", "--example", "sample_comparison", "--", folder];
+    execFileSync("cargo", run, { cwd: "..", stdio: ["ignore", "inherit", "inherit"] });
+    browser = await launch();
+  });
+
+  after(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  for (const variant of VARIANTS) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      test(`has no accessibility violation: ${variant}, ${colorScheme}`, async () => {
+        const { page, noise } = await open(variant, { colorScheme });
+        await page.evaluate(axe.source);
+        const result = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+        const found = result.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+        assert.deepEqual(found, []);
+        assert.deepEqual(noise, []);
+        await page.context().close();
+      });
+    }
+
+    test(`never scrolls sideways as a whole: ${variant}`, async () => {
+      const { page } = await open(variant, { viewport: PHONE });
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= PHONE.width, `${width}`);
+      await page.context().close();
+    });
+  }
+
+  for (const viewport of [DESK, PHONE]) {
+    test(`says the word and its interval on the first screen at ${viewport.width} px`, async () => {
+      const { page } = await open("two", { viewport });
+      for (const part of [".badge", "h1", ".forest-row >> nth=0"]) {
+        const box = await page.locator(part).first().boundingBox();
+        assert.ok(box && box.y + box.height <= viewport.height, `${part} ends at ${box && box.y + box.height}`);
+      }
+      const text = (await page.locator("#result").innerText()).replaceAll("\u00a0", " ");
+      for (const part of ["WORSE", "goodput", "−10.0 % [−12.0, −8.0]", "the same", "can’t tell"]) assert.ok(text.includes(part), `${part} is not in ${text}`);
+      await page.context().close();
+    });
+  }
+
+  test("draws what is worse left of what is better, whichever way the metric goes", async () => {
+    const { page } = await open("two");
+    const at = (row: number) => page.locator(".forest-row").nth(row).locator(".forest-point").getAttribute("cx").then(Number);
+    const zero = Number(await page.locator(".forest-row").first().locator(".axis-line").getAttribute("x1"));
+    const [goodput, p50, cpu] = [await at(0), await at(3), await at(4)];
+    assert.ok(goodput < zero && p50 < zero && cpu > zero, `${goodput} ${p50} ${cpu} around ${zero}`);
+    await page.context().close();
+  });
+
+  test("shows both numbers and no difference of what was refused", async () => {
+    const { page } = await open("refused");
+    const text = (await page.locator("main").innerText()).replaceAll("\u00a0", " ");
+    for (const part of ["NOT COMPARED", "A has a body of 612 bytes, B one of 900", "4,012 req/s", "3,611 req/s", "no difference is given"]) {
+      assert.ok(text.includes(part), `${part} is not in ${text.slice(0, 600)}`);
+    }
+    assert.equal(await page.locator(".forest").count(), 0);
+    assert.ok(!text.includes("[−"), "an interval is shown");
+    await page.context().close();
+  });
+
+  test("gives letters to many sides and marks the change in a trend", async () => {
+    const many = await open("many");
+    assert.deepEqual(await many.page.locator("#numbers tbody tr").first().locator("sup").allInnerTexts(), ["a", "b", "b", "b", "b"]);
+    await many.page.context().close();
+    const trend = await open("trend");
+    assert.equal(await trend.page.locator(".trend .change").count(), 1);
+    assert.equal(await trend.page.locator(".trend .mark").count(), 15);
+    assert.match(await trend.page.locator(".changes").innerText(), /worse −10\.0 % \[−12\.0, −8\.0\] with run 10, run-9/);
+    await trend.page.context().close();
+  });
+
+  test("stays inert whatever the runs say", async () => {
+    const { page } = await open("hostile");
+    const state = await page.evaluate(() => ({
+      owned: (window as unknown as { owned?: unknown }).owned,
+      scripts: document.scripts.length,
+      injected: document.querySelectorAll("iframe, object, embed, base, link, img, form, meta[http-equiv=refresh]").length,
+      hrefs: [...document.querySelectorAll("[href]")].map((element) => element.getAttribute("href")).filter((href) => !href?.startsWith("#")),
+    }));
+    assert.deepEqual(state, { owned: undefined, scripts: 2, injected: 0, hrefs: [] });
+    await page.context().close();
+  });
+});

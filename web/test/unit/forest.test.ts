@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { forestDomain, forestTicks, place } from "../../src/chart/forest.ts";
+import { type Effect, effectText } from "../../src/record/effect.ts";
+
+const effect = (scale: Effect["scale"], low: number, point: number, high: number): Effect => ({
+  scale,
+  point,
+  low,
+  high,
+  confidence_ratio: 0.95,
+  narrow: null,
+  pairs_count: 8,
+});
+
+test("an effect is written in the metric's own direction", () => {
+  assert.equal(effectText(effect("ratio", 0.97, 0.976, 0.982)), "−2.4 % [−3.0, −1.8]");
+  assert.equal(effectText(effect("ratio", 0.99, 1, 1.02)), "0.0 % [−1.0, +2.0]");
+  assert.equal(effectText(effect("difference", -0.0005, 0.001, 0.002)), "+0.10 pp [−0.05, +0.20]");
+});
+
+test("to the right is better whichever way the metric goes", () => {
+  const less = effect("ratio", 0.9, 0.95, 0.98);
+  const cost = place(less, { scale: "ratio", better: "lower", margin: 0.03 });
+  assert.ok(cost.low > 0 && cost.low < cost.point && cost.point < cost.high, JSON.stringify(cost));
+  const rate = place(less, { scale: "ratio", better: "higher", margin: 0.03 });
+  assert.ok(rate.high < 0 && rate.low < rate.point && rate.point < rate.high, JSON.stringify(rate));
+});
+
+test("the band is as wide as the smallest effect that matters, of ratios and differences", () => {
+  const ratio = place(effect("ratio", 1, 1.03, 1.1), { scale: "ratio", better: "higher", margin: 0.03 });
+  assert.ok(Math.abs(ratio.point - 1) < 1e-9);
+  const share = place(effect("difference", 0, 0.0005, 0.001), { scale: "difference", better: "lower", margin: 0.0005 });
+  assert.ok(Math.abs(share.point + 1) < 1e-9);
+});
+
+test("the axis holds the band and every interval, up to a bound", () => {
+  assert.deepEqual(forestDomain([]), [-1.7, 1.7]);
+  const [low, high] = forestDomain([{ point: 1, low: -3, high: 4, narrow: null }]);
+  assert.ok(low === -high && high > 4);
+  assert.deepEqual(forestDomain([{ point: 1, low: -Infinity, high: 1e9, narrow: null }]), [-25, 25]);
+});
+
+test("marks are changes where one margin holds for all, else multiples", () => {
+  const rows = [{ scale: "ratio", better: "lower", margin: 0.03 }] as const;
+  assert.deepEqual(forestTicks([-2, 2], rows).map(([, text]) => text), ["−5 %", "−2.5 %", "0 %", "+2.5 %", "+5 %"]);
+  const [first] = forestTicks([-2, 2], rows);
+  assert.ok(first && first[0] > 1.7 && first[0] < 1.8, "a lower cost stands to the right");
+  const mixed = [...rows, { scale: "difference", better: "lower", margin: 0.001 }] as const;
+  assert.deepEqual(forestTicks([-2, 2], mixed).map(([, text]) => text), ["−2×", "−1×", "0", "+1×", "+2×"]);
+});
