@@ -146,8 +146,9 @@ fn a_file_compares_two_configurations_each_with_the_command_that_sets_it() {
     assert!(matches!(word(&outcome).as_str(), "same" | "cannot_tell"), "{outcome}");
     let ran = fs::read_to_string(&log).expect("commands ran");
     let ran: Vec<&str> = ran.lines().collect();
-    // Never twice the same: one that is on stays on.
-    assert!(ran.len() >= 9 && ran.windows(2).all(|two| two[0] != two[1]), "{ran:?}");
+    // Never twice the same: one that is on stays on. Where others took the CPUs it may give up before eight pairs.
+    let fewest = if word(&outcome) == "same" { 9 } else { 3 };
+    assert!(ran.len() >= fewest && ran.windows(2).all(|two| two[0] != two[1]), "{ran:?} {outcome}");
 }
 
 #[test]

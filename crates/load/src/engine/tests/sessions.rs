@@ -93,8 +93,14 @@ pub(super) fn users_ask_for_what_the_server_counts_and_no_operation_vanishes(io:
             );
             let planned_ns = operation.cycle_planned_ns.expect("there were cycles");
             assert!((5e6..15e6).contains(&planned_ns), "{case}");
-            assert!(operation.cycle_actual_ns.expect("there were cycles") >= planned_ns * 0.999, "{case}");
         }
+        // A late begin shortens its own cycle and not the next: only all cycles together are as long as planned.
+        let sum_ns = |of: fn(&SessionOperationSummary) -> Option<f64>| {
+            let cycles =
+                summary.session.iter().map(|one| one.cycles_count as f64 * of(one).expect("had cycles"));
+            cycles.sum::<f64>()
+        };
+        assert!(sum_ns(|one| one.cycle_actual_ns) >= 0.95 * sum_ns(|one| one.cycle_planned_ns), "{case}");
     }
 }
 
