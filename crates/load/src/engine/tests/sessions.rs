@@ -42,7 +42,7 @@ fn users(plan: &mut LoadPlan, users: u32) {
         },
     }));
     plan.phases = vec![
-        PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::After(SpanNs::from_millis(600)) },
+        PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::After(SpanNs::from_secs(600)) },
         PhasePlan {
             kind: PhaseKind::RampDown,
             rate_hz: None,
@@ -51,13 +51,28 @@ fn users(plan: &mut LoadPlan, users: u32) {
     ];
 }
 
-/// A server that counts by the first two letters of the path, and pictures apart.
+/// Loads until the server has seen enough, however long that takes on this machine.
+fn load_until(plan: &LoadPlan, is_enough: impl Fn() -> bool) -> (Outcome, Kept) {
+    let control = Control::new();
+    let mut kept = Kept::default();
+    let outcome = std::thread::scope(|scope| {
+        let load = scope.spawn(|| run(plan, 1, &control, &mut kept).expect("runs"));
+        while !is_enough() && !load.is_finished() {
+            std::thread::yield_now();
+        }
+        control.stop();
+        load.join().expect("does not panic")
+    });
+    (outcome, kept)
+}
+
+/// A server that counts by the first two letters of the path; and apart the path that goes badly, or else pictures.
 fn counting(bad: Option<&'static str>) -> (Server, Arc<[AtomicU64; 3]>) {
     let seen: Arc<[AtomicU64; 3]> = Arc::default();
     let counter = Arc::clone(&seen);
     let server = serve_paths(move |path, stream| {
         counter[usize::from(path.starts_with("/b"))].fetch_add(1, Ordering::SeqCst);
-        counter[2].fetch_add(u64::from(path == "/a/picture"), Ordering::SeqCst);
+        counter[2].fetch_add(u64::from(path == bad.unwrap_or("/a/picture")), Ordering::SeqCst);
         let status = if bad == Some(path) { "500 No" } else { "200 OK" };
         let text = format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nhi");
         stream.write_all(text.as_bytes()).is_ok()
@@ -71,20 +86,22 @@ pub(super) fn users_ask_for_what_the_server_counts_and_no_operation_vanishes(io:
         let mut plan = plan(io, &server.url);
         users(&mut plan, 40);
         plan.threads = threads;
-        let (outcome, kept) = load(&plan);
+        let count = |number: usize| seen[number].load(Ordering::SeqCst);
+        // With 200 pages of the second operation, at most 40 are under way: 160 are over.
+        let (outcome, _) = load_until(&plan, || count(2) >= 40 && count(1) >= 200);
         let summary = &outcome.summary;
         let case = format!("{threads}: {:?} {:?}", summary.session, summary.total);
-        assert_eq!(kept.phases, [PhaseKind::Steady, PhaseKind::RampDown, PhaseKind::Drain], "{case}");
-        for (operation, seen) in summary.operations.iter().zip(seen.iter()) {
-            assert_eq!(operation.total.written, seen.load(Ordering::SeqCst), "{case}");
+        for (operation, number) in summary.operations.iter().zip(0..) {
+            assert_eq!(operation.total.written, count(number), "{case}");
         }
         // A picture is fetched once by each user, however often the page is.
-        assert_eq!(seen[2].load(Ordering::SeqCst), 40, "{case}");
+        assert_eq!(count(2), 40, "{case}");
+        let late_ns = outcome.latency.get(LatencyKind::LoopSlip).max().expect("requests were sent") as f64;
         for operation in &summary.session {
             let ended = operation.completed_count + operation.failed_count + operation.unfinished_count;
             assert_eq!(operation.started_count, ended, "{case}");
             assert_eq!(operation.failed_count, 0, "{case}");
-            assert!(operation.completed_count >= 40, "{case}");
+            assert!(operation.completed_count >= 160, "{case}");
             // Operations are counted as such, not request by request.
             assert_eq!(
                 operation.latency.count,
@@ -93,40 +110,41 @@ pub(super) fn users_ask_for_what_the_server_counts_and_no_operation_vanishes(io:
             );
             let planned_ns = operation.cycle_planned_ns.expect("there were cycles");
             assert!((5e6..15e6).contains(&planned_ns), "{case}");
+            // A cycle is shorter than drawn only by as much as this thread was late at its begin.
+            let actual_ns = operation.cycle_actual_ns.expect("there were cycles");
+            assert!(actual_ns >= planned_ns - late_ns, "{late_ns} ns late: {case}");
         }
-        // A late begin shortens its own cycle and not the next: only all cycles together are as long as planned.
-        let sum_ns = |of: fn(&SessionOperationSummary) -> Option<f64>| {
-            let cycles =
-                summary.session.iter().map(|one| one.cycles_count as f64 * of(one).expect("had cycles"));
-            cycles.sum::<f64>()
-        };
-        assert!(sum_ns(|one| one.cycle_actual_ns) >= 0.95 * sum_ns(|one| one.cycle_planned_ns), "{case}");
     }
 }
 
 pub(super) fn an_operation_fails_with_any_of_its_requests(io: IoChoice) {
-    let (server, _) = counting(Some("/a/file"));
+    let (server, seen) = counting(Some("/a/file"));
     let mut plan = plan(io, &server.url);
     users(&mut plan, 10);
-    let (outcome, _) = load(&plan);
+    let count = |number: usize| seen[number].load(Ordering::SeqCst);
+    let (outcome, _) = load_until(&plan, || count(2) >= 20 && count(1) >= 30);
     let [first, second] = outcome.summary.session.as_slice() else { panic!("two operations") };
-    // Those with a cold cache ask for the file until they have been given it; it is not asked for again then.
-    assert!(first.failed_count >= 10, "{first:?}");
+    // At most ten are under way.
+    assert!(first.failed_count >= 10 && first.failed_count <= count(2), "{first:?}");
     assert_eq!(second.failed_count, 0, "{second:?}");
-    assert!(second.completed_count > 10, "{second:?}");
+    assert!(second.completed_count >= 20, "{second:?}");
 }
 
 pub(super) fn sessions_that_arrive_also_leave(io: IoChoice) {
-    let (server, _) = counting(None);
+    let (server, seen) = counting(None);
     let mut plan = plan(io, &server.url);
     users(&mut plan, 0);
     let session = plan.workload.session.as_mut().expect("has users");
     session.sessions_hz = Some(400.0);
     session.operations[1].exit_ratio = 1.0;
-    let (outcome, _) = load(&plan);
+    plan.phases[0].end = PhaseEnd::After(SpanNs::from_millis(600));
+    let (outcome, kept) = load(&plan);
+    assert_eq!(kept.phases, [PhaseKind::Steady, PhaseKind::RampDown, PhaseKind::Drain]);
     let [first, second] = outcome.summary.session.as_slice() else { panic!("two operations") };
     // 240 expected in 0.6 s, standard deviation 15; each session is one A and one B.
     assert!((150..330).contains(&first.started_count), "{first:?}");
     assert!(second.started_count <= first.started_count, "{second:?}");
-    assert!(second.completed_count > 100, "{second:?}");
+    for (operation, seen) in outcome.summary.operations.iter().zip(seen.iter()) {
+        assert_eq!(operation.total.written, seen.load(Ordering::SeqCst), "{operation:?}");
+    }
 }
