@@ -212,6 +212,7 @@ mod tests {
             limit: None,
             objects: Vec::new(),
             begins_session: false,
+            takes: Vec::new(),
         }
     }
 

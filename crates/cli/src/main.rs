@@ -11,6 +11,7 @@ mod plan;
 mod session;
 mod settings;
 mod ui;
+mod values;
 mod wire;
 mod work;
 mod workload;

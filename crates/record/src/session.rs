@@ -34,6 +34,9 @@ pub struct SessionPlan {
     pub objects: Vec<SessionObject>,
     /// What is checked in the end.
     pub rules: SessionRules,
+    /// Whether users keep the cookies that they are given, and send them back.
+    #[serde(default)]
+    pub cookies: bool,
 }
 
 /// One operation of a user.
@@ -53,6 +56,35 @@ pub struct SessionOperation {
     pub objects: Vec<u32>,
     /// Whether it begins a new session of the same user, with a cache of its own.
     pub begins_session: bool,
+    /// Values that are taken from the response to its page, for later requests of the same user.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub takes: Vec<TakePlan>,
+}
+
+/// A value that is taken from a response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakePlan {
+    /// What requests call it.
+    pub name: String,
+    /// Where it stands.
+    pub from: TakeFrom,
+}
+
+/// Where a value stands in a response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TakeFrom {
+    /// In the first header field of this name.
+    Header(String),
+    /// In a JSON document, at this path of names and numbers with dots.
+    Json(String),
+    /// In the body between two texts.
+    Between {
+        /// What stands before the value.
+        after: String,
+        /// What stands behind it.
+        before: String,
+    },
 }
 
 /// A limit of the time that an operation takes, from its intended begin to the last byte of its last object.

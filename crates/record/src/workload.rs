@@ -24,6 +24,45 @@ pub struct Workload {
     /// Users that walk over the operations; `None`: an operation is drawn for each request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Box<SessionPlan>>,
+    /// Tables that values of requests are taken from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ValueFile>,
+}
+
+/// A table that values of requests are taken from. Its cells are not recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ValueFile {
+    /// The file, as typed.
+    pub file: String,
+    /// Names of its columns.
+    pub columns: Vec<String>,
+    /// Rows below the names.
+    pub rows_count: u64,
+    /// What stands in them.
+    #[serde(skip)]
+    pub cells: Arc<Cells>,
+}
+
+/// The cells of a table, row by row in one text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cells {
+    /// All cells, one behind the other.
+    pub text: String,
+    /// Where each cell ends. Unit: bytes.
+    pub ends: Vec<u32>,
+    /// The line of the file in which each row begins, from 1.
+    pub lines: Vec<u32>,
+}
+
+impl Cells {
+    /// A cell; empty if there is none.
+    pub fn cell(&self, row: usize, column: usize) -> &str {
+        let columns = self.ends.len() / self.lines.len().max(1);
+        let number = row * columns + column;
+        let begin = if number == 0 { Some(0) } else { self.ends.get(number - 1).copied() };
+        let range = begin.zip(self.ends.get(number).copied());
+        range.and_then(|(begin, end)| self.text.get(begin as usize..end as usize)).unwrap_or("")
+    }
 }
 
 impl Workload {

@@ -37,6 +37,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         load.duration.map(|duration| duration.0),
     )?;
     crate::session::add(&mut plan, &args.session.or(settings.session), &load)?;
+    crate::values::add(&mut plan)?;
     plan::add_origin(&mut plan, &args.origin.or(settings.origin), ui)?;
     plan::add_probe(&mut plan, &probe)?;
     if args.dry_run {

@@ -19,6 +19,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let probe = args.probe.or(settings.probe);
     let mut plan = plan::run(&args.url, &capacity, &args.target.or(settings.target))?;
     workload::add(&mut plan.load, &args.workload.or(settings.workload))?;
+    crate::values::add(&mut plan.load)?;
     plan.need = workload::need(&args.need.or(settings.need))?.map(Box::new);
     plan::add_origin(&mut plan.load, &args.origin.or(settings.origin), ui)?;
     plan::add_probe(&mut plan.load, &probe)?;

@@ -2,6 +2,7 @@
 
 use super::file::{DistributionFile, OperationFile, RulesFile, SessionFile, TimeFile};
 use super::objects::Objects;
+use super::values::{check_values, takes};
 use crate::args::{ObjectiveOption, Typed};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -58,7 +59,9 @@ impl Problem {
         let length =
             text.get(self.span.clone()).map_or(1, |part| part.lines().next().unwrap_or("").chars().count());
         let marks = "^".repeat(length.clamp(1, 200 - column.min(199)));
-        anyhow::anyhow!("line {number}: {}\n  {line}\n  {}{marks}", self.cause, " ".repeat(column))
+        let (cause, hint) = self.cause.split_once("\nhint:").unwrap_or((&self.cause, ""));
+        let hint = if hint.is_empty() { String::new() } else { format!("\nhint:{hint}") };
+        anyhow::anyhow!("line {number}: {cause}\n  {line}\n  {}{marks}{hint}", " ".repeat(column))
     }
 }
 
@@ -87,15 +90,20 @@ fn make(plan: &mut LoadPlan, file: &SessionFile, wish: &Wish<'_>) -> Result<Sess
             ));
         }
     }
+    check_values(file, wish)?;
     let first = match &file.first {
         None => 0,
         Some(name) => known(&positions, name.get_ref(), name.span())?,
     };
+    let cookies = file.cookies.unwrap_or(true);
     let mut objects = Objects::default();
     let mut operations = Vec::new();
     let mut walks = Vec::new();
     for operation in &file.operation {
-        operations.push(request(plan, operation, wish)?);
+        let mut planned = request(plan, operation, wish)?;
+        // What a server shows to somebody whom it knows differs from user to user.
+        planned.validators.same_body &= !cookies && operation.take.is_none();
+        operations.push(planned);
         walks.push(walk(operation, &positions, &mut objects, wish)?);
     }
     let users = match (wish.sessions_hz, wish.users, &file.users) {
@@ -119,6 +127,7 @@ fn make(plan: &mut LoadPlan, file: &SessionFile, wish: &Wish<'_>) -> Result<Sess
         operations: walks,
         objects: objects.list,
         rules: rules(&file.rules, wish)?,
+        cookies,
     })
 }
 
@@ -198,6 +207,7 @@ fn walk(
         limit: operation.limit.as_ref().map(limit).transpose()?,
         objects: embedded,
         begins_session: operation.begins_session,
+        takes: takes(operation)?,
     })
 }
 
@@ -240,11 +250,12 @@ fn request(plan: &LoadPlan, operation: &OperationFile, wish: &Wish<'_>) -> Resul
     }
     let mut headers = plan.request.headers.clone();
     for field in &operation.header {
-        let value = field.value.clone();
-        let value = value.ok_or_else(|| Problem::at(operation.name.span(), "a header is 'Name: value'"))?;
-        headers.push(HeaderField { name: field.name.clone(), value });
+        let value = field.get_ref().value.clone();
+        let value = value.ok_or_else(|| Problem::at(field.span(), "a header is 'Name: value'"))?;
+        headers.push(HeaderField { name: field.get_ref().name.clone(), value });
     }
-    let mut body = operation.body.clone().unwrap_or_default().into_bytes();
+    let written = operation.body.as_ref().map(|body| body.get_ref().clone());
+    let mut body = written.unwrap_or_default().into_bytes();
     if !operation.uploads.is_empty() && !wish.pages_only {
         let bytes: u64 = operation.uploads.iter().map(|upload| upload.bytes.min(MAX_UPLOAD_BYTES + 1)).sum();
         if !body.is_empty() || bytes > MAX_UPLOAD_BYTES {

@@ -18,6 +18,7 @@ pub(super) struct SessionFile {
     pub steady: Option<Typed<SpanNs>>,
     pub ramp_down: Option<Typed<SpanNs>>,
     pub cold_share: Option<Spanned<f64>>,
+    pub cookies: Option<bool>,
     #[serde(default)]
     pub rules: RulesFile,
     #[serde(default)]
@@ -42,8 +43,10 @@ pub(super) struct OperationFile {
     pub path: Spanned<String>,
     pub method: Option<String>,
     #[serde(default)]
-    pub header: Vec<Field>,
-    pub body: Option<String>,
+    pub header: Vec<Spanned<Field>>,
+    pub body: Option<Spanned<String>>,
+    /// Values that are taken from the response.
+    pub take: Option<Spanned<BTreeMap<String, TakeFile>>>,
     #[serde(default)]
     pub uploads: Vec<UploadFile>,
     pub limit: Option<Spanned<String>>,
@@ -61,6 +64,15 @@ pub(super) struct OperationFile {
     #[serde(default)]
     pub expect_status: Vec<u16>,
     pub expect_body: Option<String>,
+}
+
+/// Where a value stands in a response: one of these.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TakeFile {
+    pub header: Option<String>,
+    pub json: Option<String>,
+    pub between: Option<[String; 2]>,
 }
 
 /// A file that is sent.

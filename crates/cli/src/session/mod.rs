@@ -6,6 +6,7 @@
 mod compile;
 mod file;
 mod objects;
+mod values;
 
 use crate::args::{LoadOptions, SessionOptions};
 use anyhow::{Context, ensure};

@@ -21,5 +21,6 @@ mod signals;
 mod tls;
 mod tune;
 mod usage;
+mod values;
 mod work;
 mod workload;

@@ -12,6 +12,11 @@ pub fn now() -> MonoNs {
     read(ClockId::Monotonic)
 }
 
+/// Now, on the clock that people read. Unit: seconds since 1970.
+pub(super) fn unix_seconds() -> i64 {
+    (read(ClockId::Realtime).0 / 1_000_000_000) as i64
+}
+
 /// CPU time that the calling thread has used. Unit: nanoseconds.
 pub(super) fn thread_cpu_ns() -> u64 {
     read(ClockId::ThreadCPUTime).0

@@ -7,7 +7,7 @@ use crate::io::Route;
 use crate::memcached::{self, Keys, MAX_KEYS_COUNT, MAX_KEYS_PER_GET};
 use crate::origin::{self, Origin};
 use crate::tls::Settings;
-use crate::workload::{Kind, Requests};
+use crate::workload::{Kind, Requests, values};
 use std::sync::Arc;
 use sysdyno_record::load::{FailureClass, LearntBody};
 use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, LoadPlan, PhaseEnd, RequestSpec, StampChoice};
@@ -53,7 +53,7 @@ impl<'a> Job<'a> {
             endpoint: plan.target.endpoint.clone(),
             messages: messages.into(),
             is_single: requests_per_connection == 1,
-            is_made_up: plan.wire.memcached.is_some(),
+            is_made_up: plan.wire.memcached.is_some() || requests.templates.is_some(),
             http2: plan.wire.http2.map(|http2| http2_settings(plan, http2, &requests)),
             tls: plan.wire.tls.as_ref().map(|tls| Settings::new(tls, alpn).map(Arc::new)).transpose()?,
             stamps: plan.stamps == StampChoice::Kernel && matches!(plan.target.endpoint, Endpoint::Tcp(_)),
@@ -154,6 +154,9 @@ fn check(plan: &LoadPlan) -> Result<(), LoadError> {
     let has_users = plan.workload.session.is_some();
     if plan.wire.http2.is_some() && (has_users || plan.workload.log.is_some()) {
         return Err(LoadError::plan("users and the requests of a log are sent over HTTP/1.1 only"));
+    }
+    if plan.wire.http2.is_some() && values::may_have(plan) {
+        return Err(LoadError::plan("values in requests are sent over HTTP/1.1 only"));
     }
     if has_users != (plan.arrival == Arrival::Sessions) {
         return Err(LoadError::plan("users and the arrival process of sessions belong together"));

@@ -1,6 +1,6 @@
 //! The response parser: bytes in, in pieces of any size; one response out, with its validators' opinion.
 //!
-//! It keeps no body. A head that arrives in one piece, as nearly all do, is read where it lies; one that does not is
+//! It keeps no more of a response than its rules ask for. A head that arrives in one piece, as nearly all do, is read where it lies; one that does not is
 //! gathered in a buffer that is bounded by [`MAX_HEAD_BYTES`](super::limits::MAX_HEAD_BYTES).
 //!
 //! ```text
@@ -24,6 +24,9 @@ pub struct Rules {
     pub(crate) finder: Option<Finder<'static>>,
     pub(crate) max_body_bytes: u64,
     pub(crate) is_head_request: bool,
+    /// Whether the head, and how much of the body, is kept until the next response. Unit: bytes.
+    keeps_head: bool,
+    kept_body_bytes: usize,
 }
 
 impl Rules {
@@ -40,7 +43,14 @@ impl Rules {
             finder: needle.map(|text| Finder::new(text.as_bytes()).into_owned()),
             max_body_bytes: max_body.0,
             is_head_request,
+            keeps_head: false,
+            kept_body_bytes: 0,
         }
+    }
+
+    /// The same, with what is kept of a response until the next one.
+    pub(crate) fn keeping(self, head: bool, body_bytes: usize) -> Rules {
+        Rules { keeps_head: head, kept_body_bytes: body_bytes, ..self }
     }
 
     pub(crate) fn accepts_status(&self, status: u16) -> bool {
@@ -91,6 +101,15 @@ pub struct ResponseParser {
     interim_count: u32,
     has_bytes: bool,
     body: Body,
+    /// `None`: nothing was ever kept.
+    kept: Option<Box<Kept>>,
+}
+
+/// What is kept of a response.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    head: Vec<u8>,
+    body: Vec<u8>,
 }
 
 impl Default for ResponseParser {
@@ -102,6 +121,7 @@ impl Default for ResponseParser {
             interim_count: 0,
             has_bytes: false,
             body: Body::default(),
+            kept: None,
         }
     }
 }
@@ -115,6 +135,20 @@ impl ResponseParser {
         self.interim_count = 0;
         self.has_bytes = false;
         self.body.reset();
+        if let Some(kept) = &mut self.kept {
+            kept.head.clear();
+            kept.body.clear();
+        }
+    }
+
+    /// The final head of the response, as far as the rules have it kept.
+    pub(crate) fn kept_head(&self) -> &[u8] {
+        self.kept.as_ref().map_or(&[], |kept| &kept.head)
+    }
+
+    /// The beginning of its body, likewise.
+    pub(crate) fn kept_body(&self) -> &[u8] {
+        self.kept.as_ref().map_or(&[], |kept| &kept.body)
     }
 
     /// Whether a byte of the response has arrived.
@@ -174,15 +208,27 @@ impl ResponseParser {
                 self.gathered.extend_from_slice(data);
                 return Ok(None);
             };
-            (head::parse(&data[..end], rules.validators.header.as_ref())?, end)
+            (self.parse(&data[..end], rules)?, end)
         } else {
             self.gathered.extend_from_slice(data);
             let Some(end) = head::find_end(&self.gathered, before)? else { return Ok(None) };
-            (head::parse(&self.gathered[..end], rules.validators.header.as_ref())?, end)
+            let mut gathered = std::mem::take(&mut self.gathered);
+            let found = self.parse(&gathered[..end], rules);
+            gathered.clear();
+            self.gathered = gathered;
+            (found?, end)
         };
-        self.gathered.clear();
         self.accept_head(found, rules)?;
         Ok(Some(end - before))
+    }
+
+    fn parse(&mut self, head: &[u8], rules: &Rules) -> Result<Head, FailureClass> {
+        if rules.keeps_head {
+            let kept = self.kept.get_or_insert_default();
+            kept.head.clear();
+            kept.head.extend_from_slice(head);
+        }
+        head::parse(head, rules.validators.header.as_ref())
     }
 
     fn accept_head(&mut self, head: Head, rules: &Rules) -> Result<(), FailureClass> {
@@ -235,6 +281,11 @@ impl ResponseParser {
     }
 
     fn take_body(&mut self, data: &[u8], rules: &Rules) -> Result<(), FailureClass> {
+        if rules.kept_body_bytes > 0 {
+            let kept = &mut self.kept.get_or_insert_default().body;
+            let room = rules.kept_body_bytes.saturating_sub(kept.len());
+            kept.extend_from_slice(&data[..data.len().min(room)]);
+        }
         self.body.take(data, rules)
     }
 

@@ -7,12 +7,8 @@ use sysdyno_record::load::FailureClass as Class;
 use sysdyno_record::plan::ExpectedHeader;
 
 fn rules() -> Rules {
-    Rules {
-        validators: Validators { same_body: true, ..Validators::default() },
-        finder: None,
-        max_body_bytes: 1 << 20,
-        is_head_request: false,
-    }
+    let validators = Validators { same_body: true, ..Validators::default() };
+    Rules::of(&validators, Bytes(1 << 20), false)
 }
 
 /// Feeds `bytes` in pieces of `step`; the first outcome that is not "more".

@@ -13,7 +13,8 @@ use super::stream;
 use crate::engine::clock;
 use crate::error::LoadError;
 use crate::failure;
-use crate::http1::{Progress, RequestBytes, ResponseParser, Rules};
+use crate::http1::{Progress, ResponseParser, Rules};
+use crate::workload::values;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -72,7 +73,7 @@ impl HttpProber {
         // What other responses looked like is not known here.
         let mut own = plan.clone();
         own.validators.same_body = false;
-        let bytes = RequestBytes::new(&own)?;
+        let bytes = values::likeness(&own)?;
         let is_kept = own.keep_alive != KeepAlive::Requests(1);
         Ok(HttpProber {
             rules: Rules::new(&own),

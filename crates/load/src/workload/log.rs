@@ -11,6 +11,7 @@
 //! as those of a Poisson process are, given how many there are: independently and uniformly.
 
 use super::Kind;
+use super::date::{MONTHS, days_since_1970};
 use super::urls::name_of;
 use crate::error::LoadError;
 use rand::{RngExt, SeedableRng};
@@ -198,6 +199,7 @@ impl AccessLog {
                 arrivals,
             }),
             session: None,
+            files: Vec::new(),
         })
     }
 
@@ -284,9 +286,6 @@ fn parse_line(line: &[u8]) -> Option<Entry<'_>> {
     Some(Entry { second, request: &rest[begin..begin + length] })
 }
 
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
 /// `10/Oct/2025:13:55:36 -0700` as seconds since 1970, UTC.
 fn parse_instant(text: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>, most: i64| {
@@ -311,15 +310,6 @@ fn parse_instant(text: &str) -> Option<i64> {
     };
     let offset = (number(22..24, 23)? * 60 + number(24..26, 59)?) * 60;
     Some(days_since_1970(year, month, day) * 86_400 + (hour * 60 + minute) * 60 + second - east * offset)
-}
-
-/// Days from 1970-01-01 to a date of the Gregorian calendar, by counting years from March on, so that the leap day is
-/// the last of its year.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let years = if month <= 2 { year - 1 } else { year };
-    let months = (month + 9) % 12;
-    let leap_days = years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400);
-    365 * years + leap_days + (153 * months + 2) / 5 + day - 1 - 719_468
 }
 
 /// Method and path of a request line that may be sent: GET or HEAD, and a path of visible characters.

@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Kinds with their shares.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Mix {
     /// Upper end of each kind's part of [0, 1), without the last; empty for one kind.
     ends: Vec<f64>,

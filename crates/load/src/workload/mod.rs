@@ -6,11 +6,17 @@
 //!
 //! Everything that can be wrong with a request is found here, before a connection is made.
 
+pub(crate) mod cookies;
+mod date;
+mod json;
 mod learnt;
 pub mod log;
+pub mod memory;
 mod mix;
 pub(crate) mod session;
+pub(crate) mod take;
 pub mod urls;
+pub mod values;
 
 pub(crate) use mix::Mix;
 
@@ -18,9 +24,12 @@ use crate::error::LoadError;
 use crate::http1::{RequestBytes, Rules};
 use learnt::Learnt;
 use session::Tables;
+use std::sync::Arc;
 use sysdyno_record::load::LearntBody;
 use sysdyno_record::plan::{LoadPlan, RequestSpec};
-use sysdyno_record::workload::{LogPlan, MAX_OPERATIONS, OperationPlan};
+use sysdyno_record::workload::{Cells, LogPlan, MAX_OPERATIONS};
+use take::Taking;
+use values::{Made, Names, Template};
 
 /// The bytes of all kinds, two forms of each: the one that keeps the connection, and the one that ends it.
 pub(crate) type Messages = Vec<Box<[u8]>>;
@@ -29,16 +38,29 @@ pub(crate) type Messages = Vec<Box<[u8]>>;
 pub(crate) type Kind = u32;
 
 /// The kinds of request of a load, read only while it runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Requests {
     kinds: Vec<KindOf>,
     rules: Vec<Rules>,
+    /// What responses are looked through for, by set of rules; empty: for nothing.
+    takings: Vec<Taking>,
+    /// How requests are written that are not always the same; `None`: all are.
+    pub templates: Option<Templates>,
     /// How kinds are drawn.
     pub mix: Mix,
     /// Operations that are counted apart; 0 if there are none.
     pub operations_count: usize,
     /// What users do; `None` without users.
     pub session: Option<Tables>,
+}
+
+/// How requests with values are written.
+#[derive(Debug)]
+pub(crate) struct Templates {
+    /// By kind; `None`: it is always the same.
+    pub kinds: Vec<Option<Template>>,
+    /// The tables, in the order of the plan.
+    pub files: Vec<Arc<Cells>>,
 }
 
 /// What is known of a kind besides its bytes.
@@ -57,54 +79,45 @@ impl Requests {
     /// A request that would not be valid HTTP, or more operations than can be kept apart.
     pub(crate) fn compile(plan: &LoadPlan) -> Result<(Requests, Messages), LoadError> {
         let operations = &plan.workload.operations;
-        if operations.is_empty() {
-            let bytes = RequestBytes::new(plan)?;
-            let requests = Requests {
-                kinds: vec![KindOf::new(0, plan.validators.same_body)],
-                rules: vec![Rules::new(plan)],
-                mix: Mix::of_one(),
-                operations_count: 0,
-                session: None,
-            };
-            return Ok((requests, vec![bytes.keep, bytes.last]));
-        }
         if operations.len() > MAX_OPERATIONS {
             let count = operations.len();
             return Err(LoadError::plan(format!(
                 "it has {count} operations; at most {MAX_OPERATIONS} are told apart"
             )));
         }
-        if let Some(log) = &plan.workload.log {
+        if let Some(log) = plan.workload.log.as_ref().filter(|_| !operations.is_empty()) {
             return of_log(plan, log);
         }
-        if let Some(session) = &plan.workload.session {
+        if let Some(session) = plan.workload.session.as_ref().filter(|_| !operations.is_empty()) {
             return session::compile(plan, session);
         }
-        let mut messages = Vec::new();
-        let mut rules = Vec::new();
-        for operation in operations {
-            let bytes = RequestBytes::of(&operation.request, &plan.target, &operation.path)?;
-            messages.extend([bytes.keep, bytes.last]);
-            rules.push(Rules::of(&operation.validators, plan.max_body, bytes.is_head));
+        let names = Names { files: &plan.workload.files, ..Names::default() };
+        let mut making = Making::default();
+        if operations.is_empty() {
+            let made = values::make(&plan.request, &plan.target, &plan.target.path, &names)?;
+            making.rules.push(Rules::new(plan));
+            making.add(made, KindOf::new(0, plan.validators.same_body));
         }
-        let kind = |(number, operation): (u32, &OperationPlan)| KindOf {
-            rules: number,
-            ..KindOf::new(number, operation.validators.same_body)
-        };
-        let requests = Requests {
-            kinds: (0..).zip(operations).map(kind).collect(),
-            rules,
-            mix: Mix::new(operations.iter().map(|operation| operation.weight))?,
-            operations_count: operations.len(),
-            session: None,
-        };
-        Ok((requests, messages))
+        for (number, operation) in (0..).zip(operations) {
+            let made = values::make(&operation.request, &plan.target, &operation.path, &names)?;
+            making.rules.push(Rules::of(&operation.validators, plan.max_body, made.bytes.is_head));
+            making.add(made, KindOf { rules: number, ..KindOf::new(number, operation.validators.same_body) });
+        }
+        let weights = operations.iter().map(|operation| operation.weight);
+        let mix = if operations.is_empty() { Mix::of_one() } else { Mix::new(weights)? };
+        Ok(making.into_requests(plan, Requests { mix, ..Requests::default() }))
     }
 
     /// What responses to this kind are held against.
     #[inline]
     pub(crate) fn rules(&self, kind: Kind) -> &Rules {
         &self.rules[self.kinds[kind as usize].rules as usize]
+    }
+
+    /// What responses to this kind are looked through for; `None`: for nothing.
+    #[inline]
+    pub(crate) fn taking(&self, kind: Kind) -> Option<&Taking> {
+        self.takings.get(self.kinds[kind as usize].rules as usize)
     }
 
     /// The operation that a kind is counted under; `None` if operations are not kept apart.
@@ -129,31 +142,64 @@ impl Requests {
     }
 }
 
-/// The requests of a log: a kind for each that is different.
+/// Whether the requests of a plan can be made.
+///
+/// # Errors
+/// What a load of this plan would end with before it sends anything, as far as its requests are concerned.
+pub fn check(plan: &LoadPlan) -> Result<(), LoadError> {
+    Requests::compile(plan).map(drop)
+}
+
+/// Kinds of request while they are made.
+#[derive(Debug, Default)]
+struct Making {
+    messages: Messages,
+    kinds: Vec<KindOf>,
+    rules: Vec<Rules>,
+    templates: Vec<Option<Template>>,
+}
+
+impl Making {
+    fn add(&mut self, made: Made, kind: KindOf) -> Kind {
+        let RequestBytes { keep, last, .. } = made.bytes;
+        self.messages.extend([keep, last]);
+        self.templates.push(made.template);
+        self.kinds.push(kind);
+        self.kinds.len() as Kind - 1
+    }
+
+    /// All that was made, and the rest from `others`.
+    fn into_requests(self, plan: &LoadPlan, others: Requests) -> (Requests, Messages) {
+        let has_templates = self.templates.iter().any(Option::is_some);
+        let files = || plan.workload.files.iter().map(|file| Arc::clone(&file.cells)).collect();
+        let requests = Requests {
+            kinds: self.kinds,
+            rules: self.rules,
+            templates: has_templates.then(|| Templates { kinds: self.templates, files: files() }),
+            operations_count: plan.workload.operations.len(),
+            ..others
+        };
+        (requests, self.messages)
+    }
+}
+
+/// The requests of a log: a kind for each that is different. Their paths are those of the log to the letter.
 fn of_log(plan: &LoadPlan, log: &LogPlan) -> Result<(Requests, Messages), LoadError> {
     let operations = &plan.workload.operations;
-    let mut messages = Vec::new();
     let mut weights = vec![0.0; log.requests.len()];
     log.arrivals.iter().for_each(|arrival| weights[log::kind_of(arrival) as usize] += 1.0);
     // Two sets of rules: of requests whose responses have bodies, and of those whose responses have none.
     let rules = [false, true].map(|is_head| Rules::of(&plan.validators, plan.max_body, is_head));
-    let mut kinds = Vec::new();
+    let mut making = Making { rules: rules.into(), ..Making::default() };
     for logged in &*log.requests {
         let request = RequestSpec { method: logged.method.as_ref().into(), ..plan.request.clone() };
         let bytes = RequestBytes::of(&request, &plan.target, &logged.path)?;
-        messages.extend([bytes.keep, bytes.last]);
         let operation = logged.operation.min(operations.len() as u32 - 1);
         let kind = KindOf::new(operation, plan.validators.same_body);
-        kinds.push(KindOf { rules: u32::from(bytes.is_head), ..kind });
+        let rules = u32::from(bytes.is_head);
+        making.add(Made { bytes, template: None }, KindOf { rules, ..kind });
     }
-    let requests = Requests {
-        kinds,
-        rules: rules.into(),
-        mix: Mix::new(weights)?,
-        operations_count: operations.len(),
-        session: None,
-    };
-    Ok((requests, messages))
+    Ok(making.into_requests(plan, Requests { mix: Mix::new(weights)?, ..Requests::default() }))
 }
 
 impl KindOf {

@@ -3,13 +3,16 @@
 //! A user has a generator of its own, seeded by the plan's seed and the user's number. So which operations a user walks
 //! through, and how long its cycles are, does not depend on the server nor on the number of threads.
 
-use super::{Kind, KindOf, Messages, Mix, Requests};
+use super::memory::MAX_TAKEN_COUNT;
+use super::take::{Take, Taking};
+use super::values::{self, Names};
+use super::{Kind, KindOf, Making, Messages, Requests};
 use crate::error::LoadError;
-use crate::http1::{RequestBytes, Rules};
+use crate::http1::Rules;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::SplitMix64;
-use sysdyno_record::plan::{HeaderField, LoadPlan, RequestSpec};
-use sysdyno_record::session::{Distribution, MAX_OBJECTS, Pace, SessionPlan};
+use sysdyno_record::plan::{HeaderField, LoadPlan, RequestSpec, Validators};
+use sysdyno_record::session::{Distribution, MAX_OBJECTS, Pace, SessionOperation, SessionPlan};
 
 /// What a conditional request says it has; servers that know dates answer 304 to it.
 const HAD_SINCE: &str = "Fri, 31 Dec 2038 23:59:59 GMT";
@@ -159,16 +162,26 @@ pub(crate) fn draw_ns(distribution: &Distribution, random: &mut SplitMix64) -> u
 pub(super) fn compile(plan: &LoadPlan, session: &SessionPlan) -> Result<(Requests, Messages), LoadError> {
     let operations = &plan.workload.operations;
     check(session, operations.len())?;
-    let mut compiling = Compiling { plan, messages: Vec::new(), kinds: Vec::new(), rules: Vec::new() };
+    let taken = taken(session)?;
+    let names =
+        Names { files: &plan.workload.files, taken: &taken, has_users: true, keeps_cookies: session.cookies };
+    let mut compiling = Compiling { plan, names, making: Making::default() };
+    let mut takings = Vec::new();
     for (number, operation) in (0..).zip(operations) {
-        compiling.rules.push(Rules::of(
-            &operation.validators,
-            plan.max_body,
-            operation.request.method == "HEAD",
-        ));
+        let taking = taking(session, &session.operations[number as usize], &taken);
+        let rules = Rules::of(&operation.validators, plan.max_body, operation.request.method == "HEAD");
+        compiling
+            .making
+            .rules
+            .push(rules.keeping(session.cookies || !taking.takes.is_empty(), taking.body_bytes()));
+        takings.push(taking);
         let compares_body = operation.validators.same_body;
-        compiling.add(number, &operation.request, &operation.path, compares_body)?;
+        compiling.add([number; 2], &operation.request, &operation.path, compares_body)?;
     }
+    // What pages embed is held against nothing that is said of the pages.
+    let validators = Validators { same_body: true, ..Validators::default() };
+    compiling.making.rules.push(Rules::of(&validators, plan.max_body, false).keeping(session.cookies, 0));
+    takings.push(Taking { keeps_cookies: session.cookies, takes: Vec::new() });
     let mut tables = Vec::new();
     for (number, operation) in (0..).zip(&session.operations) {
         let objects = operation.objects.iter().map(|object| compiling.object(number, session, *object));
@@ -181,16 +194,34 @@ pub(super) fn compile(plan: &LoadPlan, session: &SessionPlan) -> Result<(Request
             begins_session: operation.begins_session,
         });
     }
+    let is_looked_through = session.cookies || !taken.is_empty();
     let tables = Tables { operations: tables, first: session.first as u16, cold_ratio: session.cold_ratio };
-    let Compiling { messages, kinds, rules, .. } = compiling;
-    let requests = Requests {
-        kinds,
-        rules,
-        mix: Mix::of_one(),
-        operations_count: operations.len(),
+    let others = Requests {
+        takings: if is_looked_through { takings } else { Vec::new() },
         session: Some(tables),
+        ..Requests::default()
     };
-    Ok((requests, messages))
+    Ok(compiling.making.into_requests(plan, others))
+}
+
+/// Names of all values that are taken from responses, each once.
+fn taken(session: &SessionPlan) -> Result<Vec<String>, LoadError> {
+    let mut names: Vec<String> = Vec::new();
+    for take in session.operations.iter().flat_map(|operation| &operation.takes) {
+        if !names.contains(&take.name) {
+            names.push(take.name.clone());
+        }
+    }
+    if names.len() > MAX_TAKEN_COUNT {
+        return Err(LoadError::plan(format!("a session takes at most {MAX_TAKEN_COUNT} different values")));
+    }
+    Ok(names)
+}
+
+fn taking(session: &SessionPlan, operation: &SessionOperation, names: &[String]) -> Taking {
+    let number = |name: &String| names.iter().position(|known| known == name).unwrap_or(0);
+    let takes = operation.takes.iter().map(|take| Take::from((number(&take.name), take)));
+    Taking { keeps_cookies: session.cookies, takes: takes.collect() }
 }
 
 fn check(session: &SessionPlan, operations: usize) -> Result<(), LoadError> {
@@ -215,24 +246,22 @@ fn check(session: &SessionPlan, operations: usize) -> Result<(), LoadError> {
 
 struct Compiling<'a> {
     plan: &'a LoadPlan,
-    messages: Messages,
-    kinds: Vec<KindOf>,
-    /// One for each operation.
-    rules: Vec<Rules>,
+    names: Names<'a>,
+    /// Rules of the pages, one for each operation, and then those of all objects.
+    making: Making,
 }
 
 impl Compiling<'_> {
+    /// A kind that is counted under an operation, and held against a set of rules.
     fn add(
         &mut self,
-        operation: u32,
+        [operation, rules]: [u32; 2],
         request: &RequestSpec,
         path: &str,
         compares_body: bool,
     ) -> Result<Kind, LoadError> {
-        let bytes = RequestBytes::of(request, &self.plan.target, path)?;
-        self.messages.extend([bytes.keep, bytes.last]);
-        self.kinds.push(KindOf { rules: operation, ..KindOf::new(operation, compares_body) });
-        Ok(self.kinds.len() as Kind - 1)
+        let made = values::make(request, &self.plan.target, path, &self.names)?;
+        Ok(self.making.add(made, KindOf { rules, ..KindOf::new(operation, compares_body) }))
     }
 
     fn object(&mut self, operation: u32, session: &SessionPlan, number: u32) -> Result<Embedded, LoadError> {
@@ -243,12 +272,13 @@ impl Compiling<'_> {
             body: Vec::new(),
             body_bytes: 0,
         };
-        let plain = self.add(operation, &request, &object.path, true)?;
+        let numbers = [operation, session.operations.len() as u32];
+        let plain = self.add(numbers, &request, &object.path, true)?;
         let conditional = if object.is_image {
             None
         } else {
             request.headers.push(HeaderField { name: "If-Modified-Since".into(), value: HAD_SINCE.into() });
-            Some(self.add(operation, &request, &object.path, false)?)
+            Some(self.add(numbers, &request, &object.path, false)?)
         };
         Ok(Embedded { bit: number as u8, plain, conditional })
     }

@@ -1,9 +1,11 @@
 //! A list of URLs with weights, one in a line: `[WEIGHT] [METHOD] URL`.
 //!
-//! A URL is a path, or a whole URL of the server that is loaded. Empty lines and lines that begin with `#` are skipped.
+//! A URL is a path, or a whole URL of the server that is loaded, and may have [values](super::values). Empty lines and lines that begin with `#` are skipped.
 
 use crate::error::LoadError;
 use crate::target;
+use crate::workload::values;
+use crate::workload::values::text::{Part, Value};
 use sysdyno_record::plan::{Endpoint, RequestSpec, Target, Validators};
 use sysdyno_record::workload::{MAX_OPERATIONS, OperationPlan};
 
@@ -68,6 +70,16 @@ fn parse_line(line: &str, base: &Base<'_>) -> Result<OperationPlan, String> {
         _ => return Err("write it as '[WEIGHT] [METHOD] URL'".into()),
     };
     let path = path_of(url, base.target)?;
+    let parts = values::text::parse(&path).map_err(|misread| {
+        // Where it stands in the path, so far from the end it stands in the line.
+        let from_end = path[misread.at..].chars().count();
+        let column = line.chars().count().saturating_sub(from_end) + 1;
+        format!("column {column}: {}", misread.cause)
+    })?;
+    let is_of_users = |part: &Part| matches!(part, Part::Value { value: Value::User | Value::Taken(_), .. });
+    if parts.iter().any(is_of_users) {
+        return Err("it has a value of sessions, and there is none\nhint: braces that are no value are written '\\{{'".into());
+    }
     let mut request = base.request.clone();
     if let Some(method) = method {
         // A body belongs to the methods that have one.
@@ -131,6 +143,8 @@ mod tests {
 
     #[test]
     fn what_is_not_a_line_is_an_error_with_its_number() {
+        let error = read("/\n5 GET /a/{{counter}}/{{conter:1..}}\n").expect_err("is no value");
+        assert!(error.contains("line 2: column 22: '{{conter:1..}}' is no value"), "{error}");
         for (text, line) in [
             ("", 1),
             ("/\n1 2 3 4", 2),
@@ -139,6 +153,7 @@ mod tests {
             ("http://127.0.0.1/", 1),
             ("https://127.0.0.1:8080/", 1),
             ("inf /", 1),
+            ("/\n/{{token}}", 2),
             (&"/\n".repeat(MAX_OPERATIONS + 1), MAX_OPERATIONS + 1),
         ] {
             let error = read(text).expect_err(text);

@@ -16,6 +16,12 @@ use sessions::{
     users_ask_for_what_the_server_counts_and_no_operation_vanishes,
 };
 
+use values::{
+    a_body_is_as_long_as_its_values_make_it,
+    every_counted_value_is_sent_once_whatever_becomes_of_connections,
+    users_log_in_and_send_back_what_they_were_given,
+};
+
 /// Makes a test per back end of each of these functions.
 macro_rules! on_both_back_ends {
     ($($name:ident)*) => {
@@ -32,6 +38,7 @@ mod http2;
 mod memcached;
 mod sessions;
 mod tls;
+mod values;
 
 on_both_back_ends! {
     every_request_is_counted_once_closed_and_open_kept_and_not
@@ -43,6 +50,9 @@ on_both_back_ends! {
     users_ask_for_what_the_server_counts_and_no_operation_vanishes
     an_operation_fails_with_any_of_its_requests
     sessions_that_arrive_also_leave
+    every_counted_value_is_sent_once_whatever_becomes_of_connections
+    a_body_is_as_long_as_its_values_make_it
+    users_log_in_and_send_back_what_they_were_given
     stopping_ends_the_load_and_keeps_the_sum
     bytes_without_a_request_cost_the_next_request
 }

@@ -116,12 +116,15 @@ impl<I: Io> Worker<'_, I> {
         self.totals.set(slot, MonoNs(intended.0 + self.job.plan.deadlines.total.0));
         let connection = &mut self.connections[slot as usize];
         connection.request = Some(Request { intended, noticed, sent: None, phase, kind, user });
-        match connection.state {
+        if self.values.is_some() {
+            self.draw_values(slot, kind, user);
+        }
+        match self.connections[slot as usize].state {
             State::Idle => self.write(slot),
             State::Closed => self.dial(slot, clock::now()),
-            State::Dialing => connection.state = State::DialingFor,
+            State::Dialing => self.connections[slot as usize].state = State::DialingFor,
             State::Tainted => {
-                connection.state = State::Closed;
+                self.connections[slot as usize].state = State::Closed;
                 self.fail(slot, FailureClass::Desync, clock::now());
             }
             State::DialingFor | State::Sending | State::Waiting => {

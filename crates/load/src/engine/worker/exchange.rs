@@ -128,6 +128,11 @@ impl<I: Io> Worker<'_, I> {
         match &mut connection.reader {
             Reader::Http1(parser) => {
                 parser.reset();
+                if self.values.is_some()
+                    && let Some(sent) = self.put_made_up(slot)
+                {
+                    return sent;
+                }
                 self.io.send(slot, message, 0)
             }
             Reader::Http2(status) => {

@@ -13,6 +13,7 @@ mod dispatch;
 mod exchange;
 mod outcome;
 mod users;
+mod values;
 
 use super::churn::Churn;
 use super::clock::{self, WallOffset};
@@ -36,6 +37,7 @@ use sysdyno_record::load::GapSample;
 use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, SpinChoice};
 use sysdyno_record::units::MonoNs;
 use users::Users;
+use values::Values;
 
 /// Longest wait, so that a stop is noticed soon. Unit: nanoseconds.
 const MAX_WAIT_NS: u64 = 50_000_000;
@@ -111,6 +113,8 @@ pub(super) struct Worker<'a, I: Io> {
     schedule: Schedule,
     next_due: Option<Due>,
     users: Option<Users>,
+    /// What is put into requests that are not always the same; `None`: all are.
+    values: Option<Values>,
     /// Draws what is sent; the schedule has a generator of its own.
     random: Xoshiro256PlusPlus,
     totals: Deadlines,
@@ -176,6 +180,7 @@ impl<'a, I: Io> Worker<'a, I> {
             schedule: schedule(job.plan, share),
             next_due: None,
             users: users(job, share),
+            values: Values::new(job, share, slots),
             random: Xoshiro256PlusPlus::seed_from_u64(
                 job.plan.seed ^ (u64::from(share.thread) << 32) ^ KIND_STREAM,
             ),

@@ -13,7 +13,7 @@ impl<I: Io> Worker<'_, I> {
     #[inline]
     pub(super) fn finish(&mut self, slot: Slot, response: Response, at: MonoNs, now: MonoNs) {
         let Some(request) = self.take_request(slot) else { return };
-        let objection = response.objection.or_else(|| self.job.compare_body(request.kind, response.body));
+        let objection = response.objection.or_else(|| self.object(slot, &request, &response));
         self.note_sent(&request);
         let service_ns = at.since(request.sent.unwrap_or(at));
         let tally = self.tallies.of(request.phase);
@@ -54,6 +54,18 @@ impl<I: Io> Worker<'_, I> {
         connection.state = State::Closed;
         self.io.close(slot);
         if can_stay && self.is_at_rest() { self.dial(slot, now) } else { self.release(slot, now) }
+    }
+
+    /// What is wrong with a response whose rules have no objection.
+    #[inline]
+    fn object(&mut self, slot: Slot, request: &Request, response: &Response) -> Option<FailureClass> {
+        // Requests that differ from each other are answered differently.
+        let is_made_up = self.values.as_ref().is_some_and(|values| values.is_made_up(slot));
+        let compared = if is_made_up { None } else { self.job.compare_body(request.kind, response.body) };
+        match &self.users {
+            Some(_) => compared.or_else(|| self.take_values(slot, request)),
+            None => compared,
+        }
     }
 
     /// Whether an open process goes on and nothing waits for a connection.

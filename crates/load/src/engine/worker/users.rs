@@ -11,6 +11,7 @@ use super::{Stage, Waiting, Worker};
 use crate::engine::clock;
 use crate::io::Io;
 use crate::schedule::Share;
+use crate::workload::memory::Memory;
 use crate::workload::session::{Cache, Tables, draw_ns};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
@@ -62,6 +63,12 @@ struct User {
     step: u16,
     phase: u32,
     state: Doing,
+    /// Requests whose values were drawn.
+    asked_count: u32,
+    /// Number among all users of the load, from 0.
+    number: u64,
+    /// Cookies, and what was taken from responses; `None`: nothing yet.
+    memory: Option<Box<Memory>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +93,7 @@ impl Users {
     pub(super) fn new(plan: &SessionPlan, tables: &Tables, share: Share, seed: u64) -> Users {
         let mut users = Users { users: Vec::new(), due: BinaryHeap::new(), arrivals: None, free: Vec::new() };
         for number in (u64::from(share.thread)..u64::from(plan.users)).step_by(share.threads as usize) {
-            let user = users.add(Tables::random_of(seed, number), tables);
+            let user = users.add(number, Tables::random_of(seed, number), tables);
             let at = MonoNs(plan.stagger.0.saturating_mul(number));
             users.due.push(Reverse((at, user)));
         }
@@ -101,7 +108,7 @@ impl Users {
         users
     }
 
-    fn add(&mut self, mut random: SplitMix64, tables: &Tables) -> u32 {
+    fn add(&mut self, number: u64, mut random: SplitMix64, tables: &Tables) -> u32 {
         let cache = tables.new_cache(&mut random);
         let user = User {
             cache,
@@ -113,6 +120,9 @@ impl Users {
             step: 0,
             phase: 0,
             state: Doing::Nothing,
+            asked_count: 0,
+            number,
+            memory: None,
         };
         match self.free.pop() {
             Some(number) => {
@@ -137,6 +147,28 @@ impl Users {
         }
     }
 
+    /// What a user remembers; `None`: nothing, or it is nobody.
+    pub(super) fn memory(&self, user: u32) -> Option<&Memory> {
+        self.users.get(user as usize)?.memory.as_deref()
+    }
+
+    /// The same, to be changed; `None`: it is nobody.
+    pub(super) fn memory_mut(&mut self, user: u32) -> Option<&mut Option<Box<Memory>>> {
+        Some(&mut self.users.get_mut(user as usize)?.memory)
+    }
+
+    /// Number of a user among all users of the load, from 0; `None`: it is nobody.
+    pub(super) fn number(&self, user: u32) -> Option<u64> {
+        Some(self.users.get(user as usize)?.number)
+    }
+
+    /// Counts a request of a user whose values are drawn; whose, and how many there were before.
+    pub(super) fn asks(&mut self, user: u32) -> Option<(u64, u32)> {
+        let user = self.users.get_mut(user as usize)?;
+        user.asked_count = user.asked_count.wrapping_add(1);
+        Some((user.number, user.asked_count.wrapping_sub(1)))
+    }
+
     /// When somebody begins something next.
     #[inline]
     pub(super) fn next_due(&self) -> Option<MonoNs> {
@@ -159,7 +191,7 @@ impl Users {
             if self.users.len() - self.free.len() >= MAX_USERS_COUNT {
                 return None;
             }
-            return Some((at, self.add(Tables::random_of(seed, number), tables)));
+            return Some((at, self.add(number, Tables::random_of(seed, number), tables)));
         }
         let Reverse((at, _)) = self.due.peek()?;
         if *at > now {
@@ -204,6 +236,9 @@ impl<I: Io> Worker<'_, I> {
         let steps = &tables.operations[user.operation as usize];
         if steps.begins_session {
             user.cache = tables.new_cache(&mut user.random);
+            if let Some(memory) = &mut user.memory {
+                memory.forget();
+            }
         }
         if let Pace::Cycle(distribution) = &steps.pace {
             user.cycle_ns = draw_ns(distribution, &mut user.random);
