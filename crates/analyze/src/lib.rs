@@ -21,6 +21,7 @@ mod format;
 mod headline;
 mod input;
 mod intervals;
+pub mod matrix;
 pub mod outcome;
 pub mod probe;
 pub mod readings;

@@ -208,7 +208,7 @@ fn action(side: &SideTable, url: &str) -> anyhow::Result<Action> {
 }
 
 /// The words of a command: quotes group, nothing else has a meaning.
-fn command(text: &str, has_shell: bool) -> anyhow::Result<CommandSpec> {
+pub fn command(text: &str, has_shell: bool) -> anyhow::Result<CommandSpec> {
     let words = match has_shell {
         true => vec!["/bin/sh".to_owned(), "-c".to_owned(), text.to_owned()],
         false => shlex::split(text)
@@ -219,7 +219,7 @@ fn command(text: &str, has_shell: bool) -> anyhow::Result<CommandSpec> {
 }
 
 /// Settings as typed; `listener.backlog` is that of the port of the URL.
-fn settings(changes: &[String], url: &str) -> anyhow::Result<Vec<SettingChange>> {
+pub fn settings(changes: &[String], url: &str) -> anyhow::Result<Vec<SettingChange>> {
     let read = |text: &String| {
         let change = text.parse::<Change>().map_err(|refusal| anyhow!("{refusal}"))?;
         let key = match change.key.as_str() {

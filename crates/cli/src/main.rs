@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod exit;
 mod experiment;
+mod matrix;
 mod plan;
 mod session;
 mod settings;

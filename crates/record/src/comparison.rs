@@ -34,8 +34,67 @@ pub struct RunsComparison {
     /// The runs as a series in time; `None`: it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trend: Option<Trend>,
+    /// The matrix that the runs are cells of, its variants being the sides; `None`: they are runs of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<MatrixShown>,
     /// What these numbers cannot say, in sentences.
     pub limits: Vec<String>,
+}
+
+/// A matrix as a report shows it, beside the comparison of its variants.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MatrixShown {
+    /// Its name. Untrusted.
+    pub name: String,
+    /// Cells that were planned.
+    pub planned_count: u64,
+    /// Cells that were measured.
+    pub measured_count: u64,
+    /// Its variants that were measured, in the order of the sides.
+    pub variants: Vec<VariantShown>,
+}
+
+/// A variant of a matrix.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VariantShown {
+    /// Position of its side.
+    pub side: usize,
+    /// Factor and level. Untrusted.
+    pub levels: Vec<[String; 2]>,
+    /// What was changed for its trials, as `KEY=VALUE`. Untrusted.
+    pub settings: Vec<String>,
+    /// Commands that were run before its trials. Untrusted.
+    pub prepare: Vec<String>,
+    /// What was found to limit the server, most often first.
+    pub found: Vec<FoundShown>,
+    /// All sound trials of its runs, by their place on the axis.
+    pub curve: Vec<VariantPoint>,
+}
+
+/// A limit that was found in the runs of a variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FoundShown {
+    /// The conclusion of the first run that has it, in a sentence.
+    pub title: String,
+    /// Its rule; `None`: nothing was found.
+    pub id: Option<String>,
+    /// Runs in which it comes first.
+    pub runs_count: u64,
+}
+
+/// A trial on the curve of a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct VariantPoint {
+    /// Connections.
+    pub connections: u32,
+    /// Offered rate; `None` if closed.
+    pub offered_hz: Option<f64>,
+    /// Completed and valid requests per second.
+    pub goodput_hz: f64,
+    /// 99th percentile of response time (open) or service time (closed); `None`: too few samples.
+    pub p99_ns: Option<u64>,
+    /// Whether it met the objective; `None` where there is none.
+    pub met: Option<bool>,
 }
 
 /// One run, or several repetitions.

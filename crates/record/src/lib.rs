@@ -20,6 +20,7 @@ pub mod facts;
 pub mod hlog;
 pub mod load;
 pub mod manifest;
+pub mod matrix;
 pub mod origin;
 pub mod plan;
 pub mod probe;

@@ -84,6 +84,28 @@ export interface FactDifference {
   known: { rule: string; what: string; why: string } | null;
 }
 
+export interface VariantPoint {
+  connections: number;
+  offered_hz: number | null;
+  goodput_hz: number;
+  p99_ns: number | null;
+  met: boolean | null;
+}
+
+export interface MatrixShown {
+  name: string;
+  planned_count: number;
+  measured_count: number;
+  variants: {
+    side: number;
+    levels: [string, string][];
+    settings: string[];
+    prepare: string[];
+    found: { title: string; id: string | null; runs_count: number }[];
+    curve: VariantPoint[];
+  }[];
+}
+
 export interface Comparison {
   schema: "sysdyno.comparison/1";
   headline: string;
@@ -93,6 +115,8 @@ export interface Comparison {
   verdicts: SideVerdict[];
   operations: { operation: string; metrics: MetricComparison[] }[];
   machines: { side: number; differences: FactDifference[]; count: number }[];
+  /** The matrix whose variants the sides are. */
+  matrix?: MatrixShown;
   trend?: { runs: ComparedRun[]; metrics: MetricTrend[] };
   limits: string[];
 }

@@ -14,7 +14,7 @@ import { CHROMIUM, hasChromium, launch } from "../chromium.mjs";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const VARIANTS = ["two", "refused", "many", "trend", "hostile"] as const;
+const VARIANTS = ["two", "refused", "many", "matrix", "trend", "hostile"] as const;
 type Variant = (typeof VARIANTS)[number];
 
 let browser: Browser;
@@ -111,6 +111,16 @@ describe("comparison", { skip: hasChromium ? false : `no browser at ${CHROMIUM}:
     assert.equal(await trend.page.locator(".trend .mark").count(), 15);
     assert.match(await trend.page.locator(".changes").innerText(), /worse −10\.0 % \[−12\.0, −8\.0\] with run 10, run-9/);
     await trend.page.context().close();
+  });
+
+  test("says of each variant what limits it and marks every trial with its letter", async () => {
+    const { page } = await open("matrix");
+    const rows = await page.locator("#variants tbody tr").allInnerTexts();
+    assert.equal(rows.length, 5);
+    assert.match(rows[1] ?? "", /1024[\s\S]*listener\.80\.backlog=1024[\s\S]*accept queue/);
+    assert.equal(await page.locator("#curves .letter").count(), 25);
+    assert.match((await page.locator("#variants a").first().getAttribute("href")) ?? "", /^runs\/[A-Za-z0-9-]+\/report\.html$/);
+    await page.context().close();
   });
 
   test("stays inert whatever the runs say", async () => {

@@ -28,7 +28,7 @@ const NARROW: f64 = 0.90;
 pub(super) const ALPHA: f64 = 0.05;
 
 /// Why a difference between runs that were not interleaved proves no cause.
-const NOT_INTERLEAVED: &str =
+pub(super) const NOT_INTERLEAVED: &str =
     "the runs were not interleaved: they differ, and what else changed between them is in it";
 /// Why a comparison of single runs says little.
 pub const SINGLE_RUNS: &str = "one side has a single run: how much its runs differ by themselves is assumed";

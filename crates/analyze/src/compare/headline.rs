@@ -7,6 +7,9 @@ use sysdyno_record::comparison::{
 };
 use sysdyno_record::effect::{Better, Comparison, ComparisonVerdict, Effect};
 
+/// What is true of runs that were made one after the other.
+pub(super) const NOT_INTERLEAVED_LIMIT: &str = "The runs were not interleaved: whatever else changed between them is in the difference; `sysdyno try` proves a cause";
+
 /// Other metrics that a sentence names.
 const OTHERS_TOLD: usize = 4;
 
@@ -170,10 +173,7 @@ pub(super) fn limits(sides: &[Side], refused: &[bool]) -> Vec<String> {
                 .to_owned(),
         ];
     }
-    let mut limits = vec![
-        "The runs were not interleaved: whatever else changed between them is in the difference; `sysdyno try` proves a cause"
-            .to_owned(),
-    ];
+    let mut limits = vec![NOT_INTERLEAVED_LIMIT.to_owned()];
     let has_search = sides.iter().any(|side| side.runs.iter().any(super::RunProfile::is_search));
     if has_search {
         limits.push(

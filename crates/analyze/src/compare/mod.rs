@@ -20,6 +20,7 @@ mod trend;
 #[cfg(test)]
 mod tests;
 
+use effect::NOT_INTERLEAVED;
 pub use effect::SINGLE_RUNS;
 pub use gate::{COMPARABILITY, Gate};
 pub use metric::{COMPARED_METRICS, ComparedMetric};
@@ -97,7 +98,17 @@ pub fn compare(mut sides: Vec<Side>, options: &CompareOptions) -> RunsComparison
         verdicts,
         operations,
         trend: None,
+        matrix: None,
     }
+}
+
+/// Takes back that the runs were not interleaved, of runs that were measured in balanced order.
+pub(crate) fn interleave(comparison: &mut RunsComparison) {
+    let metrics = comparison.operations.iter_mut().flat_map(|operation| &mut operation.metrics);
+    let effects = metrics.flat_map(|metric| &mut metric.effects).map(|effect| &mut effect.verdict);
+    let verdicts = comparison.verdicts.iter_mut().map(|side| &mut side.verdict);
+    effects.chain(verdicts).for_each(|verdict| verdict.capped_by.retain(|cause| cause != NOT_INTERLEAVED));
+    comparison.limits.retain(|limit| limit != headline::NOT_INTERLEAVED_LIMIT);
 }
 
 /// Sentences call a run by the letter of its side, and by its number where there are several.

@@ -61,6 +61,7 @@ pub fn over_time(mut runs: Vec<RunProfile>, options: &CompareOptions) -> RunsCom
         operations: Vec::new(),
         machines: Vec::new(),
         trend: Some(trend),
+        matrix: None,
         limits: vec![
             "Each run is compared with the newest, which the reasons call A".to_owned(),
             "A change point says when the level changed, not why: `sysdyno try` with both versions proves a cause".to_owned(),

@@ -4,6 +4,7 @@ mod compare;
 mod experiment;
 mod facts;
 mod habits;
+mod matrix;
 mod options;
 mod origin;
 mod probe;
@@ -16,6 +17,9 @@ pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{ExperimentFile, MetricOption, SideTable, TryArgs, TryOptions, WordOption};
 pub use facts::FactsArgs;
 pub use habits::TimeoutOrType;
+pub use matrix::{
+    LevelTable, MatrixArgs, MatrixCommand, MatrixCommonArgs, MatrixFile, MatrixFolderArgs, MatrixRunArgs,
+};
 pub use options::{
     CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ObjectiveOption,
     RecordOptions, TargetOptions, Typed,
@@ -81,6 +85,8 @@ pub enum Command {
     Load(Box<LoadArgs>),
     /// Try one reversible change on a live server, and say whether it helped
     Try(Box<TryArgs>),
+    /// Measure every combination of some factors, in blocks, and say which differ
+    Experiment(MatrixArgs),
     /// Change settings of this host so that they can always be put back
     Tune(TuneArgs),
     /// Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP

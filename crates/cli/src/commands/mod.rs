@@ -7,6 +7,7 @@ mod docs;
 mod experiment;
 mod facts;
 mod load;
+mod matrix;
 mod probe;
 mod record;
 mod run;
@@ -32,6 +33,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Run(args) => run::run(*args, ui),
         Command::Load(args) => load::load(*args, ui),
         Command::Try(args) => experiment::try_changes(*args, ui),
+        Command::Experiment(args) => matrix::experiment(args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Probe(args) => probe::probe(&args, ui),
         Command::Compare(args) => compare::compare_runs(*args, ui),

@@ -16,13 +16,13 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// A server, a tree with a setting, and a program that tries on both.
-struct Bench {
-    program: Program,
-    target: Target,
+pub(crate) struct Bench {
+    pub(crate) program: Program,
+    pub(crate) target: Target,
 }
 
 impl Bench {
-    fn new(target: &[&str]) -> Bench {
+    pub(crate) fn new(target: &[&str]) -> Bench {
         let bench = Bench { program: Program::new(), target: Target::start(target) };
         for (path, text) in
             [("proc/sys/kernel/random/boot_id", "first\n"), ("proc/sys/vm/swappiness", "60\n")]
@@ -34,7 +34,7 @@ impl Bench {
         bench
     }
 
-    fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.program.runs().join("root")
     }
 
@@ -49,7 +49,7 @@ impl Bench {
         names.filter(|path| path.extension().is_some_and(|ending| ending == "wal")).count()
     }
 
-    fn is_as_before(&self) -> bool {
+    pub(crate) fn is_as_before(&self) -> bool {
         self.swappiness() == "60" && self.open_journals() == 0
     }
 

@@ -11,6 +11,7 @@ mod habits;
 mod hostile;
 mod http2;
 mod latency;
+mod matrix;
 mod memcached;
 mod origin;
 mod probe;

@@ -56,6 +56,11 @@ pub struct Journal<'a> {
 }
 
 impl<'a> Journal<'a> {
+    /// Name of the run folder.
+    pub fn run_id(&self) -> &str {
+        self.writer.id()
+    }
+
     /// A journal that writes to `writer`.
     pub fn new(writer: &'a mut RunWriter, watcher: &'a mut dyn Watcher) -> Journal<'a> {
         let begin = clock::monotonic();

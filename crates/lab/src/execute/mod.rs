@@ -5,12 +5,16 @@
 //! ```
 //! What comes next is `analyze`'s decision; that it is carried out and recorded is this module's.
 
+mod change;
 pub mod clock;
+mod conditions;
 mod experiment;
 mod journal;
 mod steps;
 
-pub use experiment::{ExperimentEnd, ExperimentOrder, Tuning, experiment, planned_changes};
+pub use change::Tuning;
+pub use conditions::Conditions;
+pub use experiment::{ExperimentEnd, ExperimentOrder, experiment, planned_changes};
 pub use journal::{Journal, Watcher};
 pub use steps::{Sampling, load, run};
 

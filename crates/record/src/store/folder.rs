@@ -107,6 +107,25 @@ impl Folder {
         Ok(File::from(fd))
     }
 
+    /// Opens a file of lines to append to it; what stands behind its last whole line is cut off.
+    pub(super) fn append_file(&self, name: &str) -> Result<File, RecordError> {
+        let cut = |error| RecordError::io("cut", self.path_of(name))(error);
+        let mut whole = 0;
+        if let Some(file) = self.open_file(name)? {
+            for (position, byte) in io::BufReader::new(file).bytes().enumerate() {
+                if byte.map_err(cut)? == b'\n' {
+                    whole = position as u64 + 1;
+                }
+            }
+        }
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = fs::openat(&self.fd, name, flags, Mode::empty())
+            .map_err(|errno| io_error("open", &self.path_of(name), errno))?;
+        let file = File::from(fd);
+        file.set_len(whole).map_err(cut)?;
+        Ok(file)
+    }
+
     /// Puts `bytes` in the place of the file `name`: after a crash at any instant the old or the new content is there.
     pub(super) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
         let temporary = format!("{name}.new");

@@ -15,6 +15,7 @@ mod folder;
 mod latency;
 mod lines;
 mod listing;
+mod matrix;
 mod plausible;
 mod redact;
 mod run;
@@ -25,6 +26,7 @@ mod writer;
 pub use experiment::read_experiment;
 pub use facts::{read_facts, read_run_facts};
 pub use listing::{RunListing, list};
+pub use matrix::MatrixFolder;
 pub use redact::redacted_command;
 pub use run::{Run, Trial};
 pub use writer::{NewRun, RunWriter};
@@ -53,6 +55,9 @@ pub const MAX_SERIES_VALUES: usize = 128 << 20;
 /// Most lines that are read of an experiment.
 pub const MAX_EXPERIMENT_LINES: usize = 100_000;
 
+/// Most lines that are read of a matrix, two for each trial.
+pub const MAX_MATRIX_LINES: usize = 20_000;
+
 /// Most lines of work that are kept in memory.
 pub const MAX_WORK_LINES: usize = 1 << 20;
 
@@ -74,6 +79,8 @@ const CONCLUSION: &str = "experiment.json";
 const OPERATIONS: &str = "operations.jsonl";
 const WORK: &str = "work.json";
 const REPORT: &str = "report.html";
+const MATRIX: &str = "matrix.json";
+const MATRIX_RUNS: &str = "runs";
 
 #[cfg(test)]
 mod sample;

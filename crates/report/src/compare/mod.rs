@@ -25,6 +25,7 @@ pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -
         draw_sides(comparison, &mut screen);
         draw_gates(&comparison.gates, &mut screen);
         table::draw(comparison, &mut screen);
+        draw_found(comparison, &mut screen);
         draw_machines(comparison, &mut screen);
         for limit in comparison.limits.iter().take(2) {
             screen.sentence(Rank::Extra, (Tone::Quiet, "Note"), (Tone::Quiet, limit));
@@ -80,8 +81,10 @@ fn draw_sides(comparison: &RunsComparison, screen: &mut Screen) {
         let count = side.runs.len();
         let runs =
             if count == 1 { String::new() } else { format!(" and {} more", number::count(count as u64 - 1)) };
-        let name = first.map_or_else(|| side.name.clone(), |run| format!("{}{runs}", run.id));
+        let id = first.map_or_else(|| side.name.clone(), |run| format!("{}{runs}", run.id));
         let url = first.map_or("", |run| run.url.as_str());
+        // What a variant is called says more than its runs, of which there are many.
+        let name = if comparison.matrix.is_some() { side.name.clone() } else { id };
         let (tone, status) = shape(worst(side));
         screen.row(
             Rank::Useful,
@@ -99,6 +102,22 @@ fn draw_sides(comparison: &RunsComparison, screen: &mut Screen) {
     if hidden > 0 {
         let text = format!("and {} more sides", number::count(hidden as u64));
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+    }
+}
+
+/// What limits each variant of a matrix, as most of its runs say.
+fn draw_found(comparison: &RunsComparison, screen: &mut Screen) {
+    let Some(matrix) = &comparison.matrix else { return };
+    for variant in &matrix.variants {
+        let Some(found) = variant.found.first() else { continue };
+        let count: u64 = variant.found.iter().map(|found| found.runs_count).sum();
+        let text = format!("{} ({} of {} runs)", found.title, found.runs_count, count);
+        let label = format!("limit {}", comparison.sides[variant.side].letter);
+        screen.sentence(Rank::Useful, (Tone::Quiet, &label), (Tone::Plain, &text));
+    }
+    if matrix.measured_count < matrix.planned_count {
+        let text = format!("{} of {} trials were measured", matrix.measured_count, matrix.planned_count);
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "Missing"), (Tone::Plain, &text));
     }
 }
 

@@ -6,6 +6,7 @@ import { WordBadge } from "../Forest.tsx";
 import { Frame, type Part } from "../Frame.tsx";
 import { Forests } from "./Forests.tsx";
 import { Machines } from "./Machines.tsx";
+import { Curves, hasCurve, Variants } from "./Matrix.tsx";
 import { Numbers } from "./Numbers.tsx";
 import { Sides } from "./Sides.tsx";
 import { TrendChart } from "./Trend.tsx";
@@ -16,6 +17,9 @@ const GATES_MAX = 3;
 function partsOf(compared: Compared): Part[] {
   const parts: (Part | false)[] = [
     compared.trend !== undefined && { id: "trend", title: "The runs in the order of time", short: "Trend", body: <TrendChart trend={compared.trend} /> },
+    compared.matrix !== undefined && { id: "variants", title: "What limits each variant", short: "Variants", body: <Variants compared={compared} matrix={compared.matrix} /> },
+    compared.matrix !== undefined &&
+      hasCurve(compared.matrix) && { id: "curves", title: "Every trial of every variant", short: "Curves", body: <Curves compared={compared} matrix={compared.matrix} /> },
     compared.operations.length > 0 && { id: "numbers", title: "All numbers", short: "Numbers", body: <Numbers compared={compared} /> },
     compared.gates.length > 0 && { id: "gates", title: "What speaks against comparing", short: "Gates", body: <Gates compared={compared} /> },
     compared.machines.length > 0 && { id: "machines", title: "What differs between the machines", short: "Machines", body: <Machines compared={compared} /> },
@@ -28,11 +32,12 @@ export function Comparison({ compared }: { compared: Compared }) {
   const masthead = (
     <header class="masthead">
       <p class="wordmark">sysdyno</p>
-      <p class="subject">{compared.sides.map((side) => side.runs[0]?.id ?? side.name).join(" · ")}</p>
-      <p class="when">comparison of runs</p>
+      <p class="subject">{compared.matrix?.name ?? compared.sides.map((side) => side.runs[0]?.id ?? side.name).join(" · ")}</p>
+      <p class="when">{compared.matrix ? `${compared.matrix.measured_count} of ${compared.matrix.planned_count} trials` : "comparison of runs"}</p>
     </header>
   );
-  const colophon = "Made by sysdyno compare. The page holds all that it shows, needs no network and sends nothing.";
+  const command = compared.matrix ? "experiment" : "compare";
+  const colophon = `Made by sysdyno ${command}. The page holds all that it shows, needs no network and sends nothing.`;
   return <Frame masthead={masthead} answer={<Result compared={compared} />} parts={partsOf(compared)} colophon={colophon} />;
 }
 

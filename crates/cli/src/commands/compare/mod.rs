@@ -143,7 +143,7 @@ fn meant(word: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// What a comparison needs of a run; the rest of it is forgotten.
-fn read(path: &Path, ui: &Ui) -> anyhow::Result<RunProfile> {
+pub fn read(path: &Path, ui: &Ui) -> anyhow::Result<RunProfile> {
     let run = Run::open(path, &is_living)?;
     run.damage.iter().for_each(|damage| ui.note(&format!("warning: {}: {damage}", path.display())));
     let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));

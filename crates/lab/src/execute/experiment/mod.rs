@@ -11,8 +11,9 @@ mod arms;
 mod pilot;
 mod trials;
 
-pub use arms::{Tuning, planned_changes};
+pub use arms::planned_changes;
 
+use super::change::Tuning;
 use super::steps::Bench;
 use super::{Journal, clock};
 use crate::agent::Agent;

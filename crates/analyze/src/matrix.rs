@@ -1,0 +1,323 @@
+//! A matrix of runs: which trial is next, how long the rest takes, and what came of it.
+//!
+//! Two blocks belong together: the second has the order of the first from behind, so that every variant stands as early as
+//! late and a linear drift of the host cancels. Which order that is, is drawn for every two blocks; the comparison is that
+//! of `compare` with its variants as sides, and without the remark that the runs were not interleaved.
+
+use crate::compare::{CompareOptions, RunProfile, Side, compare, interleave};
+use crate::format;
+use crate::search::Search;
+use std::collections::BTreeMap;
+use sysdyno_record::analysis::{Analysis, Confidence, CurvePoint, VerdictStatus};
+use sysdyno_record::comparison::{FoundShown, MatrixShown, RunsComparison, VariantPoint, VariantShown};
+use sysdyno_record::effect::Better;
+use sysdyno_record::matrix::{MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
+use sysdyno_record::plan::{PhaseEnd, Plan};
+use sysdyno_record::units::SpanNs;
+use sysdyno_stats::schedule::SplitMix64;
+
+/// Most variants of a matrix: each is a side of a comparison.
+pub use crate::compare::SIDES_MAX as VARIANTS_MAX;
+
+/// Gates that see what the factors are: plans and options differ because they are compared.
+const OF_FACTORS: &[&str] = &["C08", "C09"];
+
+/// Gates that see what others did on the host.
+const OF_NOISE: &[&str] = &["C12", "C13"];
+
+/// What a trial takes besides its load: facts, readings around it, its report. Unit: seconds.
+const OVERHEAD_SECONDS: f64 = 2.0;
+
+/// A trial that is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Its block, from 0.
+    pub block: u32,
+    /// Position of its variant.
+    pub variant: u32,
+}
+
+/// All trials, in order.
+pub fn order(plan: &MatrixPlan) -> Vec<Cell> {
+    let mut random = SplitMix64::from_seed(plan.seed);
+    let mut variants: Vec<u32> = (0..plan.variants.len() as u32).collect();
+    let mut cells = Vec::new();
+    for block in 0..plan.blocks {
+        if block % 2 == 0 {
+            shuffle(&mut variants, &mut random);
+        } else {
+            variants.reverse();
+        }
+        cells.extend(variants.iter().map(|variant| Cell { block, variant: *variant }));
+    }
+    cells
+}
+
+/// R. Fisher and F. Yates's shuffle.
+fn shuffle(variants: &mut [u32], random: &mut SplitMix64) {
+    for last in (1..variants.len()).rev() {
+        let other = (u128::from(random.next_bits()) * (last as u128 + 1)) >> 64;
+        variants.swap(last, other as usize);
+    }
+}
+
+/// The trials that are missing, in order.
+pub fn missing(plan: &MatrixPlan, lines: &[MatrixLine]) -> Vec<Cell> {
+    let measured = measured_cells(lines);
+    let is_measured =
+        |cell: &Cell| measured.iter().any(|one| (one.block, one.variant) == (cell.block, cell.variant));
+    order(plan).into_iter().filter(|cell| !is_measured(cell)).collect()
+}
+
+/// The plan of a trial: that of its variant, with the seed of its block.
+pub fn trial_plan(variant: &MatrixVariant, block: u32) -> Plan {
+    let mut plan = variant.plan.clone();
+    let add = |seed: &mut u64| *seed = seed.wrapping_add(u64::from(block));
+    match &mut plan {
+        Plan::Run(run) => {
+            add(&mut run.seed);
+            add(&mut run.load.seed);
+        }
+        Plan::Load(load) => add(&mut load.seed),
+        Plan::Experiment(_) | Plan::Work(_) => {}
+    }
+    plan
+}
+
+/// How long these trials will take if nothing surprising happens.
+pub fn forecast(plan: &MatrixPlan, cells: &[Cell]) -> SpanNs {
+    let seconds =
+        |cell: &Cell| plan.variants.get(cell.variant as usize).map_or(0.0, |variant| span(&variant.plan));
+    SpanNs((cells.iter().map(seconds).sum::<f64>().clamp(0.0, 1e9) * 1e9) as u64)
+}
+
+/// How long a trial takes. Unit: seconds.
+fn span(plan: &Plan) -> f64 {
+    let lasts = |end: &PhaseEnd| if let PhaseEnd::After(span) = end { span.seconds() } else { 0.0 };
+    let load = match plan {
+        Plan::Run(run) => Search::new(run).remaining().seconds(),
+        Plan::Load(load) => load.phases.iter().map(|phase| lasts(&phase.end)).sum(),
+        Plan::Experiment(_) | Plan::Work(_) => 0.0,
+    };
+    OVERHEAD_SECONDS + load
+}
+
+/// The runs of a variant.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Position of the variant in the plan.
+    pub variant: usize,
+    /// Its runs, at least one.
+    pub runs: Vec<RunProfile>,
+}
+
+/// What came of a matrix; `None`: fewer than two of its variants were measured.
+pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured>) -> Option<RunsComparison> {
+    if measured.len() < 2 {
+        return None;
+    }
+    let known: Vec<&Measured> =
+        measured.iter().filter(|measured| measured.variant < plan.variants.len()).collect();
+    let variants: Vec<VariantShown> = known
+        .iter()
+        .enumerate()
+        .map(|(side, measured)| shown(side, &plan.variants[measured.variant], &measured.runs))
+        .collect();
+    let measured_count = known.iter().map(|measured| measured.runs.len() as u64).sum();
+    let sides = known
+        .iter()
+        .map(|one| Side { name: plan.variants[one.variant].name.clone(), runs: one.runs.clone() })
+        .collect();
+    let noise = if plan.is_noisy { OF_NOISE } else { &[] };
+    let allowed = OF_FACTORS.iter().chain(noise).copied();
+    let options = CompareOptions {
+        margin_ratio: plan.effect_ratio,
+        metrics: plan.metric.iter().cloned().collect(),
+        allowed: allowed.map(str::to_owned).collect(),
+        workload: sysdyno_record::facts::Workload::Web,
+    };
+    let mut comparison = compare(sides, &options);
+    interleave(&mut comparison);
+    comparison.gates.retain(|gate| !OF_FACTORS.contains(&gate.id));
+    if let Some(best) = best(&comparison) {
+        comparison.headline = best;
+    }
+    comparison.matrix = Some(MatrixShown {
+        name: plan.name.clone(),
+        planned_count: u64::from(plan.blocks) * plan.variants.len() as u64,
+        measured_count,
+        variants,
+    });
+    Some(comparison)
+}
+
+/// Which variant is best by the metric that decides; `None`: two that are compared say it themselves, or none can be.
+fn best(comparison: &RunsComparison) -> Option<String> {
+    let metric = comparison.operations.first()?.metrics.first()?;
+    if comparison.sides.len() < 3 || comparison.is_refused {
+        return None;
+    }
+    let sides = metric.sides.iter().enumerate();
+    let medians = sides.filter_map(|(side, values)| Some((side, values.median?)));
+    let sign = if metric.better == Better::Higher { 1.0 } else { -1.0 };
+    let (side, median) = medians.max_by(|one, other| (sign * one.1).total_cmp(&(sign * other.1)))?;
+    let letters = metric.letters.get(side)?;
+    let is_alike = |other: &usize| {
+        *other != side && metric.letters[*other].chars().any(|letter| letters.contains(letter))
+    };
+    let alike: Vec<String> = (0..metric.letters.len())
+        .filter(is_alike)
+        .map(|side| comparison.sides[side].letter.clone())
+        .collect();
+    let direction = if metric.better == Better::Higher { "highest" } else { "lowest" };
+    let value = if metric.unit == "hz" {
+        format!("{} req/s", format::rate(median))
+    } else {
+        format::duration(median)
+    };
+    let title = metric.title;
+    let rest = match alike.as_slice() {
+        [] => "every other differs from it".to_owned(),
+        alike if alike.len() + 1 == comparison.sides.len() => {
+            return Some(format!("No variant can be told apart from the best by {title}"));
+        }
+        alike => format!("{} cannot be told apart from it", format::list(alike)),
+    };
+    let one = &comparison.sides[side];
+    Some(format!(
+        "The {title} is {direction} in {}, {}: {value}; {rest}",
+        one.letter,
+        format::name(&one.name)
+    ))
+}
+
+fn shown(side: usize, variant: &MatrixVariant, runs: &[RunProfile]) -> VariantShown {
+    let settings = variant.settings.iter().map(|setting| format!("{}={}", setting.key, setting.value));
+    VariantShown {
+        side,
+        levels: variant.levels.clone(),
+        settings: settings.collect(),
+        prepare: variant.prepare.iter().map(|command| command.text.clone()).collect(),
+        found: found(runs.iter().map(|run| &run.analysis)),
+        curve: curve(runs.iter().flat_map(|run| &run.analysis.curve)),
+    }
+}
+
+/// What each run says first of its limit, counted.
+fn found<'a>(analyses: impl Iterator<Item = &'a Analysis>) -> Vec<FoundShown> {
+    let mut found: BTreeMap<Option<String>, FoundShown> = BTreeMap::new();
+    for analysis in analyses {
+        let first = analysis.findings.first().filter(|finding| finding.confidence >= Confidence::Likely);
+        let id = first.map(|finding| finding.id.clone());
+        let entry = found.entry(id.clone()).or_insert(FoundShown {
+            title: analysis.limit.clone(),
+            id,
+            runs_count: 0,
+        });
+        entry.runs_count += 1;
+    }
+    let mut found: Vec<FoundShown> = found.into_values().collect();
+    found.sort_by_key(|found| std::cmp::Reverse(found.runs_count));
+    found
+}
+
+fn curve<'a>(points: impl Iterator<Item = &'a CurvePoint>) -> Vec<VariantPoint> {
+    let sound = points.filter(|point| point.status != VerdictStatus::Invalid);
+    let mut curve: Vec<VariantPoint> = sound
+        .map(|point| VariantPoint {
+            connections: point.connections,
+            offered_hz: point.offered_hz,
+            goodput_hz: point.goodput_hz,
+            p99_ns: point.p99_ns,
+            met: point.met,
+        })
+        .collect();
+    let place = |point: &VariantPoint| point.offered_hz.unwrap_or(f64::from(point.connections));
+    curve.sort_by(|one, other| place(one).total_cmp(&place(other)));
+    curve
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sysdyno_record::manifest::RunStatus;
+    use sysdyno_record::matrix::{MATRIX_SCHEMA, MatrixBegan, MatrixEnded};
+    use sysdyno_record::plan::Arrival;
+
+    fn plan(variants: usize, blocks: u32, seed: u64) -> MatrixPlan {
+        let variant = |number: usize| MatrixVariant {
+            name: format!("v{number}"),
+            levels: Vec::new(),
+            settings: Vec::new(),
+            prepare: Vec::new(),
+            plan: Plan::Load(crate::corpus::load_plan(Arrival::Poisson, 4, Some(100.0), 5.0)),
+        };
+        MatrixPlan {
+            schema: MATRIX_SCHEMA.into(),
+            name: "m".into(),
+            variants: (0..variants).map(variant).collect(),
+            blocks,
+            seed,
+            budget: None,
+            metric: None,
+            effect_ratio: None,
+            is_noisy: false,
+            source: "m.toml".into(),
+        }
+    }
+
+    #[test]
+    fn every_variant_is_in_every_block_once_and_two_blocks_cancel_a_drift() {
+        for seed in 0..50 {
+            let cells = order(&plan(5, 4, seed));
+            for block in cells.chunks(5) {
+                let mut variants: Vec<u32> = block.iter().map(|cell| cell.variant).collect();
+                variants.sort_unstable();
+                assert_eq!(variants, [0, 1, 2, 3, 4]);
+            }
+            for two in cells.chunks(10) {
+                let places = |variant: u32| -> usize {
+                    two.iter()
+                        .enumerate()
+                        .filter(|(_, cell)| cell.variant == variant)
+                        .map(|(place, _)| place)
+                        .sum()
+                };
+                assert!((0..5).all(|variant| places(variant) == 9), "{two:?}");
+            }
+        }
+        let first = |seed| order(&plan(5, 1, seed)).first().map(|cell| cell.variant);
+        let firsts: std::collections::BTreeSet<_> = (0..50).map(first).collect();
+        assert_eq!(firsts.len(), 5, "the seed draws the order");
+    }
+
+    #[test]
+    fn what_is_missing_is_what_was_not_measured_to_its_end_in_the_same_order() {
+        let plan = plan(3, 2, 7);
+        let all = order(&plan);
+        let mut lines = Vec::new();
+        for (number, cell) in all.iter().enumerate().take(3) {
+            let trial = number as u32 + 1;
+            let status = if number == 1 { RunStatus::Failed } else { RunStatus::Complete };
+            lines.push(MatrixLine::Began(MatrixBegan {
+                trial,
+                block: cell.block,
+                variant: cell.variant,
+                run: format!("run-{trial}"),
+            }));
+            lines.push(MatrixLine::Ended(MatrixEnded { trial, status, not_restored: Vec::new() }));
+        }
+        let left = missing(&plan, &lines);
+        assert_eq!(left, [&all[1..2], &all[3..]].concat());
+        assert!(forecast(&plan, &left) < forecast(&plan, &all));
+    }
+
+    #[test]
+    fn all_variants_of_a_block_get_the_same_arrivals_and_blocks_different_ones() {
+        let plan = plan(2, 2, 7);
+        let seed =
+            |variant: usize, block| trial_plan(&plan.variants[variant], block).load().map(|load| load.seed);
+        assert_eq!(seed(0, 1), seed(1, 1));
+        assert_ne!(seed(0, 0), seed(0, 1));
+    }
+}

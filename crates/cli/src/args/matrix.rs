@@ -1,0 +1,134 @@
+//! What can be typed behind `experiment`, and the file that it reads.
+
+use super::experiment::PercentOption;
+use super::options::Typed;
+use super::{CapacityOptions, LoadOptions, RecordOptions, TargetOptions};
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+use std::path::PathBuf;
+use sysdyno_record::units::SpanNs;
+
+/// Arguments of `experiment`.
+#[derive(Debug, Args)]
+pub struct MatrixArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: MatrixCommand,
+}
+
+/// What can be done with a matrix of runs.
+#[derive(Debug, Subcommand)]
+pub enum MatrixCommand {
+    /// Say what would be measured, in which order and how long it takes, and do nothing
+    Plan(MatrixRunArgs),
+    /// Measure every combination, block by block
+    Run(MatrixRunArgs),
+    /// Measure what is missing in a folder
+    Resume(MatrixFolderArgs),
+    /// Compare what a folder holds, and make its report again
+    Report(MatrixFolderArgs),
+}
+
+/// A matrix that begins.
+#[derive(Debug, Args)]
+pub struct MatrixRunArgs {
+    /// File that says what is compared: docs/formats/matrix.md
+    pub file: PathBuf,
+    /// Folder in which the folder of this experiment is made [default: experiments, beside the runs]
+    #[arg(long, value_name = "FOLDER", env = "SYSDYNO_EXPERIMENTS_DIR")]
+    pub folder: Option<PathBuf>,
+    #[command(flatten)]
+    pub record: RecordOptions,
+    #[command(flatten)]
+    pub common: MatrixCommonArgs,
+}
+
+/// A matrix that was begun.
+#[derive(Debug, Args)]
+pub struct MatrixFolderArgs {
+    /// Its folder
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub common: MatrixCommonArgs,
+}
+
+/// What all of them take.
+#[derive(Debug, Args)]
+pub struct MatrixCommonArgs {
+    /// State folder of settings; journals lie in 'tune' below it [default: /var/lib/sysdyno]
+    #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
+    /// Tree whose /proc, /sys and /etc are meant
+    #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
+    pub root: PathBuf,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A file that says what is compared.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MatrixFile {
+    /// Its name.
+    pub name: String,
+    /// The server, where a level has none of its own.
+    pub url: Option<String>,
+    /// How often every variant is measured.
+    pub blocks: Option<u32>,
+    /// No trial is begun that would end later.
+    pub budget: Option<Typed<SpanNs>>,
+    /// The metric that decides.
+    pub metric: Option<String>,
+    /// The smallest effect that matters.
+    pub effect: Option<PercentOption>,
+    /// Whether runs count whatever others do on the host.
+    #[serde(default)]
+    pub noisy: bool,
+    /// Of the order and of the loads.
+    pub seed: Option<u64>,
+    /// Options of `run`: a trial is a search for the capacity.
+    pub run: Option<CapacityOptions>,
+    /// Options of `load`: a trial is a load.
+    pub load: Option<LoadOptions>,
+    /// The request and its response.
+    #[serde(default)]
+    pub target: TargetOptions,
+    /// Factors, all combinations of whose levels are measured.
+    #[serde(default, rename = "factor")]
+    pub factors: Vec<FactorTable>,
+    /// Variants that stand for themselves.
+    #[serde(default, rename = "variant")]
+    pub variants: Vec<LevelTable>,
+}
+
+/// A factor.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FactorTable {
+    /// Its name.
+    pub name: String,
+    /// Its levels; the first belongs to A.
+    #[serde(rename = "level")]
+    pub levels: Vec<LevelTable>,
+}
+
+/// A level of a factor, or a variant that stands for itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LevelTable {
+    /// Its name.
+    pub name: String,
+    /// Settings, as `KEY=VALUE`.
+    pub settings: Vec<String>,
+    /// Commands before each trial.
+    pub prepare: Vec<String>,
+    /// The server.
+    pub url: Option<String>,
+    /// Options that replace those of the whole file.
+    pub run: CapacityOptions,
+    /// Options that replace those of the whole file.
+    pub load: LoadOptions,
+    /// Options that replace those of the whole file.
+    pub target: TargetOptions,
+}

@@ -1,0 +1,221 @@
+//! `sysdyno experiment`: every combination of some factors, measured in blocks; can be gone on with after any end.
+
+use super::compare;
+use super::record::{Session, record_quietly};
+use crate::args::{MatrixArgs, MatrixCommand, MatrixCommonArgs, MatrixFolderArgs, MatrixRunArgs, OutputForm};
+use crate::exit::Exit;
+use crate::matrix;
+use crate::plan::{self, SAMPLING_HZ};
+use crate::settings::{Combine, Settings};
+use crate::ui::{Signals, Ui};
+use anyhow::{Context, bail};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use sysdyno_analyze::matrix::{Cell, Measured, conclude, forecast, missing, order, trial_plan};
+use sysdyno_lab::execute::{self, Conditions, Sampling, Tuning};
+use sysdyno_record::manifest::{RunKind, RunStatus};
+use sysdyno_record::matrix::{MatrixBegan, MatrixEnded, MatrixLine, MatrixPlan, measured_cells};
+use sysdyno_record::plan::Plan;
+use sysdyno_record::store::MatrixFolder;
+use sysdyno_record::units::SpanNs;
+use sysdyno_report::{compare as text, escape, html};
+
+pub fn experiment(args: MatrixArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    match args.command {
+        MatrixCommand::Plan(args) => show_plan(&args, ui),
+        MatrixCommand::Run(args) => run(&args, ui),
+        MatrixCommand::Resume(args) => resume(&args, ui),
+        MatrixCommand::Report(args) => report(&MatrixFolder::open(&args.folder)?, &args.common, ui),
+    }
+}
+
+fn show_plan(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let plan = matrix::read(&args.file)?;
+    check(&plan, &tuning(&args.common)?, ui)?;
+    if args.common.json {
+        ui.print(&serde_json::to_string_pretty(&plan)?);
+        return Ok(Exit::Done);
+    }
+    let cells = order(&plan);
+    ui.print(&sentence(&plan, &cells));
+    for (number, cell) in cells.iter().enumerate() {
+        ui.print(&format!("{:4}  block {}  {}", number + 1, cell.block + 1, name(&plan, *cell)));
+    }
+    Ok(Exit::Done)
+}
+
+fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let plan = matrix::read(&args.file)?;
+    let tuning = tuning(&args.common)?;
+    check(&plan, &tuning, ui)?;
+    let parent = match &args.folder {
+        Some(folder) => folder.clone(),
+        None => beside(&args.record.clone().or(Settings::read()?.record).folder()?),
+    };
+    let now = execute::clock::wall().0 / 1_000_000_000;
+    let folder = format!("{}-{now}-{:05x}", plan.name, plan::draw_seed() & 0xf_ffff);
+    ui.note(&sentence(&plan, &order(&plan)));
+    let folder = MatrixFolder::create(&parent, &folder, plan)?;
+    ui.note(&format!("keeps it in {}", folder.path().display()));
+    measure(folder, &tuning, &args.common, ui)
+}
+
+fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let mut folder = MatrixFolder::open(&args.folder)?;
+    matrix::resolve_again(&mut folder.plan)?;
+    folder.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
+    let tuning = tuning(&args.common)?;
+    let cells = missing(&folder.plan, &folder.lines);
+    if !cells.is_empty() {
+        check(&folder.plan, &tuning, ui)?;
+    }
+    ui.note(&sentence(&folder.plan, &cells));
+    measure(folder, &tuning, &args.common, ui)
+}
+
+/// Folder of experiments beside that of runs.
+fn beside(runs: &Path) -> PathBuf {
+    runs.parent().unwrap_or(runs).join("experiments")
+}
+
+fn tuning(args: &MatrixCommonArgs) -> anyhow::Result<Tuning> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Ok(Tuning { root: args.root.clone(), state: args.state_dir.clone(), program, version })
+}
+
+/// Says what each variant changes, before anything is sent.
+fn check(plan: &MatrixPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> {
+    for variant in &plan.variants {
+        for change in tuning.planned(&variant.settings)? {
+            let (before, after) = (&change.before, &change.after);
+            ui.note(&format!("{}: {before} -> {after} in '{}'", change.key, shown(&variant.name)));
+        }
+    }
+    Ok(())
+}
+
+fn sentence(plan: &MatrixPlan, cells: &[Cell]) -> String {
+    format!(
+        "measures {} variants in {} blocks: {} trials, about {}",
+        plan.variants.len(),
+        plan.blocks,
+        cells.len(),
+        forecast(plan, cells)
+    )
+}
+
+fn name(plan: &MatrixPlan, cell: Cell) -> String {
+    plan.variants.get(cell.variant as usize).map_or(String::new(), |variant| shown(&variant.name))
+}
+
+fn shown(text: &str) -> String {
+    escape::terminal(text, 80)
+}
+
+/// Makes the trials that are missing, one after the other, and says what came of all.
+fn measure(
+    mut folder: MatrixFolder,
+    tuning: &Tuning,
+    args: &MatrixCommonArgs,
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
+    let signals = Signals::listen().context("cannot listen to signals")?;
+    let began = Instant::now();
+    let all = order(&folder.plan).len();
+    while let Some(cell) = missing(&folder.plan, &folder.lines).first().copied() {
+        let left = missing(&folder.plan, &folder.lines);
+        let this = forecast(&folder.plan, &[cell]);
+        let is_spent =
+            |budget: SpanNs| began.elapsed().as_nanos() > u128::from(budget.0.saturating_sub(this.0));
+        if signals.is_interrupted() || folder.plan.budget.is_some_and(is_spent) {
+            break;
+        }
+        ui.note(&format!(
+            "trial {} of {all}, block {}: {} ({} left)",
+            all - left.len() + 1,
+            cell.block + 1,
+            name(&folder.plan, cell),
+            forecast(&folder.plan, &left)
+        ));
+        let end = trial(&mut folder, cell, tuning, ui)
+            .with_context(|| format!("cannot go on with experiment '{}'", folder.path().display()));
+        let end = end.inspect_err(|_| hint(&folder, ui))?;
+        if !end.not_restored.is_empty() {
+            ui.note(&format!(
+                "error: not restored, since somebody else has set it: {}",
+                end.not_restored.join(", ")
+            ));
+            return Ok(Exit::NotRestored);
+        }
+        if end.status == RunStatus::Interrupted {
+            break;
+        }
+    }
+    let is_whole = missing(&folder.plan, &folder.lines).is_empty();
+    if !is_whole {
+        hint(&folder, ui);
+    }
+    let exit = report(&folder, args, ui)?;
+    Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit })
+}
+
+fn hint(folder: &MatrixFolder, ui: &Ui) {
+    ui.note(&format!(
+        "hint: sysdyno experiment resume '{}' measures what is missing",
+        folder.path().display()
+    ));
+}
+
+/// Makes a trial in a run folder of its own.
+fn trial(folder: &mut MatrixFolder, cell: Cell, tuning: &Tuning, ui: &Ui) -> anyhow::Result<MatrixEnded> {
+    let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
+    let plan = trial_plan(&variant, cell.block);
+    let kind = if matches!(plan, Plan::Run(_)) { RunKind::Run } else { RunKind::Load };
+    let number = folder.lines.iter().filter(|line| matches!(line, MatrixLine::Began(_))).count() as u32 + 1;
+    let runs = folder.runs();
+    let session = Session { kind, runs_dir: &runs, form: OutputForm::Text, probe_log: None };
+    let conditions = Conditions { prepare: &variant.prepare, settings: &variant.settings, tuning };
+    let mut not_restored = Vec::new();
+    let recorded = record_quietly(&session, &plan, ui, |agent, journal| {
+        let run = journal.run_id().to_owned();
+        let (block, variant) = (cell.block, cell.variant);
+        folder.append(MatrixLine::Began(MatrixBegan { trial: number, block, variant, run }))?;
+        not_restored = conditions.hold(agent, journal, |agent, journal| match &plan {
+            Plan::Run(run) => execute::run(run, agent, journal),
+            Plan::Load(load) => {
+                execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, agent, journal)
+            }
+            Plan::Experiment(_) | Plan::Work(_) => unreachable!("plans of a matrix are runs and loads"),
+        })?;
+        Ok(())
+    })?;
+    let status = recorded.run.manifest.status;
+    let ended = MatrixEnded { trial: number, status, not_restored };
+    folder.append(MatrixLine::Ended(ended.clone()))?;
+    ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
+    Ok(ended)
+}
+
+/// Compares what was measured, prints it and writes the page.
+fn report(folder: &MatrixFolder, args: &MatrixCommonArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let mut runs: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+    for cell in measured_cells(&folder.lines) {
+        let profile = compare::read(&folder.runs().join(&cell.run), ui)?;
+        runs.entry(cell.variant as usize).or_default().push(profile);
+    }
+    let measured = runs.into_iter().map(|(variant, runs)| Measured { variant, runs }).collect();
+    let Some(comparison) = conclude(&folder.plan, measured) else {
+        bail!(
+            "cannot compare anything in '{}': fewer than two variants were measured",
+            folder.path().display()
+        )
+    };
+    let page = folder.write_report(&html::render_comparison(&comparison))?;
+    match args.json {
+        true => ui.print(&serde_json::to_string_pretty(&comparison)?),
+        false => ui.print(&text::render(&comparison, Some(&page), &ui.style())),
+    }
+    Ok(if comparison.is_refused { Exit::Untrusted } else { Exit::Done })
+}

@@ -1,0 +1,199 @@
+//! From a file to the plan of a matrix: every combination of levels becomes a variant with a plan of its own.
+
+use crate::args::{LevelTable, MatrixFile, TargetOptions};
+use crate::experiment::{command, settings};
+use crate::plan;
+use crate::settings::Combine;
+use anyhow::{Context, bail, ensure};
+use std::collections::BTreeSet;
+use std::path::Path;
+use sysdyno_analyze::compare::COMPARED_METRICS;
+use sysdyno_analyze::matrix::VARIANTS_MAX;
+use sysdyno_record::matrix::{MATRIX_SCHEMA, MatrixPlan, MatrixVariant};
+use sysdyno_record::plan::Plan;
+
+const DEFAULT_BLOCKS: u32 = 3;
+const BLOCKS_MAX: u32 = 100;
+
+/// Longest name of a matrix, a factor, a level. Unit: characters.
+const NAME_MAX: usize = 60;
+
+/// Longest file that is read. Unit: bytes.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// The plan that a file says.
+pub fn read(path: &Path) -> anyhow::Result<MatrixPlan> {
+    let cannot = || format!("cannot read experiment '{}'", path.display());
+    let metadata = std::fs::metadata(path).with_context(cannot)?;
+    ensure!(
+        metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
+        "{}: it is no file, or too long",
+        cannot()
+    );
+    let text = std::fs::read_to_string(path).with_context(cannot)?;
+    let file: MatrixFile = toml::from_str(&text).with_context(cannot)?;
+    let source = path.display().to_string();
+    plan_of(file, source).with_context(cannot)
+}
+
+fn plan_of(file: MatrixFile, source: String) -> anyhow::Result<MatrixPlan> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    ensure!(
+        !file.name.is_empty() && file.name.len() <= NAME_MAX && file.name.chars().all(is_plain),
+        "its name '{}' is not of letters, digits, - and _",
+        file.name.escape_debug()
+    );
+    let blocks = file.blocks.unwrap_or(DEFAULT_BLOCKS);
+    ensure!((1..=BLOCKS_MAX).contains(&blocks), "it has {blocks} blocks: give 1 to {BLOCKS_MAX}");
+    if let Some(metric) = &file.metric {
+        let names: Vec<&str> = COMPARED_METRICS.iter().map(|metric| metric.name).collect();
+        ensure!(
+            names.contains(&metric.as_str()),
+            "'{metric}' is no metric\nhint: write one of {}",
+            names.join(", ")
+        );
+    }
+    ensure!(
+        file.run.is_none() || file.load.is_none(),
+        "a trial is a search for the capacity ([run]) or a load ([load]), not both"
+    );
+    let seed = file.seed.unwrap_or_else(plan::draw_seed);
+    let combinations = combinations(&file)?;
+    let variants = combinations
+        .into_iter()
+        .map(|combination| {
+            let name = combination.name.clone();
+            variant(&file, combination, seed).with_context(|| format!("variant '{name}'"))
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(MatrixPlan {
+        schema: MATRIX_SCHEMA.into(),
+        name: file.name,
+        variants,
+        blocks,
+        seed,
+        budget: file.budget.map(|budget| budget.0),
+        metric: file.metric,
+        effect_ratio: file.effect.map(|effect| effect.0),
+        is_noisy: file.noisy,
+        source,
+    })
+}
+
+/// One level of every factor, or a variant that stands for itself.
+struct Combination<'a> {
+    name: String,
+    levels: Vec<[String; 2]>,
+    parts: Vec<&'a LevelTable>,
+}
+
+/// The first combination has the first level of every factor; the last factor changes first.
+fn combinations(file: &MatrixFile) -> anyhow::Result<Vec<Combination<'_>>> {
+    let mut combined = vec![Combination { name: String::new(), levels: Vec::new(), parts: Vec::new() }];
+    for factor in &file.factors {
+        check_names(&factor.name, &factor.levels)?;
+        let with = |before: &Combination<'_>, level: &'_ LevelTable| {
+            [before.name.as_str(), level.name.as_str()]
+                .into_iter()
+                .filter(|name| !name.is_empty())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        combined = combined
+            .iter()
+            .flat_map(|before| factor.levels.iter().map(move |level| (before, level)))
+            .map(|(before, level)| Combination {
+                name: with(before, level),
+                levels: [before.levels.clone(), vec![[factor.name.clone(), level.name.clone()]]].concat(),
+                parts: [before.parts.clone(), vec![level]].concat(),
+            })
+            .collect();
+        ensure!(combined.len() <= VARIANTS_MAX, "it has more than {VARIANTS_MAX} combinations");
+    }
+    if file.factors.is_empty() {
+        combined.clear();
+    }
+    if !file.variants.is_empty() {
+        check_names("variant", &file.variants)?;
+    }
+    let own = file.variants.iter().map(|level| Combination {
+        name: level.name.clone(),
+        levels: Vec::new(),
+        parts: vec![level],
+    });
+    combined.extend(own);
+    ensure!(
+        combined.len() >= 2,
+        "it has nothing to compare\nhint: give a [[factor]] with two levels, or two [[variant]]"
+    );
+    ensure!(combined.len() <= VARIANTS_MAX, "it has more than {VARIANTS_MAX} variants");
+    Ok(combined)
+}
+
+fn check_names(factor: &str, levels: &[LevelTable]) -> anyhow::Result<()> {
+    ensure!(!levels.is_empty(), "factor '{factor}' has no level");
+    let mut names = BTreeSet::new();
+    for name in levels.iter().map(|level| level.name.as_str()).chain([factor]) {
+        ensure!(
+            !name.is_empty() && name.chars().count() <= NAME_MAX && !name.chars().any(char::is_control),
+            "a level of '{factor}' has no name, or one that is too long"
+        );
+    }
+    for level in levels {
+        ensure!(names.insert(&level.name), "'{factor}' has two levels with the name '{}'", level.name);
+    }
+    Ok(())
+}
+
+fn variant(file: &MatrixFile, combination: Combination<'_>, seed: u64) -> anyhow::Result<MatrixVariant> {
+    let Combination { name, levels, parts } = combination;
+    let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
+    let url = match urls.as_slice() {
+        [] => file.url.as_ref().context("it has no url")?,
+        [url] => url,
+        _ => bail!("two of its levels name a server"),
+    };
+    let typed: Vec<String> = parts.iter().flat_map(|part| part.settings.iter().cloned()).collect();
+    let changes = settings(&typed, url)?;
+    let mut keys = BTreeSet::new();
+    for change in &changes {
+        ensure!(keys.insert(&change.key), "two of its levels change '{}'", change.key);
+    }
+    let commands = parts.iter().flat_map(|part| &part.prepare);
+    let prepare = commands.map(|text| command(text, false)).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(MatrixVariant { plan: trial(file, url, &parts, seed)?, name, levels, settings: changes, prepare })
+}
+
+/// What a trial of a variant is.
+fn trial(file: &MatrixFile, url: &str, parts: &[&LevelTable], seed: u64) -> anyhow::Result<Plan> {
+    let has_pids = |target: &TargetOptions| !target.watch_pid.is_empty();
+    ensure!(
+        !has_pids(&file.target) && !parts.iter().any(|part| has_pids(&part.target)),
+        "it names processes to watch, which may not be the same in every trial"
+    );
+    let mut target = file.target.clone();
+    for part in parts {
+        target = part.target.clone().or(target);
+    }
+    target.seed = Some(seed);
+    if let Some(base) = &file.load {
+        let options = parts.iter().fold(base.clone(), |base, part| part.load.clone().or(base));
+        return Ok(Plan::Load(plan::load(url, &options, &target)?));
+    }
+    let base = file.run.clone().unwrap_or_default();
+    let options = parts.iter().fold(base, |base, part| part.run.clone().or(base));
+    Ok(Plan::Run(plan::run(url, &options, &target)?))
+}
+
+/// Looks up the servers of a plan that was read from a folder: whether they may be loaded is asked anew.
+pub fn resolve_again(plan: &mut MatrixPlan) -> anyhow::Result<()> {
+    for variant in &mut plan.variants {
+        let load = match &mut variant.plan {
+            Plan::Run(run) => &mut run.load,
+            Plan::Load(load) => load,
+            Plan::Experiment(_) | Plan::Work(_) => bail!("cannot go on: a variant is no run and no load"),
+        };
+        load.target = sysdyno_load::target::resolve(&load.target.url)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! `sysdyno experiment`: every combination in blocks, each under its settings, and gone on with after a kill.
+//!
+//! Settings are those of a tree of files, so that no rights are needed and the host is not touched.
+
+use crate::experiment::Bench;
+use crate::rig::program::{Outcome, Running};
+use crate::rig::wait_until;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// A file of two settings of `vm.swappiness` times two ways to send; prepare commands write to `log`.
+fn file(bench: &Bench, requests: u32) -> PathBuf {
+    let log = bench.program.runs().join("log");
+    let say = |word: &str| format!("sh -c \"echo {word} >> '{}'\"", log.display());
+    let text = format!(
+        "name = 'pages'\nurl = '{}'\nblocks = 2\nseed = 5\nnoisy = true\nmetric = 'goodput'\n\
+         [load]\nconnections = 4\nrequests = {requests}\nwarmup = '0s'\n\
+         [[factor]]\nname = 'swap'\n\
+         [[factor.level]]\nname = 'as it is'\nprepare = ['''{}''']\n\
+         [[factor.level]]\nname = '59'\nsettings = ['vm.swappiness=59']\nprepare = ['''{}''']\n\
+         [[factor]]\nname = 'reuse'\n\
+         [[factor.level]]\nname = 'kept'\n\
+         [[factor.level]]\nname = 'anew'\ntarget = {{ no-keepalive = true }}\n",
+        bench.target.url(),
+        say("plain"),
+        say("changed"),
+    );
+    let path = bench.program.runs().join("matrix.toml");
+    fs::write(&path, text).expect("writes");
+    path
+}
+
+fn start(bench: &Bench, command: &str, what: &str) -> Running {
+    let (root, state) = (bench.root(), bench.program.runs().join("state"));
+    let [root, state] = [root, state].map(|path| path.display().to_string());
+    bench.program.start(["experiment", command, what, "--root", &root, "--state-dir", &state, "--json"])
+}
+
+fn begin(bench: &Bench, requests: u32) -> Running {
+    let (path, folder) = (file(bench, requests), bench.program.runs().join("matrices"));
+    let (root, state) = (bench.root(), bench.program.runs().join("state"));
+    let [path, folder, root, state] = [path, folder, root, state].map(|path| path.display().to_string());
+    let fixed = ["experiment", "run", &path, "--folder", &folder, "--root", &root, "--state-dir", &state];
+    bench.program.start([&fixed, ["--json"].as_slice()].concat())
+}
+
+/// The folder of the only matrix.
+fn folder(bench: &Bench) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(bench.program.runs().join("matrices")).ok()?;
+    entries.find_map(|entry| {
+        entry.ok().map(|entry| entry.path()).filter(|path| path.join("matrix.json").exists())
+    })
+}
+
+fn lines(bench: &Bench, kind: &str) -> Vec<Value> {
+    let text = folder(bench).and_then(|folder| fs::read_to_string(folder.join("trials.jsonl")).ok());
+    let all = text.unwrap_or_default();
+    let all = all.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    all.filter_map(|line| line.get(kind).cloned()).collect()
+}
+
+/// Names of the sides with the number of their runs.
+fn sides(outcome: &Outcome) -> Vec<(String, usize)> {
+    let document = outcome.json();
+    let sides = document["sides"].as_array().expect("sides are a list");
+    let name = |side: &Value| side["name"].as_str().expect("a name").to_owned();
+    sides.iter().map(|side| (name(side), side["runs"].as_array().map_or(0, Vec::len))).collect()
+}
+
+fn all_sides() -> Vec<(String, usize)> {
+    ["as it is, kept", "as it is, anew", "59, kept", "59, anew"].map(|name| (name.to_owned(), 2)).to_vec()
+}
+
+#[test]
+fn every_combination_is_measured_in_blocks_under_its_settings_which_are_undone() {
+    let bench = Bench::new(&[]);
+    let outcome = begin(&bench, 400).finish(LIMIT);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    assert_eq!(sides(&outcome), all_sides(), "{outcome}");
+    assert!(bench.is_as_before(), "{outcome}");
+    let folder = folder(&bench).expect("there is one");
+    assert!(folder.join("report.html").exists());
+    // What a level prepares and changes belongs to its trials and to no others: the facts of each run tell.
+    let prepared = fs::read_to_string(bench.program.runs().join("log")).expect("commands ran");
+    let prepared: Vec<&str> = prepared.lines().collect();
+    let began = lines(&bench, "began");
+    let expected: Vec<&str> = began
+        .iter()
+        .map(|line| if line["variant"].as_u64() < Some(2) { "plain" } else { "changed" })
+        .collect();
+    assert_eq!(prepared, expected);
+    let blocks: Vec<u64> = began.iter().filter_map(|line| line["variant"].as_u64()).collect();
+    let back: Vec<u64> = blocks[4..].iter().rev().copied().collect();
+    assert_eq!(blocks[..4], back, "the second block has the order of the first from behind");
+    let again = start(&bench, "report", &folder.display().to_string()).finish(LIMIT);
+    assert_eq!(again.json()["headline"], outcome.json()["headline"]);
+}
+
+#[test]
+fn an_experiment_that_was_killed_goes_on_where_it_stood() {
+    let bench = Bench::new(&[]);
+    let running = begin(&bench, 4000);
+    let is_under_way = || lines(&bench, "ended").len() >= 2 && lines(&bench, "began").len() >= 3;
+    assert!(wait_until(LIMIT, is_under_way), "no two trials ended");
+    running.signal(Signal::KILL);
+    running.finish(LIMIT);
+    // What was changed then, its guardian undoes.
+    assert!(wait_until(LIMIT, || bench.is_as_before()), "not undone");
+    let measured = lines(&bench, "ended").len();
+    let folder = folder(&bench).expect("there is one").display().to_string();
+    let outcome = start(&bench, "resume", &folder).finish(LIMIT);
+    assert_eq!(sides(&outcome), all_sides(), "{outcome}");
+    assert_eq!(lines(&bench, "ended").len(), 8, "none is measured twice, {measured} were measured before");
+    assert!(bench.is_as_before(), "{outcome}");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_before_anything_is_sent() {
+    let bench = Bench::new(&[]);
+    let good = fs::read_to_string(file(&bench, 100)).expect("was written");
+    for (wrong, with, said) in [
+        ("blocks = 2", "blocks = 0", "give 1 to 100"),
+        ("name = 'pages'", "name = '../pages'", "is not of letters"),
+        ("metric = 'goodput'", "metric = 'speed'", "'speed' is no metric"),
+        ("name = 'anew'", "name = 'kept'", "two levels with the name 'kept'"),
+        ("url = ", "urls = ", "urls"),
+        ("vm.swappiness=59", "vm.swapiness=59", "vm.swapiness"),
+        (
+            "name = 'kept'",
+            "name = 'kept'\nsettings = ['vm.swappiness=58']",
+            "two of its levels change 'vm.swappiness'",
+        ),
+        ("http://127.0.0.1", "http://93.184.216.34", "93.184.216.34"),
+    ] {
+        assert!(good.contains(wrong), "{wrong}");
+        let path = bench.program.runs().join("wrong.toml");
+        fs::write(&path, good.replacen(wrong, with, 1)).expect("writes");
+        let folder = bench.program.runs().join("matrices").display().to_string();
+        let root = bench.root().display().to_string();
+        let path = path.display().to_string();
+        let outcome = bench.program.run(["experiment", "run", &path, "--folder", &folder, "--root", &root]);
+        outcome.expect_code(2);
+        assert!(outcome.stderr.contains(said), "{wrong}: {outcome}");
+        assert!(!PathBuf::from(&folder).exists(), "{wrong}: a folder was made");
+    }
+}

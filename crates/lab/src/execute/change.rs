@@ -1,0 +1,146 @@
+//! Changes of the host for the time of a measurement: commands before it, settings while it lasts.
+//!
+//! Invariants: settings are changed by the agent as a trial that ends with the agent, so that whatever kills this process
+//! undoes them; what somebody else has set since is theirs, and is named.
+
+use super::steps::Bench;
+use crate::agent::{Answer, Lasts, Request, TuneAnswer, TuneRequest, TuneTask};
+use crate::error::LabError;
+use crate::service::roots_with_programs;
+use std::path::PathBuf;
+use sysdyno_record::experiment::{ChangeShown, CommandSpec, SettingChange};
+use sysdyno_record::units::SpanNs;
+use sysdyno_tune::{Change, Plan, PlannedChange, Refusal, TuneError};
+
+/// After which time changes are undone if this process lives on but forgets them.
+const DEADLINE: SpanNs = SpanNs::from_secs(24 * 3600);
+
+/// How long a command may take that brings a server into a variant.
+const PREPARE_LIMIT: SpanNs = SpanNs::from_secs(300);
+
+/// How settings are changed.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    /// Root of the settings: `/`, or a tree.
+    pub root: PathBuf,
+    /// The state folder; `None` for that of the system.
+    pub state: Option<PathBuf>,
+    /// This program, which guardians run.
+    pub program: PathBuf,
+    /// Its version.
+    pub version: String,
+}
+
+impl Tuning {
+    /// What these changes would do, as far as it can be said before anything is changed.
+    ///
+    /// # Errors
+    /// A change is not in order, cannot be made by this user, or changes nothing.
+    pub fn planned(&self, changes: &[SettingChange]) -> Result<Vec<ChangeShown>, LabError> {
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let planned = sysdyno_tune::plan(&parsed(changes), &roots_with_programs(&self.root))?;
+        let refusals: Vec<Refusal> = planned.changes.iter().filter_map(refusal).collect();
+        if !refusals.is_empty() {
+            return Err(TuneError::Refused(refusals).into());
+        }
+        Ok(planned.changes.iter().map(shown).collect())
+    }
+
+    /// Makes changes; the id of what can be undone, `None` if all of it is so already.
+    pub(super) fn apply(
+        &self,
+        bench: &mut Bench<'_, '_>,
+        changes: &[SettingChange],
+    ) -> Result<Option<String>, LabError> {
+        let task = TuneTask::Apply {
+            changes: parsed(changes),
+            deadline: DEADLINE,
+            program: self.program.clone(),
+            version: self.version.clone(),
+            lasts: Lasts::WithAgent,
+        };
+        match self.call(bench, task)? {
+            TuneAnswer::Held { id, .. } => Ok(Some(id)),
+            TuneAnswer::Nothing => Ok(None),
+            _ => Err(LabError::Answer { request: "apply changes" }),
+        }
+    }
+
+    /// Undoes changes; the settings that are not what they were.
+    pub(super) fn undo(&self, bench: &mut Bench<'_, '_>, id: String) -> Result<Vec<String>, LabError> {
+        let TuneAnswer::Recovered(recoveries) = self.call(bench, TuneTask::Undo { id: Some(id) })? else {
+            return Err(LabError::Answer { request: "undo changes" });
+        };
+        let left = recoveries.iter().flat_map(|recovery| &recovery.restored);
+        Ok(left
+            .filter(|restored| !restored.outcome.is_clean())
+            .map(|restored| restored.key.clone())
+            .collect())
+    }
+
+    /// Makes changes last.
+    pub(super) fn commit(&self, bench: &mut Bench<'_, '_>, id: String) -> Result<(), LabError> {
+        self.call(bench, TuneTask::Commit { id: Some(id) }).map(drop)
+    }
+
+    /// What settings are now, beside what they would be.
+    pub(super) fn plan(
+        &self,
+        bench: &mut Bench<'_, '_>,
+        changes: &[SettingChange],
+    ) -> Result<Plan, LabError> {
+        match self.call(bench, TuneTask::Plan { changes: parsed(changes) })? {
+            TuneAnswer::Plan(plan) => Ok(plan),
+            _ => Err(LabError::Answer { request: "plan changes" }),
+        }
+    }
+
+    fn call(&self, bench: &mut Bench<'_, '_>, task: TuneTask) -> Result<TuneAnswer, LabError> {
+        let request = TuneRequest { root: self.root.clone(), state: self.state.clone(), task };
+        match bench.call(Request::Tune(Box::new(request)))? {
+            Answer::Tuned(answer) => Ok(*answer),
+            _ => Err(LabError::Answer { request: "tune" }),
+        }
+    }
+}
+
+/// Runs a command that brings a server into a variant.
+pub(super) fn prepare(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Result<(), LabError> {
+    let request = Request::Command { words: command.words.clone(), limit: PREPARE_LIMIT };
+    let Answer::CommandEnded(outcome) = bench.call(request)? else {
+        return Err(LabError::Answer { request: "run a command" });
+    };
+    match outcome.failure {
+        None => Ok(()),
+        Some(cause) => Err(LabError::Command { command: command.text.clone(), cause }),
+    }
+}
+
+fn parsed(changes: &[SettingChange]) -> Vec<Change> {
+    changes.iter().map(|change| Change { key: change.key.clone(), value: change.value.clone() }).collect()
+}
+
+/// Why a change cannot be tried; `None` if it can.
+fn refusal(change: &PlannedChange) -> Option<Refusal> {
+    let object = format!("{}={}", change.key, change.new);
+    match (&change.blocked, change.is_same) {
+        (_, true) => Some(Refusal {
+            object,
+            cause: "it is that already, so there is nothing to compare".into(),
+            hint: None,
+        }),
+        (Some(cause), false) => Some(Refusal { object, cause: cause.clone(), hint: None }),
+        (None, false) => None,
+    }
+}
+
+/// A change for the conclusion.
+pub(super) fn shown(change: &PlannedChange) -> ChangeShown {
+    let (key, after) = (change.key.clone(), change.new.clone());
+    let persist = change.persists_in.map(|_| format!("sysdyno tune persist '{key}={after}'"));
+    let mut notes = vec![format!("felt {}", change.effect.words())];
+    notes.extend(change.rivals.iter().map(|rival| format!("{} sets it too: {}", rival.who, rival.sets)));
+    ChangeShown { key, before: change.old.clone(), after, undo: change.undo.clone(), persist, notes }
+}

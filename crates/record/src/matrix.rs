@@ -1,0 +1,147 @@
+//! A matrix of runs: variants, each a combination of one level of every factor, measured in blocks.
+//!
+//! Source: the format is `docs/formats/matrix.md`. A trial is a run of its own in its own folder; this says only which
+//! there are, in which order, and under which settings.
+
+use crate::experiment::{CommandSpec, SettingChange};
+use crate::manifest::RunStatus;
+use crate::plan::Plan;
+use crate::units::SpanNs;
+use serde::{Deserialize, Serialize};
+
+/// Schema of a matrix.
+pub const MATRIX_SCHEMA: &str = "sysdyno.matrix/1";
+
+/// What is compared, and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatrixPlan {
+    /// [`MATRIX_SCHEMA`].
+    pub schema: String,
+    /// Its name: letters, digits, `-` and `_`.
+    pub name: String,
+    /// What is compared; the first is what the others are seen from.
+    pub variants: Vec<MatrixVariant>,
+    /// How often every variant is measured.
+    pub blocks: u32,
+    /// Of the order of trials.
+    pub seed: u64,
+    /// No trial is begun that would end later; `None`: it takes as long as it takes.
+    pub budget: Option<SpanNs>,
+    /// The metric that decides; `None`: the first that the runs have.
+    pub metric: Option<String>,
+    /// The smallest effect that matters, as a ratio of the first variant; `None`: that of each metric.
+    pub effect_ratio: Option<f64>,
+    /// Whether runs count whatever others do on the host; the interval gets wider instead.
+    pub is_noisy: bool,
+    /// Where the file lay. Untrusted.
+    pub source: String,
+}
+
+/// One combination.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatrixVariant {
+    /// The names of its levels, or its own. Untrusted.
+    pub name: String,
+    /// Factor and level; empty where it stands for itself.
+    pub levels: Vec<[String; 2]>,
+    /// Settings of the host during its trials.
+    pub settings: Vec<SettingChange>,
+    /// Commands before each of its trials.
+    pub prepare: Vec<CommandSpec>,
+    /// What a trial is, with the seed of the first block: [`Plan::Run`] or [`Plan::Load`].
+    pub plan: Plan,
+}
+
+/// What happened, line by line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatrixLine {
+    /// A trial begins.
+    Began(MatrixBegan),
+    /// It is over.
+    Ended(MatrixEnded),
+}
+
+/// A trial that begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatrixBegan {
+    /// Its number, from 1.
+    pub trial: u32,
+    /// Its block, from 0.
+    pub block: u32,
+    /// Position of its variant.
+    pub variant: u32,
+    /// Name of its run folder below `runs`. Untrusted.
+    pub run: String,
+}
+
+/// A trial that is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatrixEnded {
+    /// Its number.
+    pub trial: u32,
+    /// How its run ended; only a complete one counts.
+    pub status: RunStatus,
+    /// Settings that are not what they were, since somebody else has changed them.
+    pub not_restored: Vec<String>,
+}
+
+/// A cell that was measured: a complete run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixCell {
+    /// Its block.
+    pub block: u32,
+    /// Position of its variant.
+    pub variant: u32,
+    /// Name of its run folder.
+    pub run: String,
+}
+
+/// The cells that count, each once: of two complete runs of a cell the first.
+pub fn measured_cells(lines: &[MatrixLine]) -> Vec<MatrixCell> {
+    let is_complete = |number: u32| {
+        lines.iter().any(|line| {
+            matches!(line, MatrixLine::Ended(end) if end.trial == number && end.status == RunStatus::Complete)
+        })
+    };
+    let mut cells: Vec<MatrixCell> = Vec::new();
+    for line in lines {
+        let MatrixLine::Began(began) = line else { continue };
+        let is_known = cells.iter().any(|cell| (cell.block, cell.variant) == (began.block, began.variant));
+        if is_complete(began.trial) && !is_known {
+            cells.push(MatrixCell { block: began.block, variant: began.variant, run: began.run.clone() });
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn began(trial: u32, block: u32, variant: u32) -> MatrixLine {
+        MatrixLine::Began(MatrixBegan { trial, block, variant, run: format!("run-{trial}") })
+    }
+
+    fn ended(trial: u32, status: RunStatus) -> MatrixLine {
+        MatrixLine::Ended(MatrixEnded { trial, status, not_restored: Vec::new() })
+    }
+
+    #[test]
+    fn only_what_was_measured_to_its_end_counts_and_once() {
+        let lines = [
+            began(1, 0, 1),
+            ended(1, RunStatus::Interrupted),
+            began(2, 0, 1),
+            ended(2, RunStatus::Complete),
+            began(3, 0, 0),
+            ended(3, RunStatus::Complete),
+            began(4, 0, 1),
+            ended(4, RunStatus::Complete),
+            began(5, 1, 0),
+        ];
+        let cells: Vec<(u32, u32, String)> =
+            measured_cells(&lines).into_iter().map(|cell| (cell.block, cell.variant, cell.run)).collect();
+        assert_eq!(cells, [(0, 1, "run-2".to_owned()), (0, 0, "run-3".to_owned())]);
+    }
+}

@@ -1,0 +1,169 @@
+//! The folder of a matrix: its plan, written once, and its lines, appended.
+//!
+//! Invariants: the plan is durable before the first line; a line is durable before what it speaks of is done; reading
+//! drops a torn end and trusts no name.
+
+use super::folder::{Folder, is_plain_name};
+use super::lines::{Caps, read_values_if_any};
+use super::{MATRIX, MATRIX_RUNS, MAX_DOCUMENT_BYTES, MAX_MATRIX_LINES, REPORT, TRIALS};
+use crate::RecordError;
+use crate::matrix::{MATRIX_SCHEMA, MatrixLine, MatrixPlan};
+use crate::plan::Plan;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A matrix that can be read and gone on with.
+#[derive(Debug)]
+pub struct MatrixFolder {
+    folder: Folder,
+    log: Option<File>,
+    /// What is compared.
+    pub plan: MatrixPlan,
+    /// What happened so far.
+    pub lines: Vec<MatrixLine>,
+    /// What of the folder could not be read.
+    pub damage: Vec<String>,
+}
+
+impl MatrixFolder {
+    /// Makes the folder `parent/name`, with its plan.
+    ///
+    /// # Errors
+    /// There is one of that name, or it cannot be written.
+    pub fn create(parent: &Path, name: &str, plan: MatrixPlan) -> Result<MatrixFolder, RecordError> {
+        let draft = Folder::create(parent, name)?;
+        let text = serde_json::to_vec_pretty(&plan).map_err(|error| RecordError::Unwritable {
+            path: draft.folder().path_of(MATRIX),
+            cause: error.to_string(),
+        })?;
+        draft.folder().replace(MATRIX, &text)?;
+        let log = draft.folder().create_file(TRIALS)?;
+        draft.folder().sync()?;
+        let folder = draft.publish()?;
+        Ok(MatrixFolder { folder, log: Some(log), plan, lines: Vec::new(), damage: Vec::new() })
+    }
+
+    /// Opens a matrix.
+    ///
+    /// # Errors
+    /// It is none, or one of its files is no plain file, or a line that is not the last is malformed.
+    pub fn open(path: &Path) -> Result<MatrixFolder, RecordError> {
+        let folder = Folder::open(path)?;
+        let refuse = |cause: String| RecordError::NotARun { path: path.to_owned(), cause };
+        let text = folder
+            .read_whole(MATRIX, MAX_DOCUMENT_BYTES)?
+            .ok_or_else(|| refuse(format!("it has no '{MATRIX}'")))?;
+        let plan: MatrixPlan =
+            serde_json::from_slice(&text).map_err(|error| refuse(format!("'{MATRIX}': {error}")))?;
+        if plan.schema != MATRIX_SCHEMA {
+            return Err(refuse(format!("'{MATRIX}' has another schema than {MATRIX_SCHEMA}")));
+        }
+        if plan.variants.iter().any(|variant| !matches!(variant.plan, Plan::Run(_) | Plan::Load(_))) {
+            return Err(refuse(format!("'{MATRIX}' has a variant that is no run and no load")));
+        }
+        let mut damage = Vec::new();
+        let rules: (usize, fn(&MatrixLine) -> Option<&'static str>) = (MAX_MATRIX_LINES, wrong);
+        let lines = read_values_if_any(&folder, TRIALS, Caps::default(), &mut damage, rules)?;
+        Ok(MatrixFolder { folder, log: None, plan, lines, damage })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The folder of its runs.
+    pub fn runs(&self) -> PathBuf {
+        self.folder.path_of(MATRIX_RUNS)
+    }
+
+    /// Writes a line, durably.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn append(&mut self, line: MatrixLine) -> Result<(), RecordError> {
+        let fail = |source| RecordError::Io { operation: "write", path: self.folder.path_of(TRIALS), source };
+        let mut text = serde_json::to_vec(&line).map_err(|error| RecordError::Unwritable {
+            path: self.folder.path_of(TRIALS),
+            cause: error.to_string(),
+        })?;
+        text.push(b'\n');
+        let log = match &mut self.log {
+            Some(log) => log,
+            None => self.log.insert(self.folder.append_file(TRIALS)?),
+        };
+        log.write_all(&text).and_then(|()| log.sync_data()).map_err(fail)?;
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// Writes the report.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_report(&self, html: &str) -> Result<PathBuf, RecordError> {
+        self.folder.replace(REPORT, html.as_bytes())?;
+        Ok(self.folder.path_of(REPORT))
+    }
+}
+
+fn wrong(line: &MatrixLine) -> Option<&'static str> {
+    match line {
+        MatrixLine::Began(began) if !is_plain_name(&began.run) => Some("a run that is no plain name"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::RunStatus;
+    use crate::matrix::{MatrixBegan, MatrixEnded};
+
+    fn plan() -> MatrixPlan {
+        MatrixPlan {
+            schema: MATRIX_SCHEMA.into(),
+            name: "m".into(),
+            variants: Vec::new(),
+            blocks: 2,
+            seed: 1,
+            budget: None,
+            metric: None,
+            effect_ratio: None,
+            is_noisy: false,
+            source: "m.toml".into(),
+        }
+    }
+
+    fn began(run: &str) -> MatrixLine {
+        MatrixLine::Began(MatrixBegan { trial: 1, block: 0, variant: 0, run: run.into() })
+    }
+
+    #[test]
+    fn a_matrix_that_was_cut_off_in_a_line_goes_on_behind_the_last_whole_one() {
+        let parent = tempfile::tempdir().expect("makes");
+        let mut matrix = MatrixFolder::create(parent.path(), "m", plan()).expect("makes");
+        matrix.append(began("run-1")).expect("writes");
+        let log = matrix.path().join(TRIALS);
+        let whole = std::fs::read(&log).expect("reads");
+        std::fs::write(&log, [whole.as_slice(), b"{\"ended\":{\"tri"].concat()).expect("writes");
+        let mut matrix = MatrixFolder::open(matrix.path()).expect("opens");
+        assert_eq!((matrix.lines.len(), matrix.damage.len()), (1, 1), "{:?}", matrix.damage);
+        let ended = MatrixEnded { trial: 1, status: RunStatus::Complete, not_restored: Vec::new() };
+        matrix.append(MatrixLine::Ended(ended)).expect("writes");
+        let matrix = MatrixFolder::open(matrix.path()).expect("opens");
+        assert_eq!((matrix.lines.len(), matrix.damage.len()), (2, 0), "{:?}", matrix.damage);
+    }
+
+    #[test]
+    fn a_run_of_another_folder_is_not_followed() {
+        let parent = tempfile::tempdir().expect("makes");
+        let mut matrix = MatrixFolder::create(parent.path(), "m", plan()).expect("makes");
+        matrix.append(began("../other")).expect("writes");
+        matrix.append(began("run-2")).expect("writes");
+        let error = MatrixFolder::open(matrix.path()).expect_err("is refused");
+        assert!(error.to_string().contains("plain name"), "{error}");
+        assert!(MatrixFolder::create(parent.path(), "m", plan()).is_err(), "there is one of that name");
+    }
+}
