@@ -28,6 +28,10 @@ pub fn plan(url: &str, options: &WireOptions) -> anyhow::Result<WirePlan> {
     );
     let tls = tls_name(url).map(|host| tls(host, options));
     ensure!(
+        memcached.is_none() || !has_tls_options(options),
+        "cannot load memcached over TLS\nhint: load a port of it without TLS, or its Unix socket: memcached:/SOCKET"
+    );
+    ensure!(
         tls.is_some() || !has_tls_options(options),
         "cannot use options of TLS for '{url}'\nhint: write the target as https://HOST[:PORT]/PATH"
     );

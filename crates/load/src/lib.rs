@@ -25,7 +25,7 @@ pub mod probe;
 pub mod schedule;
 mod sys;
 pub mod target;
-mod tls;
+pub mod tls;
 pub mod workload;
 
 pub use engine::{Aside, Control, Outcome, Sink, generator_cpus, run};

@@ -79,6 +79,15 @@ fn a_cache_that_is_too_small_misses() {
 }
 
 #[test]
+fn memcached_over_tls_is_refused_with_what_to_do() {
+    for way in [["--insecure", "--json"], ["--tls-ca", "/cert.pem"]] {
+        let outcome = Program::new().run([&["load", "memcached://127.0.0.1:1"][..], &way].concat());
+        assert_eq!(outcome.code, Some(2), "{outcome}");
+        assert!(outcome.stderr.contains("cannot load memcached over TLS"), "{outcome}");
+    }
+}
+
+#[test]
 fn options_of_memcached_are_for_memcached_only() {
     let outcome = Program::new().run(["load", "http://127.0.0.1:1/", "--mc-keys", "5"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");

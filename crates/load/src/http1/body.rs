@@ -21,6 +21,11 @@ impl Default for Body {
 }
 
 impl Body {
+    /// Length so far. Unit: bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Prepares for the next one.
     #[inline]
     pub(crate) fn reset(&mut self) {

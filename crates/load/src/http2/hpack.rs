@@ -1,4 +1,4 @@
-//! The decoder of header blocks (RFC 7541), for a reader who wants two fields of each.
+//! The decoder of header blocks (RFC 7541), for a reader who wants three fields of each.
 //!
 //! Fields that the server adds to its table are decoded and kept, since it may refer to them; others are passed over
 //! unless they can be what is looked for. All lengths are bounded before anything is stored.
@@ -21,6 +21,8 @@ pub struct Fields {
     pub status: Option<u16>,
     /// Whether the expected field is there; true if none is expected.
     pub has_expected: bool,
+    /// What `content-length` says; `None` if it is not there. Unit: bytes.
+    pub body_bytes: Option<u64>,
 }
 
 /// A field that was added to the table.
@@ -61,7 +63,7 @@ impl Decoder {
     /// # Errors
     /// `protocol` if it is not one, `head_too_large` if its fields are too many or too long.
     pub fn read(&mut self, block: &[u8], expected: Option<&ExpectedHeader>) -> Result<Fields, FailureClass> {
-        let mut fields = Fields { status: None, has_expected: expected.is_none() };
+        let mut fields = Fields { status: None, has_expected: expected.is_none(), body_bytes: None };
         let mut rest = block;
         let mut budget = Budget { fields: 0, bytes: 0 };
         while let Some(first) = rest.first().copied() {
@@ -182,6 +184,12 @@ fn examine(
             return Err(FailureClass::Protocol);
         }
         fields.status = Some(parse_status(value)?);
+    } else if name == b"content-length" {
+        let length = Some(parse_length(value)?);
+        if fields.body_bytes.is_some() && fields.body_bytes != length {
+            return Err(FailureClass::Protocol);
+        }
+        fields.body_bytes = length;
     }
     if let Some(expected) = expected.filter(|_| !fields.has_expected) {
         let is_value = expected.value.as_ref().is_none_or(|wanted| wanted.as_bytes() == value.trim_ascii());
@@ -195,6 +203,16 @@ fn parse_status(value: &[u8]) -> Result<u16, FailureClass> {
         return Err(FailureClass::InvalidStatus);
     };
     Ok([hundreds, tens, ones].iter().fold(0, |status, digit| status * 10 + u16::from(**digit - b'0')))
+}
+
+/// A length in decimal digits, and in nothing else (RFC 9110, section 8.6).
+fn parse_length(value: &[u8]) -> Result<u64, FailureClass> {
+    let digit = |length: u64, byte: &u8| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        length.checked_mul(10)?.checked_add(digit)
+    };
+    let length = value.iter().try_fold(0, digit).filter(|_| !value.is_empty());
+    length.ok_or(FailureClass::Protocol)
 }
 
 /// An integer whose first bits are the last `bits` of the first byte (section 5.1).

@@ -12,6 +12,10 @@ pub const MAX_CONTINUATIONS_COUNT: u32 = 16;
 /// Most control frames, empty frames and frames of ended streams in a row without a byte of a response.
 pub const MAX_IDLE_FRAMES_COUNT: u32 = 1000;
 
+/// Most control frames of a connection that are answered between two complete responses: whoever sends more of them has
+/// no interest in the answers, and may not even read them.
+pub const MAX_ANSWERS_COUNT: u32 = 10_000;
+
 /// Most interim (1xx) responses before a final one.
 pub const MAX_INTERIM_COUNT: u32 = 32;
 

@@ -4,7 +4,8 @@ use super::encode::Request;
 use super::frame::{self, Frame};
 use super::hpack::Decoder;
 use super::limits::{
-    MAX_CONTINUATIONS_COUNT, MAX_HEAD_BYTES, MAX_IDLE_FRAMES_COUNT, MAX_INTERIM_COUNT, MAX_WINDOW_BYTES,
+    MAX_ANSWERS_COUNT, MAX_CONTINUATIONS_COUNT, MAX_HEAD_BYTES, MAX_IDLE_FRAMES_COUNT, MAX_INTERIM_COUNT,
+    MAX_WINDOW_BYTES,
 };
 use crate::http1::body::Body;
 use crate::http1::response::Response;
@@ -43,6 +44,8 @@ struct Place {
     status: Option<u16>,
     has_expected: bool,
     interim_count: u32,
+    /// What the body has to be long, if the head says it. Unit: bytes.
+    body_bytes: Option<u64>,
     body: Body,
     received_bytes: u64,
     /// Bytes of the window that are used up.
@@ -75,6 +78,8 @@ pub struct Link {
     block: Vec<u8>,
     partial: Option<Partial>,
     idle_frames: u32,
+    /// Control frames that were answered since the last complete response.
+    answers: u32,
     window_used: i64,
     send_window: i64,
     first_window: i64,
@@ -106,6 +111,7 @@ impl Link {
             block: Vec::new(),
             partial: None,
             idle_frames: 0,
+            answers: 0,
             window_used: 0,
             send_window: FIRST_WINDOW_BYTES,
             first_window: FIRST_WINDOW_BYTES,
@@ -163,7 +169,7 @@ impl Link {
         self.by_stream[(stream / 2) as usize & mask] = lane;
         let place = &mut self.places[lane as usize];
         (place.stream, place.kind, place.status) = (stream, kind, None);
-        (place.has_expected, place.interim_count) = (false, 0);
+        (place.has_expected, place.interim_count, place.body_bytes) = (false, 0, None);
         (place.received_bytes, place.window_used) = (0, 0);
         (place.sent, place.send_window) = (0, self.first_window);
         place.is_sending = !request.body.is_empty();
@@ -339,6 +345,8 @@ impl Link {
         }
         if let Err(class) = place.body.take(content, &requests[place.kind as usize].rules) {
             self.fail(lane, class);
+        } else if place.body_bytes.is_some_and(|wanted| place.body.bytes() > wanted) {
+            self.fail(lane, FailureClass::Protocol);
         } else if ends {
             self.finish(lane, requests);
         }
@@ -411,6 +419,9 @@ impl Link {
                 return Ok(());
             }
             (None, Some(status)) => {
+                let is_bodiless =
+                    matches!(status, 204 | 304) || requests[place.kind as usize].rules.is_head_request;
+                place.body_bytes = if is_bodiless { Some(0) } else { fields.body_bytes };
                 (place.status, place.has_expected) = (Some(status), fields.has_expected);
                 self.events.push((lane, Event::Began(status)));
             }
@@ -422,8 +433,13 @@ impl Link {
         Ok(())
     }
 
+    /// The response is over. One that is shorter than its head says is malformed (section 8.1.1), however it ends.
     fn finish(&mut self, lane: Lane, requests: &[Request]) {
         let place = &self.places[lane as usize];
+        if place.body_bytes.is_some_and(|wanted| place.body.bytes() < wanted) {
+            return self.fail(lane, FailureClass::BodyTruncated);
+        }
+        self.answers = 0;
         let request = &requests[place.kind as usize];
         let response = place.body.judge(place.status.unwrap_or(0), place.has_expected, &request.rules);
         let bytes = place.received_bytes;
@@ -463,6 +479,7 @@ impl Link {
             return Ok(());
         }
         self.has_settings = true;
+        self.answer()?;
         for setting in frame.payload.chunks_exact(6) {
             let [high, low, value @ ..] = setting else { return Err(FailureClass::Protocol) };
             let value = value.try_into().map(u32::from_be_bytes).map_err(|_| FailureClass::Protocol)?;
@@ -503,10 +520,17 @@ impl Link {
             return Err(FailureClass::Protocol);
         }
         if !frame.has(frame::ACK) {
+            self.answer()?;
             frame::write_header(&mut self.out, 8, frame::PING, frame::ACK, 0);
             self.out.extend_from_slice(frame.payload);
         }
         Ok(())
+    }
+
+    /// Another control frame is answered.
+    fn answer(&mut self) -> Result<(), FailureClass> {
+        self.answers += 1;
+        if self.answers > MAX_ANSWERS_COUNT { Err(FailureClass::Http2Abuse) } else { Ok(()) }
     }
 
     /// Streams above the last one that the server saw have not been looked at (section 6.8).

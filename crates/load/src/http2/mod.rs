@@ -10,15 +10,18 @@
 //! instant that the engine takes for "sent" is early by the time that the requests before it in the batch take to be
 //! made, and never late.
 //!
+//! The table of fields is what HTTP/2 grants a server that is told nothing, 4 KiB, and servers that use it are followed.
+//!
 //! | what the server does | outcome |
 //! |---|---|
 //! | `RST_STREAM` | `stream_reset`; with `REFUSED_STREAM` `stream_refused` |
 //! | allows fewer streams than there are (`MAX_CONCURRENT_STREAMS`) | `stream_limit`, of those that are too many |
 //! | `GOAWAY` | later streams, which it did not see, go on a fresh connection, once; `stream_refused` if that refuses too |
-//! | more control frames in a row than [`limits`] allows, more CONTINUATION than a head needs | `http2_abuse` |
+//! | more control frames in a row, or for a response, than [`limits`] allows, more CONTINUATION than a head needs | `http2_abuse` |
 //! | a push, a frame out of place, of the wrong size, for a stream that never was | `protocol` |
 //! | a header block that cannot be decoded, whose fields are too many or too long | `protocol`, `head_too_large` |
-//! | more bytes than the windows allow | `protocol` |
+//! | more bytes than the windows allow, a body longer than `content-length` or where none may be | `protocol` |
+//! | a body shorter than `content-length` | `body_truncated` |
 //! | never opens a window | `write_timeout` |
 //!
 //! What breaks a connection fails each request on it with the class of what broke it.

@@ -24,7 +24,8 @@ fn the_examples_of_the_rfc_are_decoded() {
     let expected = |name: &str, value: &str| ExpectedHeader { name: name.into(), value: Some(value.into()) };
     let mut check = |hex: &str, status: u16, expected: ExpectedHeader| {
         let fields = decoder.read(&bytes(hex), Some(&expected));
-        assert_eq!(fields, Ok(Fields { status: Some(status), has_expected: true }), "{expected:?}");
+        let found = Fields { status: Some(status), has_expected: true, body_bytes: None };
+        assert_eq!(fields, Ok(found), "{expected:?}");
     };
     check(
         "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718
@@ -57,6 +58,48 @@ fn what_is_no_header_block_is_refused() {
     refuse(&[&[0x88][..], &[0x90; 600]].concat(), HeadTooLarge);
     let bomb: Vec<u8> = [&bytes("40 0161 7f 9116")[..], &[b'x'; 2960], &[0xbe; 100]].concat();
     refuse(&bomb, HeadTooLarge);
+}
+
+/// Literal fields of names of their own, which are kept if `mark` is 0x40.
+fn literal(mark: u8, name: &str, value: &str) -> Vec<u8> {
+    let text = |text: &str| [&[u8::try_from(text.len()).expect("short")][..], text.as_bytes()].concat();
+    [vec![mark], text(name), text(value)].concat()
+}
+
+#[test]
+fn a_table_is_as_large_as_http2_grants_and_as_small_as_the_server_says() {
+    let mut decoder = Decoder::default();
+    let mut read = |block: &[u8]| decoder.read(block, None);
+    // Each takes 32 + 1 + 100 bytes, so the table has 30; the newest is at 62.
+    for number in 0..200u8 {
+        read(&literal(0x40, "a", &format!("{number:0100}"))).expect("is kept");
+    }
+    assert!(read(&[0x80 | 91]).is_ok() && read(&[0x80 | 92]) == Err(Protocol));
+    // An entry that is larger than the table empties it.
+    read(&[&[0x40, 1, b'a', 0x7f, 0x89, 0x1f][..], &[b'x'; 4096 + 8]].concat()).expect("is passed over");
+    assert_eq!(read(&[0x80 | 62]), Err(Protocol));
+    read(&literal(0x40, "a", "b")).expect("is kept");
+    read(&[0x20]).expect("the table is closed");
+    assert_eq!(read(&[0x80 | 62]), Err(Protocol));
+    read(&literal(0x40, "a", "b")).expect("is passed over");
+    assert_eq!(read(&[0x80 | 62]), Err(Protocol));
+    // Closed and opened again and again, as often as a block is long.
+    read(&[0x20, 0x3f, 0xe1, 0x1f].repeat(10_000)).expect("is allowed");
+    assert_eq!(read(&[0x3f, 0xe2, 0x1f]), Err(Protocol), "one more than is granted");
+}
+
+#[test]
+fn the_length_of_a_body_is_read_where_it_is_one() {
+    let length = |values: &[&str]| {
+        let fields = values.iter().flat_map(|value| literal(0, "content-length", value));
+        Decoder::default().read(&fields.collect::<Vec<u8>>(), None).map(|fields| fields.body_bytes)
+    };
+    assert_eq!(length(&[]), Ok(None));
+    assert_eq!(length(&["0"]), Ok(Some(0)));
+    assert_eq!(length(&["42", "42"]), Ok(Some(42)));
+    for wrong in [&[""][..], &["-1"], &["+1"], &["1,1"], &["0x1"], &["18446744073709551616"], &["1", "2"]] {
+        assert_eq!(length(wrong), Err(Protocol), "{wrong:?}");
+    }
 }
 
 #[test]
@@ -94,6 +137,10 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 
 fn settings() -> Vec<u8> {
     frame(frame::SETTINGS, 0, 0, &[])
+}
+
+fn setting(name: u16, value: u32) -> Vec<u8> {
+    frame(frame::SETTINGS, 0, 0, &[&name.to_be_bytes()[..], &value.to_be_bytes()].concat())
 }
 
 /// What comes of frames on a connection with two open streams.
@@ -143,9 +190,6 @@ fn servers_that_break_the_rules_break_the_connection() {
     let go_on = || frame(frame::CONTINUATION, 0, 1, &[]);
     let begun = || frame(frame::HEADERS, 0, 1, &[0x88]);
     let long = || frame(frame::CONTINUATION, 0, 1, &[0; MAX_FRAME_BYTES]);
-    let setting = |name: u16, value: u32| {
-        frame(frame::SETTINGS, 0, 0, &[&name.to_be_bytes()[..], &value.to_be_bytes()].concat())
-    };
     for (what, frames, class) in [
         ("no settings", vec![head()], Protocol),
         ("push", vec![settings(), frame(frame::PUSH_PROMISE, HEAD, 1, &[0; 8])], Protocol),
@@ -179,9 +223,59 @@ fn servers_that_break_the_rules_break_the_connection() {
         ("ping of seven", vec![settings(), frame(frame::PING, 0, 0, &[0; 7])], Protocol),
         ("no block", vec![settings(), frame(frame::HEADERS, HEAD, 1, &[0xff, 0xff])], Protocol),
     ] {
-        let (result, link) = read(&frames);
-        assert_eq!(result, Err(class), "{what}");
-        assert!(link.out.len() < 64 * 1024, "{what}");
+        check_broken(what, &frames, class);
+    }
+}
+
+/// Asserts that frames break a connection, and that little was said in answer.
+fn check_broken(what: &str, frames: &[Vec<u8>], class: FailureClass) {
+    let (result, link) = read(frames);
+    assert_eq!(result, Err(class), "{what}");
+    assert!(link.out.len() < 64 * 1024, "{what}");
+}
+
+#[test]
+fn games_with_windows_tables_and_lengths_break_the_connection() {
+    let many = |one: Vec<u8>, count: usize| one.repeat(count);
+    for (what, frames, class) in [
+        (
+            "window of a stream too wide",
+            vec![settings(), frame(frame::WINDOW_UPDATE, 0, 1, &[0x7f, 255, 255, 255])],
+            Protocol,
+        ),
+        (
+            "windows made too wide by settings",
+            vec![settings(), frame(frame::WINDOW_UPDATE, 0, 1, &[0x7f, 255, 0, 0]), setting(4, 0x7fff_ffff)],
+            Protocol,
+        ),
+        (
+            "windows by crumbs",
+            vec![settings(), many(frame(frame::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1]), 2000)],
+            Http2Abuse,
+        ),
+        ("table game", vec![settings(), frame(frame::HEADERS, HEAD, 1, &[0x3f, 0xff, 0xff, 0x7f])], Protocol),
+        (
+            "header bomb",
+            vec![
+                settings(),
+                frame(
+                    frame::HEADERS,
+                    HEAD,
+                    1,
+                    &[&literal(0x40, "a", &"x".repeat(120))[..], &[0xbe; 1000]].concat(),
+                ),
+            ],
+            HeadTooLarge,
+        ),
+        (
+            "two lengths",
+            vec![settings(), frame(frame::HEADERS, HEAD, 1, &bytes("88 0f0d0131 0f0d0132"))],
+            Protocol,
+        ),
+        ("goaway of three bytes", vec![settings(), frame(frame::GOAWAY, 0, 0, &[0; 3])], Protocol),
+        ("goaway on a stream", vec![settings(), frame(frame::GOAWAY, 0, 1, &[0; 8])], Protocol),
+    ] {
+        check_broken(what, &frames, class);
     }
 }
 
@@ -200,6 +294,51 @@ fn what_ends_one_stream_leaves_the_others() {
     check(interim, Event::Failed(TooManyInterim));
     let long = [frame(frame::HEADERS, HEAD, 1, &[0x88]), frame(frame::DATA, 0, 1, &[0; 16_000]).repeat(7)];
     check(long.concat(), Event::Failed(BodyLimit));
+}
+
+/// How the first stream ended after a head with these fields and a body of so many bytes.
+fn ended(status: &str, length: &str, body: usize, is_head_request: bool) -> Event {
+    let mut requests = requests(b"");
+    requests[0].rules = Rules::of(&Validators::default(), Bytes(100), is_head_request);
+    let mut link = Link::new(1);
+    link.open(0, 0, &requests[0]);
+    let block = [literal(0, ":status", status), literal(0, "content-length", length)].concat();
+    let head = frame(frame::HEADERS, if body == 0 { WHOLE } else { HEAD }, 1, &block);
+    let data = if body == 0 { vec![] } else { frame(frame::DATA, frame::END_STREAM, 1, &vec![b'x'; body]) };
+    link.read(&[settings(), head, data].concat(), &requests).expect("reads");
+    link.events.last().expect("an event").1
+}
+
+#[test]
+fn a_body_of_another_length_than_its_head_says_is_no_response() {
+    let is_done = |event| matches!(event, Event::Done(..));
+    assert!(is_done(ended("200", "5", 5, false)) && is_done(ended("200", "0", 0, false)));
+    assert_eq!(ended("200", "5", 4, false), Event::Failed(BodyTruncated));
+    assert_eq!(ended("200", "5", 0, false), Event::Failed(BodyTruncated));
+    assert_eq!(ended("200", "5", 6, false), Event::Failed(Protocol));
+    // Where there is no body, the length is that of another response.
+    assert!(is_done(ended("304", "5", 0, false)) && is_done(ended("200", "5", 0, true)));
+    assert_eq!(ended("304", "5", 5, false), Event::Failed(Protocol));
+    assert_eq!(ended("200", "5", 5, true), Event::Failed(Protocol));
+}
+
+#[test]
+fn who_has_more_answered_than_a_response_needs_is_cut_off_however_it_trickles() {
+    let ping = frame(frame::PING, 0, 0, &[0; 8]);
+    let trickle = [ping.repeat(500), frame(frame::DATA, 0, 1, b"x")].concat();
+    let (result, link) = read(&[settings(), frame(frame::HEADERS, HEAD, 1, &[0x88]), trickle.repeat(100)]);
+    assert_eq!(result, Err(Http2Abuse));
+    assert!(link.out.len() < 20 * MAX_ANSWERS_COUNT as usize);
+    // Acknowledgements of its own are not answered, and responses that come to an end make up for it.
+    let requests = requests(b"");
+    let mut link = Link::new(1);
+    link.read(&settings(), &requests).expect("reads");
+    for number in 0..100 {
+        link.open(0, 0, &requests[0]);
+        link.read(&ping.repeat(500), &requests).expect("reads");
+        link.read(&frame(frame::HEADERS, WHOLE, 2 * number + 1, &[0x88]), &requests).expect("reads");
+        link.out.clear();
+    }
 }
 
 #[test]

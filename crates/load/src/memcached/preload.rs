@@ -3,13 +3,15 @@
 
 use super::source::write_set;
 use super::{Keys, MAX_LINE_BYTES};
-use crate::engine::Control;
+use crate::engine::{Control, clock};
 use crate::error::LoadError;
+use memchr::memchr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use sysdyno_record::plan::{Endpoint, LoadPlan};
+use sysdyno_record::units::SpanNs;
 use sysdyno_record::wire::MemcachedPlan;
 
 /// Bytes that are sent before their answers are read, at most; small enough that neither side can block the other.
@@ -30,7 +32,8 @@ pub(crate) fn preload(
 ) -> Result<(), LoadError> {
     let failed = |cause: io::Error| LoadError::Preload { target: plan.target.url.clone(), cause };
     let stream = connect(plan).map_err(failed)?;
-    let mut session = Session { stream: BufReader::new(stream), memcached, keys, control };
+    let mut session =
+        Session { stream: BufReader::new(stream), memcached, keys, control, patience: plan.deadlines.total };
     session.store_all().map_err(failed)
 }
 
@@ -61,9 +64,32 @@ struct Session<'a> {
     memcached: &'a MemcachedPlan,
     keys: &'a Keys,
     control: &'a Control,
+    patience: SpanNs,
 }
 
 impl Session<'_> {
+    /// The next line, or what came until the end or the longest one. A server that trickles has no more time for it
+    /// than one that is silent.
+    fn read_line(&mut self) -> io::Result<Vec<u8>> {
+        let (begun, mut line) = (clock::now(), Vec::new());
+        loop {
+            let available = match self.stream.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            let end = memchr(b'\n', available).map(|end| end + 1);
+            let taken = end.unwrap_or(available.len());
+            line.extend_from_slice(&available[..taken]);
+            self.stream.consume(taken);
+            if end.is_some() || taken == 0 || line.len() > MAX_LINE_BYTES {
+                return Ok(line);
+            }
+            if clock::now().since(begun) > self.patience.0 {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
+    }
+
     fn store_all(&mut self) -> io::Result<()> {
         let mut next = 0;
         let mut batch = Vec::with_capacity(BATCH_BYTES);
@@ -81,9 +107,7 @@ impl Session<'_> {
     }
 
     fn read_stored(&mut self) -> io::Result<()> {
-        let mut line = Vec::new();
-        (&mut self.stream).take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
-        match line.as_slice() {
+        match self.read_line()?.as_slice() {
             b"STORED\r\n" | b"HD\r\n" => Ok(()),
             b"" => Err(io::ErrorKind::UnexpectedEof.into()),
             other => {

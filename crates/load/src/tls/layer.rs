@@ -141,7 +141,7 @@ impl<I: Io> Tls<I> {
         self.plain.clear();
         let link = &mut self.links[slot as usize];
         let connection = link.connection.as_mut()?;
-        let read = read_all(connection, self.io.received(length), &mut self.plain);
+        let read = read_records(connection, self.io.received(length), &mut self.plain);
         let has_ended = match read {
             Ok(has_ended) => has_ended,
             Err(error) => {
@@ -188,8 +188,11 @@ impl<I: Io> Tls<I> {
     }
 }
 
-/// Reads all records in `data`; whether the peer said that no more will come.
-fn read_all(
+/// Reads all records in `data` and appends what they hold to `plain`; whether the peer said that no more will come.
+///
+/// # Errors
+/// What arrived is no TLS, or is not what the peer enciphered.
+pub fn read_records(
     connection: &mut ClientConnection,
     mut data: &[u8],
     plain: &mut Vec<u8>,

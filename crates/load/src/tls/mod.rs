@@ -22,7 +22,11 @@ mod sessions;
 mod settings;
 
 pub(crate) use layer::Tls;
+pub use layer::read_records;
 pub(crate) use settings::Settings;
 
 #[cfg(doc)]
 use crate::io::Completion;
+
+#[cfg(test)]
+mod tests;

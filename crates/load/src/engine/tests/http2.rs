@@ -9,6 +9,8 @@ on_both_back_ends! {
     a_server_that_goes_away_again_and_again_loses_no_request
     fewer_streams_than_were_asked_for_are_told
     broken_servers_end_in_counted_classes
+    a_stream_that_stalls_does_not_hold_up_the_others
+    a_connection_that_is_cut_under_tls_truncates_its_streams
 }
 
 /// A server by the `h2` crate, and the requests that it has answered.
@@ -187,6 +189,85 @@ fn broken_servers_end_in_counted_classes(io: IoChoice) {
         &[BodyTimeout, HeadTimeout],
     );
     check([settings(), frame(1, 5, 1, &[0xff; 9])].concat(), vec![], &[Protocol]);
+    let head = || frame(1, 4, 1, &[0x88]);
+    // It goes away while it answers: the first stream was seen, later ones were not.
+    let leaving = frame(7, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]);
+    check(
+        [settings(), head(), frame(0, 0, 1, b"x"), leaving].concat(),
+        vec![],
+        &[BodyTimeout, StreamRefused, HeadTimeout],
+    );
+    let long_head = frame(1, 4, 1, b"\x88\x0f\x0d\x015");
+    check([settings(), long_head, frame(0, 1, 1, b"abc")].concat(), vec![], &[BodyTruncated, HeadTimeout]);
+    let bomb = [&b"\x40\x01a\x78"[..], &[b'x'; 120], &[0xbe; 1000]].concat();
+    check([settings(), frame(1, 4, 1, &bomb)].concat(), vec![], &[HeadTooLarge]);
+    check([settings(), frame(1, 4, 1, &[0x88, 0xbe])].concat(), vec![], &[Protocol]);
+    check([settings(), frame(8, 0, 0, &[0x7f, 255, 255, 255])].concat(), vec![], &[Protocol]);
+    check(settings(), frame(3, 0, 1, &[0, 0, 0, 8]).repeat(1000), &[StreamReset, Http2Abuse]);
+    // Who never reads what it has answered, and trickles, so that every frame seems to be of a response.
+    let trickle = [frame(6, 0, 0, &[0; 8]).repeat(500), frame(0, 0, 1, b"x")].concat();
+    check([settings(), head()].concat(), trickle, &[Http2Abuse]);
+}
+
+/// A server that answers every stream but the first at once, with nothing in it.
+fn serve_all_but_the_first() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let url = format!("http://{}/", listener.local_addr().expect("has an address"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || answer_all_but_the_first(&mut stream));
+        }
+    });
+    url
+}
+
+fn answer_all_but_the_first(stream: &mut TcpStream) -> Option<()> {
+    stream.read_exact(&mut [0; 24]).ok()?;
+    stream.write_all(&frame(4, 0, 0, &[])).ok()?;
+    loop {
+        let mut header = [0; 9];
+        stream.read_exact(&mut header).ok()?;
+        let [_, high, low, kind, _, number @ ..] = header;
+        stream.read_exact(&mut vec![0; usize::from(high) << 8 | usize::from(low)]).ok()?;
+        let number = u32::from_be_bytes(number);
+        if kind == 1 && number != 1 {
+            stream.write_all(&frame(1, 5, number, &[0x88])).ok()?;
+        }
+    }
+}
+
+fn a_stream_that_stalls_does_not_hold_up_the_others(io: IoChoice) {
+    let mut plan = h2_plan(io, &serve_all_but_the_first(), 4);
+    plan.connections = 1;
+    plan.phases[0].end = PhaseEnd::Requests(200);
+    plan.deadlines.idle = SpanNs::from_millis(200);
+    let (outcome, _) = load(&plan);
+    let failures: Vec<_> = outcome.summary.measured.failures.into_iter().collect();
+    assert_eq!(failures, [(FailureClass::HeadTimeout, 1)]);
+    assert_eq!(outcome.summary.total.ok, 199);
+}
+
+fn a_connection_that_is_cut_under_tls_truncates_its_streams(io: IoChoice) {
+    let home = tls::Identity::of_home();
+    let mut config = home.server(None);
+    Arc::get_mut(&mut config).expect("nobody else has it").alpn_protocols = vec![b"h2".to_vec()];
+    // The preface has the end of a head in it; the answer begins, and ends with neither a frame nor an alert that says so.
+    let cut = |_: u64, stream: &mut tls::Stream| {
+        let frames = [frame(4, 0, 0, &[]), frame(1, 4, 1, &[0x88]), frame(0, 0, 1, b"x")].concat();
+        let _ = stream.write_all(&frames);
+        let _ = stream.sock.shutdown(std::net::Shutdown::Write);
+        // What is left unread would reset the connection.
+        while matches!(stream.sock.read(&mut [0; 4096]), Ok(1..)) {}
+        false
+    };
+    let server = tls::serve_tls(config, Box::new(cut));
+    let mut plan = tls::tls_plan(io, &server.url, &home.certificate_file());
+    plan.wire.http2 = Some(Http2Plan { streams: 1 });
+    plan.connections = 1;
+    plan.phases[0].end = PhaseEnd::Requests(5);
+    let (outcome, _) = load(&plan);
+    let failures: Vec<_> = outcome.summary.measured.failures.into_iter().collect();
+    assert_eq!(failures, [(FailureClass::BodyTruncated, 5)]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ on_both_back_ends! {
     what_was_stored_is_found_again_by_both_dialects
     misses_are_no_failures
     wrong_answers_have_their_class
+    a_server_that_cannot_store_keeps_its_connections
 }
 
 /// Answers a command line with these bytes; nothing means that the connection is closed.
@@ -155,6 +156,9 @@ fn wrong_answers_have_their_class(io: IoChoice) {
     check(always(b"SERVER_ERROR out of memory\r\n"), &[(ServerError, 20)]);
     check(always(b"\x81\x00\x00\x00garbage\n"), &[(Protocol, 20)]);
     check(always(b"HTTP/1.1 400 Bad Request\r\n"), &[(Protocol, 20)]);
+    check(always(b"VALUE never-asked-for 0 1\r\nx\r\nEND\r\n"), &[(Protocol, 20)]);
+    check(always(&[b'x'; 5000]), &[(Protocol, 20)]);
+    check(always(b"END\r\nEND\r\n"), &[(Desync, 20)]);
     check(Box::new(|_, _| None), &[(EofBeforeHead, 20)]);
     let named = |tail: &'static str| -> Box<Answer> {
         Box::new(move |_, line| Some(format!("VALUE {} 0 {tail}", line.split_at(4).1).into_bytes()))
@@ -168,6 +172,35 @@ fn wrong_answers_have_their_class(io: IoChoice) {
     let silent: Box<Answer> =
         Box::new(|number, _| Some(if number == 7 { vec![] } else { b"END\r\n".into() }));
     check(silent, &[(HeadTimeout, 1)]);
+}
+
+fn a_server_that_cannot_store_keeps_its_connections(io: IoChoice) {
+    let full: Box<Answer> = Box::new(|_, line| {
+        Some(if line.starts_with("set ") { b"SERVER_ERROR full\r\n".to_vec() } else { vec![] })
+    });
+    let mut plan = cache_plan(io, &serve_lines(full));
+    (memcached(&mut plan).is_preloaded, memcached(&mut plan).get_ratio) = (false, 0.0);
+    let (outcome, _) = load(&plan);
+    let measured = &outcome.summary.measured;
+    assert_eq!(measured.failures.clone().into_iter().collect::<Vec<_>>(), [(FailureClass::ServerError, 200)]);
+    assert_eq!(measured.connections_opened, u64::from(plan.connections));
+}
+
+#[test]
+fn a_server_that_trickles_while_keys_are_stored_has_no_more_time_than_a_silent_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let url = format!("memcached://{}", listener.local_addr().expect("has an address"));
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("accepts");
+        while stream.write_all(b"x").is_ok() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    });
+    let mut plan = cache_plan(IoChoice::Epoll, &url);
+    plan.deadlines.total = SpanNs::from_millis(200);
+    let error = run(&plan, 1, &Control::new(), &mut Kept::default()).expect_err("nothing is stored");
+    let LoadError::Preload { cause, .. } = error else { panic!("{error}") };
+    assert_eq!(cause.kind(), std::io::ErrorKind::TimedOut);
 }
 
 #[test]

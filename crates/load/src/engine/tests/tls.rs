@@ -16,12 +16,15 @@ on_both_back_ends! {
     a_broken_record_has_its_class
     an_end_without_a_word_truncates_what_has_no_length
     a_client_certificate_is_shown
+    what_a_server_may_say_without_end_ends_in_time
+    a_response_that_is_cut_inside_a_record_is_not_complete
+    a_word_of_the_end_ends_what_comes_after_it
 }
 
-type Stream = StreamOwned<ServerConnection, TcpStream>;
+pub(super) type Stream = StreamOwned<ServerConnection, TcpStream>;
 
 /// A certificate that is its own issuer, in files of a folder that is removed at the end.
-struct Identity {
+pub(super) struct Identity {
     folder: PathBuf,
     certificate: rcgen::Certificate,
     key: KeyPair,
@@ -43,15 +46,15 @@ impl Identity {
         Identity { folder, certificate, key }
     }
 
-    fn of_home() -> Identity {
+    pub(super) fn of_home() -> Identity {
         Identity::new(&["localhost", "127.0.0.1"], |_| {})
     }
 
-    fn certificate_file(&self) -> PathBuf {
+    pub(super) fn certificate_file(&self) -> PathBuf {
         self.folder.join("cert.pem")
     }
 
-    fn server(&self, clients: Option<&Identity>) -> Arc<ServerConfig> {
+    pub(super) fn server(&self, clients: Option<&Identity>) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(rustls::ALL_VERSIONS)
@@ -80,16 +83,16 @@ impl Drop for Identity {
 }
 
 /// A server over TLS, and what it counts.
-struct Secure {
-    url: String,
+pub(super) struct Secure {
+    pub(super) url: String,
     requests: Arc<AtomicU64>,
     full: Arc<AtomicU64>,
     resumed: Arc<AtomicU64>,
 }
 
-type Answer = dyn Fn(u64, &mut Stream) -> bool + std::marker::Send + Sync;
+pub(super) type Answer = dyn Fn(u64, &mut Stream) -> bool + std::marker::Send + Sync;
 
-fn serve_tls(config: Arc<ServerConfig>, answer: Box<Answer>) -> Secure {
+pub(super) fn serve_tls(config: Arc<ServerConfig>, answer: Box<Answer>) -> Secure {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let url = format!("https://{}/", listener.local_addr().expect("has an address"));
     let server = Secure { url, requests: Arc::default(), full: Arc::default(), resumed: Arc::default() };
@@ -133,7 +136,7 @@ fn hello(_: u64, stream: &mut Stream) -> bool {
     stream.write_all(RESPONSE.as_bytes()).is_ok()
 }
 
-fn tls_plan(io: IoChoice, url: &str, trusted: &Path) -> LoadPlan {
+pub(super) fn tls_plan(io: IoChoice, url: &str, trusted: &Path) -> LoadPlan {
     let mut plan = plan(io, url);
     let tls = TlsPlan {
         server_name: "localhost".into(),
@@ -212,8 +215,10 @@ fn certificates_that_are_not_good_are_told_apart(io: IoChoice) {
     let home = Identity::of_home();
     let stranger = Identity::of_home();
     let expired = Identity::new(&["localhost"], |params| params.not_after = date_time_ymd(2020, 1, 1));
+    let early = Identity::new(&["localhost"], |params| params.not_before = date_time_ymd(2100, 1, 1));
     let elsewhere = Identity::new(&["example.org"], |_| {});
-    for (shown, trusted) in [(&home, &stranger), (&expired, &expired), (&elsewhere, &elsewhere)] {
+    let each = [(&home, &stranger), (&expired, &expired), (&early, &early), (&elsewhere, &elsewhere)];
+    for (shown, trusted) in each {
         let server = serve_tls(shown.server(None), Box::new(hello));
         let mut plan = tls_plan(io, &server.url, &trusted.certificate_file());
         assert_eq!(tls_failures(plan.clone()), [(TlsCertificate, 5)]);
@@ -280,6 +285,65 @@ fn an_end_without_a_word_truncates_what_has_no_length(io: IoChoice) {
         let plan = tls_plan(io, &server.url, &home.certificate_file());
         assert_eq!(tls_failures(plan), expected, "{says_so}");
     }
+}
+
+fn what_a_server_may_say_without_end_ends_in_time(io: IoChoice) {
+    let home = Identity::of_home();
+    // New keys again and again, and nothing else.
+    let rekeying = |_: u64, stream: &mut Stream| {
+        while stream.conn.refresh_traffic_keys().is_ok() && stream.conn.complete_io(&mut stream.sock).is_ok()
+        {
+        }
+        false
+    };
+    let server = serve_tls(home.server(None), Box::new(rekeying));
+    let mut plan = tls_plan(io, &server.url, &home.certificate_file());
+    tls(&mut plan).version = Some(TlsVersion::Tls13);
+    assert_eq!(tls_failures(plan), [(FailureClass::TlsRecord, 5)]);
+    // More tickets than anybody needs are kept, up to a number; a flood of them is none of a server's.
+    for (tickets, is_flood) in [(100, false), (10_000, true)] {
+        let mut config = home.server(None);
+        Arc::get_mut(&mut config).expect("nobody else has it").send_tls13_tickets = tickets;
+        let server = serve_tls(config, Box::new(hello));
+        let mut plan = tls_plan(io, &server.url, &home.certificate_file());
+        (plan.keep_alive, tls(&mut plan).resume_ratio) = (KeepAlive::Requests(1), 0.5);
+        let expected = if is_flood { vec![(FailureClass::TlsRecord, 5)] } else { vec![] };
+        assert_eq!(tls_failures(plan), expected, "{tickets}");
+    }
+}
+
+fn a_response_that_is_cut_inside_a_record_is_not_complete(io: IoChoice) {
+    let home = Identity::of_home();
+    let cutting = |kept: usize| {
+        move |_: u64, stream: &mut Stream| {
+            let mut records = Vec::new();
+            let _ = stream.conn.writer().write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+            let _ = stream.conn.write_tls(&mut records);
+            let head = records.len();
+            let _ = stream.conn.writer().write(b"hello");
+            let _ = stream.conn.write_tls(&mut records);
+            let _ = stream.sock.write_all(&records[..if kept == 0 { 10 } else { head + kept }]);
+            false
+        }
+    };
+    for (kept, expected) in [(0, FailureClass::EofBeforeHead), (9, FailureClass::BodyTruncated)] {
+        let server = serve_tls(home.server(None), Box::new(cutting(kept)));
+        let plan = tls_plan(io, &server.url, &home.certificate_file());
+        assert_eq!(tls_failures(plan), [(expected, 5)], "{kept}");
+    }
+}
+
+fn a_word_of_the_end_ends_what_comes_after_it(io: IoChoice) {
+    let home = Identity::of_home();
+    let ending = |_: u64, stream: &mut Stream| {
+        stream.conn.send_close_notify();
+        let _ = stream.flush();
+        let _ = stream.sock.write_all(&[0x17, 3, 3, 0, 5, 1, 2, 3, 4, 5].repeat(1000));
+        false
+    };
+    let server = serve_tls(home.server(None), Box::new(ending));
+    let plan = tls_plan(io, &server.url, &home.certificate_file());
+    assert_eq!(tls_failures(plan), [(FailureClass::EofBeforeHead, 5)]);
 }
 
 fn a_client_certificate_is_shown(io: IoChoice) {
