@@ -9,7 +9,7 @@ use sysdyno_record::analysis::{
     Capacity, CapacityBasis, Confidence, EndedBy, EvidenceRole, Finding, Reason, Verdict, VerdictStatus,
 };
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
-use sysdyno_record::plan::{RunPlan, SearchMethod};
+use sysdyno_record::plan::{LoadPlan, RunPlan, SearchMethod};
 use sysdyno_record::session::SessionResult;
 use sysdyno_record::units::rounding_step;
 
@@ -40,7 +40,7 @@ pub(crate) fn headline_of_run(capacity: &Capacity, context: &Context) -> String 
     let with = match plan.search.method {
         SearchMethod::OfferedRate => format!(" with {}", objective_phrase(&plan.objective)),
         SearchMethod::Connections(_) => {
-            format!(" with {}", counted(f64::from(view.plan().connections), "connection"))
+            format!(" with {}", connections(view.plan()))
         }
     };
     let Some(rate_hz) = capacity.rate_hz else { return no_capacity(capacity, plan, verdict) };
@@ -117,8 +117,17 @@ pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict) -> String {
             "{} completed {} req/s with {}{latency}",
             server(view.watched),
             rate(view.goodput_hz()),
-            counted(f64::from(view.plan().connections), "connection")
+            connections(view.plan())
         ),
+    }
+}
+
+/// `64 connections`, `4 connections of 32 streams`.
+fn connections(plan: &LoadPlan) -> String {
+    let connections = counted(f64::from(plan.connections), "connection");
+    match plan.wire.http2 {
+        Some(http2) => format!("{connections} of {}", counted(f64::from(http2.streams), "stream")),
+        None => connections,
     }
 }
 

@@ -27,6 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "wrong-content" => fixture::variants::wrong_content(),
         "full" => fixture::variants::full_screen(),
         "sweep" => fixture::variants::sweep(),
+        "streams" => fixture::variants::streams(),
+        "cache" => fixture::variants::cache(),
         "wide" => fixture::variants::wide(),
         "hostile" => fixture::hostile::record(),
         other if Path::new(other).join("manifest.json").is_file() => {

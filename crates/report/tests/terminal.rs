@@ -61,6 +61,16 @@ fn operations_are_shown_by_their_number_of_requests() {
 }
 
 #[test]
+fn handshakes_and_streams_are_told() {
+    check("load-streams", &variants::streams());
+}
+
+#[test]
+fn keys_that_were_found_are_told() {
+    check("load-cache", &variants::cache());
+}
+
+#[test]
 fn users_are_judged_rule_by_rule() {
     check("load-session", &variants::session());
 }

@@ -1,10 +1,17 @@
 // The parts of a plan that several views need.
 
+import { count } from "../number.ts";
 import type { LoadPlan, Objective, Plan } from "./types.ts";
 
 export function loadOf(plan: Plan | null): LoadPlan | null {
   if (plan === null) return null;
   return "run" in plan ? plan.run.load : plan.load;
+}
+
+/** `64`, or `4 of 32 streams` where each connection carries several requests at a time. */
+export function connectionsText(connections: number, load: LoadPlan | null): string {
+  const streams = load?.wire?.http2?.streams;
+  return streams === undefined ? count(connections) : `${count(connections)} of ${count(streams)} stream${streams === 1 ? "" : "s"}`;
 }
 
 /** The seed that sends the same load again. */

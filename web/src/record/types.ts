@@ -213,6 +213,10 @@ export interface Analysis {
   curve: CurvePoint[];
   shown_trial: number;
   counts: Counts;
+  /** Of a load over TLS only. */
+  handshakes?: { full: number; resumed: number };
+  /** Keys of a memcached load only. */
+  cache?: { hits: number; misses: number; stored: number };
   rates: { offered_hz: number | null; achieved_hz: number; goodput_hz: number };
   response_time_ns: LatencySummary;
   service_time_ns: LatencySummary;
@@ -220,6 +224,8 @@ export interface Analysis {
   loop_slip_ns: LatencySummary;
   pool_slip_ns: LatencySummary;
   connect_time_ns: LatencySummary;
+  /** Absent in records of before there was TLS. */
+  handshake_time_ns?: LatencySummary;
   first_byte_time_ns: LatencySummary;
   failure_time_ns: LatencySummary;
   generator: GeneratorSummary;
@@ -257,6 +263,15 @@ export interface LoadPlan {
   hard_stops: { connect_failures_in_a_row: number | null; failure_ratio: number | null };
   threads: number;
   seed: number;
+  /** Absent for HTTP/1.1 over a plain socket. */
+  wire?: Wire;
+}
+
+/** What is spoken on the connections. */
+export interface Wire {
+  memcached?: { dialect: "text" | "meta"; get_ratio: number; keys_per_get: number; keys_count: number; is_verified: boolean };
+  http2?: { streams: number };
+  tls?: { server_name: string; version: string | null; resume_ratio: number; is_insecure: boolean };
 }
 
 export interface Objective {

@@ -19,6 +19,7 @@ export function Latency({ run }: { run: Run }) {
     ["· pool slip", "no connection was free", analysis.pool_slip_ns],
     ["first byte", "from the actual send to the first byte", analysis.first_byte_time_ns],
     ["connect", "to establish a connection", analysis.connect_time_ns],
+    ...(analysis.handshake_time_ns ? [["handshake", "from connected to secured", analysis.handshake_time_ns] as [string, string, LatencySummary]] : []),
     ["failure", "from the intended send to the failure", analysis.failure_time_ns],
   ];
   const seen = rows.filter(([, , summary]) => summary.count > 0);

@@ -2,7 +2,7 @@
 
 import { bytes, chosenDuration as duration, count, percent, rate } from "../number.ts";
 import type { Run } from "../record/decode.ts";
-import { loadOf, percentileName } from "../record/plan.ts";
+import { connectionsText, loadOf, percentileName } from "../record/plan.ts";
 import type { LoadPlan, PhasePlan, RunPlan } from "../record/types.ts";
 import { Copyable } from "./words.tsx";
 
@@ -65,7 +65,8 @@ export function loadRows(load: LoadPlan): Row[] {
   const { deadlines, hard_stops } = load;
   return [
     ["arrival", arrival[load.arrival]],
-    ["connections", count(load.connections)],
+    ["connections", connectionsText(load.connections, load)],
+    ...wireRows(load),
     ["keep-alive", load.keep_alive === "unlimited" ? "until the end" : `${count(load.keep_alive.requests)} requests per connection`],
     ["phases", load.phases.map(phaseText).join(", then ") || "as the search decides"],
     ["deadlines", `total ${duration(deadlines.total)}, connect ${duration(deadlines.connect)}, idle ${duration(deadlines.idle)}, drain ${duration(deadlines.drain)}`],
@@ -81,6 +82,24 @@ export function loadRows(load: LoadPlan): Row[] {
     ["threads", count(load.threads)],
     ["seed", String(load.seed)],
   ];
+}
+
+/** What is spoken, where it is not HTTP/1.1 over a plain socket. */
+function wireRows({ wire }: LoadPlan): Row[] {
+  const rows: Row[] = [];
+  if (wire?.http2) rows.push(["protocol", "HTTP/2"]);
+  if (wire?.memcached) {
+    const { dialect, get_ratio, keys_per_get, keys_count, is_verified } = wire.memcached;
+    const gets = `${percent(get_ratio)} gets of ${keys_per_get === 1 ? "a key" : `${count(keys_per_get)} keys`}, the rest sets`;
+    rows.push(["protocol", `memcached, ${dialect} commands`], ["operations", gets], ["keys", count(keys_count)]);
+    rows.push(["values", is_verified ? "each compared with the one that belongs to its key" : "not compared"]);
+  }
+  if (wire?.tls) {
+    const { server_name, version, resume_ratio, is_insecure } = wire.tls;
+    const checked = is_insecure ? "certificate not checked" : `certificate of ${server_name}`;
+    rows.push(["TLS", `${version ?? "1.2 or 1.3"}, ${percent(resume_ratio)} of the connections resumed, ${checked}`]);
+  }
+  return rows;
 }
 
 function phaseText(phase: PhasePlan): string {

@@ -2,6 +2,8 @@
 
 import { count, duration, percent, rate, significant } from "../number.ts";
 import type { Run } from "../record/decode.ts";
+import { connectionsText, loadOf } from "../record/plan.ts";
+import { Spoken } from "./Spoken.tsx";
 import { Scroll } from "./words.tsx";
 
 export function Requests({ run }: { run: Run }) {
@@ -48,11 +50,12 @@ export function Requests({ run }: { run: Run }) {
           <div>
             <dt>connections</dt>
             <dd>
-              {count(shown.connections)}
+              {connectionsText(shown.connections, loadOf(run.payload.plan))}
               {shown.measured && `, ${count(shown.measured.connections_opened)} opened meanwhile`}
             </dd>
           </div>
         )}
+        <Spoken run={run} />
       </dl>
       <Failures run={run} />
       {shown?.measured && <Statuses statuses={shown.measured.statuses} />}

@@ -36,6 +36,25 @@ describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}
     await page.context().close();
   });
 
+  test("what only some protocols count stands among the requests", async () => {
+    const parts = {
+      streams: ["64 of 32 streams", "48 full, 16 resumed", "1.31 ms", "not checked"],
+      cache: ["95.1 %: 37,812 of 39,780", "4,420"],
+      load: ["64"],
+    };
+    for (const [variant, texts] of Object.entries(parts)) {
+      const { page } = await open(variant as Variant);
+      const facts = ((await page.locator("#requests .facts-row").first().textContent()) ?? "").replace(/\s/g, " ");
+      for (const text of texts) assert.ok(facts.includes(text), `${variant}: ${text}: ${facts}`);
+      assert.equal(facts.includes("TLS"), variant === "streams", facts);
+      await page.context().close();
+    }
+    const { page } = await open("streams");
+    const row = page.locator("table.percentiles tr", { hasText: "handshake" });
+    assert.ok((await row.textContent())?.includes("from connected to secured"));
+    await page.context().close();
+  });
+
   behavesEverywhere(RUNS, open);
 
   for (const viewport of [DESK, PHONE]) {

@@ -15,6 +15,7 @@ use sysdyno_record::load::{FailureClass, LatencyKind, LatencySet, TrialEnding, T
 use sysdyno_record::plan::{Plan, RunPlan, SearchMethod};
 use sysdyno_record::series::Series;
 use sysdyno_record::store::Trial;
+use sysdyno_record::wire::Http2Plan;
 
 /// The analysis of one `load` trial.
 fn analyze_load(specimen: Specimen) -> Analysis {
@@ -94,6 +95,10 @@ fn a_clean_load_is_valid_and_says_what_it_measured() {
         closed.headline
     );
     assert_eq!(closed.slip_ns.count, 0);
+    let mut streams = Specimen::closed(4, 20_000.0, 10.0);
+    streams.begin.plan.wire.http2 = Some(Http2Plan { streams: 32 });
+    let headline = analyze_load(streams).headline;
+    assert!(headline.contains(" with 4 connections of 32 streams, "), "{headline}");
 }
 
 #[test]

@@ -40,6 +40,7 @@ fn connections(input: &ReportInput<'_>) -> String {
         connections => format!("{} connections", number::count(connections.into())),
     };
     match shown.and_then(|plan| plan.wire.http2) {
+        Some(http2) if http2.streams == 1 => format!("{connections} of 1 stream"),
         Some(http2) => format!("{connections} of {} streams", number::count(http2.streams.into())),
         None => connections,
     }
