@@ -48,6 +48,32 @@ pub struct Decoder {
     limit_bytes: Option<usize>,
     name: Vec<u8>,
     value: Vec<u8>,
+    last: Last,
+    /// Of the block that is being read.
+    effect: Effect,
+}
+
+/// The last block, which servers repeat as long as nothing in it changes.
+///
+/// A block that refers to no field that was added means the same whatever the table holds, and adds the same each time. Once
+/// it has filled the table by itself, reading it again changes nothing but who is oldest among equals; so does any block that
+/// adds nothing, as long as no other comes between.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    block: Vec<u8>,
+    fields: Fields,
+    /// What it and its repetitions have added to the table since another block came. Unit: bytes.
+    added_bytes: usize,
+    /// Whether reading it again changes nothing.
+    is_settled: bool,
+}
+
+/// What a block does with the table.
+#[derive(Clone, Copy, Debug, Default)]
+struct Effect {
+    added_bytes: usize,
+    refers: bool,
+    resizes: bool,
 }
 
 /// A string in a block.
@@ -62,7 +88,40 @@ impl Decoder {
     ///
     /// # Errors
     /// `protocol` if it is not one, `head_too_large` if its fields are too many or too long.
+    #[inline]
     pub fn read(&mut self, block: &[u8], expected: Option<&ExpectedHeader>) -> Result<Fields, FailureClass> {
+        if self.last.is_settled && expected.is_none() && self.last.block == block {
+            return Ok(self.last.fields);
+        }
+        self.effect = Effect::default();
+        let read = self.read_all(block, expected);
+        match read {
+            Ok(fields) if expected.is_none() => self.remember(block, fields),
+            // What another reader has seen is not remembered, nor that nothing came between.
+            _ => {
+                self.last.block.clear();
+                (self.last.added_bytes, self.last.is_settled) = (0, false);
+            }
+        }
+        read
+    }
+
+    /// Takes note of a block that was read.
+    fn remember(&mut self, block: &[u8], fields: Fields) {
+        let Effect { added_bytes, refers, resizes } = self.effect;
+        let limit = self.limit();
+        let last = &mut self.last;
+        if last.block != block {
+            last.block.clear();
+            last.block.extend_from_slice(block);
+            last.added_bytes = 0;
+        }
+        last.added_bytes = last.added_bytes.saturating_add(added_bytes);
+        last.fields = fields;
+        last.is_settled = !resizes && (added_bytes == 0 || !refers && last.added_bytes > limit);
+    }
+
+    fn read_all(&mut self, block: &[u8], expected: Option<&ExpectedHeader>) -> Result<Fields, FailureClass> {
         let mut fields = Fields { status: None, has_expected: expected.is_none(), body_bytes: None };
         let mut rest = block;
         let mut budget = Budget { fields: 0, bytes: 0 };
@@ -78,6 +137,7 @@ impl Decoder {
                 if limit > TABLE_BYTES {
                     return Err(FailureClass::Protocol);
                 }
+                self.effect.resizes = true;
                 self.limit_bytes = Some(limit);
                 self.evict(0);
             }
@@ -119,6 +179,7 @@ impl Decoder {
         let (name, value) = match STATIC_TABLE.get(number) {
             Some((name, value)) => (name.as_bytes(), value.as_bytes()),
             None => {
+                self.effect.refers = true;
                 let entry = self.table.get(number - STATIC_TABLE.len()).ok_or(FailureClass::Protocol)?;
                 (&*entry.name, &*entry.value)
             }
@@ -133,6 +194,7 @@ impl Decoder {
     /// Adds the field that was read to the table.
     fn keep(&mut self) {
         let entry = Entry { name: self.name.as_slice().into(), value: self.value.as_slice().into() };
+        self.effect.added_bytes += entry.bytes();
         self.evict(entry.bytes());
         if entry.bytes() <= self.limit() {
             self.table_bytes += entry.bytes();

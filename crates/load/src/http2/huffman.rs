@@ -34,9 +34,18 @@ struct Row {
     start: u32,
 }
 
+/// What the first byte of a code says, if that is all of it: most text has no longer ones.
+#[derive(Clone, Copy, Debug, Default)]
+struct Short {
+    symbol: u8,
+    /// Length of the code; 0 if it is longer than a byte. Unit: bits.
+    bits: u8,
+}
+
 struct Code {
     rows: [Row; MAX_BITS + 1],
     symbols: Vec<u16>,
+    short: [Short; 256],
 }
 
 static CODE: LazyLock<Code> = LazyLock::new(|| {
@@ -51,30 +60,106 @@ static CODE: LazyLock<Code> = LazyLock::new(|| {
         code += count;
         start += count;
     }
-    Code { rows, symbols }
+    let mut short = [Short::default(); 256];
+    for (bits, row) in rows.iter().enumerate().take(9).skip(1) {
+        for number in 0..row.count {
+            // Symbols with short codes are bytes.
+            let symbol = symbols[(row.start + number) as usize] as u8;
+            let begin = ((row.first + number) as usize) << (8 - bits);
+            short[begin..begin + (1 << (8 - bits))].fill(Short { symbol, bits: bits as u8 });
+        }
+    }
+    Code { rows, symbols, short }
 });
 
 /// Decodes a string; `None` if it is not one.
 pub(super) fn decode(data: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let Code { rows, symbols } = &*CODE;
-    let (mut code, mut bits) = (0u32, 0usize);
-    for byte in data {
-        for place in (0..8).rev() {
-            code = code << 1 | u32::from(byte >> place & 1);
-            bits += 1;
-            if bits > MAX_BITS {
-                return None;
-            }
-            let row = rows[bits];
-            let offset = code.wrapping_sub(row.first);
-            if offset < row.count {
-                let symbol = symbols[(row.start + offset) as usize];
-                // The end of the string is an error in it (section 5.2).
-                out.push(u8::try_from(symbol).ok()?);
-                (code, bits) = (0, 0);
+    let Code { rows, symbols, short } = &*CODE;
+    // Bits that have come and are not decoded are the last `held` of `bits`.
+    let (mut bits, mut held, mut rest) = (0u64, 0usize, data);
+    loop {
+        while held <= 48
+            && let Some((byte, after)) = rest.split_first()
+        {
+            (bits, held, rest) = (bits << 8 | u64::from(*byte), held + 8, after);
+        }
+        if held >= 8 {
+            let Short { symbol, bits: length } = short[(bits >> (held - 8)) as usize & 0xff];
+            if length > 0 {
+                out.push(symbol);
+                held -= usize::from(length);
+                continue;
             }
         }
+        let Some(Long { symbol, length }) = long(bits, held, rows, symbols) else {
+            // What is left is the beginning of the end's code, which is all ones, and less than a byte.
+            let ones = (1u64 << held.min(8)) - 1;
+            return (held < 8 && rest.is_empty() && bits & ones == ones).then_some(());
+        };
+        // The end of the string is an error in it (section 5.2).
+        out.push(u8::try_from(symbol).ok()?);
+        held -= length;
     }
-    // What is left is the beginning of the end's code, which is all ones, and less than a byte.
-    (bits < 8 && code == (1 << bits) - 1).then_some(())
+}
+
+/// A symbol, and how many bits its code has.
+struct Long {
+    symbol: u16,
+    length: usize,
+}
+
+/// The first symbol of the bits that are held, bit by bit; `None` if they are the beginning of one.
+fn long(bits: u64, held: usize, rows: &[Row; MAX_BITS + 1], symbols: &[u16]) -> Option<Long> {
+    (1..=held.min(MAX_BITS)).find_map(|length| {
+        let row = rows[length];
+        let code = (bits >> (held - length)) as u32 & ((1u64 << length) - 1) as u32;
+        let offset = code.wrapping_sub(row.first);
+        (offset < row.count).then(|| Long { symbol: symbols[(row.start + offset) as usize], length })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The code of a text, bit after bit, filled up with ones.
+    fn encode(text: &[u8]) -> Vec<u8> {
+        let Code { rows, symbols, .. } = &*CODE;
+        let mut digits = String::new();
+        for byte in text {
+            let bits = usize::from(LENGTHS[usize::from(*byte)]);
+            let first = rows[bits].start as usize;
+            let place =
+                symbols[first..].iter().position(|symbol| *symbol == u16::from(*byte)).expect("is there");
+            digits.push_str(&format!("{:0bits$b}", rows[bits].first as usize + place));
+        }
+        digits.push_str(&"1".repeat((8 - digits.len() % 8) % 8));
+        let byte = |digits: &[u8]| digits.iter().fold(0, |byte, digit| byte << 1 | (digit - b'0'));
+        digits.as_bytes().chunks(8).map(byte).collect()
+    }
+
+    fn decoded(data: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        decode(data, &mut out).map(|()| out)
+    }
+
+    #[test]
+    fn every_byte_has_its_code_and_what_fills_up_is_less_than_a_byte_of_ones() {
+        let every: Vec<u8> = (0..=255).collect();
+        assert_eq!(decoded(&encode(&every)), Some(every));
+        assert_eq!(decoded(b""), Some(vec![]));
+        // The code of a zero, filled up with zeros; with ones, but a whole byte too many; the end of the string.
+        for wrong in [&[0x00][..], &[0x07, 0xff], &[0xff], &[0xff, 0xff, 0xff, 0xff]] {
+            assert_eq!(decoded(wrong), None, "{wrong:x?}");
+        }
+        assert_eq!(decoded(&[0x07]), Some(b"0".to_vec()));
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_found_again(text in proptest::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(decoded(&encode(&text)), Some(text));
+        }
+    }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use sysdyno_record::load::FailureClass;
 
 /// Requests of a connection that wait for each other at most.
-const BATCH_COUNT: u32 = 8;
+const BATCH_COUNT: u32 = 32;
 
 /// A back end with HTTP/2.
 pub(crate) struct Http2<I> {
@@ -328,6 +328,8 @@ impl<I: Io> Io for Http2<I> {
     fn wait(&mut self, timeout: Duration, gather: u32) {
         self.say_all();
         let is_ready = !self.follow.is_empty();
+        // What comes below are reads, of as many streams as a connection has, and of a response two things are told.
+        let gather = (gather / (2 * self.settings.streams)).max(1);
         self.io.wait(if is_ready { Duration::ZERO } else { timeout }, gather);
     }
 

@@ -6,7 +6,7 @@
 //! blocks refer to the static table only, so that nothing has to be remembered of a connection. Of a response the status
 //! and one expected field are read, its body is counted, looked through and dropped.
 //!
-//! Frames that are made go out together when the engine waits, or when [`layer`] has eight requests of a connection. The
+//! Frames that are made go out together when the engine waits, or when [`layer`] has 32 requests of a connection. The
 //! instant that the engine takes for "sent" is early by the time that the requests before it in the batch take to be
 //! made, and never late.
 //!

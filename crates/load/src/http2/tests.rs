@@ -387,6 +387,40 @@ fn streams_that_stay_open_are_found_among_many_that_come_and_go() {
 
 proptest! {
     #[test]
+    fn a_block_that_is_remembered_means_what_it_would_mean_if_it_were_read(
+        blocks in proptest::collection::vec(
+            proptest::collection::vec(
+                prop_oneof![
+                    Just(vec![0x88]),
+                    (62u8..70).prop_map(|index| vec![0x80 | index]),
+                    (0u8..3, 0usize..60).prop_map(|(name, length)| literal(0x40, &name.to_string(), &"v".repeat(length))),
+                    (62u8..66).prop_map(|index| vec![0x40 | (index - 62 + 1), 1, b'x']),
+                    (0u8..3).prop_map(|length| literal(0x40, "content-length", &length.to_string())),
+                    Just(vec![0x7f, 0x00, 1, b'y']),
+                    (0u8..31).prop_map(|size| vec![0x20 | size]),
+                    Just(vec![0x3f, 0xe1, 0x1f]),
+                ],
+                0..5,
+            ),
+            1..4,
+        ),
+        order in proptest::collection::vec((0usize..4, 1usize..150), 1..8),
+    ) {
+        let (mut remembering, mut reading) = (Decoder::default(), Decoder::default());
+        // Who looks for a field remembers nothing.
+        let nothing = ExpectedHeader { name: "never".into(), value: None };
+        for (which, count) in order {
+            let block = blocks[which % blocks.len()].concat();
+            for _ in 0..count {
+                let [own, other] = [remembering.read(&block, None), reading.read(&block, Some(&nothing))];
+                let essence = |fields: Fields| (fields.status, fields.body_bytes);
+                prop_assert_eq!(own.map(essence), other.map(essence));
+                prop_assume!(own.is_ok());
+            }
+        }
+    }
+
+    #[test]
     fn pieces_do_not_change_what_is_told(
         frames in proptest::collection::vec(
             (0u8..12, prop_oneof![Just(0u8), Just(1), Just(4), Just(5), any::<u8>()], 0u32..6,
