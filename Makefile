@@ -20,9 +20,9 @@ help:
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
 	@echo 'make crash-test         kill and fail every system call of sysdyno tune, compare every setting; about 6 minutes'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
-	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load and others on the same nginx;'
-	@echo '                        slip, scaling, memory; about 20 minutes on a quiet machine'
-	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) PAGE=docs/bench.md)'
+	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
+	@echo '                        servers; slip, scaling, memory; about 25 minutes on a quiet machine'
+	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) BENCH_ONLY=h2,tls PAGE=docs/bench.md)'
 	@echo 'make bench-tools        install the tools to compare with; as root by apt-get, oha by cargo'
 	@echo 'make witness            service times beside those of a packet capture of the same run; as root'
 	@echo '                        (PAGE=docs/method/witness.md)'
@@ -48,7 +48,7 @@ aa-test:
 	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- experiment::aa
 
 bench: build
-	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM) $(if $(PAGE),--markdown '$(PAGE)')
+	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM) $(if $(BENCH_ONLY),--only '$(BENCH_ONLY)') $(if $(PAGE),--markdown '$(PAGE)')
 
 bench-tools:
 	bench/tools

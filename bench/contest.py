@@ -41,17 +41,27 @@ def run_seconds(scenario, options):
     return max(1, round(options.seconds * scenario.share))
 
 
+def prepare(scenario, contenders, server, runs):
+    """What has to be on the server before the first round."""
+    load = Load(scenario, HOST, server.ports[scenario.speaks], 1, 1, server.certificate)
+    for contender in contenders:
+        if command := contender.prepare(load):
+            process.run(command, GENERATOR_CPUS, server.pid, contender.codes, {"SYSDYNO_RUNS_DIR": runs})
+
+
 def run(scenario, contenders, server, options, runs):
     """All rounds of a scenario: a list of what each tool needed, by its name; one that failed is not in its round."""
     seconds = run_seconds(scenario, options)
     # For tools that are told a number of requests: by their rate in the last round, in the first one by that of sysdyno,
     # which is the first one to run.
     rate_hz, rounds = {}, []
+    prepare(scenario, contenders, server, runs)
     for number in range(options.rounds):
         turn, row = number % len(contenders), {}
         for contender in contenders[turn:] + contenders[:turn]:
             expected_hz = rate_hz.get(contender.name, rate_hz.get(contenders[0].name, 1000.0))
-            load = Load(scenario, HOST, server.port, seconds, max(1, round(expected_hz * seconds)))
+            requests = max(1, round(expected_hz * seconds))
+            load = Load(scenario, HOST, server.ports[scenario.speaks], seconds, requests, server.certificate)
             if contender.command(load) is None:
                 continue
             try:
@@ -67,7 +77,8 @@ def run(scenario, contenders, server, options, runs):
 
 
 def summarise(rounds, names):
-    """Medians of each tool, and the ratio of the first tool's CPU time per request to its, in the rounds of both."""
+    """Medians of each tool, and the ratio of the first tool's CPU time per request to its, in the rounds of both; the
+    other way round that is the ratio of their requests per CPU second."""
     reference, summary = names[0], {}
     for name in names:
         cells = [row[name] for row in rounds if name in row]
@@ -78,10 +89,8 @@ def summarise(rounds, names):
         summary[name]["rounds"] = len(cells)
         summary[name]["failed"] = sum(cell["failed"] for cell in cells)
         summary[name]["verdicts"] = sorted({cell["verdict"] for cell in cells if "verdict" in cell})
-        both = [row for row in rounds if name in row and reference in row]
-        summary[name]["ratio"] = (
-            None
-            if name == reference
-            else statistic.paired_ratio([row[reference]["cpu_us"] for row in both], [row[name]["cpu_us"] for row in both])
-        )
+        both = [row for row in rounds if name in row and reference in row and name != reference]
+        own, its = ([row[of]["cpu_us"] for row in both] for of in (reference, name))
+        summary[name]["ratio"] = statistic.paired_ratio(own, its)
+        summary[name]["per_cpu"] = statistic.paired_ratio(its, own)
     return {"reference": reference, "tools": summary}

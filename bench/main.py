@@ -9,22 +9,22 @@ import sys
 import tempfile
 import time
 
-from bench import contenders, contest, idle, machine, observing, page, process, programs, scaling, slip
+from bench import contenders, contest, idle, machine, observing, page, process, programs, scaling, slip, users
 from bench.programs import ROOT
-from bench.scenarios import SCENARIOS
-from bench.servers import Nginx
+from bench.scenarios import MEMCACHED, SCENARIOS
+from bench.servers import Memcached, Nginx
 
 RESULTS = ROOT / "bench/results"
-PARTS = (*(scenario.id for scenario in SCENARIOS), "idle", "scaling", "slip", "observing")
+PARTS = (*(scenario.id for scenario in SCENARIOS), "idle", "users", "scaling", "slip", "observing")
 SLIP_SECONDS_PER_SECOND = 10 / 3
-IDLE_ROUNDS, SLIP_ROUNDS = 3, 3
+IDLE_ROUNDS, USERS_ROUNDS, SLIP_ROUNDS = 3, 3, 3
 """The most rounds of the parts whose runs are long."""
 
 
 def parse(arguments):
     """What was typed."""
     parser = argparse.ArgumentParser(prog="bench/run", description="Measures what a request costs, beside other tools.")
-    parser.add_argument("--scenarios", default=",".join(PARTS), help=f"which parts [default: {','.join(PARTS)}]")
+    parser.add_argument("--only", metavar="NAME,...", default=",".join(PARTS), help=f"only these of {', '.join(PARTS)}")
     parser.add_argument("--rounds", type=int, default=9, help="rounds of each scenario [default: 9]")
     parser.add_argument("--seconds", type=int, default=3, help="length of each tool's run [default: 3]")
     parser.add_argument("--quick", action="store_true", help="2 rounds of 1 second: does everything work?")
@@ -32,9 +32,9 @@ def parse(arguments):
     parser.add_argument("--markdown", metavar="FILE", help="write the page of the result there, too")
     parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing; take this result")
     options = parser.parse_args(arguments)
-    options.scenarios = options.scenarios.split(",")
-    if unknown := set(options.scenarios) - set(PARTS):
-        parser.error(f"no scenario '{unknown.pop()}'; there are {', '.join(PARTS)}")
+    options.only = options.only.split(",")
+    if unknown := set(options.only) - set(PARTS):
+        parser.error(f"nothing is called '{unknown.pop()}'; there are {', '.join(PARTS)}")
     if options.quick:
         options.rounds, options.seconds = 2, 1
     if options.rounds < 1 or options.seconds < 1:
@@ -64,25 +64,47 @@ def measure(options, typed):
         "scenarios": {},
     }
     with tempfile.TemporaryDirectory(prefix="sysdyno-bench-runs-") as runs:
-        with Nginx() as server:
-            for scenario in SCENARIOS:
-                if scenario.id in options.scenarios:
-                    rounds = contest.run(scenario, chosen, server, options, runs)
-                    result["scenarios"][scenario.id] = {
-                        "seconds": contest.run_seconds(scenario, options),
-                        "rounds": rounds,
-                        "summary": contest.summarise(rounds, [contender.name for contender in chosen]),
-                    }
-            if "slip" in options.scenarios:
-                rounds, seconds = min(SLIP_ROUNDS, options.rounds), round(options.seconds * SLIP_SECONDS_PER_SECOND)
-                take(result, slip, lambda: slip.run(options.program, ios, server, rounds, seconds, runs))
-        if "idle" in options.scenarios:
+        for server in (Nginx, Memcached):
+            compare(result, server, chosen, options, runs)
+        if "slip" in options.only:
+            take(result, slip, lambda: lateness(options, ios, runs))
+        if "idle" in options.only:
             take(result, idle, lambda: idle.run(options.program, ios, min(IDLE_ROUNDS, options.rounds), runs))
-        if "scaling" in options.scenarios:
+        if "users" in options.only:
+            take(result, users, lambda: users.run(options.program, ios, min(USERS_ROUNDS, options.rounds), runs))
+        if "scaling" in options.only:
             take(result, scaling, lambda: scaling.run(options.program, ios, options, runs))
-    if "observing" in options.scenarios:
+    if "observing" in options.only:
         result["observing"] = observing.run()
+    if not result["scenarios"] and not set(PARTS) & set(result):
+        raise process.CannotMeasure("nothing of what was asked for could be measured")
     return result
+
+
+def compare(result, kind, chosen, options, runs):
+    """The scenarios of one kind of server that were asked for; without the server they are told and left out."""
+    mine = [scenario for scenario in SCENARIOS if (scenario.speaks == MEMCACHED) == (kind is Memcached)]
+    wanted = [scenario for scenario in mine if scenario.id in options.only]
+    if not wanted:
+        return
+    try:
+        with kind() as server:
+            for scenario in wanted:
+                rounds = contest.run(scenario, chosen, server, options, runs)
+                result["scenarios"][scenario.id] = {
+                    "seconds": contest.run_seconds(scenario, options),
+                    "rounds": rounds,
+                    "summary": contest.summarise(rounds, [contender.name for contender in chosen]),
+                }
+    except process.CannotMeasure as error:
+        print(f"{', '.join(scenario.id for scenario in wanted)}: left out: {error}", file=sys.stderr)
+
+
+def lateness(options, ios, runs):
+    """All rounds of the slip."""
+    rounds, seconds = min(SLIP_ROUNDS, options.rounds), round(options.seconds * SLIP_SECONDS_PER_SECOND)
+    with Nginx() as server:
+        return slip.run(options.program, ios, server, rounds, seconds, runs)
 
 
 def take(result, part, run):

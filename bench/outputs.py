@@ -115,3 +115,25 @@ def hey(text):
         "rate_hz": first(r"^\s*Requests/sec:\s+([\d.]+)", text),
         "p99_ms": None if p99 is None else p99 * 1e3,
     }
+
+
+def s_time(text):
+    """`openssl s_time`; its requests are handshakes. A connection that fails ends it with an error."""
+    seconds = first(r"^\d+ connections in (\d+) real seconds", text)
+    handshakes = first(r"^(\d+) connections in \d+ real seconds", text, int)
+    return {
+        "requests": handshakes,
+        "failed": 0,
+        "rate_hz": handshakes / seconds if handshakes and seconds else None,
+        "p99_ms": None,
+    }
+
+
+def memcaslap(text):
+    """memcaslap; what it stores before it begins are operations too. A get that finds nothing has not done the work."""
+    return {
+        "requests": first(r"^Run time: \S+ Ops: (\d+)", text, int),
+        "failed": first(r"^get_misses: (\d+)", text, int) or 0,
+        "rate_hz": first(r"^Run time: .*? TPS: (\d+)", text),
+        "p99_ms": None,
+    }

@@ -56,6 +56,14 @@ def idle_table(result):
     return table
 
 
+def users_table(result):
+    """Memory of simulated users."""
+    table = layout.Table("back end", "peak RSS MiB", "interval", "operations begun", "failed requests")
+    for io, row in result["users"]["summary"].items():
+        table.add(io, layout.number(row["rss_mib"], 1), layout.interval(row["rss_mib"], 1), f"{row['operations']:,}", row["failed"])
+    return table
+
+
 def scaling_table(result):
     """One thread and two."""
     table = layout.Table("back end", "one req/s", "two req/s", "by rate", "interval", "one CPU µs/req", "two", "by CPU", "interval")
@@ -104,6 +112,7 @@ def parts(result):
             found.append((f"{scenario.title}; {len(part['rounds'])} rounds of {part['seconds']} s", scenario_table(part)))
     for name, heading, table in (
         ("idle", "10,000 idle connections", idle_table),
+        ("users", "100,000 users of a session", users_table),
         ("scaling", "two threads and one, against the built-in target", scaling_table),
         ("slip", "slip at 50,000 requests/s, µs", slip_table),
     ):
@@ -130,7 +139,7 @@ def cautions(result):
             if tool["rounds"] < len(part["rounds"]):
                 found.append(f"{scenario_id}: {name} failed in {len(part['rounds']) - tool['rounds']} rounds.")
     missing = [scenario.id for scenario in SCENARIOS if scenario.id not in result["scenarios"]]
-    missing += [name for name in ("idle", "scaling", "slip") if name not in result]
+    missing += [name for name in ("idle", "users", "scaling", "slip") if name not in result]
     if missing:
         found.append(f"Left out: {', '.join(missing)}.")
     return found
@@ -191,7 +200,7 @@ def markdown(result):
     """The whole page."""
     tables = dict(
         (name, table(result).markdown() if name in result else "Not measured in this run.")
-        for name, table in (("idle", idle_table), ("scaling", scaling_table), ("slip", slip_table))
+        for name, table in (("idle", idle_table), ("users", users_table), ("scaling", scaling_table), ("slip", slip_table))
     )
     references = {part["summary"]["reference"] for part in result["scenarios"].values()}
     scenarios = [

@@ -19,6 +19,10 @@ VERSIONS = {
     "wrk": (["wrk", "--version"], r"wrk (?:debian/)?(\S+)"),
     "ab": (["ab", "-V"], r"Version (\S+)"),
     "h2load": (["h2load", "--version"], r"nghttp2/(\S+)"),
+    "openssl": (["openssl", "version"], r"OpenSSL (\S+)"),
+    "memcached": (["memcached", "--version"], r"memcached (\S+)"),
+    # What it says of itself is 1.0; the package knows.
+    "memcaslap": (["dpkg-query", "--show", "--showformat=${Version}", "libmemcached-tools"], r"(\S+)"),
     "weighttp": (["weighttp", "-v"], r"weighttp[ /]v?(\S+)"),
     "httperf": (["httperf", "--version"], r"httperf-(\S+)"),
     "oha": (["oha", "--version"], r"oha (\S+)"),

@@ -1,4 +1,4 @@
-"""The servers that are loaded: nginx with one worker on one CPU, and sysdyno's built-in target."""
+"""The servers that are loaded: nginx with one worker and memcached with one thread, on one CPU; sysdyno's built-in target."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import time
 
 from bench import programs
 from bench.process import CannotMeasure
-from bench.scenarios import LARGE_BYTES, SMALL_BYTES
+from bench.scenarios import HTTP, HTTP2, HTTPS, LARGE_BYTES, MEMCACHED, SMALL_BYTES
 
 NGINX = """
 {user}
@@ -35,12 +35,21 @@ http {{
     uwsgi_temp_path {prefix}/uwsgi;
     scgi_temp_path {prefix}/scgi;
     server {{
-        listen 127.0.0.1:{port} backlog=4096;
+        listen 127.0.0.1:{http} backlog=4096;
+        listen 127.0.0.1:{h2} http2 backlog=4096;
+        listen 127.0.0.1:{https} ssl backlog=4096;
+        ssl_certificate {prefix}/cert.pem;
+        ssl_certificate_key {prefix}/key.pem;
+        ssl_protocols TLSv1.3;
         location = / {{ return 200 '{small}'; }}
         location = /large {{ root {prefix}; }}
     }}
 }}
 """
+
+# A P-256 key and no extension that makes it an authority: it is trusted as it is, and shown as it is.
+CERTIFICATE = """openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost
+-addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE""".split()
 
 HOST = "127.0.0.1"
 START_SECONDS = 10
@@ -51,6 +60,19 @@ def free_port():
     with socket.socket() as free:
         free.bind((HOST, 0))
         return free.getsockname()[1]
+
+
+def wait_until_up(name, process, port):
+    """Until a server takes connections."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            socket.create_connection((HOST, port), 1).close()
+            return
+        except OSError as error:
+            if time.monotonic() > deadline or process.poll() is not None:
+                raise CannotMeasure(f"{name} does not come up") from error
+            time.sleep(0.01)
 
 
 class Nginx:
@@ -64,12 +86,14 @@ class Nginx:
         if program is None:
             raise CannotMeasure("nginx is not installed\nhint: make bench-tools, as root")
         self.folder = tempfile.TemporaryDirectory(prefix="sysdyno-bench-")
-        self.port = free_port()
+        self.ports = {speaks: free_port() for speaks in (HTTP, HTTPS, HTTP2)}
+        self.certificate = f"{self.folder.name}/cert.pem"
+        programs.say([*CERTIFICATE, "-keyout", f"{self.folder.name}/key.pem", "-out", self.certificate])
         text = NGINX.format(
             user="user root;" if os.geteuid() == 0 else "",
             affinity=bin(1 << self.cpu)[2:],
             prefix=self.folder.name,
-            port=self.port,
+            **self.ports,
             connections=self.connections,
             descriptors=self.connections + 100,
             small="x" * SMALL_BYTES,
@@ -79,22 +103,11 @@ class Nginx:
         arguments = [program, "-p", self.folder.name, "-e", "error.log", "-c", "nginx.conf"]
         self.process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
         try:
-            self.wait_until_up()
+            wait_until_up("nginx", self.process, self.port)
         except BaseException:
             self.__exit__()
             raise
         return self
-
-    def wait_until_up(self):
-        deadline = time.monotonic() + START_SECONDS
-        while True:
-            try:
-                socket.create_connection((HOST, self.port), 1).close()
-                return
-            except OSError as error:
-                if time.monotonic() > deadline or self.process.poll() is not None:
-                    raise CannotMeasure("nginx does not come up") from error
-                time.sleep(0.01)
 
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
@@ -106,8 +119,48 @@ class Nginx:
         return self.process.pid
 
     @property
+    def port(self):
+        return self.ports[HTTP]
+
+    @property
     def url(self):
         return f"http://{HOST}:{self.port}/"
+
+
+class Memcached:
+    """memcached with one thread on one CPU, for the length of the `with` block."""
+
+    certificate = ""
+
+    def __init__(self, cpu=0):
+        self.cpu = cpu
+
+    def __enter__(self):
+        program = programs.find("memcached")
+        if program is None:
+            raise CannotMeasure("memcached is not installed\nhint: make bench-tools, as root")
+        self.ports = {MEMCACHED: free_port()}
+        user = ["-u", "root"] if os.geteuid() == 0 else []
+        limits = ["-t", "1", "-m", "256", "-c", "1024", "-U", "0"]
+        self.process = subprocess.Popen(
+            [program, "-l", HOST, "-p", str(self.ports[MEMCACHED]), *limits, *user],
+            stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: os.sched_setaffinity(0, {self.cpu}),
+        )
+        try:
+            wait_until_up("memcached", self.process, self.ports[MEMCACHED])
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+    @property
+    def pid(self):
+        return self.process.pid
 
 
 class BuiltInTarget:

@@ -22,6 +22,11 @@ def ratio(scenario, tool):
     return lambda result: cell(result, "scenarios", scenario, "summary", "tools", tool, "ratio")
 
 
+def per_cpu(scenario, tool):
+    """sysdyno's requests per CPU second over those of a tool."""
+    return lambda result: cell(result, "scenarios", scenario, "summary", "tools", tool, "per_cpu")
+
+
 def of_sysdyno(scenario, column):
     """A column of the tool that the others are compared with."""
 
@@ -67,6 +72,21 @@ TARGETS = (
         "user", "user-space CPU per request, kept alive", AT_MOST, 0.5, "µs", 2, of_sysdyno("keepalive", "user_us")
     ),
     Target("connect", "CPU per request, a connection each: sysdyno ÷ ab", AT_MOST, 0.90, "", 3, ratio("connect", "ab")),
+    Target("h2", "CPU per request, HTTP/2 with 32 streams: sysdyno ÷ h2load", AT_MOST, 0.80, "", 3, ratio("h2", "h2load")),
+    Target("tls", "CPU per request over TLS, kept alive: sysdyno ÷ wrk", AT_MOST, 0.90, "", 3, ratio("tls", "wrk")),
+    Target(
+        "handshake",
+        "full TLS handshakes per CPU second: sysdyno ÷ openssl s_time",
+        AT_LEAST,
+        0.9,
+        "",
+        3,
+        per_cpu("handshake", "openssl s_time"),
+    ),
+    Target(
+        "memcached", "CPU per get: sysdyno ÷ memcaslap", AT_MOST, 0.80, "", 3, ratio("memcached", "memcaslap")
+    ),
+    Target("users", "memory with 100,000 users of a session", AT_MOST, 954, "MiB", 0, of_back_end("users", "rss_mib")),
     Target("idle", "memory with 10,000 idle connections", AT_MOST, 64, "MiB", 1, of_back_end("idle", "rss_mib")),
     Target("scaling", "rate with two threads ÷ one", AT_LEAST, 1.8, "", 2, of_back_end("scaling", "by_rate")),
     Target(

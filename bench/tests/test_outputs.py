@@ -27,6 +27,9 @@ class Readers(unittest.TestCase):
         self.check(outputs.wrk, "wrk.txt", 88332, 87987.27, 5.94)
         self.check(outputs.ab, "ab.txt", 60878, 60659.75, 8)
         self.check(outputs.h2load, "h2load.txt", 46373, 46373.0, None)
+        self.check(outputs.h2load, "h2load-h2.txt", 45470, 45470.0, None)
+        self.check(outputs.s_time, "s_time.txt", 533, 266.5, None)
+        self.check(outputs.memcaslap, "memcaslap.txt", 126094, 63041, None)
         self.check(outputs.httperf, "httperf.txt", 19968, 36522.2, None)
         self.check(outputs.oha, "oha.json", 26558, 26542.458, 10.694)
         self.check(outputs.hey, "hey.txt", 25273, 25237.09, 11.5)
@@ -47,7 +50,8 @@ class Readers(unittest.TestCase):
         self.assertAlmostEqual(said["p99_ms"], 0.511231)
 
     def test_a_text_that_is_something_else_has_no_requests(self):
-        for read in (outputs.wrk, outputs.ab, outputs.h2load, outputs.httperf, outputs.weighttp, outputs.hey):
+        everyone = (outputs.wrk, outputs.ab, outputs.h2load, outputs.httperf, outputs.weighttp, outputs.hey)
+        for read in (*everyone, outputs.s_time, outputs.memcaslap):
             self.assertFalse(read("connection refused")["requests"])
 
 

@@ -1,10 +1,10 @@
 """From rounds to tables: summaries, targets, pages, and the witness's agreement."""
 
-import types
+import pathlib
 import unittest
 
-from bench import agreement, contenders, contest, idle, layout, page, statistic, targets, witnessing
-from bench.scenarios import SCENARIOS
+from bench import agreement, contenders, contest, idle, layout, main, page, statistic, targets, users, witnessing
+from bench.scenarios import HTTP, HTTP2, HTTPS, MEMCACHED, SCENARIOS
 
 
 def run_of(cpu_us, **more):
@@ -69,6 +69,14 @@ class Targets(unittest.TestCase):
         self.assertIs(self.target("idle").find(measured), estimate)
 
 
+    def test_handshakes_per_cpu_second_are_the_more_the_less_each_costs(self):
+        rows = [{"sysdyno": run_of(cost), "openssl s_time": run_of(100.0)} for cost in (80, 100, 125, 160, 50, 200)]
+        part = {"summary": contest.summarise(rows, ["sysdyno", "openssl s_time"])}
+        estimate = self.target("handshake").find({"scenarios": {"handshake": part}})
+        self.assertAlmostEqual(estimate["median"], (1.0 + 0.8) / 2)
+        self.assertEqual((estimate["interval"]["low"], estimate["interval"]["high"]), (0.5, 2.0))
+
+
 class Page(unittest.TestCase):
     def test_every_name_in_the_template_is_filled(self):
         text = page.markdown(result())
@@ -106,22 +114,66 @@ class Rounds(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    def test_every_tool_is_told_every_scenario_or_left_out_of_it(self):
-        alike = {scenario.id: set() for scenario in SCENARIOS}
+    def commands(self, scenario):
+        """What is typed for each tool that takes part."""
+        load = contenders.Load(scenario, "127.0.0.1", 8080, 3, 1000, "/cert.pem")
+        everyone = (SYSDYNO, *contenders.OTHERS)
+        return {contender.name: command for contender in everyone if (command := contender.command(load))}
+
+    def test_every_tool_is_told_a_scenario_that_it_knows_and_no_other(self):
+        plain = {"sysdyno", "wrk", "weighttp", "ab", "h2load", "httperf", "oha", "hey"}
+        taking_part = {
+            "keepalive": plain,
+            "few": plain,
+            "many": plain - {"httperf"},
+            "connect": plain - {"h2load"},
+            "large": plain,
+            "h2": {"sysdyno", "h2load"},
+            "tls": {"sysdyno", "wrk", "h2load"},
+            "handshake": {"sysdyno", "wrk", "openssl s_time"},
+            "memcached": {"sysdyno", "memcaslap"},
+        }
         for scenario in SCENARIOS:
-            load = contenders.Load(scenario, "127.0.0.1", 8080, 3, 1000)
-            for contender in (*contenders.OTHERS, types.SimpleNamespace(name="sysdyno", command=SYSDYNO)):
-                command = contender.command(load)
-                if command is None:
-                    alike[scenario.id].add(contender.name)
-                elif contender.name != "httperf":
-                    self.assertIn(load.url, command, contender.name)
-        self.assertEqual(alike["connect"], {"h2load"})
-        self.assertEqual(alike["many"], {"httperf"})
-        self.assertEqual(alike["keepalive"] | alike["few"] | alike["large"], set())
+            self.assertEqual(set(self.commands(scenario)), taking_part[scenario.id], scenario.id)
+
+    def test_every_tool_is_told_where_the_server_is(self):
+        for scenario in SCENARIOS:
+            for name, command in self.commands(scenario).items():
+                self.assertIn("8080", " ".join(command), name)
+
+    def test_each_protocol_is_said_to_both_sides_alike(self):
+        by_id = {scenario.id: self.commands(scenario) for scenario in SCENARIOS}
+        self.assertIn("http://127.0.0.1:8080/", by_id["h2"]["h2load"])
+        self.assertIn("-m32", by_id["h2"]["h2load"])
+        self.assertEqual(by_id["h2"]["sysdyno"][-4:], ["--http2", "prior", "--streams", "32"])
+        self.assertIn("https://127.0.0.1:8080/", by_id["tls"]["wrk"])
+        self.assertIn("--h1", by_id["tls"]["h2load"])
+        self.assertIn("/cert.pem", by_id["handshake"]["openssl s_time"])
+        self.assertIn("--no-keepalive", by_id["handshake"]["sysdyno"])
+
+    def test_both_sides_of_memcached_have_keys_of_the_same_number_and_size(self):
+        own, other = (self.commands(SCENARIOS[-1])[name] for name in ("sysdyno", "memcaslap"))
+        self.assertIn("--win_size=1k", other)
+        self.assertEqual(own[own.index("--mc-keys") + 1], str(64 * 1024))
+        lines = pathlib.Path(contenders.MEMCASLAP).read_text().splitlines()
+        sizes = [own[own.index(option) + 1] for option in ("--mc-key-size", "--mc-value-size")]
+        self.assertEqual([lines[lines.index(name) + 1].split()[0] for name in ("key", "value")], sizes)
+        self.assertEqual(lines[lines.index("cmd") + 1 :], ["0 0", "1 1"])
+        self.assertIn("100%", own)
+
+    def test_keys_are_stored_once_by_the_seed_of_every_run(self):
+        load = contenders.Load(SCENARIOS[-1], "127.0.0.1", 8080, 3, 1000)
+        measured, before = self.commands(SCENARIOS[-1])["sysdyno"], contenders.preload("sysdyno")(load)
+        self.assertIn("--mc-no-preload", measured)
+        self.assertNotIn("--mc-no-preload", before)
+        for option in ("--seed", "--mc-keys", "--mc-key-size", "--mc-value-size"):
+            self.assertEqual(before[before.index(option) + 1], measured[measured.index(option) + 1], option)
+        self.assertIsNone(contenders.preload("sysdyno")(load._replace(scenario=SCENARIOS[0])))
 
 
-SYSDYNO = contenders.sysdyno_command("sysdyno", "epoll")
+SYSDYNO = contenders.Contender(
+    "sysdyno", "sysdyno", contenders.sysdyno_command("sysdyno", "epoll"), None, speaks=(HTTP, HTTPS, HTTP2, MEMCACHED)
+)
 
 
 class Established(unittest.TestCase):
@@ -145,6 +197,23 @@ class Idle(unittest.TestCase):
         rows = [{"rss_mib": 20.0, "connections": count, "failed": 0} for count in (10_000, 9_999)]
         self.assertEqual(idle.summarise({"epoll": rows})["epoll"]["rss_mib"]["count"], 1)
         self.assertIsNone(idle.summarise({"epoll": rows[1:]})["epoll"]["rss_mib"])
+
+
+class Users(unittest.TestCase):
+    def test_memory_counts_only_if_every_user_had_begun(self):
+        rows = [{"rss_mib": 90.0, "operations": count, "failed": 0} for count in (200_000, 99_999)]
+        summary = users.summarise({"epoll": rows})["epoll"]
+        self.assertEqual((summary["rss_mib"]["count"], summary["operations"]), (1, 99_999))
+        self.assertIsNone(users.summarise({"epoll": rows[1:]})["epoll"]["rss_mib"])
+
+    def test_operations_are_those_begun(self):
+        self.assertEqual(users.begun('{"session": {"operations": [{"measured": {"started_count": 3}}, {"measured": {"started_count": 4}}]}}'), 7)
+
+
+class Options(unittest.TestCase):
+    def test_single_parts_can_be_chosen(self):
+        self.assertEqual(main.parse(["--only", "h2,users"]).only, ["h2", "users"])
+        self.assertEqual(main.parse([]).only, list(main.PARTS))
 
 
 class Agreement(unittest.TestCase):
