@@ -28,6 +28,9 @@ _sysdyno() {
             sysdyno,docs)
                 cmd="sysdyno__subcmd__docs"
                 ;;
+            sysdyno,experiment)
+                cmd="sysdyno__subcmd__experiment"
+                ;;
             sysdyno,facts)
                 cmd="sysdyno__subcmd__facts"
                 ;;
@@ -61,6 +64,36 @@ _sysdyno() {
             sysdyno,tune)
                 cmd="sysdyno__subcmd__tune"
                 ;;
+            sysdyno__subcmd__experiment,help)
+                cmd="sysdyno__subcmd__experiment__subcmd__help"
+                ;;
+            sysdyno__subcmd__experiment,plan)
+                cmd="sysdyno__subcmd__experiment__subcmd__plan"
+                ;;
+            sysdyno__subcmd__experiment,report)
+                cmd="sysdyno__subcmd__experiment__subcmd__report"
+                ;;
+            sysdyno__subcmd__experiment,resume)
+                cmd="sysdyno__subcmd__experiment__subcmd__resume"
+                ;;
+            sysdyno__subcmd__experiment,run)
+                cmd="sysdyno__subcmd__experiment__subcmd__run"
+                ;;
+            sysdyno__subcmd__experiment__subcmd__help,help)
+                cmd="sysdyno__subcmd__experiment__subcmd__help__subcmd__help"
+                ;;
+            sysdyno__subcmd__experiment__subcmd__help,plan)
+                cmd="sysdyno__subcmd__experiment__subcmd__help__subcmd__plan"
+                ;;
+            sysdyno__subcmd__experiment__subcmd__help,report)
+                cmd="sysdyno__subcmd__experiment__subcmd__help__subcmd__report"
+                ;;
+            sysdyno__subcmd__experiment__subcmd__help,resume)
+                cmd="sysdyno__subcmd__experiment__subcmd__help__subcmd__resume"
+                ;;
+            sysdyno__subcmd__experiment__subcmd__help,run)
+                cmd="sysdyno__subcmd__experiment__subcmd__help__subcmd__run"
+                ;;
             sysdyno__subcmd__help,compare)
                 cmd="sysdyno__subcmd__help__subcmd__compare"
                 ;;
@@ -72,6 +105,9 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__help,docs)
                 cmd="sysdyno__subcmd__help__subcmd__docs"
+                ;;
+            sysdyno__subcmd__help,experiment)
+                cmd="sysdyno__subcmd__help__subcmd__experiment"
                 ;;
             sysdyno__subcmd__help,facts)
                 cmd="sysdyno__subcmd__help__subcmd__facts"
@@ -105,6 +141,18 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__help,tune)
                 cmd="sysdyno__subcmd__help__subcmd__tune"
+                ;;
+            sysdyno__subcmd__help__subcmd__experiment,plan)
+                cmd="sysdyno__subcmd__help__subcmd__experiment__subcmd__plan"
+                ;;
+            sysdyno__subcmd__help__subcmd__experiment,report)
+                cmd="sysdyno__subcmd__help__subcmd__experiment__subcmd__report"
+                ;;
+            sysdyno__subcmd__help__subcmd__experiment,resume)
+                cmd="sysdyno__subcmd__help__subcmd__experiment__subcmd__resume"
+                ;;
+            sysdyno__subcmd__help__subcmd__experiment,run)
+                cmd="sysdyno__subcmd__help__subcmd__experiment__subcmd__run"
                 ;;
             sysdyno__subcmd__help__subcmd__tune,apply)
                 cmd="sysdyno__subcmd__help__subcmd__tune__subcmd__apply"
@@ -209,7 +257,7 @@ _sysdyno() {
 
     case "${cmd}" in
         sysdyno)
-            opts="-h -V --color --help --version demo run load try tune probe compare facts runs show report completions docs target help"
+            opts="-h -V --color --help --version demo run load try experiment tune probe compare facts runs show report completions docs target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -334,6 +382,228 @@ _sysdyno() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sysdyno__subcmd__experiment)
+            opts="-h --color --help plan run resume report help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__help)
+            opts="plan run resume report help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__help__subcmd__plan)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__help__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__help__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__help__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__plan)
+            opts="-h --folder --runs-dir --state-dir --root --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__report)
+            opts="-h --state-dir --root --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__resume)
+            opts="-h --state-dir --root --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__experiment__subcmd__run)
+            opts="-h --folder --runs-dir --state-dir --root --json --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --folder)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sysdyno__subcmd__facts)
             opts="-o -h --workload --only --all --fail-if-different --output --runs-dir --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -373,7 +643,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help)
-            opts="demo run load try tune probe compare facts runs show report completions docs target help"
+            opts="demo run load try experiment tune probe compare facts runs show report completions docs target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -431,6 +701,76 @@ _sysdyno() {
         sysdyno__subcmd__help__subcmd__docs)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__experiment)
+            opts="plan run resume report"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__experiment__subcmd__plan)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__experiment__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__experiment__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__experiment__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

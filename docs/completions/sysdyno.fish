@@ -33,6 +33,7 @@ complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "demo" -d 'Run the w
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "load" -d 'Drive load at a server and report what came back'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "try" -d 'Try one reversible change on a live server, and say whether it helped'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "experiment" -d 'Measure every combination of some factors, in blocks, and say which differ'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "compare" -d 'Compare runs: whether they may be compared, what differs, by how much'
@@ -324,6 +325,52 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-no-preload -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l dry-run -d 'Print the plan, with how long it may take, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fish_seen_subcommand_from plan run resume report help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fish_seen_subcommand_from plan run resume report help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fish_seen_subcommand_from plan run resume report help" -f -a "plan" -d 'Say what would be measured, in which order and how long it takes, and do nothing'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fish_seen_subcommand_from plan run resume report help" -f -a "run" -d 'Measure every combination, block by block'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fish_seen_subcommand_from plan run resume report help" -f -a "resume" -d 'Measure what is missing in a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fish_seen_subcommand_from plan run resume report help" -f -a "report" -d 'Compare what a folder holds, and make its report again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fish_seen_subcommand_from plan run resume report help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l folder -d 'Folder in which the folder of this experiment is made [default: experiments, beside the runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l folder -d 'Folder in which the folder of this experiment is made [default: experiments, beside the runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from help" -f -a "plan" -d 'Say what would be measured, in which order and how long it takes, and do nothing'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from help" -f -a "run" -d 'Measure every combination, block by block'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Measure what is missing in a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from help" -f -a "report" -d 'Compare what a folder holds, and make its report again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and not __fish_seen_subcommand_from list plan apply commit undo status history persist recover guard help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -518,21 +565,26 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "try" -d 'Try one reversible change on a live server, and say whether it helped'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "compare" -d 'Compare runs: whether they may be compared, what differs, by how much'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "facts" -d 'Say what this host is, or what differs between two hosts'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try tune probe compare facts runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "try" -d 'Try one reversible change on a live server, and say whether it helped'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "experiment" -d 'Measure every combination of some factors, in blocks, and say which differ'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "compare" -d 'Compare runs: whether they may be compared, what differs, by how much'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "facts" -d 'Say what this host is, or what differs between two hosts'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune probe compare facts runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "plan" -d 'Say what would be measured, in which order and how long it takes, and do nothing'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "run" -d 'Measure every combination, block by block'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "resume" -d 'Measure what is missing in a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "report" -d 'Compare what a folder holds, and make its report again'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "list" -d 'List the settings that can be changed, and what they do'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "plan" -d 'Say what changes would write, what undoes them, and who else sets the same; needs no rights'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "apply" -d 'Make changes as a trial, which is undone at its deadline unless it is committed'

@@ -356,6 +356,119 @@ never\:"Never"))' \
 '*::changes -- Settings and what B makes of them, as in net.core.somaxconn=4096; listener.backlog=N is that of the server'\''s own port:_default' \
 && ret=0
 ;;
+(experiment)
+_arguments "${_arguments_options[@]}" : \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+":: :_sysdyno__subcmd__experiment_commands" \
+"*::: :->experiment" \
+&& ret=0
+
+    case $state in
+    (experiment)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-experiment-command-$line[1]:"
+        case $line[1] in
+            (plan)
+_arguments "${_arguments_options[@]}" : \
+'--folder=[Folder in which the folder of this experiment is made \[default\: experiments, beside the runs\]]:FOLDER:_files' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':file -- File that says what is compared\: docs/formats/matrix.md:_files' \
+&& ret=0
+;;
+(run)
+_arguments "${_arguments_options[@]}" : \
+'--folder=[Folder in which the folder of this experiment is made \[default\: experiments, beside the runs\]]:FOLDER:_files' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':file -- File that says what is compared\: docs/formats/matrix.md:_files' \
+&& ret=0
+;;
+(resume)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':folder -- Its folder:_files' \
+&& ret=0
+;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':folder -- Its folder:_files' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__experiment__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-experiment-help-command-$line[1]:"
+        case $line[1] in
+            (plan)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(run)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(resume)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
 (tune)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
@@ -751,6 +864,38 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(experiment)
+_arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__help__subcmd__experiment_commands" \
+"*::: :->experiment" \
+&& ret=0
+
+    case $state in
+    (experiment)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-help-experiment-command-$line[1]:"
+        case $line[1] in
+            (plan)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(run)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(resume)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (tune)
 _arguments "${_arguments_options[@]}" : \
 ":: :_sysdyno__subcmd__help__subcmd__tune_commands" \
@@ -863,6 +1008,7 @@ _sysdyno_commands() {
 'run:Find the capacity of a server under a latency objective, and what limits it' \
 'load:Drive load at a server and report what came back' \
 'try:Try one reversible change on a live server, and say whether it helped' \
+'experiment:Measure every combination of some factors, in blocks, and say which differ' \
 'tune:Change settings of this host so that they can always be put back' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
 'compare:Compare runs\: whether they may be compared, what differs, by how much' \
@@ -897,6 +1043,73 @@ _sysdyno__subcmd__docs_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno docs commands' commands "$@"
 }
+(( $+functions[_sysdyno__subcmd__experiment_commands] )) ||
+_sysdyno__subcmd__experiment_commands() {
+    local commands; commands=(
+'plan:Say what would be measured, in which order and how long it takes, and do nothing' \
+'run:Measure every combination, block by block' \
+'resume:Measure what is missing in a folder' \
+'report:Compare what a folder holds, and make its report again' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno experiment commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__help_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__help_commands() {
+    local commands; commands=(
+'plan:Say what would be measured, in which order and how long it takes, and do nothing' \
+'run:Measure every combination, block by block' \
+'resume:Measure what is missing in a folder' \
+'report:Compare what a folder holds, and make its report again' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno experiment help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__help__subcmd__help_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment help help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__help__subcmd__plan_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__help__subcmd__plan_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment help plan commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__help__subcmd__report_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__help__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment help report commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__help__subcmd__resume_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__help__subcmd__resume_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment help resume commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__help__subcmd__run_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__help__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment help run commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__plan_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__plan_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment plan commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__report_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment report commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__resume_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__resume_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment resume commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__experiment__subcmd__run_commands] )) ||
+_sysdyno__subcmd__experiment__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno experiment run commands' commands "$@"
+}
 (( $+functions[_sysdyno__subcmd__facts_commands] )) ||
 _sysdyno__subcmd__facts_commands() {
     local commands; commands=()
@@ -909,6 +1122,7 @@ _sysdyno__subcmd__help_commands() {
 'run:Find the capacity of a server under a latency objective, and what limits it' \
 'load:Drive load at a server and report what came back' \
 'try:Try one reversible change on a live server, and say whether it helped' \
+'experiment:Measure every combination of some factors, in blocks, and say which differ' \
 'tune:Change settings of this host so that they can always be put back' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
 'compare:Compare runs\: whether they may be compared, what differs, by how much' \
@@ -942,6 +1156,36 @@ _sysdyno__subcmd__help__subcmd__demo_commands() {
 _sysdyno__subcmd__help__subcmd__docs_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno help docs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__experiment_commands] )) ||
+_sysdyno__subcmd__help__subcmd__experiment_commands() {
+    local commands; commands=(
+'plan:Say what would be measured, in which order and how long it takes, and do nothing' \
+'run:Measure every combination, block by block' \
+'resume:Measure what is missing in a folder' \
+'report:Compare what a folder holds, and make its report again' \
+    )
+    _describe -t commands 'sysdyno help experiment commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__experiment__subcmd__plan_commands] )) ||
+_sysdyno__subcmd__help__subcmd__experiment__subcmd__plan_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help experiment plan commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__experiment__subcmd__report_commands] )) ||
+_sysdyno__subcmd__help__subcmd__experiment__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help experiment report commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__experiment__subcmd__resume_commands] )) ||
+_sysdyno__subcmd__help__subcmd__experiment__subcmd__resume_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help experiment resume commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__experiment__subcmd__run_commands] )) ||
+_sysdyno__subcmd__help__subcmd__experiment__subcmd__run_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help experiment run commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__facts_commands] )) ||
 _sysdyno__subcmd__help__subcmd__facts_commands() {
