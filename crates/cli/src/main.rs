@@ -9,6 +9,7 @@ mod exit;
 mod experiment;
 mod matrix;
 mod plan;
+mod ramp;
 mod session;
 mod settings;
 mod ui;

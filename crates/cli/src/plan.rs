@@ -53,7 +53,7 @@ pub fn load(url: &str, load: &LoadOptions, target: &TargetOptions) -> anyhow::Re
     let connections = load.connections.unwrap_or(DEFAULT_CONNECTIONS);
     let is_open = load.rate.is_some() || !load.steps.is_empty();
     ensure!(
-        is_open || load.arrival.is_none(),
+        is_open || load.arrival.is_none() || load.ramp.is_some(),
         "cannot choose an arrival process: a load without --rate is closed"
     );
     let arrival = if is_open { load.arrival.map_or(Arrival::Poisson, Into::into) } else { Arrival::Closed };

@@ -113,7 +113,7 @@ combine! {
     TryOptions {
         metric, effect, budget, pairs, window, warmup, connections, rate, share, arrival, keep, calibrate, noisy, fail_if,
     }
-    LoadOptions { connections, duration, requests, rate, steps, arrival, warmup, fail_if }
+    LoadOptions { connections, duration, requests, rate, steps, ramp, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
     OriginOptions { source, proxy_protocol, churn }
     ProbeOptions { probe, probe_log }

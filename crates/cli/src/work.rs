@@ -18,7 +18,8 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The plan of the work.
 pub fn plan(options: &WorkOptions, load: &LoadOptions, timeout: Option<SpanNs>) -> anyhow::Result<WorkPlan> {
-    let has_rate = load.rate.is_some() || !load.steps.is_empty() || load.arrival.is_some();
+    let has_rate =
+        load.rate.is_some() || !load.steps.is_empty() || load.ramp.is_some() || load.arrival.is_some();
     ensure!(
         !has_rate,
         "cannot do work at a rate: each worker begins with the next when it is done\nhint: --workers sets how many there are"

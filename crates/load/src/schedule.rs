@@ -8,6 +8,11 @@
 //!   independent Poisson processes is a Poisson process of the summed rate;
 //! - of a log: its arrivals in their order belong to the threads in turn.
 //!
+//! Where the rate of a phase of length T goes evenly from f to g, its integral is `Λ(t) = f t + (g − f) t² / 2T`: arrival k
+//! of a constant process is at the t at which `Λ(t) = k`, and a Poisson process is one of rate 1 on the scale of Λ (Çinlar,
+//! Introduction to Stochastic Processes, 1975, chapter 4.7). With a = (g − f) / T, `t = 2k / (f + √(f² + 2 a k))`, which does
+//! not lose digits where a is small.
+//!
 //! Gaps come from xoshiro256++ seeded with the plan's seed and the thread's number. Instants are computed as offsets
 //! from the trial's begin in double precision: 2^53 ns are 104 days, so that rounding stays below a nanosecond.
 
@@ -16,7 +21,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
 use sysdyno_record::plan::{Arrival, PhaseEnd, PhasePlan};
-use sysdyno_record::workload::LoggedArrival;
+use sysdyno_record::workload::{LoggedArrival, Slope};
 
 /// An arrival of an open process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +43,9 @@ pub struct Schedule {
     phase: usize,
     /// Arrivals of the current phase that this thread has had.
     count: u64,
-    /// Offset of the last arrival within the phase (Poisson). Unit: nanoseconds.
-    position_ns: f64,
+    /// Offset of the last arrival within the phase (Poisson). Unit: nanoseconds; in a phase whose rate changes, arrivals
+    /// that are expected until then.
+    position: f64,
     random: Xoshiro256PlusPlus,
     /// The arrivals of a log, of which this thread has every n-th.
     trace: Arc<[LoggedArrival]>,
@@ -74,6 +80,8 @@ struct Window {
     /// Length; `u64::MAX` if only the number of requests ends it.
     length_ns: u64,
     rate_hz: f64,
+    /// Rates at its begin and its end; `None`: the same all the time.
+    ends_hz: Option<[f64; 2]>,
     /// This thread's arrivals in the phase; `u64::MAX` if only time ends it.
     quota: u64,
 }
@@ -89,7 +97,8 @@ impl Schedule {
                 PhaseEnd::After(span) => (span.0, u64::MAX),
                 PhaseEnd::Requests(count) => (u64::MAX, share.of(count)),
             };
-            let window = Window { begin_ns, length_ns, rate_hz: phase.rate_hz.unwrap_or(0.0), quota };
+            let rate_hz = phase.rate_hz.unwrap_or(0.0);
+            let window = Window { begin_ns, length_ns, rate_hz, ends_hz: None, quota };
             begin_ns = begin_ns.saturating_add(length_ns);
             window
         });
@@ -99,7 +108,7 @@ impl Schedule {
             phases: windows.collect(),
             phase: 0,
             count: 0,
-            position_ns: 0.0,
+            position: 0.0,
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(share.thread) << 32)),
             trace: Arc::default(),
         }
@@ -108,6 +117,21 @@ impl Schedule {
     /// The same at the instants of a log, which the first phase holds.
     pub fn with_trace(self, trace: &Arc<[LoggedArrival]>) -> Schedule {
         Schedule { trace: Arc::clone(trace), ..self }
+    }
+
+    /// The same with phases whose rate changes.
+    pub fn with_slopes(mut self, slopes: &[Slope]) -> Schedule {
+        for slope in slopes {
+            if let Some(window) = self.phases.get_mut(slope.phase as usize) {
+                window.ends_hz = Some([slope.begin_hz, slope.end_hz]);
+            }
+        }
+        self
+    }
+
+    /// Whether the rate of a phase changes while it lasts.
+    pub fn is_sloped(&self, phase: u32) -> bool {
+        self.phases.get(phase as usize).is_some_and(|window| window.ends_hz.is_some())
     }
 
     /// The next arrival of the log within the first phase.
@@ -125,22 +149,41 @@ impl Schedule {
             return None;
         }
         let threads = f64::from(self.share.threads);
-        let within_ns = match self.arrival {
-            Arrival::Closed | Arrival::Trace | Arrival::Sessions => return None,
-            Arrival::Constant => {
-                let index = self.count as f64 * threads + f64::from(self.share.thread);
-                index * 1e9 / window.rate_hz
+        let index = self.count as f64 * threads + f64::from(self.share.thread);
+        let within_ns = match (self.arrival, window.ends_hz) {
+            (Arrival::Closed | Arrival::Trace | Arrival::Sessions, _) => return None,
+            (Arrival::Constant, None) => index * 1e9 / window.rate_hz,
+            (Arrival::Constant, Some(ends_hz)) => window.reach_ns(ends_hz, index)?,
+            (Arrival::Poisson, None) => {
+                self.position += self.exponential() * 1e9 * threads / window.rate_hz;
+                self.position
             }
-            Arrival::Poisson => {
-                // 1 − u lies in (0, 1], so that the logarithm is finite.
-                let uniform: f64 = self.random.random();
-                self.position_ns += -(1.0 - uniform).ln() * 1e9 * threads / window.rate_hz;
-                self.position_ns
+            (Arrival::Poisson, Some(ends_hz)) => {
+                self.position += self.exponential() * threads;
+                window.reach_ns(ends_hz, self.position)?
             }
         };
         self.count += 1;
         let within_ns = within_ns.round() as u64;
         (within_ns < window.length_ns).then(|| window.begin_ns + within_ns)
+    }
+
+    /// A number from the exponential distribution of mean 1.
+    fn exponential(&mut self) -> f64 {
+        // 1 − u lies in (0, 1], so that the logarithm is finite.
+        let uniform: f64 = self.random.random();
+        -(1.0 - uniform).ln()
+    }
+}
+
+impl Window {
+    /// When so many arrivals are expected, after the begin of the phase; `None`: never. Unit: nanoseconds.
+    fn reach_ns(&self, [begin_hz, end_hz]: [f64; 2], arrivals: f64) -> Option<f64> {
+        let change = (end_hz - begin_hz) / (self.length_ns as f64 / 1e9);
+        let root = (begin_hz * begin_hz + 2.0 * change * arrivals).sqrt();
+        let reached_ns = if arrivals == 0.0 { 0.0 } else { 2e9 * arrivals / (begin_hz + root) };
+        // Neither where a falling rate has come to nothing, nor where there is none at all.
+        reached_ns.is_finite().then_some(reached_ns)
     }
 }
 
@@ -157,7 +200,7 @@ impl Iterator for Schedule {
             }
             self.phase += 1;
             self.count = 0;
-            self.position_ns = 0.0;
+            self.position = 0.0;
         }
         None
     }
@@ -205,6 +248,59 @@ mod tests {
         for threads in [1, 2, 3] {
             let all = merged(Arrival::Poisson, &[phase(500.0, PhaseEnd::Requests(1000))], threads);
             assert_eq!(all.len(), 1000, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_changes_evenly_has_the_integral_that_it_should() {
+        let phases = [phase(2_550.0, PhaseEnd::After(SpanNs::from_secs(60))); 2];
+        let slopes = [
+            Slope { phase: 0, begin_hz: 100.0, end_hz: 5_000.0 },
+            Slope { phase: 1, begin_hz: 5_000.0, end_hz: 100.0 },
+        ];
+        let all = |arrival: Arrival, threads: u32| {
+            let share = |thread| Schedule::new(arrival, &phases, Share { thread, threads }, 7);
+            let dues = (0..threads).flat_map(|thread| share(thread).with_slopes(&slopes));
+            let mut all: Vec<u64> = dues.map(|due| due.offset_ns).collect();
+            all.sort_unstable();
+            all
+        };
+        let expected = |second: f64| match second {
+            ..=60.0 => 100.0 * second + 4_900.0 * second * second / 120.0,
+            _ => 306_000.0 - (100.0 * (120.0 - second) + 4_900.0 * (120.0 - second).powi(2) / 120.0),
+        };
+        let constant = all(Arrival::Constant, 1);
+        assert_eq!(constant.len(), 306_000);
+        assert_eq!(constant, all(Arrival::Constant, 3));
+        // Arrival k comes when k are expected, within a nanosecond's worth of arrivals.
+        for (k, at) in (0u32..153_000).zip(&constant) {
+            assert!((expected(*at as f64 / 1e9) - f64::from(k)).abs() < 1e-5, "{k}: {at}");
+        }
+        let poisson = all(Arrival::Poisson, 2);
+        for second in [1.0, 10.0, 30.0, 59.0, 61.0, 90.0, 119.0] {
+            let count = poisson.partition_point(|at| (*at as f64) < second * 1e9) as f64;
+            // Five standard deviations.
+            let mean: f64 = expected(second);
+            assert!((count - mean).abs() < 5.0 * mean.sqrt(), "{second} s: {count} for {mean}");
+        }
+    }
+
+    #[test]
+    fn a_rate_may_begin_and_end_with_nothing() {
+        let phases = [phase(50.0, PhaseEnd::After(SpanNs::from_secs(10))); 2];
+        let slopes = [
+            Slope { phase: 0, begin_hz: 0.0, end_hz: 100.0 },
+            Slope { phase: 1, begin_hz: 100.0, end_hz: 0.0 },
+        ];
+        for arrival in [Arrival::Constant, Arrival::Poisson] {
+            let share = Share { thread: 0, threads: 1 };
+            let all: Vec<Due> = Schedule::new(arrival, &phases, share, 7).with_slopes(&slopes).collect();
+            let first = all.iter().filter(|due| due.phase == 0).count();
+            let counts = [first, all.len() - first];
+            // 500 each, exactly or with a standard deviation of 22.
+            let room = if arrival == Arrival::Constant { 0 } else { 110 };
+            assert!(counts.iter().all(|count| count.abs_diff(500) <= room), "{arrival:?}: {counts:?}");
+            assert!(all.is_sorted_by_key(|due| due.offset_ns), "{arrival:?}");
         }
     }
 

@@ -27,6 +27,32 @@ pub struct Workload {
     /// Tables that values of requests are taken from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ValueFile>,
+    /// Phases whose rate changes evenly while they last; the `rate_hz` of such a phase is its mean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slopes: Vec<Slope>,
+    /// How many clients of a closed load send, as points that straight lines join; empty: all of them, always.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<ClientPoint>,
+}
+
+/// How the rate of a phase changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slope {
+    /// Position of the phase in the plan.
+    pub phase: u32,
+    /// Rate at its begin. Unit: requests per second.
+    pub begin_hz: f64,
+    /// Rate at its end. Unit: requests per second.
+    pub end_hz: f64,
+}
+
+/// How many clients send at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClientPoint {
+    /// After the begin of the load.
+    pub at: SpanNs,
+    /// Clients.
+    pub clients: u32,
 }
 
 /// A table that values of requests are taken from. Its cells are not recorded.

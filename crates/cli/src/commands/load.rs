@@ -3,10 +3,10 @@
 use super::record::{Session, record};
 use crate::args::{LoadArgs, WorkOptions};
 use crate::exit::Exit;
-use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
 use crate::workload;
+use crate::{plan, ramp};
 use anyhow::ensure;
 use sysdyno_lab::execute::{self, Sampling};
 use sysdyno_record::manifest::RunKind;
@@ -36,10 +36,12 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         &args.replay.or(settings.replay),
         load.duration.map(|duration| duration.0),
     )?;
+    ramp::add(&mut plan, &load)?;
     crate::session::add(&mut plan, &args.session.or(settings.session), &load)?;
     crate::values::add(&mut plan)?;
     plan::add_origin(&mut plan, &args.origin.or(settings.origin), ui)?;
     plan::add_probe(&mut plan, &probe)?;
+    ramp::lines(&plan).iter().for_each(|line| ui.note(line));
     if args.dry_run {
         ui.note(&format!("would send {}", plan::worst_case(&plan)));
         ui.print(&serde_json::to_string_pretty(&plan)?);

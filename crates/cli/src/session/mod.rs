@@ -37,12 +37,12 @@ pub fn add(plan: &mut LoadPlan, options: &SessionOptions, load: &LoadOptions) ->
         ensure!(is_alone, "there are no users: there is no session\nhint: add --session web20");
         return Ok(());
     };
-    ensure!(plan.workload.is_single(), "cannot mix a session with URLs or a log");
     ensure!(
-        load.steps.is_empty() && load.requests.is_none() && load.arrival.is_none(),
+        load.steps.is_empty() && load.ramp.is_none() && load.requests.is_none() && load.arrival.is_none(),
         "cannot simulate users for a number of requests, in steps, or with an arrival process of requests\n\
          hint: --duration says how long; --rate how many sessions come per second, instead of --users"
     );
+    ensure!(plan.workload.is_single(), "cannot mix a session with URLs or a log");
     let cannot = || format!("cannot read session '{name}'");
     let text = read(name).with_context(cannot)?;
     let file: SessionFile = toml::from_str(&text).with_context(cannot)?;

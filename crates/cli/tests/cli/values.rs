@@ -233,3 +233,50 @@ fn users_log_in_behind_nginx_and_the_server_knows_each_of_them() {
     assert_eq!(logged.get("POST /login"), Some(&count("SignIn", "written")), "{outcome}");
     assert_eq!(logged.get("GET /account"), Some(&count("Account", "written")), "{outcome}");
 }
+
+#[test]
+fn a_ramp_sends_what_its_integral_says_phase_by_phase() {
+    let Some(nginx) = Nginx::start("location / { return 200 'a page'; }") else {
+        return skip("a rate that changes", "nginx");
+    };
+    let program = Program::new();
+    let points = file(&program, "points.csv", "time,rate\n0,0\n1,400\n1,100\n2,100\n");
+    // 100 + 300 of the lines, 200 + 100 of the points, 20 + 40 + 60 of the steps.
+    let cases: [(&str, &[u64]); 3] = [
+        ("0..200/s:1s,200/s..400/s:1s", &[100, 300]),
+        (&points, &[200, 100]),
+        ("steps:40/s..120/s:3x500ms", &[20, 40, 60]),
+    ];
+    let url = nginx.url("/");
+    let mut all = 0;
+    for (ramp, expected) in cases {
+        let outcome = program.run(["load", &url, "--ramp", ramp, "--arrival", "constant", "--output", "csv"]);
+        assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+        let mut lines = outcome.stdout.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let names = lines.next().expect("has a header");
+        let column = |name: &str| names.iter().position(|known| *known == name).expect("is a column");
+        let (scheduled, ok) = (column("scheduled_count"), column("ok_count"));
+        let phases: Vec<[u64; 2]> = lines
+            .map(|line| [line[scheduled], line[ok]].map(|count| count.parse().expect("is a number")))
+            .collect();
+        assert_eq!(phases, expected.iter().map(|count| [*count; 2]).collect::<Vec<_>>(), "{outcome}");
+        all += expected.iter().sum::<u64>();
+    }
+    wait_until(Duration::from_secs(5), || nginx.logged_count() >= all);
+    assert_eq!(nginx.logged_count(), all);
+}
+
+#[test]
+fn clients_come_one_after_the_other() {
+    let Some(nginx) = Nginx::start("location / { return 200 'a page'; }") else {
+        return skip("clients that come one after the other", "nginx");
+    };
+    let program = Program::new();
+    let url = nginx.url("/");
+    let outcome = program.run(["load", &url, "--ramp", "0..4:2s,4..4:1s", "--json", "-t", "1"]);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    assert!(outcome.stderr.contains("up to 4 clients, 0 to begin with"), "{outcome}");
+    let failed = program.run(["load", &url, "--ramp", "4..1:2s"]);
+    failed.expect_code(2);
+    assert!(failed.stderr.contains("may only rise"), "{failed}");
+}

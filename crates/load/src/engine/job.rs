@@ -12,6 +12,7 @@ use std::sync::Arc;
 use sysdyno_record::load::{FailureClass, LearntBody};
 use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, LoadPlan, PhaseEnd, RequestSpec, StampChoice};
 use sysdyno_record::wire::{Http2Plan, MemcachedPlan, Popularity, SizeModel};
+use sysdyno_record::workload::{Slope, Workload};
 
 /// The plan in the form that the hot path needs.
 #[derive(Debug)]
@@ -74,6 +75,19 @@ impl<'a> Job<'a> {
                 .as_ref()
                 .map(|memcached| MemcachedJob { plan: memcached, keys: Keys::new(memcached, plan.seed) }),
         })
+    }
+
+    /// When a client of a closed load begins to send, after the begin of the load; `None`: with it. Clients are numbered from
+    /// 0, one for each connection. Unit: nanoseconds.
+    pub(super) fn client_begin_ns(&self, client: u64) -> Option<u64> {
+        let points = &self.plan.workload.clients;
+        let wanted = client + 1;
+        let position = points.iter().position(|point| u64::from(point.clients) >= wanted)?;
+        let after = points[position];
+        let before = points[position.checked_sub(1)?];
+        let rise = f64::from(after.clients - before.clients);
+        let share = (wanted - u64::from(before.clients)) as f64 / rise;
+        Some(before.at.0 + (share * (after.at.0 - before.at.0) as f64) as u64)
     }
 
     /// Brings the server into the state that the load supposes, before the first trial.
@@ -167,8 +181,32 @@ fn check(plan: &LoadPlan) -> Result<(), LoadError> {
     if plan.arrival.is_open() && !has_users && !plan.phases.iter().all(|phase| has_rate(phase.rate_hz)) {
         return Err(LoadError::plan("an open arrival process needs a rate in every phase"));
     }
+    check_ramp(plan)?;
     check_http2(plan)?;
     plan.wire.memcached.as_ref().map_or(Ok(()), |memcached| check_memcached(plan, memcached))
+}
+
+fn check_ramp(plan: &LoadPlan) -> Result<(), LoadError> {
+    let Workload { slopes, clients, .. } = &plan.workload;
+    let is_slope = |slope: &Slope| {
+        let has_end = plan.phases.get(slope.phase as usize).map(|phase| phase.end);
+        let is_rate = |rate_hz: f64| rate_hz.is_finite() && rate_hz >= 0.0;
+        matches!(has_end, Some(PhaseEnd::After(_))) && is_rate(slope.begin_hz) && is_rate(slope.end_hz)
+    };
+    let is_timed = matches!(plan.arrival, Arrival::Constant | Arrival::Poisson);
+    if !slopes.is_empty() && !(is_timed && slopes.iter().all(is_slope)) {
+        return Err(LoadError::plan(
+            "only the rate of a phase with an end in time can change while it lasts",
+        ));
+    }
+    let rises = clients.is_sorted_by(|one, next| one.at <= next.at && one.clients <= next.clients);
+    let last = clients.last().map_or(plan.connections, |point| point.clients);
+    if !(rises && last == plan.connections && (clients.is_empty() || plan.arrival == Arrival::Closed)) {
+        return Err(LoadError::plan(
+            "the number of clients of a closed load may rise to that of its connections",
+        ));
+    }
+    Ok(())
 }
 
 fn check_http2(plan: &LoadPlan) -> Result<(), LoadError> {
@@ -192,7 +230,8 @@ fn check_memcached(plan: &LoadPlan, memcached: &MemcachedPlan) -> Result<(), Loa
     if plan.wire.tls.is_some() {
         return Err(LoadError::plan("memcached is loaded without TLS"));
     }
-    if !plan.workload.is_single() {
+    let Workload { operations, log, session, .. } = &plan.workload;
+    if !operations.is_empty() || log.is_some() || session.is_some() {
         return Err(LoadError::plan("operations are those of HTTP"));
     }
     if plan.validators.same_body {

@@ -198,8 +198,7 @@ impl AccessLog {
                 requests: self.requests.into(),
                 arrivals,
             }),
-            session: None,
-            files: Vec::new(),
+            ..Workload::default()
         })
     }
 

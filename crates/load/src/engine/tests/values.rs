@@ -134,3 +134,23 @@ pub(super) fn users_log_in_and_send_back_what_they_were_given(io: IoChoice) {
         assert_eq!(outcome.summary.operations[1].counts.ok, 0);
     }
 }
+
+#[test]
+fn clients_begin_when_their_number_is_reached() {
+    let mut plan = plan(IoChoice::Auto, "http://127.0.0.1:1/");
+    plan.connections = 6;
+    let point =
+        |seconds, clients| sysdyno_record::workload::ClientPoint { at: SpanNs::from_secs(seconds), clients };
+    plan.workload.clients = vec![point(0, 0), point(0, 2), point(10, 4), point(10, 5), point(20, 6)];
+    let control = Control::new();
+    let job = job::Job::new(&plan, &control).expect("is a load");
+    let seconds: Vec<u64> =
+        (0..6).map(|client| job.client_begin_ns(client).expect("begins") / 1_000_000_000).collect();
+    assert_eq!(seconds, [0, 0, 5, 10, 10, 20]);
+    let wrong =
+        [vec![point(0, 0), point(5, 7)], vec![point(0, 6), point(5, 5)], vec![point(5, 0), point(0, 6)]];
+    for clients in wrong {
+        plan.workload.clients = clients;
+        assert!(job::Job::new(&plan, &control).is_err(), "{:?}", plan.workload.clients);
+    }
+}

@@ -24,7 +24,8 @@ impl<I: Io> Worker<'_, I> {
             self.next_due = self.schedule.next();
             let noticed = clock::now();
             let phase = &self.job.plan.phases[due.phase as usize];
-            if phase.kind.is_measured() {
+            // Gaps are held against one rate.
+            if phase.kind.is_measured() && !self.schedule.is_sloped(due.phase) {
                 let threads = f64::from(self.share.threads);
                 self.gaps.note(due.phase, noticed, || phase.rate_hz.unwrap_or(0.0) / threads);
             }
@@ -61,7 +62,11 @@ impl<I: Io> Worker<'_, I> {
         self.ready.clear();
         self.delayed.clear();
         for slot in 0..self.connections.len() as Slot {
-            self.continue_client(slot, now);
+            let client = u64::from(slot) * u64::from(self.share.threads) + u64::from(self.share.thread);
+            match self.job.client_begin_ns(client) {
+                None => self.continue_client(slot, now),
+                Some(offset_ns) => self.starting.push_back((MonoNs(self.begin.0 + offset_ns), slot)),
+            }
         }
     }
 
@@ -136,6 +141,9 @@ impl<I: Io> Worker<'_, I> {
     /// Uses again the connections whose last request failed.
     pub(super) fn take_up(&mut self, now: MonoNs) {
         while let Some((_, slot)) = self.delayed.pop_front_if(|(at, _)| *at <= now) {
+            self.ready.push_back(slot);
+        }
+        while let Some((_, slot)) = self.starting.pop_front_if(|(at, _)| *at <= now) {
             self.ready.push_back(slot);
         }
         for _ in 0..self.ready.len() {

@@ -109,6 +109,8 @@ pub(super) struct Worker<'a, I: Io> {
     ready: VecDeque<Slot>,
     /// Connections that are to be used again after a delay, in order of the instant.
     delayed: VecDeque<(MonoNs, Slot)>,
+    /// Clients of a closed process who have not begun, in order of the instant.
+    starting: VecDeque<(MonoNs, Slot)>,
     backlog: VecDeque<Waiting>,
     schedule: Schedule,
     next_due: Option<Due>,
@@ -148,6 +150,7 @@ fn users(job: &Job<'_>, share: Share) -> Option<Users> {
 /// A thread's share of the arrivals of a plan.
 fn schedule(plan: &LoadPlan, share: Share) -> Schedule {
     let schedule = Schedule::new(plan.arrival, &plan.phases, share, plan.seed);
+    let schedule = schedule.with_slopes(&plan.workload.slopes);
     match &plan.workload.log {
         Some(log) => schedule.with_trace(&log.arrivals),
         None => schedule,
@@ -176,6 +179,7 @@ impl<'a, I: Io> Worker<'a, I> {
             vacant: VecDeque::with_capacity(slots),
             ready: VecDeque::with_capacity(slots),
             delayed: VecDeque::with_capacity(slots),
+            starting: VecDeque::new(),
             backlog: VecDeque::with_capacity(1024),
             schedule: schedule(job.plan, share),
             next_due: None,
@@ -347,6 +351,7 @@ impl<'a, I: Io> Worker<'a, I> {
             self.connects.next_due(),
             self.idles.next_due(),
             self.delayed.front().map(|(at, _)| *at),
+            self.starting.front().map(|(at, _)| *at),
             overdue,
             drain_end,
         ];

@@ -1,0 +1,327 @@
+//! Rates and numbers of clients that change: from what was typed, or a file, to phases.
+
+use crate::args::{LoadOptions, Typed};
+use anyhow::{Context, anyhow, bail, ensure};
+use std::path::Path;
+use sysdyno_load::workload::values::csv;
+use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
+use sysdyno_record::units::{RateHz, SpanNs};
+use sysdyno_record::workload::{ClientPoint, Slope};
+
+/// Most lines and steps of a ramp: each is a phase with numbers of its own.
+const MAX_SEGMENTS_COUNT: usize = 200;
+
+/// Longest file. Unit: bytes.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// Most clients.
+const MAX_CLIENTS: f64 = 1_000_000.0;
+
+/// Lines that are told before a load.
+const MAX_TOLD_COUNT: usize = 10;
+
+const HINT: &str = "hint: write 100/s..5k/s:60s, steps:100/s..1k/s:10x30s, 10..200:60s (clients), or a CSV file of time,rate";
+
+/// A straight line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Segment {
+    begin: f64,
+    end: f64,
+    span: SpanNs,
+}
+
+/// What changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Rate,
+    Clients,
+}
+
+/// Adds the ramp that was asked for to a load.
+pub fn add(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<()> {
+    let Some(typed) = &load.ramp else { return Ok(()) };
+    ensure!(
+        load.rate.is_none() && load.steps.is_empty() && load.requests.is_none() && load.duration.is_none(),
+        "cannot use a ramp beside a rate, steps, a duration or a number of requests: it says all of that itself"
+    );
+    ensure!(
+        plan.arrival != Arrival::Trace,
+        "cannot use a ramp for a log that is replayed: it has instants of its own"
+    );
+    let (of, segments) = read(typed)?;
+    ensure!(
+        segments.len() <= MAX_SEGMENTS_COUNT,
+        "cannot use more than {MAX_SEGMENTS_COUNT} lines or steps of a ramp"
+    );
+    let warmup = plan.phases.iter().copied().filter(|phase| phase.kind == PhaseKind::Warmup);
+    let warmup: Vec<PhasePlan> = warmup.collect();
+    match of {
+        Of::Rate => add_rates(plan, load, &segments, warmup),
+        Of::Clients => add_clients(plan, load, &segments, warmup),
+    }
+}
+
+fn add_rates(
+    plan: &mut LoadPlan,
+    load: &LoadOptions,
+    segments: &[Segment],
+    mut phases: Vec<PhasePlan>,
+) -> anyhow::Result<()> {
+    plan.arrival = load.arrival.map_or(Arrival::Poisson, Into::into);
+    for phase in &mut phases {
+        let first_hz = segments[0].begin;
+        ensure!(first_hz > 0.0, "cannot warm up: the ramp begins with nothing");
+        phase.rate_hz = Some(first_hz);
+    }
+    for segment in segments {
+        let mean = segment.begin.midpoint(segment.end);
+        ensure!(mean > 0.0, "cannot use a ramp in which nothing is sent for a while\n{HINT}");
+        if segment.begin != segment.end {
+            let phase = phases.len() as u32;
+            plan.workload.slopes.push(Slope { phase, begin_hz: segment.begin, end_hz: segment.end });
+        }
+        phases.push(phase(Some(mean), segment.span));
+    }
+    plan.phases = phases;
+    Ok(())
+}
+
+fn add_clients(
+    plan: &mut LoadPlan,
+    load: &LoadOptions,
+    segments: &[Segment],
+    mut phases: Vec<PhasePlan>,
+) -> anyhow::Result<()> {
+    let last = segments.last().map_or(0.0, |segment| segment.end);
+    let rises = segments.iter().all(|segment| segment.begin <= segment.end)
+        && segments.is_sorted_by(|one, next| one.end <= next.begin);
+    ensure!(rises, "cannot take clients away: their number may only rise");
+    ensure!(
+        load.connections.is_none() && load.arrival.is_none() && phases.is_empty() && last >= 1.0,
+        "cannot choose connections, arrival or warm-up of a ramp of clients: it begins and ends with the numbers that it says"
+    );
+    let mut at = SpanNs(0);
+    let mut points = vec![ClientPoint { at, clients: 0 }];
+    for segment in segments {
+        points.push(ClientPoint { at, clients: segment.begin as u32 });
+        at = SpanNs(at.0.saturating_add(segment.span.0));
+        points.push(ClientPoint { at, clients: segment.end as u32 });
+        phases.push(phase(None, segment.span));
+    }
+    plan.connections = last as u32;
+    plan.threads = plan.threads.min(plan.connections);
+    plan.workload.clients = points;
+    plan.phases = phases;
+    Ok(())
+}
+
+fn phase(rate_hz: Option<f64>, span: SpanNs) -> PhasePlan {
+    PhasePlan { kind: PhaseKind::Step, rate_hz, end: PhaseEnd::After(span) }
+}
+
+/// What the phases of a ramp are, in words.
+pub fn lines(plan: &LoadPlan) -> Vec<String> {
+    let mut at_s = 0.0;
+    let mut lines = Vec::new();
+    for (number, phase) in (0..).zip(&plan.phases) {
+        let PhaseEnd::After(span) = phase.end else { continue };
+        let begin_s = at_s;
+        at_s += span.seconds();
+        let slope = plan.workload.slopes.iter().find(|slope| slope.phase == number);
+        let points = || plan.workload.clients.iter();
+        let what = match (slope, phase.rate_hz) {
+            (Some(slope), _) => format!("{}/s to {}/s", slope.begin_hz, slope.end_hz),
+            (None, Some(rate_hz)) => format!("{rate_hz}/s"),
+            (None, None) => {
+                let before = points().rfind(|point| point.at.seconds() <= begin_s + 1e-9);
+                let after = points().find(|point| point.at.seconds() >= at_s - 1e-9);
+                let [begin, end] = [before, after].map(|point| point.map_or(0, |point| point.clients));
+                format!("up to {end} clients, {begin} to begin with")
+            }
+        };
+        lines.push(format!("  {begin_s:>6.1} to {at_s:.1} s  {what}"));
+    }
+    if plan.workload.slopes.is_empty() && plan.workload.clients.is_empty() {
+        return Vec::new();
+    }
+    let left = lines.len().saturating_sub(MAX_TOLD_COUNT);
+    lines.truncate(MAX_TOLD_COUNT);
+    lines.extend((left > 0).then(|| format!("  and {left} phases more")));
+    lines
+}
+
+fn read(typed: &str) -> anyhow::Result<(Of, Vec<Segment>)> {
+    if let Some(steps) = typed.strip_prefix("steps:") {
+        return read_steps(steps).map_err(|error| hinted("steps", steps, &error));
+    }
+    if !typed.contains("..") || Path::new(typed).exists() {
+        return Ok((Of::Rate, read_file(typed)?));
+    }
+    let mut all = Vec::new();
+    let mut kinds = Vec::new();
+    for part in typed.split(',') {
+        let (of, line) = read_line(part).map_err(|error| hinted("ramp", part, &error))?;
+        all.push(line);
+        kinds.push(of);
+    }
+    ensure!(kinds.iter().all(|of| *of == kinds[0]), "cannot mix rates and clients in a ramp\n{HINT}");
+    Ok((kinds[0], all))
+}
+
+fn hinted(what: &str, typed: &str, error: &anyhow::Error) -> anyhow::Error {
+    anyhow!("cannot read {what} '{typed}': {error:#}\n{HINT}")
+}
+
+/// `100/s..5k/s:60s`
+fn read_line(text: &str) -> anyhow::Result<(Of, Segment)> {
+    let (range, span) = text.rsplit_once(':').context("it needs a time behind ':'")?;
+    let (of, [begin, end]) = read_range(range)?;
+    Ok((of, Segment { begin, end, span: read_span(span)? }))
+}
+
+/// `100/s..1k/s:10x30s`
+fn read_steps(text: &str) -> anyhow::Result<(Of, Vec<Segment>)> {
+    let (range, times) = text.rsplit_once(':').context("they need a number and a time behind ':'")?;
+    let (count, span) = times.split_once('x').context("write their number and their time as 10x30s")?;
+    let count: usize = count.parse().context("their number is none")?;
+    ensure!((2..=MAX_SEGMENTS_COUNT).contains(&count), "there are 2 to {MAX_SEGMENTS_COUNT} steps");
+    let (of, [begin, end]) = read_range(range)?;
+    let span = read_span(span)?;
+    let step = |number: usize| {
+        let height = begin + (end - begin) * number as f64 / (count - 1) as f64;
+        let height = if of == Of::Clients { height.round() } else { height };
+        Segment { begin: height, end: height, span }
+    };
+    Ok((of, (0..count).map(step).collect()))
+}
+
+fn read_range(text: &str) -> anyhow::Result<(Of, [f64; 2])> {
+    let (begin, end) = text.split_once("..").context("it needs two rates with '..' between them")?;
+    let of = if begin.contains('/') || end.contains('/') { Of::Rate } else { Of::Clients };
+    let number = |text: &str| -> anyhow::Result<f64> {
+        match of {
+            Of::Rate if matches!(text.trim(), "0" | "0/s") => Ok(0.0),
+            Of::Rate => Ok(text.parse::<Typed<RateHz>>()?.0.0),
+            Of::Clients => Ok(f64::from(text.trim().parse::<u32>().context("it is no number of clients")?)),
+        }
+    };
+    let ends = [number(begin)?, number(end)?];
+    ensure!(
+        of == Of::Rate || ends.iter().all(|end| *end <= MAX_CLIENTS),
+        "there are at most {MAX_CLIENTS} clients"
+    );
+    Ok((of, ends))
+}
+
+fn read_span(text: &str) -> anyhow::Result<SpanNs> {
+    let span = text.parse::<Typed<SpanNs>>()?.0;
+    ensure!(span.0 > 0, "it takes no time");
+    Ok(span)
+}
+
+/// A file of points.
+fn read_file(path: &str) -> anyhow::Result<Vec<Segment>> {
+    let cannot = || format!("cannot read ramp '{path}'");
+    let metadata = std::fs::metadata(path).map_err(|error| hinted("ramp", path, &error.into()))?;
+    ensure!(
+        metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
+        "{}: it is no file, or longer than 1 MiB",
+        cannot()
+    );
+    let text = std::fs::read_to_string(path).with_context(cannot)?;
+    points(path, &text).with_context(cannot)
+}
+
+/// Straight lines between the points of a table; two points at one time are a jump.
+fn points(path: &str, text: &str) -> anyhow::Result<Vec<Segment>> {
+    let table = match csv::parse(path, text) {
+        Ok(table) => table,
+        Err(misread) => {
+            let line = text[..misread.at].matches('\n').count() + 1;
+            bail!("line {line}: {}", misread.cause);
+        }
+    };
+    ensure!(table.columns == ["time", "rate"], "the first line is not 'time,rate'");
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    for (row, line) in table.cells.lines.iter().enumerate() {
+        let number = |column: usize| table.cells.cell(row, column).trim().parse::<f64>().ok();
+        let most = [1e6, 1e8];
+        let point = [number(0), number(1)].map(|number| number.unwrap_or(f64::NAN));
+        let is_point = point.iter().zip(most).all(|(number, most)| (0.0..=most).contains(number));
+        ensure!(is_point, "line {line}: it is not a time in seconds and a rate per second");
+        let is_later = points.last().is_none_or(|last| last[0] <= point[0]);
+        ensure!(is_later, "line {line}: its time is before that of the line above");
+        points.push(point);
+    }
+    let lines = points.windows(2).filter(|pair| pair[1][0] > pair[0][0]);
+    let lines: Vec<Segment> = lines
+        .map(|pair| Segment {
+            begin: pair[0][1],
+            end: pair[1][1],
+            span: SpanNs(((pair[1][0] - pair[0][0]) * 1e9).round() as u64),
+        })
+        .collect();
+    ensure!(!lines.is_empty(), "there are no two points at different times");
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(begin: f64, end: f64, seconds: u64) -> Segment {
+        Segment { begin, end, span: SpanNs::from_secs(seconds) }
+    }
+
+    #[test]
+    fn lines_steps_and_clients_are_read() {
+        let check = |typed: &str, of: Of, expected: &[Segment]| {
+            assert_eq!(read(typed).expect(typed), (of, expected.to_vec()), "{typed}");
+        };
+        check("100/s..5k/s:60s", Of::Rate, &[segment(100.0, 5000.0, 60)]);
+        check(
+            "0..1k/s:10s,1k/s..1k/s:20s",
+            Of::Rate,
+            &[segment(0.0, 1000.0, 10), segment(1000.0, 1000.0, 20)],
+        );
+        check(
+            "steps:100/s..300/s:3x2s",
+            Of::Rate,
+            &[segment(100.0, 100.0, 2), segment(200.0, 200.0, 2), segment(300.0, 300.0, 2)],
+        );
+        check("10..200:60s", Of::Clients, &[segment(10.0, 200.0, 60)]);
+        for wrong in [
+            "100/s..5k/s",
+            "100/s..x:60s",
+            "..:1s",
+            "1/s..2/s:0s",
+            "steps:1/s..2/s:60s",
+            "steps:1/s..2/s:1x60s",
+            "1..2:1s,1/s..2/s:1s",
+            "1..9999999:1s",
+            "/no/such/file",
+            "",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn points_of_a_file_are_joined_and_what_is_wrong_has_its_line() {
+        let read = |text: &str| points("x", text).map_err(|error| error.to_string());
+        let expected = vec![segment(0.0, 100.0, 10), segment(500.0, 500.0, 5)];
+        assert_eq!(read("time,rate\n0,0\n10,100\n10,500\n15,500\n"), Ok(expected));
+        for (text, told) in [
+            ("", "line 1"),
+            ("a,b\n1,2\n", "the first line"),
+            ("time,rate\n1,2\n", "no two points"),
+            ("time,rate\n1,2\n0,2\n", "line 3: its time"),
+            ("time,rate\n0,2\n1,-2\n", "line 3: it is not"),
+            ("time,rate\n0,2\n1,inf\n", "line 3: it is not"),
+            ("time,rate\n0\n", "line 2: it has 1 cells"),
+        ] {
+            let error = read(text).expect_err(text);
+            assert!(error.contains(told), "{text:?}: {error}");
+        }
+    }
+}
