@@ -194,7 +194,8 @@ fn check_ramp(plan: &LoadPlan) -> Result<(), LoadError> {
         matches!(has_end, Some(PhaseEnd::After(_))) && is_rate(slope.begin_hz) && is_rate(slope.end_hz)
     };
     let is_timed = matches!(plan.arrival, Arrival::Constant | Arrival::Poisson);
-    if !slopes.is_empty() && !(is_timed && slopes.iter().all(is_slope)) {
+    let is_possible = slopes.is_empty() || is_timed && slopes.iter().all(is_slope);
+    if !is_possible {
         return Err(LoadError::plan(
             "only the rate of a phase with an end in time can change while it lasts",
         ));
