@@ -20,6 +20,8 @@ pub enum Exit {
     NotRestored,
     /// Interrupted; what there is was kept.
     Interrupted,
+    /// What the program that was run ended with.
+    Of(u8),
 }
 
 impl Exit {
@@ -44,6 +46,7 @@ impl From<Exit> for ExitCode {
             Exit::NotDurable => 6,
             Exit::NotRestored => 7,
             Exit::Interrupted => 130,
+            Exit::Of(code) => code,
         })
     }
 }

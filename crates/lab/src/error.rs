@@ -47,6 +47,9 @@ pub enum LabError {
         /// The URL.
         target: String,
     },
+    /// A lab cannot be what its file says, or there is none.
+    #[error("{0}")]
+    Refused(String),
     /// An agent gave an answer that does not belong to the request.
     #[error("cannot use the agent's answer to '{request}': it is of another kind")]
     Answer {

@@ -29,8 +29,8 @@ mod turn;
 mod watch;
 
 pub use discover::{
-    Listener, allowed_cpus, describe_process, find_listeners, find_target_processes, parent_pid, process_io,
-    reaped_cpu_seconds,
+    HostProcess, Listener, allowed_cpus, boot_id, describe_process, find_listeners, find_target_processes,
+    host_process, host_processes, network_namespace, parent_pid, process_io, reaped_cpu_seconds,
 };
 pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};

@@ -4,6 +4,7 @@ mod compare;
 mod experiment;
 mod facts;
 mod habits;
+mod lab;
 mod matrix;
 mod options;
 mod origin;
@@ -17,6 +18,7 @@ pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{ExperimentFile, MetricOption, SideTable, TryArgs, TryOptions, WordOption};
 pub use facts::FactsArgs;
 pub use habits::TimeoutOrType;
+pub use lab::{LabArgs, LabCommand};
 pub use matrix::{
     LevelTable, MatrixArgs, MatrixCommand, MatrixCommonArgs, MatrixFile, MatrixFolderArgs, MatrixRunArgs,
 };
@@ -89,6 +91,8 @@ pub enum Command {
     Experiment(MatrixArgs),
     /// Change settings of this host so that they can always be put back
     Tune(TuneArgs),
+    /// Put up hosts, links and real services on this machine, and take them away again
+    Lab(LabArgs),
     /// Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP
     Probe(ProbeArgs),
     /// Compare runs: whether they may be compared, what differs, by how much

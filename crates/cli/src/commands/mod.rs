@@ -6,6 +6,7 @@ mod demo;
 mod docs;
 mod experiment;
 mod facts;
+mod lab;
 mod load;
 mod matrix;
 mod probe;
@@ -35,6 +36,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Try(args) => experiment::try_changes(*args, ui),
         Command::Experiment(args) => matrix::experiment(args, ui),
         Command::Tune(args) => tune::tune(args, ui),
+        Command::Lab(args) => lab::lab(args, ui),
         Command::Probe(args) => probe::probe(&args, ui),
         Command::Compare(args) => compare::compare_runs(*args, ui),
         Command::Facts(args) => facts::facts(&args, ui),

@@ -1,4 +1,5 @@
-//! The system call that no safe library offers as it is needed, behind a function that is safe to call.
+//! System calls that no safe library offers as they are needed, behind functions that are safe to call.
 #![allow(unsafe_code)]
 
+pub(crate) mod namespace;
 pub(crate) mod wait;

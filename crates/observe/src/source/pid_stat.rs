@@ -17,6 +17,8 @@ pub struct PidStat<'a> {
     pub state: u8,
     /// Parent process.
     pub parent_pid: u32,
+    /// The process that its session is named after; 0 for those of the kernel.
+    pub session_id: u32,
     /// Time in user mode, of all threads when it is a process. Unit: ticks of `USER_HZ`.
     pub user_ticks: u64,
     /// Time in the kernel. Unit: ticks of `USER_HZ`.
@@ -52,7 +54,8 @@ fn read(text: &[u8]) -> Option<PidStat<'_>> {
     let state = *fields.next()?.first()?;
     let parent_pid = u32::try_from(fields.decimal()?).ok()?;
     // Field 4 was the parent; `nth(n)` skips n fields.
-    let user_ticks = fields.nth(9).and_then(super::decimal)?;
+    let session_id = u32::try_from(fields.nth(1).and_then(super::decimal)?).ok()?;
+    let user_ticks = fields.nth(7).and_then(super::decimal)?;
     let system_ticks = fields.decimal()?;
     let (reaped_user, reaped_system) = (fields.decimal()?, fields.decimal()?);
     let threads_count = fields.nth(2).and_then(super::decimal)?;
@@ -63,6 +66,7 @@ fn read(text: &[u8]) -> Option<PidStat<'_>> {
         command,
         state,
         parent_pid,
+        session_id,
         user_ticks,
         system_ticks,
         reaped_ticks: reaped_user.checked_add(reaped_system)?,
@@ -84,6 +88,7 @@ mod tests {
             command: b"a) R 1\n (b)",
             state: b'S',
             parent_pid: 8620,
+            session_id: 8620,
             user_ticks: 12,
             system_ticks: 34,
             reaped_ticks: 11,

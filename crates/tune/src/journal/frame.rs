@@ -10,7 +10,7 @@ const SEED: &str = "00000000";
 
 /// What the next frame is chained to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chain {
+pub struct Chain {
     number: u64,
     previous: String,
 }
@@ -23,7 +23,7 @@ impl Default for Chain {
 
 impl Chain {
     /// The frame of `json`, which the next one is then chained to.
-    pub(crate) fn frame(&mut self, json: &str) -> String {
+    pub fn frame(&mut self, json: &str) -> String {
         let crc = checksum(&self.previous, self.number, json);
         let frame = format!("{MAGIC} {} {} {crc} {json}\n", self.number, json.len());
         self.number += 1;
@@ -53,13 +53,13 @@ impl Chain {
 }
 
 /// The frames that are whole, from the first on, and where they end.
-pub(crate) struct Frames<'a> {
+pub struct Frames<'a> {
     /// Their texts.
-    pub(crate) texts: Vec<&'a str>,
+    pub texts: Vec<&'a str>,
     /// What a next frame is chained to.
-    pub(crate) chain: Chain,
+    pub chain: Chain,
     /// Bytes that they take; what follows is torn or damaged.
-    pub(crate) length: usize,
+    pub length: usize,
 }
 
 /// Whether these are frames of a format that came after this one.
@@ -71,7 +71,7 @@ pub(crate) fn is_newer(bytes: &[u8]) -> bool {
 }
 
 /// Reads frames up to the first that is not whole.
-pub(crate) fn read(bytes: &[u8]) -> Frames<'_> {
+pub fn read(bytes: &[u8]) -> Frames<'_> {
     let mut frames = Frames { texts: Vec::new(), chain: Chain::default(), length: 0 };
     while let Some((text, length)) = frames.chain.take(&bytes[frames.length..]) {
         frames.texts.push(text);

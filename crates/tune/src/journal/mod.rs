@@ -4,7 +4,7 @@
 //! gets on the disk, [`Transaction`] what state it adds up to.
 
 mod file;
-mod frame;
+pub mod frame;
 mod record;
 mod transaction;
 

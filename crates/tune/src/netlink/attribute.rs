@@ -10,7 +10,7 @@ const NLA_TYPE_MASK: u16 = 0x3fff;
 const HEAD: usize = 4;
 
 /// Appends an attribute.
-pub(crate) fn put(message: &mut Vec<u8>, kind: u16, bytes: &[u8]) {
+pub fn put(message: &mut Vec<u8>, kind: u16, bytes: &[u8]) {
     let length = u16::try_from(HEAD + bytes.len()).expect("attributes of ours are short");
     message.extend(length.to_ne_bytes());
     message.extend(kind.to_ne_bytes());
@@ -19,12 +19,12 @@ pub(crate) fn put(message: &mut Vec<u8>, kind: u16, bytes: &[u8]) {
 }
 
 /// Appends an attribute that holds others.
-pub(crate) fn put_nested(message: &mut Vec<u8>, kind: u16, inner: &[u8]) {
+pub fn put_nested(message: &mut Vec<u8>, kind: u16, inner: &[u8]) {
     put(message, kind | NLA_F_NESTED, inner);
 }
 
 /// The attributes of a message, as far as they can be read.
-pub(crate) struct Attributes<'a>(pub(crate) &'a [u8]);
+pub struct Attributes<'a>(pub &'a [u8]);
 
 impl<'a> Iterator for Attributes<'a> {
     type Item = (u16, &'a [u8]);
@@ -40,18 +40,18 @@ impl<'a> Iterator for Attributes<'a> {
 }
 
 /// The first attribute of a type.
-pub(crate) fn find(attributes: &[u8], kind: u16) -> Option<&[u8]> {
+pub fn find(attributes: &[u8], kind: u16) -> Option<&[u8]> {
     Attributes(attributes).find(|(found, _)| *found == kind).map(|(_, bytes)| bytes)
 }
 
 /// The text of an attribute, without the zero at its end.
-pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
+pub fn text(bytes: &[u8]) -> Option<&str> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     std::str::from_utf8(&bytes[..end]).ok()
 }
 
 /// The number of an attribute of one or four bytes.
-pub(crate) fn number(bytes: &[u8]) -> Option<u32> {
+pub fn number(bytes: &[u8]) -> Option<u32> {
     match *bytes {
         [byte] => Some(u32::from(byte)),
         [a, b, c, d] => Some(u32::from_ne_bytes([a, b, c, d])),
@@ -60,7 +60,7 @@ pub(crate) fn number(bytes: &[u8]) -> Option<u32> {
 }
 
 /// The 32-bit word at a position of a message's fixed part.
-pub(crate) fn words(message: &[u8], at: usize) -> Option<u32> {
+pub fn words(message: &[u8], at: usize) -> Option<u32> {
     message.get(at..at + 4).and_then(number)
 }
 

@@ -5,7 +5,7 @@
 
 mod attribute;
 
-pub(crate) use attribute::{Attributes, find, number, put, put_nested, text, words};
+pub use attribute::{Attributes, find, number, put, put_nested, text, words};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::net::netlink::{self, SocketAddrNetlink};
@@ -18,9 +18,9 @@ const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;
 const NLM_F_DUMP: u16 = 0x300;
 /// Makes what is not there; of requests that make something.
-pub(crate) const NLM_F_CREATE: u16 = 0x400;
+pub const NLM_F_CREATE: u16 = 0x400;
 /// Replaces what is there; of requests that make something.
-pub(crate) const NLM_F_REPLACE: u16 = 0x100;
+pub const NLM_F_REPLACE: u16 = 0x100;
 /// In an error: its length was cut, so that attributes follow at once.
 const NLM_F_CAPPED: u16 = 0x100;
 const NLM_F_ACK_TLVS: u16 = 0x200;
@@ -36,13 +36,13 @@ const MAX_DATAGRAM: usize = 64 * 1024;
 const MAX_MESSAGES: usize = 65_536;
 
 /// A socket to a part of the kernel, in the network namespace of the calling thread.
-pub(crate) struct Netlink {
+pub struct Netlink {
     socket: OwnedFd,
 }
 
 /// What a request is answered with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// An acknowledgement, perhaps after one message.
     Answer,
     /// All that there is.
@@ -53,13 +53,13 @@ pub(crate) enum Wanted {
 
 impl Netlink {
     /// To links and their queues.
-    pub(crate) fn route() -> io::Result<Netlink> {
+    pub fn route() -> io::Result<Netlink> {
         // The protocol that has the number 0 is also the one that is meant without any.
         Netlink::to(None)
     }
 
     /// To families that have names.
-    pub(crate) fn generic() -> io::Result<Netlink> {
+    pub fn generic() -> io::Result<Netlink> {
         Netlink::to(Some(netlink::GENERIC))
     }
 
@@ -80,7 +80,7 @@ impl Netlink {
     ///
     /// # Errors
     /// What the kernel says, in its own words where it has any.
-    pub(crate) fn ask(&self, kind: u16, wanted: Wanted, body: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    pub fn ask(&self, kind: u16, wanted: Wanted, body: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let flags = NLM_F_REQUEST
             | match wanted {
                 Wanted::Answer => NLM_F_ACK,

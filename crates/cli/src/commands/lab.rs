@@ -1,0 +1,283 @@
+//! `sysdyno lab`: hosts, links and services on this machine.
+
+use crate::args::{LabArgs, LabCommand};
+use crate::exit::Exit;
+use crate::ui::{Signals, Ui};
+use anyhow::{Context, anyhow, bail, ensure};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use sysdyno_lab::LabError;
+use sysdyno_lab::lab::{self, KeeperSigns, LabPlan, LabStatus, Labs, Missing, Recipe, UpOrder};
+use sysdyno_report::escape;
+
+/// Longest file that is read. Unit: bytes.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// How much of a log is printed. Unit: bytes.
+const MAX_LOG_BYTES: u64 = 64 * 1024;
+
+/// Longest line of a log that is printed. Unit: characters.
+const MAX_LINE: usize = 2000;
+
+/// What a keeper is called, so that it is known in a list of processes.
+const KEEPER: &std::ffi::CStr = c"lab-keeper";
+
+pub fn lab(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let done = act(args, ui);
+    // Errors of the lab have their cause in their text already.
+    done.map_err(|error| match error.downcast_ref::<LabError>() {
+        Some(said) => anyhow!("{said}"),
+        None => error,
+    })
+}
+
+fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let labs = Labs::below(args.state_dir.as_deref());
+    match args.command {
+        LabCommand::Up { file, yes, dry_run: false } => up(&labs, &file, yes, ui),
+        LabCommand::Up { file, dry_run: true, .. } => dry_run(&file, ui),
+        LabCommand::Status { lab, json } => status(&labs, lab.as_deref(), json, ui),
+        LabCommand::Logs { lab, service } => logs(&labs, &name(&lab)?, service.as_deref(), ui),
+        LabCommand::Exec { lab, host, command } => {
+            let status = labs.run(&name(&lab)?, &host, &command)?;
+            let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+            Ok(Exit::Of(u8::try_from(code).unwrap_or(1)))
+        }
+        LabCommand::Reload { lab, service } => {
+            labs.reload(&name(&lab)?, &service)?;
+            Ok(Exit::Done)
+        }
+        LabCommand::Down { lab, all } => down(&labs, lab.as_deref(), all, ui),
+        LabCommand::Recipes { recipe: None } => {
+            let known = lab::recipe_names().filter_map(lab::find_recipe);
+            ui.print(
+                &known.map(|recipe| format!("{:<10} {}\n", recipe.name, recipe.does)).collect::<String>(),
+            );
+            Ok(Exit::Done)
+        }
+        LabCommand::Recipes { recipe: Some(name) } => {
+            let found = lab::find_recipe(&name);
+            let recipe = found.with_context(|| {
+                format!("cannot find recipe '{name}'\nhint: `sysdyno lab recipes` lists them")
+            })?;
+            ui.print(&described(&recipe));
+            Ok(Exit::Done)
+        }
+        LabCommand::Keep => keep(),
+    }
+}
+
+/// The lab that a file says.
+fn read(file: &Path) -> anyhow::Result<(LabPlan, String)> {
+    let cannot = || format!("cannot read lab '{}'", file.display());
+    let metadata = std::fs::metadata(file).with_context(cannot)?;
+    ensure!(
+        metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
+        "{}: it is no file, or longer than 1 MiB",
+        cannot()
+    );
+    let text = std::fs::read_to_string(file).with_context(cannot)?;
+    Ok((LabPlan::parse(&text, file)?, text))
+}
+
+/// The name of a lab, typed or that of a file.
+fn name(typed: &str) -> anyhow::Result<String> {
+    let is_file = typed.contains('/') || Path::new(typed).extension().is_some_and(|ending| ending == "toml");
+    if is_file { Ok(read(Path::new(typed))?.0.name) } else { Ok(typed.to_owned()) }
+}
+
+fn up(labs: &Labs, file: &Path, yes: bool, ui: &Ui) -> anyhow::Result<Exit> {
+    let (plan, text) = read(file)?;
+    provide(&lab::missing(&plan)?, yes, ui)?;
+    let name = plan.name.clone();
+    let order = UpOrder {
+        plan,
+        text,
+        beside: file.parent().unwrap_or(Path::new("")).to_owned(),
+        program: std::env::current_exe().context("cannot find this program")?,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let signals = Signals::listen()?;
+    let made = labs.up(&order, &mut |line| ui.note(line), &|| signals.is_interrupted());
+    match made {
+        Err(_) if signals.is_interrupted() => Ok(Exit::Interrupted),
+        Err(error) => Err(error.into()),
+        Ok(()) => {
+            ui.print(&shown(&labs.status(&name)?));
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// Sees to it that what is missing gets installed, if that is wanted.
+fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<()> {
+    if missing.programs.is_empty() {
+        return Ok(());
+    }
+    let list =
+        |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
+    let (programs, packages) = (list(&missing.programs), list(&missing.packages));
+    if !missing.unknown.is_empty() {
+        bail!(
+            "cannot find packages with {programs} for this distribution\nhint: install them, then try again"
+        );
+    }
+    ui.note(&format!("not installed: {programs}"));
+    ui.note(&format!("apt-get would install: {packages} (they stay when the lab is taken away)"));
+    if !yes {
+        ensure!(
+            std::io::stdin().is_terminal(),
+            "cannot ask whether to install them: there is no terminal\nhint: --yes installs them without asking"
+        );
+        ui.note("install them? [y/N]");
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+        ensure!(matches!(answer.trim(), "y" | "Y" | "yes"), "cannot put the lab up without {programs}");
+    }
+    ui.note(&format!("installing {packages}"));
+    Ok(lab::install(&missing.packages)?)
+}
+
+fn dry_run(file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
+    let (plan, _) = read(file)?;
+    let missing = lab::missing(&plan)?;
+    let mut text = String::new();
+    for host in &plan.hosts {
+        let _ = writeln!(text, "host     {host}: network namespace sysdyno-{}-{host}", plan.name);
+    }
+    for link in &plan.links {
+        let end = |end: &lab::End| {
+            let address =
+                end.address.map_or(String::new(), |found| format!(" {}/{}", found.ip, found.prefix_bits));
+            format!("{} {}{address}", end.host, end.interface)
+        };
+        let _ = writeln!(text, "link     {} -- {}", end(&link.ends[0]), end(&link.ends[1]));
+    }
+    for service in &plan.services {
+        let _ = writeln!(text, "service  {}: {} on {}", service.name, service.recipe, service.host);
+    }
+    for package in &missing.packages {
+        let _ = writeln!(text, "install  {package}");
+    }
+    ui.print(&text);
+    Ok(Exit::Done)
+}
+
+fn status(labs: &Labs, lab: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Result<Exit> {
+    let names = match lab {
+        Some(typed) => vec![name(typed)?],
+        None => labs.names()?,
+    };
+    let found = names.iter().map(|name| labs.status(name)).collect::<Result<Vec<_>, _>>()?;
+    if is_json {
+        ui.print(&serde_json::to_string_pretty(&serde_json::json!({ "labs": found }))?);
+    } else if found.is_empty() {
+        ui.print("no labs");
+    } else {
+        ui.print(&found.iter().map(shown).collect::<Vec<_>>().join("\n"));
+    }
+    let is_well = |lab: &LabStatus| lab.is_up && lab.services.iter().all(|service| service.is_healthy);
+    Ok(if found.iter().all(is_well) { Exit::Done } else { Exit::CheckFailed })
+}
+
+fn shown(lab: &LabStatus) -> String {
+    let state = match (lab.is_of_this_boot, lab.is_up) {
+        (false, _) => "gone with the last boot; `sysdyno lab down` removes its files",
+        (true, true) => "up",
+        (true, false) => "not whole; `sysdyno lab down` takes away what there is",
+    };
+    let mut text = format!("{}: {state}\n", lab.name);
+    for host in &lab.hosts {
+        let missing = if host.is_there { "" } else { "  (not there)" };
+        let _ = writeln!(
+            text,
+            "  host     {:<12} netns {}  {}{missing}",
+            host.name,
+            host.namespace,
+            host.addresses.join(", ")
+        );
+    }
+    for service in &lab.services {
+        let pid = service.pid.map_or("-".to_owned(), |pid| pid.to_string());
+        let cause = service.cause.as_deref().map_or("well".to_owned(), |cause| escape::terminal(cause, 200));
+        let endpoint = service.endpoint.as_deref().unwrap_or("");
+        let _ = writeln!(
+            text,
+            "  service  {:<12} {} on {}, {endpoint}, pid {pid}: {cause}",
+            service.name, service.recipe, service.host
+        );
+        if let Some(metrics) = &service.metrics {
+            let _ = writeln!(text, "           metrics {metrics}");
+        }
+    }
+    text
+}
+
+fn logs(labs: &Labs, lab: &str, service: Option<&str>, ui: &Ui) -> anyhow::Result<Exit> {
+    let found = labs.logs(lab, service, MAX_LOG_BYTES)?;
+    for log in &found {
+        for line in log.text.lines() {
+            let line = escape::terminal(line, MAX_LINE);
+            let is_read = match found.len() {
+                1 => ui.try_print(&line),
+                _ => ui.try_print(&format!("{}: {line}", log.service)),
+            };
+            if !is_read {
+                return Ok(Exit::Done);
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn down(labs: &Labs, lab: Option<&str>, all: bool, ui: &Ui) -> anyhow::Result<Exit> {
+    let names = match lab {
+        Some(typed) => vec![name(typed)?],
+        None => labs.names()?,
+    };
+    ensure!(all || !names.is_empty(), "cannot take away nothing");
+    for name in names {
+        let notes = labs.down(&name, &mut |line| ui.note(line))?;
+        notes.iter().for_each(|note| ui.note(&format!("warning: {note}")));
+        ui.note(&format!("{name}: gone"));
+    }
+    Ok(Exit::Done)
+}
+
+fn described(recipe: &Recipe) -> String {
+    let mut text = format!("{}: {}\n", recipe.name, recipe.does);
+    for (distribution, packages) in &recipe.packages {
+        let _ = writeln!(text, "  packages of {distribution}: {}", packages.join(" "));
+    }
+    for (name, parameter) in &recipe.parameters {
+        let _ = writeln!(text, "  {name}: {}; {}", parameter.does, parameter.takes());
+        if let Some(default) = &parameter.default {
+            let _ = writeln!(text, "    otherwise {default}");
+        }
+    }
+    for tunable in &recipe.tunables {
+        let _ = writeln!(text, "  tunable {}: {}", tunable.key, tunable.does);
+    }
+    text
+}
+
+fn keep() -> anyhow::Result<Exit> {
+    // Only a name and a terminal are lost if these fail.
+    let _ = rustix::thread::set_name(KEEPER);
+    let _ = rustix::process::setsid();
+    let (stop, stopped) = UnixStream::pair()?;
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        pipe::register(signal, stopped.try_clone()?)?;
+    }
+    let (child, ended) = UnixStream::pair()?;
+    pipe::register(SIGCHLD, ended)?;
+    let signs = KeeperSigns { stop: stop.as_fd(), child: child.as_fd() };
+    lab::keep(std::io::stdin().lock(), &mut std::io::stdout(), signs).map_err(|error| anyhow!("{error}"))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,183 @@
+//! What the tests of labs stand on: the program, a state folder, and a look at everything that a lab may leave.
+
+use rustix::process::{WaitOptions, wait};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long anything may take before it counts as hung.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// The stage.
+pub struct Rig {
+    folder: TempDir,
+    before: BTreeSet<String>,
+    /// How many points of each sweep a sample takes; `None`: all.
+    pub sample: Option<usize>,
+    pub kills_count: u32,
+    checks_count: u32,
+    wrong: Vec<String>,
+}
+
+impl Rig {
+    pub fn new() -> Rig {
+        mount_empty("/run");
+        let folder = TempDir::new().expect("can be made");
+        rustix::fs::chmod(folder.path(), 0o755.into()).expect("is ours");
+        let is_whole = std::env::var("SYSDYNO_CRASH_TESTS").is_ok_and(|value| value == "all");
+        let sample = (!is_whole).then_some(24);
+        let (before, wrong) = (BTreeSet::new(), Vec::new());
+        let mut rig = Rig { folder, before, sample, kills_count: 0, checks_count: 0, wrong };
+        rig.before = rig.traces();
+        rig
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn state(&self) -> PathBuf {
+        self.folder().join("state")
+    }
+
+    /// Writes a lab's file, and says where.
+    pub fn lab(&self, text: &str) -> String {
+        let path = self.folder().join("lab.toml");
+        fs::write(&path, text).expect("can be written");
+        path.display().to_string()
+    }
+
+    /// The program, or `wrapper` with it behind.
+    pub fn command(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
+        let words: Vec<&str> = wrapper
+            .iter()
+            .copied()
+            .chain([env!("CARGO_BIN_EXE_sysdyno"), "lab"])
+            .chain(arguments.iter().copied())
+            .collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn ask(&self, arguments: &[&str]) -> Ended {
+        finish(self.command(&[], arguments).spawn().expect("starts"))
+    }
+
+    /// Runs the program, which has to end with this code.
+    pub fn expect(&self, arguments: &[&str], code: i32) -> Ended {
+        let ended = self.ask(arguments);
+        assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
+        ended
+    }
+
+    /// Everything that a lab may leave: processes, mounts, links, names, files.
+    fn traces(&self) -> BTreeSet<String> {
+        bury();
+        let mut found: BTreeSet<String> =
+            processes().into_iter().map(|name| format!("process {name}")).collect();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").expect("is there");
+        let place = |line: &str| line.split(' ').nth(4).unwrap_or_default().to_owned();
+        found.extend(mounts.lines().map(|line| format!("mount {}", place(line))));
+        found.extend(names("/sys/class/net").into_iter().map(|name| format!("link {name}")));
+        // umount(8), which tests use, has a folder of its own there.
+        let is_ours = |name: &String| name != "mount";
+        found.extend(names("/run").into_iter().filter(is_ours).map(|name| format!("/run/{name}")));
+        found.extend(names("/run/netns").into_iter().map(|name| format!("/run/netns/{name}")));
+        let state = self.state().join("lab");
+        let kept = |name: &String| name != "lock";
+        found.extend(
+            names(&state.to_string_lossy()).into_iter().filter(kept).map(|name| format!("state {name}")),
+        );
+        found
+    }
+
+    /// Whether nothing is there that was not there at the beginning, and the other way round.
+    pub fn check(&mut self, after: &str) {
+        self.checks_count += 1;
+        // A process that was killed is seen until it is buried.
+        let is_same = wait_until(Duration::from_secs(5), || self.traces() == self.before);
+        if !is_same {
+            let now = self.traces();
+            let left: Vec<&String> = now.symmetric_difference(&self.before).collect();
+            println!("FAILED: after {after}: {left:?}");
+            self.wrong.push(format!("after {after}: {left:?}"));
+            // What follows begins clean.
+            assert!(self.wrong.len() < 5, "{:#?}", self.wrong);
+        }
+    }
+
+    pub fn figures(self) -> ExitCode {
+        let Rig { kills_count, checks_count, wrong, .. } = self;
+        println!("labs: {checks_count} times nothing was left, {kills_count} kills, {} wrong", wrong.len());
+        if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+fn mount_empty(path: &str) {
+    let status = Command::new("mount").args(["-t", "tmpfs", "tmpfs", path]).status();
+    assert!(status.is_ok_and(|status| status.success()), "{path} can be mounted");
+}
+
+/// Waits for the end of a child and reads what it said.
+pub fn finish(child: Child) -> Ended {
+    let begin = Instant::now();
+    let output = child.wait_with_output().expect("can be waited for");
+    assert!(begin.elapsed() < LIMIT, "it hung");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// Waits until `condition` holds, looking often; false if it does not within `limit`.
+pub fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    while !condition() {
+        if begin.elapsed() > limit {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    true
+}
+
+/// Buries what has lost its parent: this is the first process of its namespace.
+fn bury() {
+    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+}
+
+/// All processes but this one.
+fn processes() -> Vec<String> {
+    let own = std::process::id().to_string();
+    let is_pid = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit()) && *name != own;
+    let command = |pid: String| {
+        let text = fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+        Some(format!("{pid} {}", text.replace('\0', " ")))
+    };
+    names("/proc").into_iter().filter(is_pid).filter_map(command).collect()
+}
+
+fn names(folder: &str) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Links of the network that this process is in, by index and name, and their addresses.
+pub fn host_network() -> Vec<String> {
+    let mut found = names("/sys/class/net");
+    found.sort();
+    found
+}

@@ -1,0 +1,107 @@
+//! Looking whether a service does its work: by HTTP, by its port, or by what it has printed.
+//!
+//! Questions are asked from within the service's namespace. What answers is bounded, and not believed: a status, a
+//! connection or a text is all that is taken from it.
+
+use super::namespace;
+use super::recipe::Check;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long one question may take.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Longest log that is looked through, from its end. Unit: bytes.
+const MAX_LOG: u64 = 1 << 20;
+
+/// Where to look.
+pub(super) struct Subject<'a> {
+    pub(super) namespace: &'a Path,
+    pub(super) address: IpAddr,
+    pub(super) port: Option<u16>,
+    pub(super) log: &'a Path,
+}
+
+/// Asks once.
+///
+/// # Errors
+/// What is not as it should be.
+pub(super) fn ask(check: &Check, subject: &Subject<'_>) -> io::Result<()> {
+    if let Some(text) = &check.log {
+        let printed = tail(subject.log, MAX_LOG)?;
+        if !printed.contains(text.as_str()) {
+            return Err(io::Error::other(format!("it has not printed '{text}' yet")));
+        }
+    }
+    if check.http.is_none() && check.port.is_none() {
+        return Ok(());
+    }
+    let typed = check.port.as_ref().and_then(|port| port.parse().ok());
+    let port = typed.or(subject.port).ok_or_else(|| io::Error::other("its port is not known"))?;
+    let address = SocketAddr::new(subject.address, port);
+    namespace::within(subject.namespace, || {
+        let stream = TcpStream::connect_timeout(&address, LIMIT)?;
+        match &check.http {
+            None => Ok(()),
+            Some(path) => expect(http(stream, address, path)?, check.status),
+        }
+    })
+}
+
+/// The status of the answer to one request.
+fn http(mut stream: TcpStream, address: SocketAddr, path: &str) -> io::Result<u16> {
+    stream.set_read_timeout(Some(LIMIT))?;
+    stream.set_write_timeout(Some(LIMIT))?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    // "HTTP/1.1 200": what follows does not matter.
+    let mut head = [0; 12];
+    stream.read_exact(&mut head)?;
+    let status = head.strip_prefix(b"HTTP/1.").and_then(|rest| rest.get(2..)).map(String::from_utf8_lossy);
+    status.and_then(|status| status.parse().ok()).ok_or_else(|| io::Error::other("its answer is not HTTP"))
+}
+
+fn expect(status: u16, wanted: Option<u16>) -> io::Result<()> {
+    let is_good = wanted.map_or((200..400).contains(&status), |wanted| status == wanted);
+    if is_good { Ok(()) } else { Err(io::Error::other(format!("it answers with status {status}"))) }
+}
+
+/// The end of a file, as text.
+pub(super) fn tail(path: &Path, most: u64) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn answered(answer: &'static [u8]) -> io::Result<u16> {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("can be bound");
+        let address = listener.local_addr().expect("has one");
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("somebody comes");
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(answer);
+        });
+        let status = TcpStream::connect(address).and_then(|stream| http(stream, address, "/"));
+        server.join().expect("ends");
+        status
+    }
+
+    #[test]
+    fn the_status_decides() {
+        assert_eq!(answered(b"HTTP/1.1 204 No Content\r\n\r\n").expect("is HTTP"), 204);
+        assert!(answered(b"SSH-2.0-OpenSSH_9.2\r\n").is_err());
+        assert!(answered(b"").is_err());
+        assert!(expect(404, None).is_err() && expect(404, Some(404)).is_ok() && expect(301, None).is_ok());
+    }
+}

@@ -1,0 +1,249 @@
+//! Folders and files of labs: made below the state folder and below `/run/netns`, and nowhere else.
+//!
+//! Invariants: nothing is written through a link; what is removed is removed without following links or entering other
+//! file systems.
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+/// Most files that are copied from one source, and how deep they may lie.
+const MAX_FILES: u32 = 100_000;
+const MAX_DEPTH: u32 = 32;
+
+/// Makes a folder and those above it that are missing, which others may pass but not list.
+pub(super) fn make_folders(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        make_folders(above)?;
+    }
+    make_folder(path, 0o711)
+}
+
+/// Makes a folder; one that is there is left as it is.
+pub(super) fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
+    match DirBuilder::new().mode(mode).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+        // The mask of the process does not count.
+        Ok(()) => {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+            path.parent().map_or(Ok(()), sync_folder)
+        }
+    }
+}
+
+/// Lets others pass through a folder of ours.
+pub(super) fn let_pass(path: &Path) -> io::Result<()> {
+    let mode = fs::metadata(path)?.permissions().mode();
+    if mode & 0o011 == 0o011 {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7777 | 0o011))
+}
+
+/// Refuses a folder that somebody else could have written to.
+pub(super) fn check_owner(path: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(path)?;
+    let is_ours = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
+    if is_ours && found.permissions().mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    Err(io::Error::other("it belongs to another user, or others can write to it"))
+}
+
+/// The folder on the way to `path` that others may not pass; `None` if they can get there.
+pub(super) fn closed_above(path: &Path) -> Option<&Path> {
+    let is_closed =
+        |above: &&Path| fs::metadata(above).is_ok_and(|found| found.permissions().mode() & 0o001 == 0);
+    path.ancestors().filter(|above| !above.as_os_str().is_empty()).find(is_closed)
+}
+
+/// Puts what a folder holds on the disk.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Opens a file of ours that may be made, never through a link.
+pub(super) fn open(path: &Path, more: OFlags) -> io::Result<File> {
+    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | more;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?))
+}
+
+/// Writes a new file that everybody may read, with the folders above it up to `top`.
+pub(super) fn write(top: &Path, path: &str, content: &[u8]) -> io::Result<()> {
+    new_file(top, path)?.write_all(content)
+}
+
+/// Writes a new file of so many bytes that do not compress, the same ones each time.
+pub(super) fn write_bytes(top: &Path, path: &str, length: u64) -> io::Result<()> {
+    let mut file = io::BufWriter::new(new_file(top, path)?);
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut left = length;
+    while left > 0 {
+        // xorshift64: no two blocks alike, which is all that is asked of it.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let count = left.min(8);
+        file.write_all(&state.to_le_bytes()[..count as usize])?;
+        left -= count;
+    }
+    file.flush()
+}
+
+fn new_file(top: &Path, path: &str) -> io::Result<File> {
+    let full = top.join(path);
+    let above: Vec<&Path> = full.ancestors().skip(1).take_while(|above| *above != top).collect();
+    above.into_iter().rev().try_for_each(|above| make_folder(above, 0o755))?;
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = File::from(rustix::fs::open(&full, flags, Mode::RUSR | Mode::WUSR)?);
+    file.set_permissions(fs::Permissions::from_mode(0o644))?;
+    Ok(file)
+}
+
+/// Copies a file, or a folder with the regular files in it; links and other things are left out.
+pub(super) fn copy(source: &Path, top: &Path, path: &str) -> io::Result<()> {
+    let mut left = MAX_FILES;
+    copy_at(source, top, path, &mut Bounds { left: &mut left, depth: 0 })
+}
+
+struct Bounds<'a> {
+    left: &'a mut u32,
+    depth: u32,
+}
+
+fn copy_at(source: &Path, top: &Path, path: &str, bounds: &mut Bounds<'_>) -> io::Result<()> {
+    let found = fs::symlink_metadata(source)?;
+    if found.is_file() {
+        *bounds.left = bounds
+            .left
+            .checked_sub(1)
+            .ok_or_else(|| io::Error::other("there are more than 100,000 files"))?;
+        let mut file = new_file(top, path)?;
+        return io::copy(&mut File::open(source)?, &mut file).map(drop);
+    }
+    if !found.is_dir() || bounds.depth >= MAX_DEPTH {
+        return Ok(());
+    }
+    for entry in fs::read_dir(source)? {
+        let name = entry?.file_name();
+        let Some(text) = name.to_str() else { continue };
+        let mut deeper = Bounds { left: bounds.left, depth: bounds.depth + 1 };
+        copy_at(&source.join(text), top, &format!("{path}/{text}"), &mut deeper)?;
+    }
+    Ok(())
+}
+
+/// Gives a folder to an account.
+pub(super) fn give(path: &Path, owner: (u32, u32)) -> io::Result<()> {
+    std::os::unix::fs::lchown(path, Some(owner.0), Some(owner.1))
+}
+
+/// Replaces a small file of ours.
+pub(super) fn replace(path: &Path, content: &str) -> io::Result<()> {
+    let mut file = open(path, OFlags::TRUNC)?;
+    file.write_all(content.as_bytes())
+}
+
+/// Makes an empty file to mount something on; one that is there is an error.
+pub(super) fn make_mount_point(path: &Path) -> io::Result<()> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    rustix::fs::open(path, flags, Mode::empty()).map(drop).map_err(io::Error::from)
+}
+
+/// Removes a file; one that is not there is no error.
+pub(super) fn remove_file(path: &Path) -> io::Result<()> {
+    absent_is_good(fs::remove_file(path))
+}
+
+/// Removes an empty folder; one that is not there is no error.
+pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
+    absent_is_good(fs::remove_dir(path))
+}
+
+/// Renames a file of ours, and puts that on the disk.
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    to.parent().map_or(Ok(()), sync_folder)
+}
+
+/// Removes a folder with all that is in it.
+pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Err(error) => absent_is_good(Err(error)),
+        Ok(found) if !found.is_dir() => remove_file(path),
+        Ok(_) if is_mount_point(path)? => Err(io::Error::other(format!("'{}' is mounted", path.display()))),
+        Ok(_) => {
+            for entry in fs::read_dir(path)? {
+                remove_tree(&entry?.path())?;
+            }
+            remove_folder(path)
+        }
+    }
+}
+
+fn absent_is_good(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// Whether something is mounted at this very path.
+pub(super) fn is_mount_point(path: &Path) -> io::Result<bool> {
+    let found = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)?;
+    Ok(found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_removed_without_following_links() {
+        let folder = tempfile::tempdir().expect("can be made");
+        let (tree, other) = (folder.path().join("tree"), folder.path().join("other"));
+        [&tree, &other].into_iter().for_each(|path| make_folders(path).expect("can be made"));
+        write(&other, "kept", b"x").expect("can be written");
+        write(&tree, "a/b/c", b"x").expect("can be written");
+        std::os::unix::fs::symlink(&other, tree.join("a/link")).expect("can be made");
+        remove_tree(&tree).expect("can be removed");
+        assert!(!tree.exists() && other.join("kept").exists());
+        remove_tree(&tree).expect("twice too");
+    }
+
+    #[test]
+    fn what_is_written_never_goes_through_a_link() {
+        let folder = tempfile::tempdir().expect("can be made");
+        std::os::unix::fs::symlink("/nowhere", folder.path().join("link")).expect("can be made");
+        assert!(write(folder.path(), "link", b"x").is_err());
+        assert!(replace(&folder.path().join("link"), "x").is_err());
+    }
+
+    #[test]
+    fn generated_bytes_are_as_many_as_asked_for_and_the_same_each_time() {
+        let folder = tempfile::tempdir().expect("can be made");
+        let read = |name: &str| fs::read(folder.path().join(name)).expect("can be read");
+        for (name, length) in [("a", 0), ("b", 13), ("c", 13)] {
+            write_bytes(folder.path(), name, length).expect("can be written");
+            assert_eq!(read(name).len() as u64, length);
+        }
+        assert_eq!(read("b"), read("c"));
+    }
+
+    #[test]
+    fn links_in_a_source_are_left_out() {
+        let folder = tempfile::tempdir().expect("can be made");
+        write(folder.path(), "from/page", b"x").expect("can be written");
+        std::os::unix::fs::symlink("/etc/passwd", folder.path().join("from/link")).expect("can be made");
+        let to = folder.path().join("to");
+        make_folder(&to, 0o700).expect("can be made");
+        copy(&folder.path().join("from"), &to, "site").expect("can be copied");
+        assert!(to.join("site/page").exists() && !to.join("site/link").exists());
+    }
+}

@@ -1,0 +1,150 @@
+//! Links: veth pairs that are made within the namespaces of their ends, never in that of the host.
+//!
+//! Requests go over rtnetlink from a thread that is in the namespace. Sources: rtnetlink(7), veth(4),
+//! `include/uapi/linux/{if_link,if_addr,veth,pkt_sched}.h`.
+
+use super::namespace;
+use super::plan::{Address, End, Link};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use sysdyno_tune::netlink::{NLM_F_CREATE, Netlink, Wanted, put, put_nested};
+
+const RTM_NEWLINK: u16 = 16;
+const RTM_NEWADDR: u16 = 20;
+const RTM_GETLINK: u16 = 18;
+const RTM_NEWQDISC: u16 = 36;
+/// Fails if it is there; of requests that make something.
+const NLM_F_EXCL: u16 = 0x200;
+
+const IFLA_IFNAME: u16 = 3;
+const IFLA_MTU: u16 = 4;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_NET_NS_FD: u16 = 28;
+const IFLA_NUM_TX_QUEUES: u16 = 31;
+const IFLA_NUM_RX_QUEUES: u16 = 32;
+const IFLA_INFO_KIND: u16 = 1;
+const IFLA_INFO_DATA: u16 = 2;
+const VETH_INFO_PEER: u16 = 1;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+/// No probe for another one with the address: the lab knows all that there are.
+const IFA_F_NODAD: u8 = 0x02;
+const IFF_UP: u32 = 1;
+const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
+const TCA_TBF_PARMS: u16 = 1;
+const TCA_TBF_RATE64: u16 = 4;
+const TCA_TBF_BURST: u16 = 6;
+const TC_H_ROOT: u32 = 0xFFFF_FFFF;
+
+/// Length of `struct ifinfomsg`. Unit: bytes.
+const LINK_HEAD: usize = 16;
+
+/// The index of the loopback interface in every namespace.
+const LOOPBACK: u32 = 1;
+
+/// What may wait in front of a limited link. Unit: bytes.
+const TBF_QUEUE_BYTES: u32 = 1 << 20;
+
+/// Brings the loopback interface of a namespace up.
+pub(super) fn loopback_up(path: &Path) -> io::Result<()> {
+    namespace::within(path, || set_up(&Netlink::route()?, LOOPBACK))
+}
+
+/// Makes a pair, gives its ends their addresses, and brings them up.
+pub(super) fn make(link: &Link, paths: [&Path; 2]) -> io::Result<()> {
+    let far = namespace::open(paths[1])?;
+    namespace::within(paths[0], || {
+        let mut request = vec![0; LINK_HEAD];
+        put_interface(&mut request, link, &link.ends[0]);
+        let mut peer = vec![0; LINK_HEAD];
+        put_interface(&mut peer, link, &link.ends[1]);
+        put(&mut peer, IFLA_NET_NS_FD, &far.as_raw_fd().to_ne_bytes());
+        let (mut data, mut info) = (Vec::new(), Vec::new());
+        put_nested(&mut data, VETH_INFO_PEER, &peer);
+        put(&mut info, IFLA_INFO_KIND, b"veth");
+        put_nested(&mut info, IFLA_INFO_DATA, &data);
+        put_nested(&mut request, IFLA_LINKINFO, &info);
+        Netlink::route()?.ask(RTM_NEWLINK, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request).map(drop)
+    })?;
+    link.ends.iter().zip(paths).try_for_each(|(end, path)| namespace::within(path, || set(link, end)))
+}
+
+fn put_interface(request: &mut Vec<u8>, link: &Link, end: &End) {
+    put(request, IFLA_IFNAME, &named(&end.interface));
+    if let Some(mtu) = link.mtu_bytes {
+        put(request, IFLA_MTU, &mtu.to_ne_bytes());
+    }
+    put(request, IFLA_NUM_TX_QUEUES, &link.queues_count.to_ne_bytes());
+    put(request, IFLA_NUM_RX_QUEUES, &link.queues_count.to_ne_bytes());
+}
+
+fn named(name: &str) -> Vec<u8> {
+    [name.as_bytes(), &[0]].concat()
+}
+
+/// Address, queueing discipline and state of one end, in whose namespace this is.
+fn set(link: &Link, end: &End) -> io::Result<()> {
+    let netlink = Netlink::route()?;
+    let index = index(&netlink, &end.interface)?;
+    if let Some(address) = end.address {
+        add_address(&netlink, index, address)?;
+    }
+    if let Some(rate) = link.rate_bits_hz {
+        limit(&netlink, index, rate)?;
+    }
+    set_up(&netlink, index)
+}
+
+fn index(netlink: &Netlink, name: &str) -> io::Result<u32> {
+    let mut request = vec![0; LINK_HEAD];
+    put(&mut request, IFLA_IFNAME, &named(name));
+    let answers = netlink.ask(RTM_GETLINK, Wanted::Answer, &request)?;
+    let bytes = answers.first().and_then(|answer| answer.get(4..8)).and_then(|bytes| bytes.try_into().ok());
+    bytes.map(u32::from_ne_bytes).ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+fn set_up(netlink: &Netlink, index: u32) -> io::Result<()> {
+    let request = [&[0; 4][..], &index.to_ne_bytes(), &IFF_UP.to_ne_bytes(), &IFF_UP.to_ne_bytes()].concat();
+    netlink.ask(RTM_NEWLINK, Wanted::Change(0), &request).map(drop)
+}
+
+fn add_address(netlink: &Netlink, index: u32, address: Address) -> io::Result<()> {
+    let (family, bytes) = match address.ip {
+        IpAddr::V4(ip) => (libc::AF_INET as u8, ip.octets().to_vec()),
+        IpAddr::V6(ip) => (libc::AF_INET6 as u8, ip.octets().to_vec()),
+    };
+    let mut request = vec![family, address.prefix_bits, IFA_F_NODAD, 0];
+    request.extend(index.to_ne_bytes());
+    put(&mut request, IFA_LOCAL, &bytes);
+    put(&mut request, IFA_ADDRESS, &bytes);
+    netlink.ask(RTM_NEWADDR, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request).map(drop)
+}
+
+/// A token bucket at the root: 5 ms worth of the rate at once, at least two long packets.
+fn limit(netlink: &Netlink, index: u32, rate_bits_hz: u64) -> io::Result<()> {
+    let rate = rate_bits_hz / 8;
+    let burst = u32::try_from((rate / 200).clamp(128 * 1024, 64 << 20)).expect("was just bounded");
+    // struct tc_tbf_qopt: rate and peak rate (tc_ratespec, 12 bytes each), limit, buffer, mtu.
+    let mut parameters = vec![0u8; 24];
+    parameters[1] = 1; // TC_LINKLAYER_ETHERNET
+    parameters[8..12].copy_from_slice(&u32::try_from(rate).unwrap_or(u32::MAX).to_ne_bytes());
+    parameters.extend((burst + TBF_QUEUE_BYTES).to_ne_bytes());
+    // In ticks; `TCA_TBF_BURST`, in bytes, is what counts.
+    parameters.extend([0; 8]);
+    let mut options = Vec::new();
+    put(&mut options, TCA_TBF_PARMS, &parameters);
+    put(&mut options, TCA_TBF_BURST, &burst.to_ne_bytes());
+    if u32::try_from(rate).is_err() {
+        put(&mut options, TCA_TBF_RATE64, &rate.to_ne_bytes());
+    }
+    let mut request = vec![0; 4];
+    request.extend([index, 0, TC_H_ROOT, 0].iter().flat_map(|word| word.to_ne_bytes()));
+    put(&mut request, TCA_KIND, b"tbf\0");
+    put_nested(&mut request, TCA_OPTIONS, &options);
+    let made = netlink.ask(RTM_NEWQDISC, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request);
+    made.map(drop)
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot limit its rate (tbf): {error}")))
+}

@@ -1,0 +1,163 @@
+//! What of this machine a recipe needs: programs, accounts, packages.
+
+use super::plan::LabPlan;
+use super::recipe::Recipe;
+use super::values::{Place, recipe_of};
+use crate::error::LabError;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where programs are looked for.
+const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// The path that services are given.
+pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What has to be installed before a lab can be put up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// Programs that are not there.
+    pub programs: BTreeSet<String>,
+    /// Packages of this distribution that have them.
+    pub packages: BTreeSet<String>,
+    /// Recipes that know no packages of this distribution.
+    pub unknown: BTreeSet<String>,
+}
+
+/// What a lab needs that is not installed.
+///
+/// # Errors
+/// A recipe is not known.
+pub fn missing(plan: &LabPlan) -> Result<Missing, LabError> {
+    let mut missing = Missing::default();
+    let distributions = distributions();
+    for service in &plan.services {
+        let recipe = recipe_of(service).map_err(LabError::Refused)?;
+        let absent: Vec<&Vec<String>> =
+            recipe.programs.values().filter(|names| find(names).is_none()).collect();
+        if absent.is_empty() {
+            continue;
+        }
+        missing.programs.extend(absent.into_iter().filter_map(|names| names.first().cloned()));
+        match distributions.iter().find_map(|distribution| recipe.packages.get(distribution)) {
+            Some(packages) => missing.packages.extend(packages.iter().cloned()),
+            None => drop(missing.unknown.insert(recipe.name)),
+        }
+    }
+    Ok(missing)
+}
+
+/// Installs packages by the distribution's own program.
+///
+/// # Errors
+/// There is no `apt-get`, or it says so.
+pub fn install(packages: &BTreeSet<String>) -> Result<(), LabError> {
+    let object = packages.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let cannot = |source| LabError::Process { operation: "install", object: object.clone(), source };
+    let Some(program) = find(&["apt-get".to_owned()]) else {
+        let cause = io::Error::other("only apt-get is known here\nhint: install them, then try again");
+        return Err(cannot(cause));
+    };
+    let run = |arguments: &[&str]| {
+        Command::new(&program)
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            // Debian's scripts start no services in this run level.
+            .env("RUNLEVEL", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .output()
+    };
+    let mut install = vec!["install", "--yes", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
+    install.extend(packages.iter().map(String::as_str));
+    let first = run(&install).map_err(cannot)?;
+    if first.status.success() {
+        return Ok(());
+    }
+    // Lists of packages may be old, or missing.
+    run(&["update"]).map_err(cannot)?;
+    let second = run(&install).map_err(cannot)?;
+    if second.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&second.stderr);
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("apt-get failed");
+    Err(cannot(io::Error::other(last.to_owned())))
+}
+
+/// The first of some programs that is there.
+pub(super) fn find(names: &[String]) -> Option<PathBuf> {
+    let places =
+        |name: &String| FOLDERS.iter().map(move |folder| Path::new(folder).join(name)).collect::<Vec<_>>();
+    names.iter().flat_map(places).find(|path| path.is_file())
+}
+
+/// This distribution and those that it is like, as os-release(5) has them.
+fn distributions() -> Vec<String> {
+    let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let value = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+        line.unwrap_or_default().trim_matches(['"', '\'']).to_owned()
+    };
+    format!("{} {}", value("ID"), value("ID_LIKE")).split_whitespace().map(str::to_owned).collect()
+}
+
+/// What of this machine stands in the texts of a service, whose folder is known.
+pub(super) fn place(recipe: &Recipe, folder: PathBuf) -> Result<Place, String> {
+    let mut programs = BTreeMap::new();
+    for (name, candidates) in &recipe.programs {
+        let found = find(candidates).ok_or_else(|| format!("'{}' is not installed", candidates[0]))?;
+        programs.insert(name.clone(), found);
+    }
+    let (user, group) = match recipe.users.is_empty() {
+        true => ("root".to_owned(), "root".to_owned()),
+        false => {
+            let account = accounts(&recipe.users).ok_or("none of its accounts is there")?;
+            (account.name, account.group)
+        }
+    };
+    Ok(Place { folder, programs, user, group })
+}
+
+/// Who an account is to the kernel; `None` if there is none of this name.
+pub(super) fn ids(user: &str) -> Option<(u32, u32)> {
+    accounts(&[user.to_owned()]).map(|account| account.ids)
+}
+
+struct Account {
+    name: String,
+    group: String,
+    ids: (u32, u32),
+}
+
+/// The first of some accounts that is there, by passwd(5) and group(5).
+fn accounts(names: &[String]) -> Option<Account> {
+    let users = fs::read_to_string("/etc/passwd").ok()?;
+    let groups = fs::read_to_string("/etc/group").ok()?;
+    let field = |line: &str, at: usize| line.split(':').nth(at).unwrap_or_default().to_owned();
+    let line = names.iter().find_map(|name| users.lines().find(|line| field(line, 0) == *name))?;
+    let (uid, gid) = (field(line, 2), field(line, 3));
+    let group = groups.lines().find(|line| field(line, 2) == gid)?;
+    Some(Account {
+        name: field(line, 0),
+        group: field(group, 0),
+        ids: (uid.parse().ok()?, gid.parse().ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_and_accounts_of_this_machine_are_found() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert!(find(&names(&["no-such-program", "sh"])).is_some_and(|path| path.ends_with("sh")));
+        assert_eq!(find(&names(&["no-such-program"])), None);
+        assert_eq!(ids("root"), Some((0, 0)));
+        assert!(accounts(&names(&["no-such-user"])).is_none());
+    }
+}

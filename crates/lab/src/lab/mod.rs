@@ -1,0 +1,142 @@
+//! Labs: hosts in network namespaces, links between them, real services on them.
+//!
+//! Specified in `docs/formats/lab.md`. Invariants, each with a test:
+//! 1. whatever is made is in the journal, on the disk, before it is made;
+//! 2. whatever is in no journal of a lab, or is another one than the journal says, is not taken away;
+//! 3. after a death at any point of `up` or `down`, `down` leaves nothing;
+//! 4. the network of the host is not touched: interfaces are made within namespaces;
+//! 5. a process is signalled only if pid and start time are those of the journal, or it descends from one that is.
+
+mod check;
+mod down;
+mod file;
+mod files;
+mod journal;
+mod keeper;
+mod link;
+mod machine;
+mod namespace;
+mod plan;
+mod problem;
+mod process;
+mod recipe;
+mod service;
+mod status;
+mod up;
+mod values;
+
+pub use keeper::{KeeperSigns, keep};
+pub use machine::{Missing, install, missing};
+pub use plan::{Address, Content, Data, End, LabPlan, Link, Service, wrong_name};
+pub use recipe::{
+    Check, Kind, Parameter, Recipe, StopSignal, TunableKey, find as find_recipe, names as recipe_names,
+};
+pub use status::{HostStatus, LabStatus, ServiceLog, ServiceStatus};
+
+use crate::error::LabError;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where state is kept unless something else is asked for.
+const STATE: &str = "/var/lib/sysdyno";
+
+/// The labs of this machine, below a state folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labs {
+    path: PathBuf,
+}
+
+/// What is to be put up.
+#[derive(Clone, Debug)]
+pub struct UpOrder {
+    /// The lab.
+    pub plan: LabPlan,
+    /// The file that it was read from, as it was.
+    pub text: String,
+    /// The folder beside which sources of files lie.
+    pub beside: PathBuf,
+    /// This program, which is started again as keepers.
+    pub program: PathBuf,
+    /// Its version.
+    pub version: String,
+}
+
+/// The lock of what labs share, held.
+struct Lock {
+    _file: File,
+}
+
+impl Labs {
+    /// `lab` below a state folder; the state folder of the system if there is none.
+    pub fn below(state: Option<&Path>) -> Labs {
+        let state = state.unwrap_or(Path::new(STATE));
+        // Services run in other folders than this program.
+        Labs { path: std::path::absolute(state).unwrap_or_else(|_| state.to_owned()).join("lab") }
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn folder_of(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn journal_of(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{name}.wal"))
+    }
+
+    /// Says that a lab made the folder of names.
+    fn root_mark(&self) -> PathBuf {
+        self.path.join("netns")
+    }
+
+    /// Makes what is missing of the state folder, through which the accounts of services have to pass.
+    fn prepare(&self) -> io::Result<()> {
+        files::make_folders(&self.path)?;
+        let state = self.path.parent().unwrap_or(&self.path);
+        for folder in [state, &self.path] {
+            files::check_owner(folder)?;
+            files::let_pass(folder)?;
+        }
+        match files::closed_above(&self.path) {
+            None => Ok(()),
+            Some(closed) => {
+                let cause = format!(
+                    "services cannot get through '{}', which others may not enter\nhint: chmod o+x it, or name another --state-dir",
+                    closed.display()
+                );
+                Err(io::Error::other(cause))
+            }
+        }
+    }
+
+    fn lock(&self) -> io::Result<Lock> {
+        let file = files::open(&self.path.join("lock"), rustix::fs::OFlags::empty())?;
+        file.lock()?;
+        Ok(Lock { _file: file })
+    }
+
+    fn unknown(&self, name: &str) -> LabError {
+        let known = self.names().unwrap_or_default();
+        let hint = match known.is_empty() {
+            true => "there is none; `sysdyno lab up lab.toml` makes one".to_owned(),
+            false => format!("there are {}", known.join(", ")),
+        };
+        LabError::Refused(format!(
+            "cannot find lab '{}': there is no such lab\nhint: {hint}",
+            name.escape_debug()
+        ))
+    }
+}
+
+/// Where a service's output goes.
+fn log_of(folder: &Path, service: &str) -> PathBuf {
+    folder.join("logs").join(format!("{service}.log"))
+}
+
+/// Where it is written how a service ended.
+fn ended_of(folder: &Path, service: &str) -> PathBuf {
+    folder.join("logs").join(format!("{service}.ended"))
+}

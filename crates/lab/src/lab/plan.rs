@@ -1,0 +1,442 @@
+//! A lab as it was understood: every name, address and parameter checked, nothing made yet.
+//!
+//! It is written into the journal, and is all that the other commands know of the lab.
+
+use super::file::{DataFile, HostFile, LabFile, LinkFile, ServiceFile};
+use super::problem::Problem;
+use super::recipe::{self, Check, Recipe};
+use crate::error::LabError;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::path::{Component, Path};
+use toml::Spanned;
+
+/// Longest name of a lab, host or service. Unit: bytes.
+const MAX_NAME: usize = 24;
+
+/// Longest name of an interface. Unit: bytes. Source: `IFNAMSIZ`, with its final zero.
+const MAX_INTERFACE: usize = 15;
+
+/// Most hosts, links and services of a lab, each.
+const MAX_COUNT: usize = 64;
+
+/// Most bytes of a generated file.
+const MAX_SIZE: u64 = 16 << 30;
+
+/// A lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LabPlan {
+    /// Its name.
+    pub name: String,
+    /// Names of its hosts.
+    pub hosts: Vec<String>,
+    /// Its links.
+    pub links: Vec<Link>,
+    /// Its services, in the order in which they start.
+    pub services: Vec<Service>,
+}
+
+/// A link between two hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Its ends.
+    pub ends: [End; 2],
+    /// Queues of each end, to send and to receive.
+    pub queues_count: u32,
+    /// Longest packet; `None`: what the kernel chooses. Unit: bytes.
+    pub mtu_bytes: Option<u32>,
+    /// Most that an end sends; `None`: as much as it can. Unit: bits per second.
+    pub rate_bits_hz: Option<u64>,
+}
+
+/// An end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// The host that it is in.
+    pub host: String,
+    /// Name of the interface.
+    pub interface: String,
+    /// Its address; `None` if it has none.
+    pub address: Option<Address>,
+}
+
+/// An address of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Address {
+    /// The address itself.
+    pub ip: IpAddr,
+    /// How many bits of it are the network's.
+    pub prefix_bits: u8,
+}
+
+/// A service.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Service {
+    /// Its name.
+    pub name: String,
+    /// Where it runs.
+    pub host: String,
+    /// How.
+    pub recipe: String,
+    /// What was chosen.
+    pub with: BTreeMap<String, toml::Value>,
+    /// What it serves.
+    pub files: Vec<Data>,
+    /// What is asked to see whether it is well; `None`: what its recipe asks.
+    pub health: Option<Check>,
+}
+
+/// A file that a service serves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Data {
+    /// Below the folder of data.
+    pub path: String,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// This text.
+    Text(String),
+    /// What this file or folder holds, beside lab.toml.
+    Source(String),
+    /// So many bytes that do not compress.
+    Bytes(u64),
+}
+
+impl LabPlan {
+    /// Understands a file; `path` is for messages.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it, with its line and column.
+    pub fn parse(text: &str, path: &Path) -> Result<LabPlan, LabError> {
+        let cannot =
+            |cause: String| LabError::Refused(format!("cannot read lab '{}': {cause}", path.display()));
+        let file: LabFile = toml::from_str(text).map_err(|error| cannot(error.to_string()))?;
+        let plan = understand(&file).map_err(|problem| cannot(problem.told(text)))?;
+        Ok(plan)
+    }
+
+    /// The address that others find a host at; 127.0.0.1 if it has no link.
+    pub(super) fn address(&self, host: &str) -> IpAddr {
+        let ends = self.links.iter().flat_map(|link| &link.ends).filter(|end| end.host == host);
+        ends.filter_map(|end| end.address)
+            .map(|address| address.ip)
+            .next()
+            .unwrap_or(IpAddr::from([127, 0, 0, 1]))
+    }
+
+    /// The address at which `from` finds `host`: that of a link between them if there is one.
+    pub(super) fn address_from(&self, from: &str, host: &str) -> IpAddr {
+        let between = self.links.iter().filter(|link| link.ends.iter().any(|end| end.host == from));
+        let far = between.flat_map(|link| &link.ends).filter(|end| end.host == host && from != host);
+        far.filter_map(|end| end.address)
+            .map(|address| address.ip)
+            .next()
+            .unwrap_or_else(|| self.address(host))
+    }
+
+    pub(super) fn service(&self, name: &str) -> Option<&Service> {
+        self.services.iter().find(|service| service.name == name)
+    }
+}
+
+/// What is wrong with the name of a lab, a host or a service; `None` if nothing is.
+pub fn wrong_name(name: &str) -> Option<&'static str> {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_good = (1..=MAX_NAME).contains(&name.len())
+        && name.bytes().all(is_allowed)
+        && !name.starts_with('-')
+        && !name.ends_with('-');
+    (!is_good).then_some("a name is 1 to 24 of a-z, 0-9 and '-', which is not at its ends")
+}
+
+fn understand(file: &LabFile) -> Result<LabPlan, Problem> {
+    check_name(&file.name)?;
+    let hosts = hosts(file)?;
+    let links = links(&file.link, &hosts)?;
+    let mut plan = LabPlan { name: file.name.get_ref().clone(), hosts, links, services: Vec::new() };
+    let mut names = BTreeSet::from(["logs"]);
+    bounded(&file.name, file.service.len(), "services")?;
+    for service in &file.service {
+        check_name(&service.name)?;
+        if !names.insert(service.name.get_ref()) {
+            return Err(Problem::with(&service.name, "this name is taken"));
+        }
+        let understood = understand_service(service, &plan)?;
+        plan.services.push(understood);
+        super::values::check(&plan, plan.services.last().expect("was just added"))
+            .map_err(|cause| Problem::with(&service.recipe, cause))?;
+    }
+    Ok(plan)
+}
+
+fn bounded(at: &Spanned<String>, count: usize, what: &str) -> Result<(), Problem> {
+    if count > MAX_COUNT {
+        return Err(Problem::with(at, format!("a lab has at most {MAX_COUNT} {what}")));
+    }
+    Ok(())
+}
+
+fn check_name(name: &Spanned<String>) -> Result<(), Problem> {
+    wrong_name(name.get_ref()).map_or(Ok(()), |wrong| Err(Problem::with(name, wrong)))
+}
+
+fn hosts(file: &LabFile) -> Result<Vec<String>, Problem> {
+    let mut names: Vec<String> = Vec::new();
+    if file.host.is_empty() || file.host.len() > MAX_COUNT {
+        return Err(Problem::with(&file.name, format!("a lab has 1 to {MAX_COUNT} hosts ([[host]])")));
+    }
+    for HostFile { name, ssh } in &file.host {
+        check_name(name)?;
+        if let Some(ssh) = ssh {
+            let cause =
+                "hosts behind SSH are not supported yet: a host is a network namespace of this machine";
+            return Err(Problem::with(ssh, cause));
+        }
+        if names.contains(name.get_ref()) {
+            return Err(Problem::with(name, "this name is taken"));
+        }
+        names.push(name.get_ref().clone());
+    }
+    Ok(names)
+}
+
+fn links(files: &[LinkFile], hosts: &[String]) -> Result<Vec<Link>, Problem> {
+    let mut links: Vec<Link> = Vec::new();
+    for file in files {
+        let link = link(file, hosts, &links)?;
+        links.push(link);
+    }
+    Ok(links)
+}
+
+fn link(file: &LinkFile, hosts: &[String], before: &[Link]) -> Result<Link, Problem> {
+    let [a, b] = file.between.get_ref().as_slice() else {
+        return Err(Problem::with(&file.between, "a link is between two hosts"));
+    };
+    if let Some(unknown) = [a, b].into_iter().find(|host| !hosts.contains(host.get_ref())) {
+        return Err(Problem::with(unknown, "there is no such host"));
+    }
+    if a.get_ref() == b.get_ref() {
+        return Err(Problem::with(b, "a link is between two hosts, which are not the same"));
+    }
+    if before.len() >= MAX_COUNT {
+        return Err(Problem::with(&file.between, format!("a lab has at most {MAX_COUNT} links")));
+    }
+    let addresses = addresses(file)?;
+    let ends = [end(file, 0, a, addresses[0], before)?, end(file, 1, b, addresses[1], before)?];
+    let within = |value: &Option<Spanned<u32>>, range: std::ops::RangeInclusive<u32>| match value {
+        Some(value) if !range.contains(value.get_ref()) => {
+            Err(Problem::with(value, format!("this is not from {} to {}", range.start(), range.end())))
+        }
+        value => Ok(value.as_ref().map(|value| *value.get_ref())),
+    };
+    Ok(Link {
+        ends,
+        queues_count: within(&file.queues, 1..=64)?.unwrap_or(1),
+        mtu_bytes: within(&file.mtu, 576..=65535)?,
+        rate_bits_hz: file.rate.as_ref().map(rate).transpose()?,
+    })
+}
+
+fn addresses(file: &LinkFile) -> Result<[Option<Address>; 2], Problem> {
+    let Some(list) = &file.addresses else { return Ok([None, None]) };
+    match list.get_ref().as_slice() {
+        [] => Ok([None, None]),
+        [a, b] => {
+            let (one, other) = (address(a)?, address(b)?);
+            if one.ip == other.ip {
+                return Err(Problem::with(b, "both ends have this address"));
+            }
+            Ok([Some(one), Some(other)])
+        }
+        _ => Err(Problem::with(list, "a link has an address for each end, or none")),
+    }
+}
+
+fn address(typed: &Spanned<String>) -> Result<Address, Problem> {
+    let wrong = || Problem::with(typed, "this is no address with its prefix length, as in 10.77.0.1/24");
+    let (ip, prefix) = typed.get_ref().split_once('/').ok_or_else(wrong)?;
+    let (ip, prefix_bits) =
+        (ip.parse::<IpAddr>().map_err(|_| wrong())?, prefix.parse::<u8>().map_err(|_| wrong())?);
+    let most = if ip.is_ipv4() { 32 } else { 128 };
+    if prefix_bits == 0 || prefix_bits > most {
+        return Err(wrong());
+    }
+    if ip.is_loopback() || ip.is_multicast() || ip.is_unspecified() {
+        return Err(Problem::with(typed, "this address cannot be that of a link"));
+    }
+    Ok(Address { ip, prefix_bits })
+}
+
+fn end(
+    file: &LinkFile,
+    position: usize,
+    host: &Spanned<String>,
+    address: Option<Address>,
+    before: &[Link],
+) -> Result<End, Problem> {
+    let of_host = || before.iter().flat_map(|link| &link.ends).filter(|end| end.host == *host.get_ref());
+    let interface = match &file.names {
+        None => format!("eth{}", of_host().count()),
+        Some(names) => {
+            let [a, b] = names.get_ref().as_slice() else {
+                return Err(Problem::with(names, "a link has a name for each end"));
+            };
+            let name = [a, b][position];
+            check_interface(name)?;
+            name.get_ref().clone()
+        }
+    };
+    if of_host().any(|end| end.interface == interface) {
+        let cause = format!("this host has an interface '{interface}' already; name it with names = [..]");
+        return Err(Problem::with(host, cause));
+    }
+    if address
+        .is_some_and(|address| of_host().any(|end| end.address.is_some_and(|other| other.ip == address.ip)))
+    {
+        return Err(Problem::with(host, "this host has that address already"));
+    }
+    Ok(End { host: host.get_ref().clone(), interface, address })
+}
+
+fn check_interface(name: &Spanned<String>) -> Result<(), Problem> {
+    let text = name.get_ref();
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_good = (1..=MAX_INTERFACE).contains(&text.len())
+        && text.bytes().all(is_allowed)
+        && !matches!(text.as_str(), "." | ".." | "lo" | "all" | "default");
+    if is_good {
+        return Ok(());
+    }
+    Err(Problem::with(name, "the name of an interface is 1 to 15 of A-Z a-z 0-9 - _ ., and not lo"))
+}
+
+/// `100Mbit`, in bits per second.
+fn rate(typed: &Spanned<String>) -> Result<u64, Problem> {
+    let wrong = || Problem::with(typed, "this is no rate from 8Kbit to 100Gbit, as in 100Mbit");
+    let text = typed.get_ref();
+    let at = text.find(|letter: char| !letter.is_ascii_digit()).ok_or_else(wrong)?;
+    let number: u64 = text[..at].parse().map_err(|_| wrong())?;
+    let unit: u64 = match &text[at..] {
+        "Kbit" | "kbit" => 1_000,
+        "Mbit" | "mbit" => 1_000_000,
+        "Gbit" | "gbit" => 1_000_000_000,
+        _ => return Err(wrong()),
+    };
+    let rate = number.checked_mul(unit).ok_or_else(wrong)?;
+    if (8_000..=100_000_000_000).contains(&rate) { Ok(rate) } else { Err(wrong()) }
+}
+
+fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Problem> {
+    if !plan.hosts.contains(file.host.get_ref()) {
+        return Err(Problem::with(&file.host, "there is no such host"));
+    }
+    let Some(recipe) = recipe::find(file.recipe.get_ref()) else {
+        let known: Vec<&str> = recipe::names().collect();
+        return Err(Problem::with(
+            &file.recipe,
+            format!("there is no such recipe; known are {}", known.join(", ")),
+        ));
+    };
+    let mut with = BTreeMap::new();
+    for (name, value) in &file.with {
+        check_parameter(&recipe, name, value, plan)?;
+        with.insert(name.get_ref().clone(), value.get_ref().clone());
+    }
+    if let Some(health) = &file.health {
+        check_health(health)?;
+    }
+    Ok(Service {
+        name: file.name.get_ref().clone(),
+        host: file.host.get_ref().clone(),
+        recipe: recipe.name,
+        with,
+        files: file.files.iter().map(data).collect::<Result<_, _>>()?,
+        health: file.health.as_ref().map(|health| health.get_ref().clone()),
+    })
+}
+
+fn check_parameter(
+    recipe: &Recipe,
+    name: &Spanned<String>,
+    value: &Spanned<toml::Value>,
+    plan: &LabPlan,
+) -> Result<(), Problem> {
+    let Some(parameter) = recipe.parameters.get(name.get_ref()) else {
+        let known: Vec<&str> = recipe.parameters.keys().map(String::as_str).collect();
+        let cause = format!("recipe '{}' has no such parameter; it has {}", recipe.name, known.join(", "));
+        return Err(Problem::with(name, cause));
+    };
+    let read = parameter.read(value.get_ref()).map_err(|cause| Problem::with(value, cause))?;
+    match read {
+        recipe::Value::Endpoint(text) if super::values::endpoint(plan, "", &text).is_none() => {
+            let cause = "this is no address with a port, and no service above";
+            Err(Problem::with(value, cause))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_health(health: &Spanned<Check>) -> Result<(), Problem> {
+    let Check { http, port, log, status, .. } = health.get_ref();
+    let is_path = |path: &String| path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic());
+    if http.as_ref().is_some_and(|path| !is_path(path)) {
+        return Err(Problem::with(health, "'http' is a path that begins with '/'"));
+    }
+    if port.as_ref().is_some_and(|port| port.parse::<u16>().is_err()) {
+        return Err(Problem::with(health, "'port' is a text with a number from 1 to 65535"));
+    }
+    if http.is_none() && port.is_none() && log.is_none() || status.is_some() && http.is_none() {
+        return Err(Problem::with(health, "this takes 'http' (with 'status'), 'port' or 'log'"));
+    }
+    Ok(())
+}
+
+fn data(file: &DataFile) -> Result<Data, Problem> {
+    let is_below = |path: &str| {
+        let mut parts = Path::new(path).components();
+        !path.is_empty()
+            && path.len() <= 1024
+            && !path.contains('\0')
+            && parts.all(|part| matches!(part, Component::Normal(_)))
+    };
+    if !is_below(file.path.get_ref()) {
+        return Err(Problem::with(&file.path, "this is no path below the folder of data"));
+    }
+    let content = match (&file.text, &file.source, &file.size) {
+        (Some(text), None, None) => Content::Text(text.clone()),
+        (None, Some(source), None) if is_below(source.get_ref()) => Content::Source(source.get_ref().clone()),
+        (None, Some(source), None) => {
+            return Err(Problem::with(source, "this is no path below the folder of lab.toml"));
+        }
+        (None, None, Some(size)) => Content::Bytes(bytes(size)?),
+        _ => return Err(Problem::with(&file.path, "a file has one of 'text', 'source' and 'size'")),
+    };
+    Ok(Data { path: file.path.get_ref().clone(), content })
+}
+
+/// `64KiB`, in bytes.
+fn bytes(typed: &Spanned<String>) -> Result<u64, Problem> {
+    let wrong = || Problem::with(typed, "this is no size up to 16GiB, as in 64KiB");
+    let text = typed.get_ref();
+    let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..at].parse().map_err(|_| wrong())?;
+    let unit = match &text[at..] {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(wrong()),
+    };
+    number.checked_mul(unit).filter(|size| *size <= MAX_SIZE).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

@@ -1,0 +1,82 @@
+//! What a file means, and what is refused with its place.
+
+use super::*;
+
+const HOSTS: &str = "name = 'a'\n[[host]]\nname = 'c'\n[[host]]\nname = 's'\n";
+
+fn parse(text: &str) -> Result<LabPlan, String> {
+    LabPlan::parse(text, Path::new("lab.toml")).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_whole_lab_is_understood() {
+    let text = format!(
+        "{HOSTS}[[link]]\nbetween = ['c', 's']\naddresses = ['10.77.0.1/24', 'fd00::2/64']\nqueues = 4\nmtu = 9000\n\
+         rate = '100Mbit'\n[[link]]\nbetween = ['s', 'c']\n[[service]]\nname = 'php'\nhost = 's'\nrecipe = 'php-fpm'\n\
+         [[service]]\nname = 'web'\nhost = 's'\nrecipe = 'nginx'\nwith = {{ port = 8080, site = 'php', upstream = 'php' }}\n\
+         files = [{{ path = 'a/b', size = '1KiB' }}]\nhealth = {{ http = '/', status = 200 }}\n"
+    );
+    let plan = parse(&text).expect("is a lab");
+    assert_eq!(plan.links[0].ends.each_ref().map(|end| end.interface.as_str()), ["eth0", "eth0"]);
+    assert_eq!(plan.links[1].ends.each_ref().map(|end| end.interface.as_str()), ["eth1", "eth1"]);
+    assert_eq!((plan.links[0].rate_bits_hz, plan.links[0].queues_count), (Some(100_000_000), 4));
+    assert_eq!(plan.address("c").to_string(), "10.77.0.1");
+    assert_eq!(plan.address_from("c", "s").to_string(), "fd00::2");
+    assert_eq!(plan.services[1].files[0].content, Content::Bytes(1024));
+    let json = serde_json::to_string(&plan).expect("can be written");
+    assert_eq!(serde_json::from_str::<LabPlan>(&json).expect("can be read"), plan);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_line_and_column() {
+    let service = "[[service]]\nname = 'w'\nhost = 's'\nrecipe = 'nginx'\n";
+    let cases = [
+        ("name = 'A b'\n[[host]]\nname = 'c'\n".to_owned(), "line 1, column 8: a name is"),
+        ("name = '../x'\n[[host]]\nname = 'c'\n".to_owned(), "line 1, column 8: a name is"),
+        ("name = 'a'\n".to_owned(), "1 to 64 hosts"),
+        (
+            "name = 'a'\n[[host]]\nname = 'c'\nssh = 'u@h'\n".to_owned(),
+            "line 4, column 7: hosts behind SSH are not supported yet",
+        ),
+        ("name = 'a'\nport = 1\n".to_owned(), "unknown field `port`"),
+        (format!("{HOSTS}[[host]]\nname = 'c'\n"), "line 7, column 8: this name is taken"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 'x']\n"), "line 7, column 17: there is no such host"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 'c']\n"), "not the same"),
+        (
+            format!("{HOSTS}[[link]]\nbetween = ['c', 's']\naddresses = ['10.0.0.1', '10.0.0.2/24']\n"),
+            "prefix length",
+        ),
+        (
+            format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nrate = '1Tbit'\n"),
+            "line 8, column 8: this is no rate",
+        ),
+        (
+            format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nnames = ['a;b', 'x']\n"),
+            "the name of an interface",
+        ),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nqueues = 0\n"), "not from 1 to 64"),
+        (
+            format!("{HOSTS}{service}with = {{ port = 70000 }}\n"),
+            "line 10, column 17: it takes an integer from 1 to 65535",
+        ),
+        (format!("{HOSTS}{service}with = {{ color = 'red' }}\n"), "has no such parameter"),
+        (format!("{HOSTS}{service}with = {{ site = 'php' }}\n"), "'upstream' has to be given"),
+        (format!("{HOSTS}{service}with = {{ site = 'proxy', upstream = 'later' }}\n"), "no service above"),
+        (format!("{HOSTS}{service}files = [{{ path = '../x', text = '' }}]\n"), "no path below"),
+        (
+            format!("{HOSTS}{service}files = [{{ path = 'x', source = '/etc/shadow' }}]\n"),
+            "below the folder of lab.toml",
+        ),
+        (format!("{HOSTS}{service}files = [{{ path = 'x' }}]\n"), "one of 'text', 'source' and 'size'"),
+        (format!("{HOSTS}{service}health = {{ status = 200 }}\n"), "this takes 'http'"),
+        (format!("{HOSTS}[[service]]\nname = 'logs'\nhost = 's'\nrecipe = 'nginx'\n"), "this name is taken"),
+        (
+            format!("{HOSTS}[[service]]\nname = 'w'\nhost = 's'\nrecipe = 'iis'\n"),
+            "no such recipe; known are apache",
+        ),
+    ];
+    for (text, part) in cases {
+        let error = parse(&text).expect_err(&text);
+        assert!(error.starts_with("cannot read lab 'lab.toml'") && error.contains(part), "{text}\n{error}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Processes of a lab: known by pid and start time, signalled by pidfd, killed with all that descends from them.
+
+use super::journal::ProcessId;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::collections::BTreeSet;
+use std::io;
+use std::time::Duration;
+use sysdyno_observe::{HostProcess, host_process, host_processes};
+
+/// How often descendants are looked for again while some appear.
+const MAX_ROUNDS: u32 = 1000;
+
+/// A process that is there, and that no other one can be taken for.
+#[derive(Debug)]
+pub(super) struct Held {
+    pid: u32,
+    handle: OwnedFd,
+}
+
+impl Held {
+    /// Takes hold of a process; `None` if it has ended, whoever has its pid now.
+    pub(super) fn of(id: ProcessId) -> Option<Held> {
+        let pid = Pid::from_raw(i32::try_from(id.pid).ok()?)?;
+        let handle = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+        // The handle is of whoever has the pid now; the start time says who that is.
+        let is_it = host_process(id.pid).is_some_and(|found| found.start_ticks == id.start_ticks);
+        is_it.then_some(Held { pid: id.pid, handle })
+    }
+
+    /// Sends a signal; a process that has ended meanwhile needs none.
+    pub(super) fn signal(&self, signal: Signal) {
+        let _ = pidfd_send_signal(&self.handle, signal);
+    }
+
+    /// Waits for its end; false if it does not come within `span`.
+    pub(super) fn wait(&self, span: Duration) -> io::Result<bool> {
+        let limit = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: i64::from(span.subsec_nanos()) };
+        let mut watched = [PollFd::new(&self.handle, PollFlags::IN)];
+        match poll(&mut watched, Some(&limit)) {
+            Ok(count) => Ok(count > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Kills all that descends from it, and then itself, and waits for their ends.
+    pub(super) fn kill_with_descendants(&self) {
+        kill_descendants(self.pid);
+        self.signal(Signal::KILL);
+        let _ = self.wait(Duration::from_secs(10));
+    }
+}
+
+/// Who a process is now; `None` if it has ended.
+pub(super) fn identify(pid: u32) -> Option<ProcessId> {
+    host_process(pid).map(|found| ProcessId { pid, start_ticks: found.start_ticks })
+}
+
+/// Kills all that descends from a process, until there is nothing left: a process that is being killed may have started
+/// another one before.
+pub(super) fn kill_descendants(ancestor: u32) {
+    for _ in 0..MAX_ROUNDS {
+        let below = descendants(&host_processes(), ancestor);
+        if below.is_empty() {
+            return;
+        }
+        below.into_iter().for_each(kill);
+    }
+}
+
+/// Kills processes that this holds for, until none is left.
+pub(super) fn kill_all(is_meant: impl Fn(&HostProcess) -> bool) {
+    for _ in 0..MAX_ROUNDS {
+        let found: Vec<HostProcess> = host_processes().into_iter().filter(&is_meant).collect();
+        if found.is_empty() {
+            return;
+        }
+        found.iter().map(|process| (process.pid, process.start_ticks)).for_each(kill);
+    }
+}
+
+fn kill((pid, start_ticks): (u32, u64)) {
+    if let Some(held) = Held::of(ProcessId { pid, start_ticks }) {
+        held.signal(Signal::KILL);
+        // One that cannot be killed just now (in uninterruptible sleep) is waited for a second only.
+        let _ = held.wait(Duration::from_secs(1));
+    }
+}
+
+/// Pid and start time of all that descends from a process and has not ended.
+fn descendants(all: &[HostProcess], ancestor: u32) -> Vec<(u32, u64)> {
+    let mut known = BTreeSet::from([ancestor]);
+    loop {
+        let count = known.len();
+        known.extend(
+            all.iter()
+                .filter(|process| known.contains(&process.parent_pid))
+                .map(|process| process.pid)
+                .collect::<Vec<_>>(),
+        );
+        if known.len() == count {
+            break;
+        }
+    }
+    let is_below = |process: &&HostProcess| process.pid != ancestor && known.contains(&process.pid);
+    all.iter().filter(is_below).map(|process| (process.pid, process.start_ticks)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_pid_with_another_start_time_is_somebody_else() {
+        let own = identify(std::process::id()).expect("this process is there");
+        assert!(Held::of(own).is_some());
+        assert!(Held::of(ProcessId { start_ticks: own.start_ticks + 1, ..own }).is_none());
+    }
+
+    #[test]
+    fn all_that_descends_from_a_process_is_killed() {
+        let mut child = Command::new("sh")
+            .args(["-c", "sh -c 'sleep 600 & sleep 600' & sleep 600"])
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("starts");
+        let held = Held::of(identify(child.id()).expect("is there")).expect("is there");
+        let count = || descendants(&host_processes(), child.id()).len();
+        while count() < 4 {
+            assert!(!held.wait(Duration::from_millis(2)).expect("can be waited for"), "it goes on");
+        }
+        kill_descendants(child.id());
+        assert_eq!(count(), 0);
+        held.kill_with_descendants();
+        assert!(child.wait().is_ok());
+    }
+}

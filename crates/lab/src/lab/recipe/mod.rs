@@ -1,0 +1,199 @@
+//! Recipes: how a service is put up, as data. They are TOML files that are part of the program.
+//!
+//! Specified in `docs/formats/lab.md`. A recipe holds no code: texts with named places ([`template`]), arguments of
+//! programs, and what to wait for.
+
+mod parameter;
+mod template;
+
+pub(super) use parameter::Value;
+pub use parameter::{Kind, Parameter};
+pub(super) use template::Values;
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long a service may take to be ready where its recipe says nothing. Unit: seconds.
+const READY_SECONDS: u64 = 30;
+
+/// How long a service may take to stop where its recipe says nothing. Unit: seconds.
+const STOP_SECONDS: u64 = 10;
+
+/// All recipes, by name.
+const RECIPES: &[(&str, &str)] = &[
+    ("apache", include_str!("../../../recipes/apache.toml")),
+    ("caddy", include_str!("../../../recipes/caddy.toml")),
+    ("command", include_str!("../../../recipes/command.toml")),
+    ("h2o", include_str!("../../../recipes/h2o.toml")),
+    ("lighttpd", include_str!("../../../recipes/lighttpd.toml")),
+    ("mariadb", include_str!("../../../recipes/mariadb.toml")),
+    ("memcached", include_str!("../../../recipes/memcached.toml")),
+    ("nginx", include_str!("../../../recipes/nginx.toml")),
+    ("php-fpm", include_str!("../../../recipes/php-fpm.toml")),
+];
+
+/// How a service is put up.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Recipe {
+    /// Its name, which is not in the file.
+    #[serde(skip)]
+    pub name: String,
+    /// What it is, in one line.
+    pub does: String,
+    /// Programs by the name that texts have for them; of several the first that is there is taken.
+    #[serde(default)]
+    pub programs: BTreeMap<String, Vec<String>>,
+    /// Accounts that the service may run as; the first that is there is taken.
+    #[serde(default)]
+    pub users: Vec<String>,
+    /// Packages with the programs, by distribution.
+    #[serde(default)]
+    pub packages: BTreeMap<String, Vec<String>>,
+    /// What can be chosen.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Parameter>,
+    #[serde(default)]
+    pub(super) folders: Vec<String>,
+    #[serde(default)]
+    pub(super) files: Vec<Template>,
+    pub(super) start: Start,
+    pub(super) ready: Check,
+    /// What can be tuned while it runs.
+    #[serde(default)]
+    pub tunables: Vec<TunableKey>,
+    pub(super) metrics: Option<Metrics>,
+}
+
+/// A file that is made from a text.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Template {
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+/// How it is started and stopped.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Start {
+    pub(super) argv: Vec<String>,
+    #[serde(default)]
+    pub(super) prepare: Vec<Vec<String>>,
+    #[serde(default)]
+    pub(super) stop: StopSignal,
+    /// Unit: seconds.
+    pub(super) stop_within: Option<u64>,
+    /// What makes it read its files again; `None`: only a restart does.
+    pub(super) reload: Option<ReloadSignal>,
+}
+
+impl Start {
+    pub(super) fn stop_within(&self) -> Duration {
+        Duration::from_secs(self.stop_within.unwrap_or(STOP_SECONDS))
+    }
+}
+
+/// The signal that ends a service in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum StopSignal {
+    /// SIGTERM.
+    #[default]
+    Term,
+    /// SIGQUIT.
+    Quit,
+    /// SIGINT.
+    Int,
+    /// SIGWINCH, which ends Apache's httpd in order.
+    Winch,
+    /// SIGKILL.
+    Kill,
+}
+
+/// What is looked at to see whether a service does its work.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// A path that is asked for by HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<String>,
+    /// The status that the answer has to have; `None`: 200 to 399.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// A port that has to take connections; with `http` where to ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
+    /// What the service has to have printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// How long that may take. Unit: seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<u64>,
+}
+
+impl Check {
+    pub(super) fn within(&self) -> Duration {
+        Duration::from_secs(self.within.unwrap_or(READY_SECONDS))
+    }
+}
+
+/// The signal that makes a service read its files again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum ReloadSignal {
+    Hup,
+    Usr1,
+    Usr2,
+}
+
+/// A setting of the service that `sysdyno tune` changes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TunableKey {
+    /// Its key, with places.
+    pub key: String,
+    /// What it does.
+    pub does: String,
+}
+
+/// Where the service tells of itself.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Metrics {
+    pub(super) url: String,
+}
+
+/// Names of all recipes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    RECIPES.iter().map(|(name, _)| *name)
+}
+
+/// The recipe of this name; `None` if there is none.
+pub fn find(name: &str) -> Option<Recipe> {
+    let (name, text) = RECIPES.iter().find(|(known, _)| *known == name)?;
+    let mut recipe: Recipe = toml::from_str(text).expect("every recipe is read in a test");
+    recipe.name = (*name).to_owned();
+    Some(recipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_is_read_and_complete() {
+        for (name, text) in RECIPES {
+            let recipe: Recipe = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let has_packages = recipe.packages.contains_key("debian") || recipe.programs.is_empty();
+            assert!(has_packages && !recipe.start.argv.is_empty(), "{name}");
+            let Check { http, port, log, .. } = &recipe.ready;
+            assert!(http.is_some() || port.is_some() || log.is_some() || *name == "command", "{name}");
+            for (parameter, known) in &recipe.parameters {
+                known.check_definition().unwrap_or_else(|cause| panic!("{name}: {parameter}: {cause}"));
+            }
+        }
+        assert!(names().is_sorted(), "the list is in order");
+    }
+}

@@ -1,0 +1,267 @@
+//! What a lab is now: its hosts, its services and whether they are well.
+
+use super::check::{self, Subject};
+use super::journal::{self, Made};
+use super::plan::{LabPlan, Service};
+use super::process::Held;
+use super::recipe::ReloadSignal;
+use super::{Labs, log_of, machine, namespace, service, values};
+use crate::error::LabError;
+use rustix::process::Signal;
+use serde::Serialize;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// A lab.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LabStatus {
+    /// Its name.
+    pub name: String,
+    /// Whether it came up whole.
+    pub is_up: bool,
+    /// Whether it is of this boot; one of an earlier boot has no hosts any more.
+    pub is_of_this_boot: bool,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its hosts.
+    pub hosts: Vec<HostStatus>,
+    /// Its services.
+    pub services: Vec<ServiceStatus>,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostStatus {
+    /// Its name in the lab.
+    pub name: String,
+    /// Its name below `/run/netns`, as `ip netns exec` takes it.
+    pub namespace: String,
+    /// Whether it is there.
+    pub is_there: bool,
+    /// Addresses with their interfaces.
+    pub addresses: Vec<String>,
+}
+
+/// A service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ServiceStatus {
+    /// Its name.
+    pub name: String,
+    /// Its host.
+    pub host: String,
+    /// Its recipe.
+    pub recipe: String,
+    /// Its first process; `None` if it does not run.
+    pub pid: Option<u32>,
+    /// Whether it does its work.
+    pub is_healthy: bool,
+    /// Why it is not healthy; `None` if it is.
+    pub cause: Option<String>,
+    /// Where it listens, as hosts of the lab find it; `None` if its recipe has no port.
+    pub endpoint: Option<String>,
+    /// Where it tells of itself; `None` if its recipe does not say.
+    pub metrics: Option<String>,
+    /// Keys for `sysdyno tune`, in its network namespace.
+    pub tunables: Vec<String>,
+    /// What it prints.
+    pub log: PathBuf,
+}
+
+impl Labs {
+    /// A lab as it is now.
+    ///
+    /// # Errors
+    /// There is none of this name.
+    pub fn status(&self, name: &str) -> Result<LabStatus, LabError> {
+        let made = self.made(name)?;
+        let plan = &made.begin.plan;
+        let is_of_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
+        let hosts = plan.hosts.iter().map(|host| host_status(plan, host)).collect();
+        let services = plan.services.iter().map(|service| service_status(&made, service)).collect();
+        Ok(LabStatus {
+            name: name.to_owned(),
+            is_up: made.is_up && !made.is_going_down,
+            is_of_this_boot,
+            folder: made.begin.folder.clone(),
+            hosts,
+            services,
+        })
+    }
+
+    /// Names of all labs, up or not.
+    ///
+    /// # Errors
+    /// The state folder cannot be listed.
+    pub fn names(&self) -> Result<Vec<String>, LabError> {
+        let entries = match fs::read_dir(self.path()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|source| {
+                let object = format!("labs in '{}'", self.path().display());
+                LabError::Process { operation: "list", object, source }
+            })?,
+        };
+        let name = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            name.strip_suffix(".wal").filter(|name| super::wrong_name(name).is_none()).map(str::to_owned)
+        };
+        let mut names: Vec<String> = entries.flatten().filter_map(name).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Runs a command in a host, with this terminal, and waits for its end.
+    ///
+    /// # Errors
+    /// There is no such lab or host, or the command cannot be started.
+    pub fn run(&self, name: &str, host: &str, argv: &[String]) -> Result<ExitStatus, LabError> {
+        let made = self.made(name)?;
+        if !made.begin.plan.hosts.iter().any(|known| known == host) {
+            let known = made.begin.plan.hosts.join(", ");
+            let cause =
+                format!("cannot run in '{host}': lab '{name}' has no such host\nhint: it has {known}");
+            return Err(LabError::Refused(cause));
+        }
+        let (program, arguments) =
+            argv.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+        let run = || Command::new(program).args(arguments).env("SYSDYNO_LAB_HOST", host).status();
+        let object = format!("'{}' in '{host}'", program.escape_debug());
+        namespace::within(&namespace::path_of(name, host), run).map_err(|source| LabError::Process {
+            operation: "run",
+            object,
+            source,
+        })
+    }
+
+    /// The end of what services printed, at most so many bytes of each; of all of them if none is named.
+    ///
+    /// # Errors
+    /// There is no such lab or service.
+    pub fn logs(
+        &self,
+        name: &str,
+        service: Option<&str>,
+        most_bytes: u64,
+    ) -> Result<Vec<ServiceLog>, LabError> {
+        let made = self.made(name)?;
+        let plan = &made.begin.plan;
+        let is_meant = |known: &&Service| service.is_none_or(|service| service == known.name);
+        let meant: Vec<&Service> = plan.services.iter().filter(is_meant).collect();
+        if meant.is_empty() && service.is_some() {
+            let cause =
+                format!("cannot print logs of '{}': lab '{name}' has no such service", service.unwrap_or(""));
+            return Err(LabError::Refused(cause));
+        }
+        let log = |service: &Service| ServiceLog {
+            service: service.name.clone(),
+            text: check::tail(&log_of(&made.begin.folder, &service.name), most_bytes).unwrap_or_default(),
+        };
+        Ok(meant.into_iter().map(log).collect())
+    }
+
+    /// Has a service read its files again.
+    ///
+    /// # Errors
+    /// There is no such lab or service, it does not run, or it has to be restarted for that.
+    pub fn reload(&self, name: &str, service: &str) -> Result<(), LabError> {
+        let made = self.made(name)?;
+        let cannot =
+            |cause: &str| LabError::Refused(format!("cannot reload '{}': {cause}", service.escape_debug()));
+        let known = made.begin.plan.service(service).ok_or_else(|| cannot("the lab has no such service"))?;
+        let recipe = values::recipe_of(known).map_err(|cause| cannot(&cause))?;
+        let signal = match recipe.start.reload {
+            Some(ReloadSignal::Hup) => Signal::HUP,
+            Some(ReloadSignal::Usr1) => Signal::USR1,
+            Some(ReloadSignal::Usr2) => Signal::USR2,
+            None => return Err(cannot("it reads its files only when it starts")),
+        };
+        let main = made.mains.iter().rev().find(|(name, _)| name == service);
+        let held = main.and_then(|(_, id)| Held::of(*id)).ok_or_else(|| cannot("it does not run"))?;
+        held.signal(signal);
+        Ok(())
+    }
+
+    fn made(&self, name: &str) -> Result<Made, LabError> {
+        if super::wrong_name(name).is_some() {
+            return Err(self.unknown(name));
+        }
+        journal::read(&self.journal_of(name))?.ok_or_else(|| self.unknown(name))
+    }
+}
+
+/// What a service printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceLog {
+    /// Which service.
+    pub service: String,
+    /// Its text. Untrusted.
+    pub text: String,
+}
+
+fn host_status(plan: &LabPlan, host: &str) -> HostStatus {
+    let path = namespace::path_of(&plan.name, host);
+    let ends = plan.links.iter().flat_map(|link| &link.ends).filter(|end| end.host == host);
+    let shown = ends.map(|end| match end.address {
+        Some(address) => format!("{} {}/{}", end.interface, address.ip, address.prefix_bits),
+        None => end.interface.clone(),
+    });
+    HostStatus {
+        name: host.to_owned(),
+        namespace: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        is_there: namespace::inode(&path).is_some(),
+        addresses: shown.collect(),
+    }
+}
+
+fn service_status(made: &Made, service: &Service) -> ServiceStatus {
+    let folder = &made.begin.folder;
+    let of = |list: &[(String, journal::ProcessId)]| {
+        list.iter().rev().find(|(name, _)| *name == service.name).map(|(_, id)| *id)
+    };
+    let main = of(&made.mains).filter(|id| Held::of(*id).is_some());
+    let (cause, metrics, tunables) = match told(made, service) {
+        Ok(told) => told,
+        Err(cause) => (Some(cause), None, Vec::new()),
+    };
+    let cause = match (main, fs::read_to_string(super::ended_of(folder, &service.name))) {
+        (None, Ok(how)) => Some(how),
+        (None, Err(_)) => Some("it does not run".to_owned()),
+        (Some(_), _) => cause,
+    };
+    let address = made.begin.plan.address(&service.host);
+    ServiceStatus {
+        name: service.name.clone(),
+        host: service.host.clone(),
+        recipe: service.recipe.clone(),
+        pid: main.map(|id| id.pid),
+        is_healthy: cause.is_none(),
+        cause,
+        endpoint: values::port(service).map(|port| std::net::SocketAddr::new(address, port).to_string()),
+        metrics,
+        tunables,
+        log: log_of(folder, &service.name),
+    }
+}
+
+type Told = (Option<String>, Option<String>, Vec<String>);
+
+/// What keeps it from being well, where it tells of itself, and what can be tuned.
+fn told(made: &Made, known: &Service) -> Result<Told, String> {
+    let (plan, folder) = (&made.begin.plan, &made.begin.folder);
+    let recipe = values::recipe_of(known)?;
+    let place = machine::place(&recipe, folder.join(&known.name))?;
+    let values = values::of(plan, known, &place)?;
+    let check = match &known.health {
+        Some(health) => health.clone(),
+        None => service::expanded(&recipe.ready, &values)?,
+    };
+    let path = namespace::path_of(&plan.name, &known.host);
+    let log = log_of(folder, &known.name);
+    let address = plan.address(&known.host);
+    let subject = Subject { namespace: &path, address, port: values::port(known), log: Path::new(&log) };
+    let cause = check::ask(&check, &subject).err().map(|error| error.to_string());
+    let metrics = recipe.metrics.as_ref().map(|metrics| values.expand(&metrics.url)).transpose()?;
+    let keys = recipe.tunables.iter().map(|tunable| values.expand(&tunable.key));
+    Ok((cause, metrics, keys.collect::<Result<_, _>>()?))
+}

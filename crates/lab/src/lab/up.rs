@@ -1,0 +1,141 @@
+//! Putting a lab up: each thing is in the journal, on the disk, before it is made.
+
+use super::journal::{Begin, Journal, LinkEnd, Record};
+use super::plan::Link;
+use super::service::Site;
+use super::{Labs, UpOrder, files, link, namespace};
+use crate::error::LabError;
+use crate::execute::clock;
+use std::io;
+use std::path::Path;
+
+impl Labs {
+    /// Puts a lab up. If that fails, or is stopped, all that was made is taken away again.
+    ///
+    /// # Errors
+    /// It is up already, or whatever went wrong.
+    pub fn up(
+        &self,
+        order: &UpOrder,
+        told: &mut dyn FnMut(&str),
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), LabError> {
+        if !rustix::process::geteuid().is_root() {
+            let cause = "namespaces take root\nhint: run it with sudo";
+            return Err(self.cannot("make", order)(io::Error::other(cause)));
+        }
+        let mut journal = self.begin(order)?;
+        let made = self.make(order, &mut journal, told, is_stopped);
+        drop(journal);
+        let Err(error) = made else { return Ok(()) };
+        told(&format!("{}: taking away what was made", order.plan.name));
+        match self.down(&order.plan.name, &mut |_| {}) {
+            Ok(_) => Err(error),
+            Err(other) => {
+                told(&format!("warning: {other}"));
+                Err(error)
+            }
+        }
+    }
+
+    fn cannot(&self, operation: &'static str, order: &UpOrder) -> impl Fn(io::Error) -> LabError + use<> {
+        let object = format!("lab '{}'", order.plan.name);
+        move |source| LabError::Process { operation, object: object.clone(), source }
+    }
+
+    /// Begins the journal of a lab that is not there yet.
+    fn begin(&self, order: &UpOrder) -> Result<Journal, LabError> {
+        let cannot = self.cannot("make", order);
+        self.prepare().map_err(&cannot)?;
+        let lock = self.lock().map_err(&cannot)?;
+        let name = &order.plan.name;
+        let folder = self.folder_of(name);
+        if self.journal_of(name).exists() || folder.exists() {
+            let cause = format!("it is there already\nhint: `sysdyno lab down {name}` takes it away");
+            return Err(cannot(io::Error::other(cause)));
+        }
+        for host in &order.plan.hosts {
+            let path = namespace::path_of(name, host);
+            if path.exists() {
+                let cause = format!("'{}' is there already, and is of no lab", path.display());
+                return Err(cannot(io::Error::other(cause)));
+            }
+        }
+        let begin = Begin {
+            name: name.clone(),
+            tool: order.version.clone(),
+            boot_id: sysdyno_observe::boot_id()
+                .ok_or_else(|| cannot(io::Error::other("this boot has no id")))?,
+            folder,
+            started_unix_ns: clock::wall(),
+            plan: order.plan.clone(),
+        };
+        let journal = Journal::create(&self.journal_of(name), begin)?;
+        self.make_root().map_err(cannot)?;
+        drop(lock);
+        Ok(journal)
+    }
+
+    fn make(
+        &self,
+        order: &UpOrder,
+        journal: &mut Journal,
+        told: &mut dyn FnMut(&str),
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), LabError> {
+        let folder = self.folder_of(&order.plan.name);
+        let cannot = self.cannot("make", order);
+        let go_on = || if is_stopped() { Err(cannot(io::ErrorKind::Interrupted.into())) } else { Ok(()) };
+        files::make_folder(&folder, 0o711).map_err(&cannot)?;
+        files::make_folder(&folder.join("logs"), 0o755).map_err(&cannot)?;
+        files::write(&folder, "lab.toml", order.text.as_bytes()).map_err(&cannot)?;
+        for host in &order.plan.hosts {
+            go_on()?;
+            make_host(&order.plan.name, host, journal)?;
+        }
+        for link in &order.plan.links {
+            go_on()?;
+            make_link(&order.plan.name, link, journal)?;
+        }
+        let site = Site { order, folder: &folder, is_stopped };
+        for service in &order.plan.services {
+            go_on()?;
+            told(&format!(
+                "{}: starting {} ({} on {})",
+                order.plan.name, service.name, service.recipe, service.host
+            ));
+            site.start(service, journal)?;
+        }
+        journal.append(&Record::Up {})
+    }
+
+    /// Makes the folder of names, unless it is there. That a lab made it is written down before.
+    fn make_root(&self) -> io::Result<()> {
+        if namespace::has_root() {
+            return Ok(());
+        }
+        let boot_id = sysdyno_observe::boot_id().unwrap_or_default();
+        files::replace(&self.root_mark(), &boot_id)?;
+        files::sync_folder(self.path())?;
+        namespace::make_root()
+    }
+}
+
+fn make_host(lab: &str, host: &str, journal: &mut Journal) -> Result<(), LabError> {
+    let path = namespace::path_of(lab, host);
+    let cannot = |source| LabError::Process { operation: "make", object: format!("host '{host}'"), source };
+    journal.append(&Record::Host { host: host.to_owned(), namespace: path.clone() })?;
+    let inode = namespace::make(&path).map_err(cannot)?;
+    journal.append(&Record::Made { host: host.to_owned(), inode })?;
+    link::loopback_up(&path).map_err(cannot)
+}
+
+fn make_link(lab: &str, link: &Link, journal: &mut Journal) -> Result<(), LabError> {
+    let ends = link.ends.each_ref();
+    let [a, b] = ends.map(|end| LinkEnd { host: end.host.clone(), interface: end.interface.clone() });
+    let object = format!("link between '{}' and '{}'", a.host, b.host);
+    journal.append(&Record::Link { a, b })?;
+    let paths = ends.map(|end| namespace::path_of(lab, &end.host));
+    let made = link::make(link, paths.each_ref().map(|path| path.as_path() as &Path));
+    made.map_err(|source| LabError::Process { operation: "make", object, source })
+}

@@ -1,0 +1,89 @@
+//! What stands in the texts of a recipe for one service of a lab.
+
+use super::plan::{LabPlan, Service};
+use super::recipe::{self, Recipe, Value, Values};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// What of this machine stands in texts: known only when the service is put up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    /// The service's folder.
+    pub(super) folder: PathBuf,
+    /// Programs by the name that texts have for them.
+    pub(super) programs: BTreeMap<String, PathBuf>,
+    /// The account and its group.
+    pub(super) user: String,
+    pub(super) group: String,
+}
+
+/// The recipe of a service, which was found when the lab was read.
+pub(super) fn recipe_of(service: &Service) -> Result<Recipe, String> {
+    recipe::find(&service.recipe).ok_or_else(|| format!("this version has no recipe '{}'", service.recipe))
+}
+
+/// Whether all texts of a service's recipe can be filled in.
+pub(super) fn check(plan: &LabPlan, service: &Service) -> Result<(), String> {
+    let recipe = recipe_of(service)?;
+    let known = Path::new("x").to_owned();
+    let programs = recipe.programs.keys().map(|name| (name.clone(), known.clone())).collect();
+    let place = Place { folder: known, programs, user: "x".into(), group: "x".into() };
+    let values = of(plan, service, &place)?;
+    recipe.files.iter().try_for_each(|file| values.expand(&file.text).map(drop))?;
+    recipe.start.prepare.iter().try_for_each(|arguments| values.arguments(arguments).map(drop))?;
+    recipe.tunables.iter().try_for_each(|tunable| values.expand(&tunable.key).map(drop))?;
+    values.arguments(&recipe.start.argv).map(drop)
+}
+
+/// What stands for names, for a service.
+pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Values, String> {
+    let recipe = recipe_of(service)?;
+    let mut values = Values::default();
+    values.set("folder", place.folder.display().to_string());
+    values.set("data", place.folder.join("data").display().to_string());
+    values.set("address", plan.address(&service.host).to_string());
+    values.set("lab", &plan.name);
+    values.set("host", &service.host);
+    values.set("name", &service.name);
+    values.set("user", &place.user);
+    values.set("group", &place.group);
+    for (name, path) in &place.programs {
+        values.set(&format!("program.{name}"), path.display().to_string());
+    }
+    for (name, parameter) in &recipe.parameters {
+        let value = match service.with.get(name) {
+            Some(given) => Some(parameter.read(given)),
+            None => parameter.read_default(),
+        };
+        match value.transpose().map_err(|cause| format!("'{name}': {cause}"))? {
+            Some(Value::Endpoint(text)) => {
+                let found = endpoint(plan, &service.host, &text);
+                let found = found.ok_or_else(|| format!("'{name}': there is no service '{text}'"))?;
+                values.set_value(name, Value::Endpoint(found.to_string()));
+            }
+            Some(value) => values.set_value(name, value),
+            None => {}
+        }
+    }
+    Ok(values)
+}
+
+/// An address with a port, typed or that of a service as `from` finds it; `None` if it is neither.
+pub(super) fn endpoint(plan: &LabPlan, from: &str, text: &str) -> Option<SocketAddr> {
+    match text.parse::<SocketAddr>() {
+        Ok(address) => Some(address),
+        Err(_) => {
+            let service = plan.service(text)?;
+            Some(SocketAddr::new(plan.address_from(from, &service.host), port(service)?))
+        }
+    }
+}
+
+/// The port of a service, by its parameter of that name; `None` if it has none.
+pub(super) fn port(service: &Service) -> Option<u16> {
+    let recipe = recipe::find(&service.recipe)?;
+    let parameter = recipe.parameters.get("port")?;
+    let value = service.with.get("port").or(parameter.default.as_ref())?;
+    u16::try_from(value.as_integer()?).ok()
+}

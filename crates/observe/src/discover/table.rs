@@ -1,0 +1,72 @@
+//! The table of processes: who is there, whose child, in which session, in which network namespace.
+
+use crate::roots::Roots;
+use crate::source::{pid_stat, read_once};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+
+/// A process of this host that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostProcess {
+    /// Its id.
+    pub pid: u32,
+    /// Its parent.
+    pub parent_pid: u32,
+    /// The process that its session is named after.
+    pub session_id: u32,
+    /// When it started. Unit: ticks of `USER_HZ` since boot.
+    pub start_ticks: u64,
+    /// Its name, up to 15 bytes. Untrusted: its owner chose it.
+    pub command: String,
+}
+
+/// A process by its id; `None` if it has ended or is hidden.
+pub fn host_process(pid: u32) -> Option<HostProcess> {
+    read(&Roots::host(), pid, &mut Vec::new())
+}
+
+/// All processes that have not ended, as far as they can be seen.
+pub fn host_processes() -> Vec<HostProcess> {
+    let roots = Roots::host();
+    let Ok(entries) = std::fs::read_dir(&roots.proc) else { return vec![] };
+    let mut buffer = Vec::new();
+    let number =
+        |entry: std::fs::DirEntry| u32::try_from(crate::source::decimal(entry.file_name().as_bytes())?).ok();
+    entries.flatten().filter_map(number).filter_map(|pid| read(&roots, pid, &mut buffer)).collect()
+}
+
+/// Inode of the network namespace that a process is in; `None` if it is gone or hidden.
+pub fn network_namespace(pid: u32) -> Option<u64> {
+    let path = Roots::host().in_proc(&format!("{pid}/ns/net"));
+    std::fs::metadata(path).ok().map(|found| found.ino())
+}
+
+/// The id of this boot; `None` if it cannot be read.
+pub fn boot_id() -> Option<String> {
+    let path = Roots::host().in_proc("sys/kernel/random/boot_id");
+    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+fn read(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<HostProcess> {
+    let text = read_once(&roots.in_proc(&format!("{pid}/stat")), buffer).ok()?;
+    let stat = pid_stat::parse(text).ok().filter(|stat| !stat.is_dead())?;
+    let command = String::from_utf8_lossy(stat.command).into_owned();
+    let (parent_pid, session_id) = (stat.parent_pid, stat.session_id);
+    Some(HostProcess { pid, parent_pid, session_id, start_ticks: stat.start_ticks, command })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_in_the_table() {
+        let pid = std::process::id();
+        let found = host_processes().into_iter().find(|process| process.pid == pid).expect("is there");
+        assert_eq!(Some(&found), host_process(pid).as_ref());
+        assert_eq!(found.parent_pid, std::os::unix::process::parent_id());
+        let session = rustix::process::getsid(None).expect("there is one").as_raw_nonzero().get();
+        assert_eq!(i64::from(found.session_id), i64::from(session));
+        assert!(network_namespace(pid).is_some() && boot_id().is_some());
+    }
+}
