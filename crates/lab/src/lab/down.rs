@@ -121,14 +121,10 @@ fn kill_session(made: &Made, service: &str, main: ProcessId) {
 
 fn remove_host(host: &MadeHost, notes: &mut Vec<String>) -> io::Result<()> {
     let now = namespace::inode(&host.namespace);
-    if let (Some(now), Some(inode)) = (now, host.inode) {
-        if now != inode {
-            notes.push(format!(
-                "'{}' is another one than was made; it was left alone",
-                host.namespace.display()
-            ));
-            return Ok(());
-        }
+    if now.zip(host.inode).is_some_and(|(now, inode)| now != inode) {
+        let path = host.namespace.display();
+        notes.push(format!("'{path}' is another one than was made; it was left alone"));
+        return Ok(());
     }
     if let Some(inode) = host.inode.or(now) {
         let is_in_it = |pid: u32| network_namespace(pid) == Some(inode);
