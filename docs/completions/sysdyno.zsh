@@ -684,6 +684,175 @@ esac
     ;;
 esac
 ;;
+(lab)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+":: :_sysdyno__subcmd__lab_commands" \
+"*::: :->lab" \
+&& ret=0
+
+    case $state in
+    (lab)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-lab-command-$line[1]:"
+        case $line[1] in
+            (up)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--yes[Install packages that are missing without asking]' \
+'--dry-run[Say what would be made and installed, and do nothing]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::file -- The file that says what the lab is:_files' \
+&& ret=0
+;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--json[Print the result as one JSON document]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::lab -- A lab by its name, or by its file \[default\: all labs\]:_default' \
+&& ret=0
+;;
+(logs)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':lab -- A lab by its name, or by its file:_default' \
+'::service -- Only this service:_default' \
+&& ret=0
+;;
+(exec)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':lab -- A lab by its name, or by its file:_default' \
+':host -- The host:_default' \
+'*::command -- The command, behind '\''--'\'':_default' \
+&& ret=0
+;;
+(reload)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':lab -- A lab by its name, or by its file:_default' \
+':service -- The service:_default' \
+&& ret=0
+;;
+(down)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'()--all[Take all labs away]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::lab -- A lab by its name, or by its file:_default' \
+&& ret=0
+;;
+(recipes)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::recipe -- A recipe:_default' \
+&& ret=0
+;;
+(keep)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__lab__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-lab-help-command-$line[1]:"
+        case $line[1] in
+            (up)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(logs)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(exec)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(reload)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(down)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(recipes)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(keep)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
 (probe)
 _arguments "${_arguments_options[@]}" : \
 '-k+[The operation, instead of the one that the target'\''s form stands for]:KIND:((http\:"A request on a kept connection"
@@ -953,6 +1122,54 @@ _arguments "${_arguments_options[@]}" : \
     ;;
 esac
 ;;
+(lab)
+_arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__help__subcmd__lab_commands" \
+"*::: :->lab" \
+&& ret=0
+
+    case $state in
+    (lab)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-help-lab-command-$line[1]:"
+        case $line[1] in
+            (up)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(status)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(logs)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(exec)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(reload)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(down)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(recipes)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(keep)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (probe)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -1011,6 +1228,7 @@ _sysdyno_commands() {
 'try:Try one reversible change on a live server, and say whether it helped' \
 'experiment:Measure every combination of some factors, in blocks, and say which differ' \
 'tune:Change settings of this host so that they can always be put back' \
+'lab:Put up hosts, links and real services on this machine, and take them away again' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
 'compare:Compare runs\: whether they may be compared, what differs, by how much' \
 'facts:Say what this host is, or what differs between two hosts' \
@@ -1125,6 +1343,7 @@ _sysdyno__subcmd__help_commands() {
 'try:Try one reversible change on a live server, and say whether it helped' \
 'experiment:Measure every combination of some factors, in blocks, and say which differ' \
 'tune:Change settings of this host so that they can always be put back' \
+'lab:Put up hosts, links and real services on this machine, and take them away again' \
 'probe:Measure what an outsider waits, operation by operation\: HTTP, TCP or ICMP' \
 'compare:Compare runs\: whether they may be compared, what differs, by how much' \
 'facts:Say what this host is, or what differs between two hosts' \
@@ -1197,6 +1416,60 @@ _sysdyno__subcmd__help__subcmd__facts_commands() {
 _sysdyno__subcmd__help__subcmd__help_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno help help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab_commands() {
+    local commands; commands=(
+'up:Put a lab up\: its namespaces, links and services, in this order; needs root' \
+'status:Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not' \
+'logs:Print what services have printed' \
+'exec:Run a command in the namespace of a host; its exit code is that of this command' \
+'reload:Have a service read its files again' \
+'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
+'recipes:List the services that are known, or the parameters of one' \
+'keep:Keep a service' \
+    )
+    _describe -t commands 'sysdyno help lab commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__down_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__down_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab down commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__exec_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__exec_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab exec commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__keep_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__keep_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab keep commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__logs_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__logs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab logs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__recipes_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__recipes_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab recipes commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__reload_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__reload_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab reload commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__status_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab status commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__up_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__up_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab up commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__load_commands] )) ||
 _sysdyno__subcmd__help__subcmd__load_commands() {
@@ -1303,6 +1576,121 @@ _sysdyno__subcmd__help__subcmd__tune__subcmd__status_commands() {
 _sysdyno__subcmd__help__subcmd__tune__subcmd__undo_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno help tune undo commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab_commands] )) ||
+_sysdyno__subcmd__lab_commands() {
+    local commands; commands=(
+'up:Put a lab up\: its namespaces, links and services, in this order; needs root' \
+'status:Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not' \
+'logs:Print what services have printed' \
+'exec:Run a command in the namespace of a host; its exit code is that of this command' \
+'reload:Have a service read its files again' \
+'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
+'recipes:List the services that are known, or the parameters of one' \
+'keep:Keep a service' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno lab commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__down_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__down_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab down commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__exec_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__exec_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab exec commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help_commands() {
+    local commands; commands=(
+'up:Put a lab up\: its namespaces, links and services, in this order; needs root' \
+'status:Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not' \
+'logs:Print what services have printed' \
+'exec:Run a command in the namespace of a host; its exit code is that of this command' \
+'reload:Have a service read its files again' \
+'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
+'recipes:List the services that are known, or the parameters of one' \
+'keep:Keep a service' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno lab help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__down_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__down_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help down commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__exec_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__exec_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help exec commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__help_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__keep_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__keep_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help keep commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__logs_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__logs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help logs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__recipes_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__recipes_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help recipes commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__reload_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__reload_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help reload commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__status_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help status commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__up_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__up_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help up commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__keep_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__keep_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab keep commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__logs_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__logs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab logs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__recipes_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__recipes_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab recipes commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__reload_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__reload_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab reload commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__status_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__status_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab status commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__up_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__up_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab up commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__load_commands] )) ||
 _sysdyno__subcmd__load_commands() {
