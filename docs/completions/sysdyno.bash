@@ -37,6 +37,9 @@ _sysdyno() {
             sysdyno,help)
                 cmd="sysdyno__subcmd__help"
                 ;;
+            sysdyno,lab)
+                cmd="sysdyno__subcmd__lab"
+                ;;
             sysdyno,load)
                 cmd="sysdyno__subcmd__load"
                 ;;
@@ -115,6 +118,9 @@ _sysdyno() {
             sysdyno__subcmd__help,help)
                 cmd="sysdyno__subcmd__help__subcmd__help"
                 ;;
+            sysdyno__subcmd__help,lab)
+                cmd="sysdyno__subcmd__help__subcmd__lab"
+                ;;
             sysdyno__subcmd__help,load)
                 cmd="sysdyno__subcmd__help__subcmd__load"
                 ;;
@@ -154,6 +160,30 @@ _sysdyno() {
             sysdyno__subcmd__help__subcmd__experiment,run)
                 cmd="sysdyno__subcmd__help__subcmd__experiment__subcmd__run"
                 ;;
+            sysdyno__subcmd__help__subcmd__lab,down)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__down"
+                ;;
+            sysdyno__subcmd__help__subcmd__lab,exec)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__exec"
+                ;;
+            sysdyno__subcmd__help__subcmd__lab,keep)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__keep"
+                ;;
+            sysdyno__subcmd__help__subcmd__lab,logs)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__logs"
+                ;;
+            sysdyno__subcmd__help__subcmd__lab,recipes)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__recipes"
+                ;;
+            sysdyno__subcmd__help__subcmd__lab,reload)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__reload"
+                ;;
+            sysdyno__subcmd__help__subcmd__lab,status)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__status"
+                ;;
+            sysdyno__subcmd__help__subcmd__lab,up)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__up"
+                ;;
             sysdyno__subcmd__help__subcmd__tune,apply)
                 cmd="sysdyno__subcmd__help__subcmd__tune__subcmd__apply"
                 ;;
@@ -183,6 +213,60 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__help__subcmd__tune,undo)
                 cmd="sysdyno__subcmd__help__subcmd__tune__subcmd__undo"
+                ;;
+            sysdyno__subcmd__lab,down)
+                cmd="sysdyno__subcmd__lab__subcmd__down"
+                ;;
+            sysdyno__subcmd__lab,exec)
+                cmd="sysdyno__subcmd__lab__subcmd__exec"
+                ;;
+            sysdyno__subcmd__lab,help)
+                cmd="sysdyno__subcmd__lab__subcmd__help"
+                ;;
+            sysdyno__subcmd__lab,keep)
+                cmd="sysdyno__subcmd__lab__subcmd__keep"
+                ;;
+            sysdyno__subcmd__lab,logs)
+                cmd="sysdyno__subcmd__lab__subcmd__logs"
+                ;;
+            sysdyno__subcmd__lab,recipes)
+                cmd="sysdyno__subcmd__lab__subcmd__recipes"
+                ;;
+            sysdyno__subcmd__lab,reload)
+                cmd="sysdyno__subcmd__lab__subcmd__reload"
+                ;;
+            sysdyno__subcmd__lab,status)
+                cmd="sysdyno__subcmd__lab__subcmd__status"
+                ;;
+            sysdyno__subcmd__lab,up)
+                cmd="sysdyno__subcmd__lab__subcmd__up"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,down)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__down"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,exec)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__exec"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,help)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__help"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,keep)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__keep"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,logs)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__logs"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,recipes)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__recipes"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,reload)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__reload"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,status)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__status"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,up)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__up"
                 ;;
             sysdyno__subcmd__tune,apply)
                 cmd="sysdyno__subcmd__tune__subcmd__apply"
@@ -257,7 +341,7 @@ _sysdyno() {
 
     case "${cmd}" in
         sysdyno)
-            opts="-h -V --color --help --version demo run load try experiment tune probe compare facts runs show report completions docs target help"
+            opts="-h -V --color --help --version demo run load try experiment tune lab probe compare facts runs show report completions docs target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -643,7 +727,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help)
-            opts="demo run load try experiment tune probe compare facts runs show report completions docs target help"
+            opts="demo run load try experiment tune lab probe compare facts runs show report completions docs target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -799,6 +883,132 @@ _sysdyno() {
         sysdyno__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab)
+            opts="up status logs exec reload down recipes keep"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__down)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__exec)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__keep)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__logs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__recipes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__reload)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__up)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1069,6 +1279,344 @@ _sysdyno() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab)
+            opts="-h --state-dir --color --help up status logs exec reload down recipes keep help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__down)
+            opts="-h --all --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__exec)
+            opts="-h --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help)
+            opts="up status logs exec reload down recipes keep help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__down)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__exec)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__keep)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__logs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__recipes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__reload)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__up)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__keep)
+            opts="-h --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__logs)
+            opts="-h --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__recipes)
+            opts="-h --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__reload)
+            opts="-h --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__status)
+            opts="-h --json --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__up)
+            opts="-h --yes --dry-run --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
