@@ -110,6 +110,8 @@ meta\:"mg and ms, since memcached 1.6"))' \
 '--mc-key-size=[Length of the keys \[default\: 30\]]:SIZE | A..B | etc:_default' \
 '--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
 '--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
+'--server=[Host of the server, whose counters are read too\: netns\:NAME, netns\:/PATH, \[USER@\]HOST or ssh\://\[USER@\]HOST\[\:PORT\]]:HOST:_default' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '*--source=[Addresses of this host that connections come from, in turn \[default\: the kernel'\''s choice\]]:ADDRESS,…:_default' \
 '--proxy-protocol=[Begin each connection with a PROXY header that says its own addresses, for servers that expect one]:VERSION:((v1\:"One line of text"
 v2\:"Binary"))' \
@@ -130,6 +132,7 @@ never\:"Never"))' \
 '(--tls-ca)--insecure[Take any certificate; said in the verdict of every run]' \
 '--mc-no-verify[Do not compare values that are read with those that belong to their keys]' \
 '--mc-no-preload[Do not store all keys before the load]' \
+'--server-sudo[Start the program there by \`sudo -n\`, to see the processes of other users]' \
 '--dry-run[Print the plan, with the most load that it can send, and do nothing]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -208,6 +211,8 @@ meta\:"mg and ms, since memcached 1.6"))' \
 '--mc-key-size=[Length of the keys \[default\: 30\]]:SIZE | A..B | etc:_default' \
 '--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
 '--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
+'--server=[Host of the server, whose counters are read too\: netns\:NAME, netns\:/PATH, \[USER@\]HOST or ssh\://\[USER@\]HOST\[\:PORT\]]:HOST:_default' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '*--source=[Addresses of this host that connections come from, in turn \[default\: the kernel'\''s choice\]]:ADDRESS,…:_default' \
 '--proxy-protocol=[Begin each connection with a PROXY header that says its own addresses, for servers that expect one]:VERSION:((v1\:"One line of text"
 v2\:"Binary"))' \
@@ -244,6 +249,7 @@ never\:"Never"))' \
 '(--tls-ca)--insecure[Take any certificate; said in the verdict of every run]' \
 '--mc-no-verify[Do not compare values that are read with those that belong to their keys]' \
 '--mc-no-preload[Do not store all keys before the load]' \
+'--server-sudo[Start the program there by \`sudo -n\`, to see the processes of other users]' \
 '--shell[Let /bin/sh read these commands]' \
 '--show-output[Let the output of these commands through, to standard error]' \
 '--accept-drop-caches[Agree that --cache cold drops the page cache of the whole host before each run]' \
@@ -986,6 +992,17 @@ never\:"Never"))' \
 ':folder -- The folder, made if it is missing:_files' \
 && ret=0
 ;;
+(agent)
+_arguments "${_arguments_options[@]}" : \
+'--netns=[Enter this network namespace first]:FILE:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--stdio[Serve requests on the standard input until it ends]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
 (target)
 _arguments "${_arguments_options[@]}" : \
 '--listen=[Where to listen]:LISTEN:_default' \
@@ -1202,6 +1219,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(agent)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (target)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -1237,10 +1258,16 @@ _sysdyno_commands() {
 'report:Make the HTML report of a recorded run again' \
 'completions:Print completions for a shell' \
 'docs:Write manual pages, completions and the command reference into a folder' \
+'agent:Serve requests to read this host; what \`--server\` starts there' \
 'target:Serve the built-in target until standard input ends' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'sysdyno commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__agent_commands] )) ||
+_sysdyno__subcmd__agent_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno agent commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__compare_commands] )) ||
 _sysdyno__subcmd__compare_commands() {
@@ -1352,10 +1379,16 @@ _sysdyno__subcmd__help_commands() {
 'report:Make the HTML report of a recorded run again' \
 'completions:Print completions for a shell' \
 'docs:Write manual pages, completions and the command reference into a folder' \
+'agent:Serve requests to read this host; what \`--server\` starts there' \
 'target:Serve the built-in target until standard input ends' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'sysdyno help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__agent_commands] )) ||
+_sysdyno__subcmd__help__subcmd__agent_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help agent commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__compare_commands] )) ||
 _sysdyno__subcmd__help__subcmd__compare_commands() {

@@ -408,6 +408,7 @@ impl Specimen {
             intervals: &self.intervals,
             series: &self.series,
             facts: &self.facts,
+            server: None,
             watched: &self.watched,
             latency: &self.latency,
             events: &self.events,

@@ -166,7 +166,7 @@ pub(crate) fn limit(findings: &[Finding], capacity: Option<&Capacity>, verdict: 
         return "The limit was not reached: the highest rate that was allowed is carried".to_owned();
     }
     if let Some(finding) = findings.iter().find(|finding| finding.confidence == Confidence::Possible) {
-        return format!("Possibly: {}", finding.title);
+        return format!("Possibly: {}", placed(finding));
     }
     let against: Vec<&str> = findings
         .iter()
@@ -178,17 +178,27 @@ pub(crate) fn limit(findings: &[Finding], capacity: Option<&Capacity>, verdict: 
         .collect();
     let seen = if against.is_empty() { String::new() } else { format!(": {}", against.join(", ")) };
     let is_invalid = verdict.status == VerdictStatus::Invalid;
-    let prefix = if is_invalid { "No limit can be named" } else { "No limit found on this host" };
-    format!("{prefix}{seen}")
+    if is_invalid {
+        return format!("No limit can be named{seen}");
+    }
+    let host = findings.iter().find_map(|finding| finding.host.as_deref()).unwrap_or("this host");
+    format!("No limit found on {host}{seen}")
+}
+
+/// A finding's title, behind the name of its host where there are two.
+fn placed(finding: &Finding) -> String {
+    match &finding.host {
+        Some(host) => format!("On {host}: {}", finding.title),
+        None => finding.title.clone(),
+    }
 }
 
 /// A finding's title with its first independent signal.
 fn with_evidence(finding: &Finding) -> String {
     let confirmer = finding.evidence.iter().find(|evidence| evidence.role == EvidenceRole::Confirmer);
+    let title = placed(finding);
     match confirmer {
-        Some(confirmer) if !finding.title.contains(&confirmer.text) => {
-            format!("{} ({})", finding.title, confirmer.text)
-        }
-        _ => finding.title.clone(),
+        Some(confirmer) if !title.contains(&confirmer.text) => format!("{title} ({})", confirmer.text),
+        _ => title,
     }
 }

@@ -3,7 +3,7 @@
 use crate::outcome::TrialOutcome;
 use crate::search::Search;
 use crate::verdict::check_trial;
-use crate::view::TrialView;
+use crate::view::{ServerView, TrialView};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::event::{Event, EventKind, WatchedProcess};
@@ -27,6 +27,8 @@ pub struct AnalyzeInput<'a> {
     pub intervals: &'a [Interval],
     /// Readings of the kernel.
     pub series: &'a Series,
+    /// The server's host where it is another one; `None`: there is one host.
+    pub server: Option<ServerView<'a>>,
     /// Marks on the time axis.
     pub events: &'a [Event],
     /// Operations of the probe; empty without one.
@@ -96,6 +98,7 @@ impl<'a> Examined<'a> {
                 intervals: sorted.intervals.get(&trial.begin.trial).map_or(&[], Vec::as_slice),
                 series: input.series,
                 facts: input.facts,
+                server: input.server,
                 watched: &sorted.watched,
                 latency: input.latency.get(&trial.begin.trial).unwrap_or(&sorted.empty),
                 events: input.events,

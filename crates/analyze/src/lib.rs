@@ -42,4 +42,4 @@ mod tests;
 
 pub use analysis::{analyze, nothing_recorded};
 pub use input::AnalyzeInput;
-pub use view::TrialView;
+pub use view::{ServerView, TrialView};

@@ -11,6 +11,7 @@ use sysdyno_record::load::{
 use sysdyno_record::plan::{Endpoint, LoadPlan};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::series::Series;
+use sysdyno_record::server::ServerHost;
 
 /// One trial, borrowed from the record or from the run that is going on.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +22,12 @@ pub struct TrialView<'a> {
     pub end: &'a TrialEnd,
     /// Its intervals, in order of time; those of other trials must not be among them.
     pub intervals: &'a [Interval],
-    /// Readings of the kernel, of the whole run or at least of the trial.
+    /// Readings of the generator's kernel, of the whole run or at least of the trial.
     pub series: &'a Series,
-    /// The host.
+    /// The generator's host.
     pub facts: &'a HostFacts,
+    /// The server's host where it is another one; `None`: generator and server are on the same.
+    pub server: Option<ServerView<'a>>,
     /// Processes that are measured, known at the end of the trial.
     pub watched: &'a [WatchedProcess],
     /// Latency of the measured phases.
@@ -33,6 +36,15 @@ pub struct TrialView<'a> {
     pub events: &'a [Event],
     /// Operations of the probe, of the whole run or at least of the trial; empty without one.
     pub probe: &'a [ProbeReply],
+}
+
+/// The server's host, where it is not the generator's.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerView<'a> {
+    /// How it was reached, and what it is.
+    pub host: &'a ServerHost,
+    /// Readings of its kernel, on the clock of the generator's host.
+    pub series: &'a Series,
 }
 
 impl<'a> TrialView<'a> {
@@ -61,14 +73,34 @@ impl<'a> TrialView<'a> {
         self.measured().end_mono_ns.seconds_since(self.measured().begin_mono_ns)
     }
 
-    /// The measured phases on the time axis.
+    /// The measured phases on the time axis, as the generator's host saw them.
     pub fn steady(&self) -> Window<'a> {
         Window::new(self.series, self.measured().begin_mono_ns, self.measured().end_mono_ns)
     }
 
-    /// The whole trial on the time axis, warm-up and drain included.
+    /// The whole trial on the time axis, warm-up and drain included, as the generator's host saw it.
     pub fn whole(&self) -> Window<'a> {
         Window::new(self.series, self.begin.begin_mono_ns, self.end.end_mono_ns)
+    }
+
+    /// Readings of the kernel under the server.
+    pub fn server_series(&self) -> &'a Series {
+        self.server.map_or(self.series, |server| server.series)
+    }
+
+    /// The measured phases on the time axis, as the server's host saw them.
+    pub fn server_steady(&self) -> Window<'a> {
+        Window::new(self.server_series(), self.measured().begin_mono_ns, self.measured().end_mono_ns)
+    }
+
+    /// The whole trial on the time axis, as the server's host saw it.
+    pub fn server_whole(&self) -> Window<'a> {
+        Window::new(self.server_series(), self.begin.begin_mono_ns, self.end.end_mono_ns)
+    }
+
+    /// Whether generator and server share the CPUs of one machine, as far as that is known.
+    pub fn shares_machine(&self) -> bool {
+        self.server.is_none_or(|server| server.host.is_same_machine)
     }
 
     /// Intervals of the measured phases, in order.

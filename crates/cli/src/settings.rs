@@ -6,7 +6,7 @@
 
 use crate::args::{
     CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, RecordOptions, ReplayOptions,
-    SessionOptions, TargetOptions, TryOptions, WireOptions, WorkloadOptions,
+    ServerOptions, SessionOptions, TargetOptions, TryOptions, WireOptions, WorkloadOptions,
 };
 use anyhow::{Context, bail};
 use serde::Deserialize;
@@ -30,6 +30,8 @@ pub struct Settings {
     pub run: CapacityOptions,
     /// What is sent instead of one request.
     pub workload: WorkloadOptions,
+    /// The server's host.
+    pub server: ServerOptions,
     /// Where connections come from.
     pub origin: OriginOptions,
     /// An access log as the load itself.
@@ -105,7 +107,7 @@ macro_rules! combine {
 }
 
 combine! {
-    Settings { target, load, run, experiment, workload, replay, session, need, origin, probe, record }
+    Settings { target, load, run, experiment, workload, replay, session, need, server, origin, probe, record }
     WorkloadOptions { urls, mix }
     ReplayOptions { replay, speed }
     SessionOptions { session, users, pages_only }
@@ -115,6 +117,7 @@ combine! {
     }
     LoadOptions { connections, duration, requests, rate, steps, ramp, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
+    ServerOptions { server, server_sudo, ssh_config }
     OriginOptions { source, proxy_protocol, churn }
     ProbeOptions { probe, probe_log }
     RecordOptions { runs_dir }

@@ -50,6 +50,40 @@ pub enum LabError {
     /// A lab cannot be what its file says, or there is none.
     #[error("{0}")]
     Refused(String),
+    /// The agent on another host did not come up.
+    #[error("cannot reach host '{host}': {cause}\n{hint}")]
+    Reach {
+        /// The host, as it was typed.
+        host: String,
+        /// Why, escaped.
+        cause: String,
+        /// What to try.
+        hint: String,
+    },
+    /// The agent on another host is gone.
+    #[error("cannot hear from host '{host}': {cause}")]
+    Lost {
+        /// The host, as it was typed.
+        host: String,
+        /// Why, escaped.
+        cause: String,
+    },
+    /// The agent on another host could not do what it was asked.
+    #[error("cannot use host '{host}': it says: {cause}")]
+    There {
+        /// The host, as it was typed.
+        host: String,
+        /// What it said, escaped.
+        cause: String,
+    },
+    /// An agent on another host cannot be asked for this.
+    #[error("cannot {request} on host '{host}': agents in other processes only read")]
+    NotCarried {
+        /// The request.
+        request: &'static str,
+        /// The host, as it was typed.
+        host: String,
+    },
     /// An agent gave an answer that does not belong to the request.
     #[error("cannot use the agent's answer to '{request}': it is of another kind")]
     Answer {

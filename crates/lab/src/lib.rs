@@ -3,8 +3,8 @@
 //! Promise: this crate computes no statistic; it does what a plan says, in order, writes down what comes back, and asks
 //! `analyze` what to do next. It is the only crate that starts processes.
 //!
-//! Whatever happens on a host is a typed [`agent::Request`] to an [`agent::Agent`]. Today there is one way to reach it,
-//! in this process ([`agent::LocalAgent`]); the executor ([`execute`]) does not know the difference.
+//! Whatever happens on a host is a typed [`agent::Request`] to an [`agent::Agent`]: of this process
+//! ([`agent::LocalAgent`]), or of another one behind a pipe ([`agent::RemoteAgent`]).
 #![deny(unsafe_code)]
 
 pub mod agent;

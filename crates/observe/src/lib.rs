@@ -21,6 +21,7 @@ mod diag;
 mod discover;
 mod error;
 mod facts;
+mod identity;
 mod roots;
 mod sampler;
 mod sampling;
@@ -34,6 +35,7 @@ pub use discover::{
 };
 pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};
+pub use identity::{Identity, identity};
 pub use roots::Roots;
 pub use sampler::{Sampler, SamplerPlan};
 pub use sampling::{Sampling, SamplingEnd};

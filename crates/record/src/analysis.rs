@@ -283,6 +283,10 @@ pub struct Finding {
     pub id: String,
     /// Its short name, e.g. `accept-overflow`.
     pub name: String,
+    /// The host that it is about, as it was typed, where the server has one of its own; `None`: there is only one host, or
+    /// it is about what lies between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// How certain it is.
     pub confidence: Confidence,
     /// The conclusion in one sentence, with the object's name and numbers.

@@ -50,6 +50,13 @@ pub enum EventKind {
     },
     /// A process is being measured.
     Watched(WatchedProcess),
+    /// The agent on another host is gone; from here on nothing is known of that host.
+    HostLost {
+        /// The host, as it was typed.
+        host: String,
+        /// Why, in a sentence without its subject.
+        reason: String,
+    },
     /// Anything else worth keeping.
     Note {
         /// In a sentence.

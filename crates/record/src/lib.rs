@@ -25,6 +25,7 @@ pub mod origin;
 pub mod plan;
 pub mod probe;
 pub mod series;
+pub mod server;
 pub mod session;
 pub mod store;
 pub mod units;

@@ -8,6 +8,7 @@ use sysdyno_record::load::Interval;
 use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::{LoadPlan, Plan};
 use sysdyno_record::series::Series;
+use sysdyno_record::server::ServerHost;
 use sysdyno_record::store::{Run, Trial};
 
 /// One record, borrowed.
@@ -19,13 +20,15 @@ pub struct ReportInput<'a> {
     pub manifest: &'a Manifest,
     /// What was planned; `None`: it was not written, or is damaged.
     pub plan: Option<&'a Plan>,
-    /// The measured host; `None`: not written, or damaged.
+    /// The generator's host; `None`: not written, or damaged.
     pub facts: Option<&'a HostFacts>,
+    /// The server's host where it is another one; `None`: there is one host.
+    pub server: Option<&'a ServerHost>,
     /// The trials, in order.
     pub trials: &'a [Trial],
     /// Load by phase and second.
     pub intervals: &'a [Interval],
-    /// Readings of the kernel.
+    /// Readings of the kernel under the server.
     pub series: &'a Series,
     /// Marks on the time axis.
     pub events: &'a [Event],
@@ -45,9 +48,10 @@ impl<'a> ReportInput<'a> {
             manifest: &run.manifest,
             plan: run.plan.as_ref(),
             facts: run.facts.as_ref(),
+            server: run.server.as_ref(),
             trials: &run.trials,
             intervals: &run.intervals,
-            series: &run.series,
+            series: if run.server.is_some() { &run.server_series } else { &run.series },
             events: &run.events,
             analysis,
             is_incomplete: run.is_incomplete,

@@ -218,7 +218,7 @@ fn capacity(analysis: &Analysis) -> Value {
 }
 
 fn finding(finding: &Finding) -> Value {
-    json!({
+    let mut document = json!({
         "id": finding.id,
         "name": finding.name,
         "confidence": finding.confidence,
@@ -226,5 +226,9 @@ fn finding(finding: &Finding) -> Value {
         "evidence": finding.evidence,
         "remedy": finding.remedy,
         "counterfactual": finding.counterfactual,
-    })
+    });
+    if let Some(host) = &finding.host {
+        document["host"] = json!(host);
+    }
+    document
 }

@@ -146,7 +146,7 @@ fn work(views: &[TrialView], shown: &TrialView) -> Work {
 }
 
 fn surroundings(view: &TrialView) -> Surroundings {
-    let window = view.steady();
+    let window = view.server_steady();
     let machine = window.machine();
     let foreign = foreign_cpus(view, &window).zip(machine);
     let read = sum_known(

@@ -55,6 +55,7 @@ fn profile_of(id: &str, specimen: &Specimen) -> RunProfile {
         trials: &[Trial { begin: specimen.begin.clone(), end: Some(specimen.end.clone()) }],
         intervals: &specimen.intervals,
         series: &specimen.readings.build(),
+        server: None,
         events: &events,
         probe: &[],
         latency: &BTreeMap::from([(1, specimen.latency.clone())]),

@@ -4,7 +4,7 @@
 //! `include/net/sock.h`). The limit is the smaller of the argument of `listen` and `net.core.somaxconn` at that moment, so
 //! that a changed setting has no effect before the next `listen`.
 
-use super::{Case, ENGINE, Rule, Scene, evidence, excluded, seen_in};
+use super::{Case, ENGINE, Place, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};
 use crate::format::{counted, duration, name, whole};
 use crate::readings::{Window, sum_known};
 use crate::threshold::Threshold;
@@ -31,6 +31,7 @@ pub(super) const OVERFLOW: Rule = Rule {
     name: "accept-overflow",
     meaning: "The accept queue of a listening socket was full and the kernel dropped connections.",
     thresholds: &[OVERFLOWS, SYN_TIMEOUT_NS],
+    place: Place::Server,
     remedy: "let the server accept faster (more workers, a shorter accept loop), then raise its backlog and net.core.somaxconn; \
              only a new listen() takes them over",
     counterfactual: "with a longer accept queue the overflows and the slow connects would stay",
@@ -40,16 +41,16 @@ pub(super) const OVERFLOW: Rule = Rule {
 const NETNS: &str = "netns:target";
 
 fn examine_overflow(scene: &Scene) -> Option<Case> {
-    let dropped = |view: &&TrialView| drops(&view.whole());
+    let dropped = |view: &&TrialView| drops(&view.server_whole());
     let total = sum_known(scene.trials.iter().map(|view| dropped(&view)))?;
     let worst =
         scene.trials.iter().max_by(|a, b| dropped(a).unwrap_or(0.0).total_cmp(&dropped(b).unwrap_or(0.0)))?;
-    let window = worst.whole();
+    let window = worst.server_whole();
     let source = "/proc/PID/net/netstat TcpExt ListenOverflows, ListenDrops";
     let column = format!("TcpExt.ListenOverflows@{NETNS}");
     if total <= OVERFLOWS.value {
         let (first, last) = (scene.trials.first()?, scene.trials.last()?);
-        let whole_run = Window::new(first.series, first.begin.begin_mono_ns, last.end.end_mono_ns);
+        let whole_run = Window::new(first.server_series(), first.begin.begin_mono_ns, last.end.end_mono_ns);
         let text = "no connection was dropped at an accept queue".to_owned();
         let against = seen_in(column, evidence(EvidenceRole::Against, &whole_run, source, text));
         return excluded("No accept queue overflowed", vec![against]);
@@ -62,7 +63,7 @@ fn examine_overflow(scene: &Scene) -> Option<Case> {
     let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, source, text))];
     let listener = fullest(&window);
     found.extend(listener.as_ref().and_then(|listener| listener.evidence(&window)));
-    found.extend(repeated_syns(&window));
+    found.extend(repeated_syns(worst));
     found.extend(effect(worst, &window));
     let place = listener.map_or(String::new(), |listener| {
         format!(
@@ -113,15 +114,14 @@ fn fullest<'a>(window: &Window<'a>) -> Option<Listener<'a>> {
     listeners.max_by(|a, b| (a.length - a.limit).total_cmp(&(b.length - b.limit)))
 }
 
-/// SYNs that this host had to send again; the generator's, when both share the namespace.
-fn repeated_syns(window: &Window) -> Option<Evidence> {
+/// SYNs that the generator's host had to send again.
+fn repeated_syns(view: &TrialView) -> Option<Evidence> {
+    let window = view.whole();
     let repeated = window.occurrences("TcpExt.TCPSynRetrans", NETNS).filter(|count| *count > 0.0)?;
     let text = format!("{} SYN packets were sent again", whole(repeated));
     let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
-    Some(seen_in(
-        format!("TcpExt.TCPSynRetrans@{NETNS}"),
-        evidence(EvidenceRole::Confirmer, window, source, text),
-    ))
+    let confirmer = evidence(EvidenceRole::Confirmer, &window, source, text);
+    Some(seen_by_generator(view, &format!("TcpExt.TCPSynRetrans@{NETNS}"), confirmer))
 }
 
 /// What users notice of it: connects that fail or take a second and more.

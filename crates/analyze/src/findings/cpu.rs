@@ -1,10 +1,10 @@
 //! CPU as the limit: all of it, or one thread's worth of it.
 
-use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
 use crate::format::{cpus, list, name, percent};
 use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
-use crate::verdict::foreign_cpus;
+use crate::verdict::{foreign_cpus, generator_cpus};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::event::ProcessRole;
 
@@ -45,13 +45,14 @@ pub(super) const SATURATED: Rule = Rule {
     name: "cpu-saturated",
     meaning: "All CPUs are busy; more requests cannot be worked on at the same time.",
     thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, OTHERS, OTHERS_MOST, GENERATOR_PART],
+    place: Place::Server,
     remedy: "spend less CPU per request (profile the server, cache its responses) or give it more CPUs",
     counterfactual: "with one CPU more, or one taken away, the capacity would stay the same",
     examine: examine_saturated,
 };
 
 fn examine_saturated(scene: &Scene) -> Option<Case> {
-    let window = scene.focus.steady();
+    let window = scene.focus.server_steady();
     let machine = window.machine()?;
     let busiest = busiest(&window)?;
     let column = format!("cpu.idle_us@{}", busiest.scope);
@@ -69,8 +70,10 @@ fn examine_saturated(scene: &Scene) -> Option<Case> {
     let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, "/proc/stat", text))];
     found.extend(waiting(scene, &window));
     found.extend(user_effect(scene));
-    let (server, generator) =
-        (used(scene, &window, ProcessRole::Target), used(scene, &window, ProcessRole::Generator));
+    let (server, generator) = (
+        window.process_cpus(&scene.focus.processes(ProcessRole::Target)),
+        generator_cpus(&scene.focus, &window),
+    );
     let who = match (server, generator) {
         (Some(server), Some(generator)) => {
             format!(
@@ -122,10 +125,6 @@ fn remedy(machine: &MachineShare, generator_part: f64) -> Option<String> {
          interrupts; or give it more CPUs"
             .to_owned()
     })
-}
-
-fn used(scene: &Scene, window: &Window, role: ProcessRole) -> Option<f64> {
-    window.process_cpus(&scene.focus.processes(role))
 }
 
 fn busiest(window: &Window) -> Option<CpuShare> {
@@ -215,13 +214,14 @@ pub(super) const SINGLE_THREAD: Rule = Rule {
     name: "single-thread",
     meaning: "One thread of the server does the work and is full, while other CPUs are idle.",
     thresholds: &[THREAD_FULL, SIBLINGS_IDLE, MACHINE_BUSY],
+    place: Place::Server,
     remedy: "run as many workers as there are CPUs (several processes or SO_REUSEPORT), or move the work out of that thread",
     counterfactual: "a second worker would not raise the rate",
     examine: examine_single_thread,
 };
 
 fn examine_single_thread(scene: &Scene) -> Option<Case> {
-    let window = scene.focus.steady();
+    let window = scene.focus.server_steady();
     let machine = window.machine();
     let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
     let first = threads.first()?;

@@ -1,6 +1,6 @@
 //! The load generator as the limit: then nothing is known about the server's.
 
-use super::{Case, ENGINE, Rule, Scene, evidence, excluded, tail_ns, user_effect};
+use super::{Case, ENGINE, Place, Rule, Scene, evidence, excluded, tail_ns, user_effect};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, cpus, duration, percent};
 use crate::verdict::{GENERATOR_CHECKS, SERVER_SATURATED, is_server_saturated};
@@ -14,6 +14,7 @@ pub(super) const GENERATOR_LIMITED: Rule = Rule {
     name: "generator-limited",
     meaning: "The load generator reached its own limit before the server reached its.",
     thresholds: &[SERVER_SATURATED],
+    place: Place::Elsewhere,
     remedy: "give the generator more threads or CPUs, lift its quota, or send from another host",
     counterfactual: "with a second generator host the rate would stay the same",
     examine: examine_generator,
@@ -33,7 +34,8 @@ fn examine_generator(scene: &Scene) -> Option<Case> {
         );
     };
     let mut found = vec![evidence(EvidenceRole::Mechanism, &window, ENGINE, reason.text.clone())];
-    if is_server_saturated(&scene.focus, &window) == Some(false) {
+    let window = scene.focus.server_steady();
+    if is_server_saturated(&scene.focus) == Some(false) {
         let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target));
         let used = used.map_or(String::new(), |used| format!(": the server used {}", cpus(used)));
         let idle = window.machine().map_or(0.0, |machine| 1.0 - machine.busy_ratio);
@@ -63,6 +65,7 @@ pub(super) const CONNECTION_LIMITED: Rule = Rule {
     name: "connection-limited",
     meaning: "All connections were in use while the server answered as fast as at low load: their number is the limit.",
     thresholds: &[FLAT_SERVICE],
+    place: Place::Elsewhere,
     remedy: "raise --connections and run again",
     counterfactual: "with twice as many connections the rate would stay the same",
     examine: examine_connections,

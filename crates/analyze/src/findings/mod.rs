@@ -18,7 +18,7 @@ mod retransmit;
 #[cfg(test)]
 mod tests;
 
-use crate::format::{duration, percent, rate};
+use crate::format::{duration, name, percent, rate};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
@@ -54,12 +54,23 @@ pub struct Rule {
     pub meaning: &'static str,
     /// The limits that it uses.
     pub thresholds: &'static [Threshold],
+    /// Where it happens.
+    pub(crate) place: Place,
     /// What could be changed, in a sentence.
     pub remedy: &'static str,
     /// What would show that the finding is wrong, in a sentence.
     pub counterfactual: &'static str,
     /// Collects the evidence; `None` if nothing could be seen either way.
     pub(crate) examine: fn(&Scene) -> Option<Case>,
+}
+
+/// Where the mechanism of a rule is at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On the server's host, which is named where there are two.
+    Server,
+    /// In the generator, or between the hosts.
+    Elsewhere,
 }
 
 /// What a rule has to say: a conclusion and all that speaks for and against it.
@@ -101,12 +112,21 @@ impl Rule {
         Some(Finding {
             id: self.id.to_owned(),
             name: self.name.to_owned(),
+            host: self.host(scene),
             confidence,
             title: case.title,
             evidence: case.evidence,
             remedy: (confidence > Confidence::Excluded).then_some(remedy),
             counterfactual: self.counterfactual.to_owned(),
         })
+    }
+}
+
+impl Rule {
+    /// The name of the host that a finding is about, where there are two.
+    fn host(&self, scene: &Scene) -> Option<String> {
+        let server = scene.focus.server.filter(|_| self.place == Place::Server)?;
+        Some(name(&server.host.name))
     }
 }
 
@@ -142,6 +162,11 @@ pub(crate) fn evidence(role: EvidenceRole, window: &Window, source: &str, text: 
 /// The same, with the column that shows it.
 pub(crate) fn seen_in(column: String, evidence: Evidence) -> Evidence {
     Evidence { column: Some(column), ..evidence }
+}
+
+/// The same of the generator's host: without a column where the server has a host of its own, whose columns are meant then.
+pub(crate) fn seen_by_generator(view: &TrialView, column: &str, evidence: Evidence) -> Evidence {
+    Evidence { column: view.server.is_none().then(|| column.to_owned()), ..evidence }
 }
 
 /// A case that only says why not.

@@ -1,6 +1,6 @@
 //! The network link as the limit.
 
-use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
 use crate::format::{name, percent, whole};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -22,6 +22,7 @@ pub(super) const BANDWIDTH: Rule = Rule {
     name: "bandwidth-bound",
     meaning: "A network link carries as many bits as it can.",
     thresholds: &[LINE_RATE, CPU_IDLE, RETRANSMITTED],
+    place: Place::Server,
     remedy: "compress or shrink the responses, cache them nearer to the users, or use a faster link or more of them",
     counterfactual: "with responses of half the size the number of requests per second would stay the same",
     examine: examine_bandwidth,
@@ -35,7 +36,7 @@ struct Link<'a> {
 }
 
 fn examine_bandwidth(scene: &Scene) -> Option<Case> {
-    let window = scene.focus.steady();
+    let window = scene.focus.server_steady();
     let links = links(&window);
     let Some(busiest) = links.iter().max_by(|a, b| a.used_ratio.total_cmp(&b.used_ratio)) else {
         let text = "the requests went over the loopback interface, which has no speed".to_owned();

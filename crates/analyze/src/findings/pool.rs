@@ -1,6 +1,6 @@
 //! Worker pool full: requests wait in the server's sockets while its workers wait for something that is not CPU.
 
-use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
 use crate::format::{counted, cpus, name, percent, whole};
 use crate::readings::{Window, process_scope, sum_known};
 use crate::threshold::{HOUSE, Threshold};
@@ -39,13 +39,14 @@ pub(super) const POOL_FULL: Rule = Rule {
     name: "worker-pool-full",
     meaning: "All workers of the server are occupied without using CPU, and requests wait for one to become free.",
     thresholds: &[UNREAD_SHARE, IN_FLIGHT, QUEUED, MACHINE_IDLE, THREAD_IDLE, ASLEEP],
+    place: Place::Server,
     remedy: "raise the number of workers, or shorten what they wait for (a database, another service, a sleep)",
     counterfactual: "with twice as many workers the capacity would stay the same",
     examine: examine_pool,
 };
 
 fn examine_pool(scene: &Scene) -> Option<Case> {
-    let window = scene.focus.steady();
+    let window = scene.focus.server_steady();
     let not_full = "The worker pool is not the limit";
     if let Some(against) = busy_cpus(scene, &window) {
         return excluded(not_full, vec![against]);

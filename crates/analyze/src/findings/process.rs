@@ -1,6 +1,6 @@
 //! Limits that the system sets to the server's processes: descriptors and CPU quota.
 
-use super::{Case, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
 use crate::format::{cpus, name, percent, whole};
 use crate::readings::{Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -23,6 +23,7 @@ pub(super) const DESCRIPTORS: Rule = Rule {
     name: "fd-exhausted",
     meaning: "A process of the server has used up its file descriptors and can accept no connection.",
     thresholds: &[DESCRIPTORS_USED, SPINNING],
+    place: Place::Server,
     remedy: "raise the process's limit (LimitNOFILE, ulimit -n), and keep its connection limit below it with a reserve",
     counterfactual: "with a higher limit, set on the living process by prlimit, the failures would stay",
     examine: examine_descriptors,
@@ -35,7 +36,7 @@ struct Descriptors<'a> {
 }
 
 fn examine_descriptors(scene: &Scene) -> Option<Case> {
-    let window = scene.focus.whole();
+    let window = scene.focus.server_whole();
     let targets = scene.focus.processes(ProcessRole::Target);
     let known = targets.iter().filter_map(|process| {
         let scope = process_scope(process);
@@ -95,13 +96,14 @@ pub(super) const THROTTLED: Rule = Rule {
     name: "cfs-throttled",
     meaning: "The server's CPU quota was used up, and it was stopped until the next period.",
     thresholds: &[PERIODS_THROTTLED, QUOTA_USED],
+    place: Place::Server,
     remedy: "raise the quota (cpu.max, CPUQuota=, the container's CPU limit), or run fewer threads",
     counterfactual: "without the quota the capacity would stay the same",
     examine: examine_throttled,
 };
 
 fn examine_throttled(scene: &Scene) -> Option<Case> {
-    let window = scene.focus.steady();
+    let window = scene.focus.server_steady();
     let scope = "cgroup:target";
     let share = throttled_share(&window, scope)?;
     let column = format!("cgroup.throttled_count@{scope}");

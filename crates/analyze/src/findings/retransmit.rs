@@ -4,7 +4,7 @@
 //! connect ends after 1, 2, 3, 4, 5, 7, 11 … s; from 3.1 to 6.4 they double: 1, 3, 7, 15, 31 s; before 3.1 they begin with 3 s
 //! (RFC 1122). Source: `net/ipv4/tcp_timer.c`, `include/net/tcp.h`.
 
-use super::{Case, ENGINE, Rule, Scene, evidence, excluded, seen_in};
+use super::{Case, ENGINE, Place, Rule, Scene, evidence, excluded, seen_by_generator};
 use crate::format::{counted, list, percent, whole};
 use crate::readings::{ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
@@ -29,6 +29,7 @@ pub(super) const SYN_STAIRCASE: Rule = Rule {
     name: "syn-staircase",
     meaning: "SYN packets were lost or dropped and sent again, so that some connects take whole seconds.",
     thresholds: &[REPEATED, CLUSTERED],
+    place: Place::Elsewhere,
     remedy: "remove the cause of the drops (a full accept queue, a full SYN queue, loss on the link), not the timer",
     counterfactual: "with connections kept alive from the start the slow requests would stay",
     examine: examine_staircase,
@@ -44,7 +45,7 @@ fn examine_staircase(scene: &Scene) -> Option<Case> {
     let window = worst.whole();
     let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
     let seen = |role: EvidenceRole, text: String| {
-        seen_in("TcpExt.TCPSynRetrans@netns:target".to_owned(), evidence(role, &window, source, text))
+        seen_by_generator(worst, "TcpExt.TCPSynRetrans@netns:target", evidence(role, &window, source, text))
     };
     if total <= REPEATED.value {
         let against = seen(EvidenceRole::Against, "no SYN packet was sent again".to_owned());

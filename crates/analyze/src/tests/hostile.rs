@@ -198,6 +198,7 @@ fn input<'a>(
         trials,
         intervals: &specimen.intervals,
         series,
+        server: None,
         events: &[],
         probe: &specimen.probe,
         latency: EMPTY.get_or_init(BTreeMap::new),

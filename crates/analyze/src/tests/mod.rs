@@ -1,6 +1,7 @@
 //! Whole analyses: the sentences that people read, and records that are broken.
 
 mod hostile;
+mod two_hosts;
 
 use crate::corpus::*;
 use crate::simulated::{Model, World, run_plan, search, trial};
@@ -27,6 +28,7 @@ fn analyze_load(specimen: Specimen) -> Analysis {
         trials: &[Trial { begin: specimen.begin.clone(), end: Some(specimen.end.clone()) }],
         intervals: &specimen.intervals,
         series: &specimen.readings.build(),
+        server: None,
         events: &events,
         probe: &specimen.probe,
         latency: &BTreeMap::from([(1, specimen.latency.clone())]),
@@ -55,6 +57,7 @@ fn analyze_trials(plan: &RunPlan, trials: &[Trial]) -> Analysis {
         trials,
         intervals: &[],
         series: &Series::default(),
+        server: None,
         events: &[],
         probe: &[],
         latency: &BTreeMap::new(),

@@ -4,6 +4,7 @@ use super::{Check, Examine, Observation};
 use crate::format::{name, whole};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
+use sysdyno_record::event::EventKind;
 use sysdyno_record::load::{Counts, TrialEnding};
 
 /// V01.
@@ -39,6 +40,24 @@ fn is_balanced(counts: &Counts) -> bool {
     wide(counts.scheduled) == wide(counts.sent) + wide(counts.unsent)
         && wide(counts.sent)
             == wide(counts.ok) + wide(counts.failed) + wide(counts.timed_out) + wide(counts.in_flight)
+}
+
+/// V41.
+pub(super) const HOST_LOST: Check = Check {
+    id: "V41",
+    name: "host-lost",
+    meaning: "The agent on the server's host was lost while the load ran; what happened there after that is not known.",
+    thresholds: &[],
+    remedy: "look at the link to that host and at its memory, then measure again",
+    examine: Examine::Trial(examine_host_lost),
+};
+
+fn examine_host_lost(view: &TrialView) -> Option<Observation> {
+    view.events.iter().filter(|event| event.mono_ns <= view.end.end_mono_ns).find_map(|event| {
+        let EventKind::HostLost { host, reason } = &event.event else { return None };
+        let after = event.mono_ns.seconds_since(view.begin.begin_mono_ns).max(0.0);
+        Observation::invalid(format!("{} was lost after {after:.1} s: {}", name(host), name(reason)))
+    })
 }
 
 /// V30.

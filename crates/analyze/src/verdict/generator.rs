@@ -45,7 +45,7 @@ pub(crate) const CPU_BOUND: Check = Check {
 
 fn examine_cpu(view: &TrialView) -> Option<Observation> {
     let window = view.steady();
-    let saturated = is_server_saturated(view, &window);
+    let saturated = is_server_saturated(view);
     let at_least = at_least(view);
     if let Some(quota) = quota_at_limit(view, &window) {
         let text = format!("{}{at_least}", quota.text);
@@ -159,9 +159,9 @@ pub(super) const CONCURRENCY_BOUND: Check = Check {
 
 fn examine_connections(view: &TrialView) -> Option<Observation> {
     let connections = counted(f64::from(view.plan().connections), "connection");
-    let window = view.steady();
+    let window = view.server_steady();
     let is_idle = window.machine().is_some_and(|machine| 1.0 - machine.busy_ratio >= MACHINE_IDLE.value);
-    let is_saturated = is_server_saturated(view, &window) == Some(true);
+    let is_saturated = is_server_saturated(view) == Some(true);
     if !view.is_open() {
         let service = view.summary(LatencyKind::Service).p50? as f64;
         let is_free = view.end.summary.generator.busiest_thread_ratio < THREAD_BUSY.value;
@@ -345,7 +345,7 @@ fn examine_lag(view: &TrialView) -> Option<Observation> {
         percent(of_tail)
     );
     if lag >= LAG_GROSS_NS.value && of_tail >= LAG_IS_TAIL.value {
-        let is_excused = is_saturated_by_server(view, &view.steady());
+        let is_excused = view.shares_machine() && is_saturated_by_server(view);
         return if is_excused { Observation::suspect(text) } else { Observation::invalid(text) };
     }
     if lag >= LAG_SLICE_NS.value && of_tail >= LAG_OF_TAIL.value {

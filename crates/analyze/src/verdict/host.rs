@@ -23,15 +23,24 @@ pub(super) const FOREIGN_LOAD: Check = Check {
     examine: Examine::Trial(examine_foreign),
 };
 
-/// CPU of processes outside the measurement. Unit: CPUs; negative where the kernel's accounts overlap.
+/// CPU of the generator on the server's machine; `None`: it has another one, or nothing was read. Unit: CPUs.
+pub(crate) fn generator_cpus(view: &TrialView, window: &Window) -> Option<f64> {
+    let read = window.process_cpus(&view.processes(ProcessRole::Generator));
+    // Where the server has a host of its own, a process of that number there is another one.
+    let read = read.filter(|_| view.server.is_none());
+    let used = read.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()));
+    used.filter(|_| view.shares_machine())
+}
+
+/// CPU of processes outside the measurement on the server's machine, in a window of its readings. Unit: CPUs; negative
+/// where the kernel's accounts overlap.
 ///
 /// Time in interrupts belongs to nobody and is left out, so that the figure errs on the low side.
 /// `None`: the server's processes are not known, or nothing was read.
 pub(crate) fn foreign_cpus(view: &TrialView, window: &Window) -> Option<f64> {
     let machine = window.machine()?;
     let targets = window.process_cpus(&view.processes(ProcessRole::Target))?;
-    let generator = window.process_cpus(&view.processes(ProcessRole::Generator));
-    let generator = generator.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()))?;
+    let generator = generator_cpus(view, window).or((!view.shares_machine()).then_some(0.0))?;
     Some((machine.user_ratio + machine.system_ratio) * machine.cpus as f64 - targets - generator)
 }
 
@@ -43,18 +52,45 @@ pub(crate) fn own_busy_ratio(view: &TrialView, window: &Window) -> Option<f64> {
 }
 
 fn examine_foreign(view: &TrialView) -> Option<Observation> {
-    let window = view.steady();
-    let foreign = foreign_cpus(view, &window)?;
-    let share = ratio(foreign, window.machine()?.cpus as f64)?;
+    let window = view.server_steady();
+    let server = foreign_cpus(view, &window).and_then(|foreign| Foreign::of(foreign, &window, "the machine"));
+    let generator = beside_generator(view);
+    let worst = server.into_iter().chain(generator).max_by(|a, b| a.share.total_cmp(&b.share))?;
+    let Foreign { cpus: foreign, share, .. } = worst;
     let text = format!(
-        "processes outside the measurement used {} CPUs, {} of the machine",
+        "processes outside the measurement used {} CPUs, {} of {}",
         cpus(foreign.max(0.0)),
-        percent(share)
+        percent(share),
+        worst.machine
     );
     if share > FOREIGN_SHARE.value {
         return Observation::suspect(text);
     }
     if foreign > FOREIGN_CPU.value { Observation::remark(text) } else { None }
+}
+
+/// What others used of one machine.
+struct Foreign {
+    cpus: f64,
+    share: f64,
+    machine: &'static str,
+}
+
+impl Foreign {
+    fn of(foreign: f64, window: &Window, machine: &'static str) -> Option<Foreign> {
+        let share = ratio(foreign, window.machine()?.cpus as f64)?;
+        Some(Foreign { cpus: foreign, share, machine })
+    }
+}
+
+/// What others used of the generator's machine, where that is not the server's.
+fn beside_generator(view: &TrialView) -> Option<Foreign> {
+    let window = view.steady();
+    let machine = window.machine().filter(|_| !view.shares_machine())?;
+    let own = window.process_cpus(&view.processes(ProcessRole::Generator));
+    let own = own.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()))?;
+    let busy = (machine.user_ratio + machine.system_ratio) * machine.cpus as f64;
+    Foreign::of(busy - own, &window, "the generator's machine")
 }
 
 const STEAL_NOTICED: Threshold =
@@ -78,7 +114,8 @@ pub(super) const STEAL: Check = Check {
 };
 
 fn examine_steal(view: &TrialView) -> Option<Observation> {
-    let share = view.steady().machine()?.steal_ratio;
+    let stolen = [view.steady(), view.server_steady()].into_iter().filter_map(|window| window.machine());
+    let share = stolen.map(|machine| machine.steal_ratio).max_by(f64::total_cmp)?;
     let text = format!("the hypervisor took {} of the CPU time", percent(share));
     match share {
         share if share > STEAL_INVALID.value => Observation::invalid(text),
@@ -112,13 +149,12 @@ pub(super) const CO_LOCATED: Check = Check {
 };
 
 fn examine_co_located(view: &TrialView) -> Option<Observation> {
-    let window = view.steady();
+    let window = view.server_steady();
     let targets = window.process_cpus(&view.processes(ProcessRole::Target));
-    if targets.is_none() && !view.is_loopback() {
+    if !view.shares_machine() || (targets.is_none() && view.server.is_none() && !view.is_loopback()) {
         return None;
     }
-    let generator = window.process_cpus(&view.processes(ProcessRole::Generator));
-    let generator = generator.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()));
+    let generator = generator_cpus(view, &window);
     let shares: Vec<String> = [("the server", targets), ("the generator", generator)]
         .into_iter()
         .filter_map(|(who, used)| used.map(|used| format!("{who} used {} CPUs", cpus(used))))
@@ -168,7 +204,7 @@ pub(super) const TARGET_CHANGED: Check = Check {
 };
 
 fn examine_target(view: &TrialView) -> Option<Observation> {
-    let window = view.whole();
+    let window = view.server_whole();
     let targets = view.processes(ProcessRole::Target);
     if let Some(replaced) = targets.iter().find(|process| is_replaced(process, &targets)) {
         return Observation::invalid(format!(
@@ -242,11 +278,11 @@ fn examine_path(view: &TrialView) -> Option<Observation> {
         sysdyno_record::plan::Endpoint::Unix(_) => "a Unix socket",
         sysdyno_record::plan::Endpoint::Tcp(_) => "the loopback interface",
     };
-    if view.is_loopback() {
-        Observation::remark(format!(
-            "requests went over {way}: no network card, interrupt or link was involved"
-        ))
-    } else {
-        None
-    }
+    let way = match view.server {
+        Some(server) if server.host.is_same_machine => "a link within one machine",
+        Some(_) => return None,
+        None if view.is_loopback() => way,
+        None => return None,
+    };
+    Observation::remark(format!("requests went over {way}: no network card, interrupt or link was involved"))
 }

@@ -18,7 +18,7 @@ mod timing;
 #[cfg(test)]
 mod tests;
 
-use crate::readings::{Window, ratio};
+use crate::readings::ratio;
 use crate::threshold::Threshold;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Reason, Verdict, VerdictStatus};
@@ -27,7 +27,7 @@ use sysdyno_record::event::ProcessRole;
 pub(crate) use ending::UNEVEN_SHARE;
 pub use ending::{INCOMPLETE, NOTHING_CARRIED, SEARCH_INTERRUPTED, UNEVEN_TRIALS};
 pub(crate) use generator::{CPU_BOUND, throttled_share};
-pub(crate) use host::{foreign_cpus, own_busy_ratio};
+pub(crate) use host::{foreign_cpus, generator_cpus, own_busy_ratio};
 pub(crate) use timing::arrival_fit;
 
 /// One way in which a measurement goes wrong.
@@ -119,6 +119,7 @@ pub static CHECKS: &[&Check] = &[
     &generator::LOCAL_ERRORS,
     &timing::ARRIVAL_SHAPE,
     &outsider::DISAGREES,
+    &ending::HOST_LOST,
     &ending::INTERRUPTED,
     &ending::HARD_STOP,
     &ending::INCOMPLETE,
@@ -133,7 +134,7 @@ pub static CHECKS: &[&Check] = &[
 pub const GENERATOR_CHECKS: &[&str] = &["M01", "M07", "M08", "V06", "V09"];
 
 /// Checks whose INVALID means that a trial says nothing about server or generator: the world around it changed.
-pub const ENVIRONMENT_CHECKS: &[&str] = &["M12", "M19", "V01"];
+pub const ENVIRONMENT_CHECKS: &[&str] = &["M12", "M19", "V01", "V41"];
 
 /// What all checks say about one trial.
 pub fn check_trial(view: &TrialView) -> Verdict {
@@ -159,8 +160,9 @@ pub(crate) const SERVER_SATURATED: Threshold = Threshold::new(
     "house value, between the 85 % at which netdata warns and the end",
 );
 
-/// Whether the server had no CPU left in this span; `None` if nothing is known about CPUs.
-pub(crate) fn is_server_saturated(view: &TrialView, window: &Window) -> Option<bool> {
+/// Whether the server had no CPU left in the measured phases; `None` if nothing is known about its CPUs.
+pub(crate) fn is_server_saturated(view: &TrialView) -> Option<bool> {
+    let window = view.server_steady();
     let machine = window.machine()?;
     let threads = window.threads(&view.processes(ProcessRole::Target));
     let is_thread_full = threads.first().is_some_and(|thread| thread.busy_ratio >= SERVER_SATURATED.value);
@@ -171,8 +173,9 @@ pub(crate) fn is_server_saturated(view: &TrialView, window: &Window) -> Option<b
 const FOREIGN_EXCUSED_MAX: f64 = 0.20;
 
 /// Whether server and generator together, and nobody else, had used up the CPU.
-pub(crate) fn is_saturated_by_server(view: &TrialView, window: &Window) -> bool {
-    let foreign = foreign_cpus(view, window).zip(window.machine());
+pub(crate) fn is_saturated_by_server(view: &TrialView) -> bool {
+    let window = view.server_steady();
+    let foreign = foreign_cpus(view, &window).zip(window.machine());
     let share = foreign.and_then(|(foreign, machine)| ratio(foreign, machine.cpus as f64)).unwrap_or(0.0);
-    is_server_saturated(view, window) == Some(true) && share <= FOREIGN_EXCUSED_MAX
+    is_server_saturated(view) == Some(true) && share <= FOREIGN_EXCUSED_MAX
 }

@@ -142,7 +142,7 @@ fn examine_keep_alive(view: &TrialView) -> Option<Observation> {
     if extra <= EXTRA_CONNECTIONS.value {
         return None;
     }
-    let accepted = view.steady().occurrences("Tcp.PassiveOpens", "netns:target");
+    let accepted = view.server_steady().occurrences("Tcp.PassiveOpens", "netns:target");
     let accepted =
         accepted.map_or(String::new(), |count| format!("; the kernel counts {} accepted", whole(count)));
     Observation::suspect(format!(

@@ -9,6 +9,7 @@ mod matrix;
 mod options;
 mod origin;
 mod probe;
+mod server;
 mod tune;
 mod wire;
 mod work;
@@ -35,6 +36,7 @@ pub use work::WorkOptions;
 pub use workload::{NeedOptions, ReplayOptions, SessionOptions, WorkloadOptions};
 
 pub use probe::{ProbeArgs, ProbeOptions};
+pub use server::{AgentArgs, ServerOptions};
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -116,6 +118,9 @@ pub enum Command {
         /// The folder, made if it is missing
         folder: PathBuf,
     },
+    /// Serve requests to read this host; what `--server` starts there
+    #[command(hide = true)]
+    Agent(AgentArgs),
     /// Serve the built-in target until standard input ends
     #[command(hide = true)]
     Target(TargetArgs),
@@ -161,6 +166,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub target: TargetOptions,
     #[command(flatten)]
+    pub server: ServerOptions,
+    #[command(flatten)]
     pub origin: OriginOptions,
     #[command(flatten)]
     pub probe: ProbeOptions,
@@ -190,6 +197,8 @@ pub struct LoadArgs {
     pub session: SessionOptions,
     #[command(flatten)]
     pub target: TargetOptions,
+    #[command(flatten)]
+    pub server: ServerOptions,
     #[command(flatten)]
     pub origin: OriginOptions,
     #[command(flatten)]

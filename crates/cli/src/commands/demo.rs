@@ -7,8 +7,8 @@ use super::experiment::{TrySession, print as print_experiment};
 use super::record::{Session, print, record_quietly};
 use super::run::search;
 use crate::args::{
-    CapacityOptions, DemoArgs, Effort, LoadOptions, MetricOption, OutputForm, Planted, TargetOptions,
-    TryOptions, Typed,
+    CapacityOptions, DemoArgs, Effort, LoadOptions, MetricOption, OutputForm, Planted, ServerOptions,
+    TargetOptions, TryOptions, Typed,
 };
 use crate::exit::Exit;
 use crate::experiment;
@@ -53,7 +53,9 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
         description(args.bottleneck)
     ));
     let form = OutputForm::of_json(args.json);
-    let session = Session { kind: RunKind::Demo, runs_dir: &runs_dir, form, probe_log: None };
+    let server = ServerOptions::default();
+    let session =
+        Session { kind: RunKind::Demo, runs_dir: &runs_dir, form, probe_log: None, server: &server };
     if args.bottleneck == Planted::AcceptQueue {
         return close_the_loop(&session, &target, ui);
     }
@@ -67,8 +69,8 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
     ui.note("looks for what limits it, then tries the remedy; takes about a minute and a half");
     let plan = load(target)?;
     let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: vec![target.pid()] };
-    let recorded = record_quietly(session, &Plan::Load(plan.clone()), ui, |agent, journal| {
-        execute::load(&plan, &sampling, agent, journal)
+    let recorded = record_quietly(session, &Plan::Load(plan.clone()), ui, |hosts, journal| {
+        execute::load(&plan, &sampling, hosts, journal)
     })?;
     let is_json = session.form == OutputForm::Json;
     let input = ReportInput::new(&recorded.run, &recorded.analysis);

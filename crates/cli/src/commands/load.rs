@@ -54,9 +54,10 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         runs_dir: &runs_dir,
         form: args.output.form(),
         probe_log: probe.probe_log.as_deref(),
+        server: &args.server.or(settings.server),
     };
     let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: target.watch_pid };
-    record(&session, &Plan::Load(plan.clone()), ui, |agent, journal| {
-        execute::load(&plan, &sampling, agent, journal)
+    record(&session, &Plan::Load(plan.clone()), ui, |hosts, journal| {
+        execute::load(&plan, &sampling, hosts, journal)
     })
 }

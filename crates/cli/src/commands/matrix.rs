@@ -2,7 +2,9 @@
 
 use super::compare;
 use super::record::{Session, record_quietly};
-use crate::args::{MatrixArgs, MatrixCommand, MatrixCommonArgs, MatrixFolderArgs, MatrixRunArgs, OutputForm};
+use crate::args::{
+    MatrixArgs, MatrixCommand, MatrixCommonArgs, MatrixFolderArgs, MatrixRunArgs, OutputForm, ServerOptions,
+};
 use crate::exit::Exit;
 use crate::matrix;
 use crate::plan::{self, SAMPLING_HZ};
@@ -175,17 +177,18 @@ fn trial(folder: &mut MatrixFolder, cell: Cell, tuning: &Tuning, ui: &Ui) -> any
     let kind = if matches!(plan, Plan::Run(_)) { RunKind::Run } else { RunKind::Load };
     let number = folder.lines.iter().filter(|line| matches!(line, MatrixLine::Began(_))).count() as u32 + 1;
     let runs = folder.runs();
-    let session = Session { kind, runs_dir: &runs, form: OutputForm::Text, probe_log: None };
+    let server = ServerOptions::default();
+    let session = Session { kind, runs_dir: &runs, form: OutputForm::Text, probe_log: None, server: &server };
     let conditions = Conditions { prepare: &variant.prepare, settings: &variant.settings, tuning };
     let mut not_restored = Vec::new();
-    let recorded = record_quietly(&session, &plan, ui, |agent, journal| {
+    let recorded = record_quietly(&session, &plan, ui, |hosts, journal| {
         let run = journal.run_id().to_owned();
         let (block, variant) = (cell.block, cell.variant);
         folder.append(MatrixLine::Began(MatrixBegan { trial: number, block, variant, run }))?;
-        not_restored = conditions.hold(agent, journal, |agent, journal| match &plan {
-            Plan::Run(run) => execute::run(run, agent, journal),
+        not_restored = conditions.hold(hosts, journal, |hosts, journal| match &plan {
+            Plan::Run(run) => execute::run(run, hosts, journal),
             Plan::Load(load) => {
-                execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, agent, journal)
+                execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
             }
             Plan::Experiment(_) | Plan::Work(_) => unreachable!("plans of a matrix are runs and loads"),
         })?;

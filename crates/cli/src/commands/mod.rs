@@ -25,7 +25,11 @@ use crate::ui::Ui;
 pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
     if !matches!(
         command,
-        Command::Tune(_) | Command::Completions { .. } | Command::Docs { .. } | Command::Target(_)
+        Command::Tune(_)
+            | Command::Completions { .. }
+            | Command::Docs { .. }
+            | Command::Agent(_)
+            | Command::Target(_)
     ) {
         tune::remind(ui);
     }
@@ -45,6 +49,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Report(args) => show::report(args, ui),
         Command::Completions { shell } => docs::completions(shell, ui),
         Command::Docs { folder } => docs::write(&folder),
+        Command::Agent(args) => agent::serve(&args),
         Command::Target(args) => target::serve(&args, ui),
     }
 }

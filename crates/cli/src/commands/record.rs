@@ -1,15 +1,16 @@
 //! What `load`, `run` and `demo` have in common: a folder is made, a plan is run, conclusions are drawn and printed.
 
-use crate::args::OutputForm;
+use super::agent::reach;
+use crate::args::{OutputForm, ServerOptions};
 use crate::exit::Exit;
 use crate::plan;
 use crate::ui::{Console, ProbeLog, Signals, Ui};
 use anyhow::Context;
 use std::path::Path;
-use sysdyno_analyze::AnalyzeInput;
+use sysdyno_analyze::{AnalyzeInput, ServerView};
 use sysdyno_lab::LabError;
 use sysdyno_lab::agent::LocalAgent;
-use sysdyno_lab::execute::{Journal, clock};
+use sysdyno_lab::execute::{Hosts, Journal, clock};
 use sysdyno_observe::describe_process;
 use sysdyno_record::analysis::Analysis;
 use sysdyno_record::event::{EventKind, ProcessRole};
@@ -31,6 +32,8 @@ pub struct Session<'a> {
     pub form: OutputForm,
     /// File for the lines of the probe.
     pub probe_log: Option<&'a Path>,
+    /// The server's host.
+    pub server: &'a ServerOptions,
 }
 
 /// A run that is over.
@@ -46,7 +49,12 @@ pub struct Recorded {
 impl Recorded {
     /// How the program ends.
     pub fn exit(&self) -> Exit {
-        if self.is_interrupted { Exit::Interrupted } else { Exit::of(&self.analysis) }
+        match self.run.manifest.status {
+            _ if self.is_interrupted => Exit::Interrupted,
+            // The server's host was lost.
+            RunStatus::Failed => Exit::Untrusted,
+            _ => Exit::of(&self.analysis),
+        }
     }
 }
 
@@ -55,7 +63,7 @@ pub fn record(
     session: &Session<'_>,
     plan: &Plan,
     ui: &Ui,
-    execute: impl FnOnce(&mut LocalAgent, &mut Journal<'_>) -> Result<(), LabError>,
+    execute: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), LabError>,
 ) -> anyhow::Result<Exit> {
     let recorded = record_quietly(session, plan, ui, execute)?;
     print(&recorded.run, &ReportInput::new(&recorded.run, &recorded.analysis), session.form, ui);
@@ -67,18 +75,22 @@ pub fn record_quietly(
     session: &Session<'_>,
     plan: &Plan,
     ui: &Ui,
-    execute: impl FnOnce(&mut LocalAgent, &mut Journal<'_>) -> Result<(), LabError>,
+    execute: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), LabError>,
 ) -> anyhow::Result<Recorded> {
     let signals = Signals::listen().context("cannot listen to signals")?;
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
+    let mut server = reach(session.server, ui)?;
     let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
     writer.plan(plan)?;
     let mut console =
         Console::new(*ui, signals.clone()).with_probe(plan.load().and_then(|load| load.probe), probe_log);
-    let executed = {
+    let (executed, lost) = {
         let mut journal = Journal::new(&mut writer, &mut console);
-        execute(&mut LocalAgent::default(), &mut journal)
+        let hosts = Hosts { generator: &mut LocalAgent::default(), server: server.as_mut() };
+        let executed = execute(hosts, &mut journal);
+        (executed, journal.lost().map(str::to_owned))
     };
+    drop(server);
     console.clear();
     let logged = console.take_probe_log().map_or(Ok(()), ProbeLog::finish);
     if let Err(error) = executed {
@@ -89,9 +101,13 @@ pub fn record_quietly(
     let analysis = conclude(&Run::open(writer.path(), &is_living)?);
     writer.analysis(&analysis)?;
     let is_interrupted = signals.is_interrupted();
-    let status = if is_interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
+    let (status, reason) = match lost {
+        _ if is_interrupted => (RunStatus::Interrupted, Some("interrupted by a signal".to_owned())),
+        Some(lost) => (RunStatus::Failed, Some(lost)),
+        None => (RunStatus::Complete, None),
+    };
     let path = writer.path().to_owned();
-    writer.finish(status, is_interrupted.then(|| "interrupted by a signal".into()), clock::wall())?;
+    writer.finish(status, reason, clock::wall())?;
     let run = Run::open(&path, &is_living)?;
     warn_of_missing_target(&run, ui);
     run.write_report(&html::render(&ReportInput::new(&run, &analysis)))?;
@@ -145,6 +161,7 @@ pub fn analyze_input<'a>(run: &'a Run, plan: &'a Plan, facts: &'a HostFacts) -> 
         trials: &run.trials,
         intervals: &run.intervals,
         series: &run.series,
+        server: run.server.as_ref().map(|host| ServerView { host, series: &run.server_series }),
         events: &run.events,
         latency: &run.latency,
         probe: &run.probe,

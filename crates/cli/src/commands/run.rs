@@ -29,17 +29,19 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let runs_dir = args.record.or(settings.record).folder()?;
-    let probe_log = probe.probe_log.as_deref();
-    search(
-        &Session { kind: RunKind::Run, runs_dir: &runs_dir, form: OutputForm::of_json(args.json), probe_log },
-        &plan,
-        ui,
-    )
+    let session = Session {
+        kind: RunKind::Run,
+        runs_dir: &runs_dir,
+        form: OutputForm::of_json(args.json),
+        probe_log: probe.probe_log.as_deref(),
+        server: &args.server.or(settings.server),
+    };
+    search(&session, &plan, ui)
 }
 
 /// Looks for the capacity and prints it.
 pub fn search(session: &Session<'_>, plan: &RunPlan, ui: &Ui) -> anyhow::Result<Exit> {
-    record(session, &Plan::Run(plan.clone()), ui, |agent, journal| execute::run(plan, agent, journal))
+    record(session, &Plan::Run(plan.clone()), ui, |hosts, journal| execute::run(plan, hosts, journal))
 }
 
 /// What a search will do, before its first request.

@@ -17,6 +17,8 @@ mod origin;
 mod probe;
 mod quota;
 mod rig;
+mod server_host;
+mod server_ssh;
 mod servers;
 mod signals;
 mod tls;

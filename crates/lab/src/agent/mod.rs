@@ -1,14 +1,29 @@
 //! The agent: does on a host what it is asked for, and says what it sees while it does it.
 //!
-//! Requests and answers are plain values, so that they can cross a pipe as they cross a function call. While a request
-//! lasts, notices come in between: intervals of the load, readings of the kernel. A [`Link`] takes them, and is asked
+//! Requests and answers are plain values. An agent is this process ([`LocalAgent`]) or another one behind a pipe
+//! ([`RemoteAgent`]): in a network namespace, or on another host behind the system's `ssh`. While a request lasts, notices come in between: intervals of the load, readings of the kernel. A [`Link`] takes them, and is asked
 //! several times a second whether to go on.
 
+mod check;
+pub mod frame;
 mod local;
+mod namespace;
+mod offset;
+mod place;
+mod remote;
+mod serve;
 mod spin;
+mod transport;
 mod tune;
+mod upload;
+pub mod wire;
 
 pub use local::LocalAgent;
+pub use namespace::enter;
+pub use place::{HostPlace, NoHost, SshAddress, Way};
+pub use remote::RemoteAgent;
+pub use serve::serve;
+pub use transport::{Connection, Ways};
 pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::LabError;

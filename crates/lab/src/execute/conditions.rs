@@ -1,11 +1,10 @@
-//! What holds during one run: commands before it, settings while it lasts, undone after it.
+//! What holds during one run: commands before it, settings of this host while it lasts, undone after it.
 //!
 //! Invariants: settings are undone whatever becomes of the run; nothing is run when a command or a setting failed.
 
 use super::Journal;
 use super::change::{Tuning, prepare};
-use super::steps::Bench;
-use crate::agent::Agent;
+use super::steps::{Bench, Hosts};
 use crate::error::LabError;
 use sysdyno_record::experiment::{CommandSpec, SettingChange};
 
@@ -27,11 +26,11 @@ impl Conditions<'_> {
     /// A command failed, a setting could not be changed or undone, or `work` failed.
     pub fn hold(
         &self,
-        agent: &mut dyn Agent,
+        hosts: Hosts<'_>,
         journal: &mut Journal<'_>,
-        work: impl FnOnce(&mut dyn Agent, &mut Journal<'_>) -> Result<(), LabError>,
+        work: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), LabError>,
     ) -> Result<Vec<String>, LabError> {
-        let mut bench = Bench { agent, journal, trial: 0 };
+        let mut bench = Bench::new(hosts, journal);
         for command in self.prepare {
             prepare(&mut bench, command)?;
         }
@@ -39,7 +38,8 @@ impl Conditions<'_> {
             [] => None,
             settings => self.tuning.apply(&mut bench, settings)?,
         };
-        let done = work(bench.agent, bench.journal);
+        let hosts = Hosts { generator: &mut *bench.agent, server: bench.server.as_deref_mut() };
+        let done = work(hosts, bench.journal);
         let left = held.map_or(Ok(Vec::new()), |id| self.tuning.undo(&mut bench, id));
         done?;
         left

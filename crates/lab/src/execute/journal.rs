@@ -3,8 +3,8 @@
 use super::{Progress, clock};
 use crate::agent::{Link, Notice, Proceed};
 use crate::error::LabError;
-use sysdyno_analyze::TrialView;
 use sysdyno_analyze::experiment::Standing;
+use sysdyno_analyze::{ServerView, TrialView};
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
 use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
@@ -12,7 +12,8 @@ use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::ProbeReply;
-use sysdyno_record::series::Series;
+use sysdyno_record::series::{Series, SeriesLine};
+use sysdyno_record::server::{ClockOffset, ServerHost};
 use sysdyno_record::store::RunWriter;
 use sysdyno_record::units::MonoNs;
 
@@ -44,6 +45,11 @@ pub struct Journal<'a> {
     facts: HostFacts,
     watched: Vec<WatchedProcess>,
     series: Series,
+    /// The server's host, where it is another one, and its readings.
+    server: Option<ServerHost>,
+    server_series: Series,
+    /// Why the agent on the server's host is lost, once it is.
+    lost: Option<String>,
     /// Intervals, events and operations of the probe of the present trial.
     intervals: Vec<Interval>,
     events: Vec<Event>,
@@ -70,6 +76,9 @@ impl<'a> Journal<'a> {
             facts: HostFacts::default(),
             watched: Vec::new(),
             series: Series::default(),
+            server: None,
+            server_series: Series::default(),
+            lost: None,
             intervals: Vec::new(),
             events: Vec::new(),
             probe: Vec::new(),
@@ -91,7 +100,17 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Whether the plan is to be stopped.
+    /// Why the agent on the server's host was lost; `None`: it was not, or there is none.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.as_deref()
+    }
+
+    /// Whether the plan is to be stopped: a signal, or the server's host is lost.
+    pub(super) fn is_stopped(&mut self) -> bool {
+        self.lost.is_some() || self.is_interrupted()
+    }
+
+    /// Whether a signal stops the plan.
     pub(super) fn is_interrupted(&mut self) -> bool {
         if !self.is_interrupted && self.watcher.is_interrupted() {
             self.is_interrupted = true;
@@ -105,11 +124,45 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    pub(super) fn keep_watched(&mut self, watched: Vec<WatchedProcess>) -> Result<(), LabError> {
-        for process in &watched {
-            self.event(clock::monotonic(), EventKind::Watched(process.clone()))?;
+    pub(super) fn keep_server(&mut self, server: ServerHost) -> Result<(), LabError> {
+        self.writer.server(&server)?;
+        self.server = Some(server);
+        Ok(())
+    }
+
+    pub(super) fn keep_clock_at_end(&mut self, clock: ClockOffset) -> Result<(), LabError> {
+        let Some(server) = self.server.take() else { return Ok(()) };
+        self.keep_server(ServerHost { clock_at_end: Some(clock), ..server })
+    }
+
+    pub(super) fn keep_server_series(&mut self, line: SeriesLine) -> Result<(), LabError> {
+        self.writer.server_series(&line)?;
+        self.server_series.push(line);
+        Ok(())
+    }
+
+    /// Marks that the agent on the server's host is gone. An error that is not about that is handed back.
+    pub(super) fn lose_server(
+        &mut self,
+        host: &str,
+        reason: Option<&str>,
+        error: LabError,
+    ) -> Result<(), LabError> {
+        let Some(reason) = reason else { return Err(error) };
+        if self.lost.is_none() {
+            self.lost = Some(error.to_string());
+            let (host, reason) = (host.to_owned(), reason.to_owned());
+            self.event(clock::monotonic(), EventKind::HostLost { host, reason })?;
         }
-        self.watched = watched;
+        Ok(())
+    }
+
+    /// Processes that are measured from now on, beside those of before.
+    pub(super) fn keep_watched(&mut self, watched: Vec<WatchedProcess>) -> Result<(), LabError> {
+        for process in watched {
+            self.event(clock::monotonic(), EventKind::Watched(process.clone()))?;
+            self.watched.push(process);
+        }
         Ok(())
     }
 
@@ -162,6 +215,7 @@ impl<'a> Journal<'a> {
             intervals: &self.intervals,
             series: &self.series,
             facts: &self.facts,
+            server: self.server.as_ref().map(|host| ServerView { host, series: &self.server_series }),
             watched,
             latency,
             events: &self.events,
@@ -214,10 +268,11 @@ impl<'a> Journal<'a> {
         clock::monotonic().since(self.begin)
     }
 
-    /// The last reading of a column, for the decision whether the host is at rest.
+    /// The last reading of a column on the server's host, for the decision whether the host is at rest.
     pub(super) fn last_reading(&self, name: &str) -> Option<f64> {
-        let scopes = self.series.scopes(name);
-        let last = scopes.filter_map(|scope| *self.series.values(name, scope)?.last()?);
+        let series = if self.server.is_some() { &self.server_series } else { &self.series };
+        let scopes = series.scopes(name);
+        let last = scopes.filter_map(|scope| *series.values(name, scope)?.last()?);
         last.reduce(f64::max)
     }
 
@@ -284,6 +339,6 @@ impl Link for Journal<'_> {
             let _ = self.event(clock::monotonic(), EventKind::Signal { name: "SIGINT".into() });
         }
         self.show();
-        if stops { Proceed::Stop } else { Proceed::Continue }
+        if stops || self.lost.is_some() { Proceed::Stop } else { Proceed::Continue }
     }
 }

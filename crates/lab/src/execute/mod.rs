@@ -10,13 +10,14 @@ pub mod clock;
 mod conditions;
 mod experiment;
 mod journal;
+mod server;
 mod steps;
 
 pub use change::Tuning;
 pub use conditions::Conditions;
 pub use experiment::{ExperimentEnd, ExperimentOrder, experiment, planned_changes};
 pub use journal::{Journal, Watcher};
-pub use steps::{Sampling, load, run};
+pub use steps::{Hosts, Sampling, load, run};
 
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::PhaseKind;

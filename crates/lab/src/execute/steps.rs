@@ -1,13 +1,16 @@
 //! The order of things: of one load, and of a search for capacity.
 
+use super::server::{self, Beside};
 use super::{Journal, clock};
-use crate::agent::{Agent, Answer, Request};
+use crate::agent::{Agent, Answer, RemoteAgent, Request};
 use crate::error::LabError;
 use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::load::{LatencySet, TrialBegin, TrialEnd, TrialPurpose};
-use sysdyno_record::plan::{Arrival, Endpoint, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan};
+use sysdyno_record::plan::{
+    Arrival, Endpoint, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan, SpinChoice,
+};
 use sysdyno_record::units::SpanNs;
 
 /// Rest between two trials, at least.
@@ -26,10 +29,10 @@ const MARGIN: SpanNs = SpanNs::from_millis(300);
 pub fn load(
     plan: &LoadPlan,
     sampling: &Sampling,
-    agent: &mut dyn Agent,
+    hosts: Hosts<'_>,
     journal: &mut Journal<'_>,
 ) -> Result<(), LabError> {
-    let mut bench = Bench { agent, journal, trial: 0 };
+    let mut bench = Bench::new(hosts, journal);
     bench.set_up(plan, sampling)?;
     let left = plan_span(plan);
     bench.trial(TrialPurpose::Single, plan.clone(), left)?;
@@ -40,12 +43,12 @@ pub fn load(
 ///
 /// # Errors
 /// A trial could not be started, or the folder could not be written.
-pub fn run(plan: &RunPlan, agent: &mut dyn Agent, journal: &mut Journal<'_>) -> Result<(), LabError> {
-    let mut bench = Bench { agent, journal, trial: 0 };
+pub fn run(plan: &RunPlan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), LabError> {
+    let mut bench = Bench::new(hosts, journal);
     let sampling = Sampling { hz: plan.sampling_hz, pids: plan.watch_pids.clone() };
     bench.set_up(&plan.load, &sampling)?;
     let mut search = Search::new(plan);
-    while let Some(request) = search.next().filter(|_| !bench.journal.is_interrupted()) {
+    while let Some(request) = search.next().filter(|_| !bench.journal.is_stopped()) {
         let left = search.remaining();
         let (begin, end, verdict) = bench.trial(request.purpose, trial_plan(&plan.load, &request), left)?;
         search.record(&begin, &end, &verdict);
@@ -63,23 +66,64 @@ pub struct Sampling {
     pub pids: Vec<u32>,
 }
 
-/// An agent and a journal, and the number of the trial.
+/// The hosts that a plan is carried out on.
+pub struct Hosts<'a> {
+    /// The agent of this host, which sends the load.
+    pub generator: &'a mut dyn Agent,
+    /// The agent on the server's host, where that is another one; `None`: the server is looked for on this host.
+    pub server: Option<&'a mut RemoteAgent>,
+}
+
+/// Hosts and a journal, and the number of the trial.
 pub(super) struct Bench<'a, 'b> {
     pub(super) agent: &'a mut dyn Agent,
+    pub(super) server: Option<&'a mut RemoteAgent>,
     pub(super) journal: &'a mut Journal<'b>,
     pub(super) trial: u32,
 }
 
+impl<'a, 'b> Bench<'a, 'b> {
+    pub(super) fn new<'h: 'a>(hosts: Hosts<'h>, journal: &'a mut Journal<'b>) -> Bench<'a, 'b> {
+        Bench { agent: hosts.generator, server: hosts.server, journal, trial: 0 }
+    }
+}
+
 impl Bench<'_, '_> {
     pub(super) fn call(&mut self, request: Request) -> Result<Answer, LabError> {
-        self.agent.call(request, self.journal)
+        let server = self.server.as_deref_mut();
+        let mut link = Beside { journal: self.journal, server, failure: None };
+        let answered = self.agent.call(request, &mut link);
+        link.failure.map_or(answered, Err)
     }
 
     fn set_up(&mut self, load: &LoadPlan, sampling: &Sampling) -> Result<(), LabError> {
         let endpoint = &load.target.endpoint;
         self.keep_facts()?;
-        let watch = self.describe(Some(endpoint), &sampling.pids)?;
+        let watch = match self.server {
+            None => self.describe(Some(endpoint), &sampling.pids)?,
+            Some(_) => self.set_up_server(load, sampling)?,
+        };
         self.watch(watch, sampling.hz, Some(endpoint.clone()), load.threads)
+    }
+
+    /// Begins to sample the server's host; returns what is watched on this one.
+    fn set_up_server(
+        &mut self,
+        load: &LoadPlan,
+        sampling: &Sampling,
+    ) -> Result<Vec<WatchedProcess>, LabError> {
+        let own = self.describe(None, &[])?;
+        let Some(server) = self.server.as_deref_mut() else { return Ok(own) };
+        let endpoint = Some(load.target.endpoint.clone());
+        server::keep_host(server, self.journal)?;
+        let describe = Request::Describe { endpoint: endpoint.clone(), pids: sampling.pids.clone() };
+        let watch = server::targets(server, self.journal, describe)?;
+        self.journal.keep_watched(watch.clone())?;
+        // The sampler keeps off the generator's CPUs where it could take them.
+        let threads = if server.is_same_machine() { load.threads } else { 0 };
+        let start = Request::StartSampling { hz: sampling.hz, watch, endpoint, threads };
+        server::ask(server, self.journal, start)?;
+        Ok(own)
     }
 
     pub(super) fn keep_facts(&mut self) -> Result<(), LabError> {
@@ -119,7 +163,10 @@ impl Bench<'_, '_> {
     pub(super) fn take_down(&mut self) -> Result<(), LabError> {
         self.call(Request::Rest { span: MARGIN })?;
         self.call(Request::StopSampling)?;
-        Ok(())
+        match self.server.as_deref_mut().filter(|server| server.lost().is_none()) {
+            Some(server) => server::take_down(server, self.journal),
+            None => Ok(()),
+        }
     }
 
     fn trial(
@@ -142,7 +189,7 @@ impl Bench<'_, '_> {
         self.trial += 1;
         let begin = TrialBegin { trial: self.trial, purpose, begin_mono_ns: clock::monotonic(), plan };
         self.journal.begin_trial(&begin, left.0)?;
-        let request = Request::Load { trial: self.trial, plan: Box::new(begin.plan.clone()) };
+        let request = Request::Load { trial: self.trial, plan: Box::new(self.sent_plan(&begin.plan)) };
         let Answer::Loaded(outcome) = self.call(request)? else {
             return Err(LabError::Answer { request: "load" });
         };
@@ -157,6 +204,13 @@ impl Bench<'_, '_> {
         self.call(Request::Rest { span: MARGIN })?;
         let verdict = self.journal.end_trial(&begin, &end, &latency)?;
         Ok(LoadedTrial { begin, end, latency, verdict })
+    }
+
+    /// The plan for the agent: it cannot see which CPUs a server in another namespace of its machine may use.
+    fn sent_plan(&self, plan: &LoadPlan) -> LoadPlan {
+        let is_beside = self.server.as_ref().is_some_and(|server| server.is_same_machine());
+        let spin = if is_beside && plan.spin == SpinChoice::Auto { SpinChoice::Off } else { plan.spin };
+        LoadPlan { spin, ..plan.clone() }
     }
 
     /// Lets the target come to rest, so that one trial does not burden the next.

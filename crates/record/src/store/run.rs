@@ -7,7 +7,7 @@ use super::work::read_operations;
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, INTERVALS, LATENCY, MANIFEST, MAX_DOCUMENT_BYTES,
     MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, OPERATIONS,
-    PLAN, PROBE, REPORT, SERIES, TRIALS, WORK, plausible, verify,
+    PLAN, PROBE, REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, plausible, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -19,6 +19,7 @@ use crate::manifest::{Manifest, RunStatus, SCHEMA};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::series::{Row, Series, SeriesLine};
+use crate::server::ServerHost;
 use crate::work::{WorkLine, WorkSummary};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -41,6 +42,10 @@ pub struct Run {
     pub intervals: Vec<Interval>,
     /// Readings of the kernel.
     pub series: Series,
+    /// The server's host; `None`: it is the measuring one, or was not reached, or is damaged.
+    pub server: Option<ServerHost>,
+    /// Readings of the server's kernel; empty where it is the measuring host's.
+    pub server_series: Series,
     /// Marks on the time axis.
     pub events: Vec<Event>,
     /// Operations of the probe, in the order in which they ended; empty if there was no probe.
@@ -76,9 +81,22 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 13] = [
-    PLAN, FACTS, TRIALS, INTERVALS, LATENCY, SERIES, EVENTS, PROBE, ANALYSIS, EXPERIMENT, CONCLUSION,
-    OPERATIONS, WORK,
+const FILES: [&str; 15] = [
+    PLAN,
+    FACTS,
+    TRIALS,
+    INTERVALS,
+    LATENCY,
+    SERIES,
+    EVENTS,
+    PROBE,
+    ANALYSIS,
+    EXPERIMENT,
+    CONCLUSION,
+    OPERATIONS,
+    WORK,
+    SERVER,
+    SERVER_SERIES,
 ];
 
 /// One trial.
@@ -120,7 +138,9 @@ impl Run {
             plan: read_document(&folder, PLAN, &mut damage)?,
             facts: read_document(&folder, FACTS, &mut damage)?,
             intervals: read_intervals(&folder, caps, &mut damage)?,
-            series: read_series(&folder, caps, &mut damage)?,
+            series: read_series(&folder, SERIES, caps, &mut damage)?,
+            server: read_document(&folder, SERVER, &mut damage)?,
+            server_series: read_server_series(&folder, caps, &mut damage)?,
             events: read_events(&folder, caps, &mut damage)?,
             probe: read_probe(&folder, caps, &mut damage)?,
             analysis: read_document(&folder, ANALYSIS, &mut damage)?,
@@ -273,9 +293,22 @@ fn read_intervals(
     Ok(intervals)
 }
 
-fn read_series(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Series, RecordError> {
+/// A run whose server is on the measuring host has no such file.
+fn read_server_series(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Series, RecordError> {
+    if folder.open_file(SERVER_SERIES)?.is_none() {
+        return Ok(Series::default());
+    }
+    read_series(folder, SERVER_SERIES, caps, damage)
+}
+
+fn read_series(
+    folder: &Folder,
+    name: &str,
+    caps: Caps,
+    damage: &mut Vec<String>,
+) -> Result<Series, RecordError> {
     let mut series = Series::default();
-    read_lines(folder, SERIES, caps, damage, |line| {
+    read_lines(folder, name, caps, damage, |line| {
         let parsed = match serde_json::from_slice::<Row>(line) {
             Ok(row) => SeriesLine::Row(row),
             Err(_) => match serde_json::from_slice(line) {

@@ -245,6 +245,7 @@ pub(super) fn analysis() -> Analysis {
         findings: vec![Finding {
             id: "T01".into(),
             name: "accept-overflow".into(),
+            host: None,
             confidence: Confidence::Excluded,
             title: "the accept queue never overflowed".into(),
             evidence: vec![Evidence {

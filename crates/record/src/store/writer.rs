@@ -4,7 +4,7 @@ use super::folder::Folder;
 use super::verify::{self, hexadecimal};
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
-    REPORT, SERIES, TRIALS, WORK, redact,
+    REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -17,6 +17,7 @@ use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEM
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::series::SeriesLine;
+use crate::server::ServerHost;
 use crate::units::WallNs;
 use crate::work::{WorkLine, WorkSummary};
 use serde::Serialize;
@@ -66,13 +67,14 @@ pub struct RunWriter {
 const LOG_NAMES: [&str; 5] = [TRIALS, INTERVALS, LATENCY, SERIES, EVENTS];
 
 /// Files of lines that only some runs have, in the order of [`RunWriter::late`].
-const LATE_NAMES: [&str; 3] = [PROBE, EXPERIMENT, OPERATIONS];
+const LATE_NAMES: [&str; 4] = [PROBE, EXPERIMENT, OPERATIONS, SERVER_SERIES];
 
 #[derive(Clone, Copy, Debug)]
 enum LateIndex {
     Probe,
     Experiment,
     Operations,
+    ServerSeries,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -154,6 +156,16 @@ impl RunWriter {
     /// Writes `facts.json`.
     pub fn facts(&mut self, facts: &HostFacts) -> Result<(), RecordError> {
         self.document(FACTS, facts)
+    }
+
+    /// Writes `server.json`, in the place of an earlier one.
+    pub fn server(&mut self, server: &ServerHost) -> Result<(), RecordError> {
+        self.document(SERVER, server)
+    }
+
+    /// Writes a header or a row of the series of the server's host.
+    pub fn server_series(&mut self, line: &SeriesLine) -> Result<(), RecordError> {
+        self.late_line(LateIndex::ServerSeries, line)
     }
 
     /// Writes the first line of a trial, header values redacted.

@@ -6,6 +6,7 @@ use super::encode::{Encoded, encode};
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use sysdyno_record::analysis::Capacity;
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::facts::HostFacts;
@@ -30,6 +31,9 @@ const INTERVALS_MAX: usize = 4_000;
 /// Most marks of each kind, phases and others, that the page is given.
 const EVENTS_MAX: usize = 4_000;
 
+/// What the names of facts of the generator's host begin with, where the server has one of its own.
+const GENERATOR: &str = "generator's host: ";
+
 #[derive(Serialize)]
 pub(super) struct Payload<'a> {
     schema: &'static str,
@@ -38,7 +42,7 @@ pub(super) struct Payload<'a> {
     is_incomplete: bool,
     damage: &'a [String],
     plan: Option<&'a Plan>,
-    facts: Option<&'a HostFacts>,
+    facts: Option<Cow<'a, HostFacts>>,
     analysis: Value,
     capacity: Claim<'a>,
     failures: Vec<FailureRow>,
@@ -124,7 +128,7 @@ pub(super) fn payload<'a>(input: &ReportInput<'a>) -> Payload<'a> {
         is_incomplete: input.is_incomplete,
         damage: input.damage,
         plan: input.plan,
-        facts: input.facts,
+        facts: facts(input),
         analysis: conclusions(input),
         capacity: claim(input),
         failures: failures(&input.analysis.failures),
@@ -135,11 +139,25 @@ pub(super) fn payload<'a>(input: &ReportInput<'a>) -> Payload<'a> {
     }
 }
 
-/// The analysis without the capacity, which [`claim`] holds, and without the sample of arrival gaps.
+/// The facts of the server's host; behind them those of the generator's, marked, where that is another one.
+fn facts<'a>(input: &ReportInput<'a>) -> Option<Cow<'a, HostFacts>> {
+    let Some(server) = input.server else { return input.facts.map(Cow::Borrowed) };
+    let mut facts = server.facts.clone();
+    let generator = input.facts.into_iter().flat_map(|facts| &facts.facts);
+    facts.facts.extend(generator.map(|(name, fact)| (format!("{GENERATOR}{name}"), fact.clone())));
+    Some(Cow::Owned(facts))
+}
+
+/// The analysis, findings behind the name of their host, without the capacity, which [`claim`] holds, and without the sample of arrival gaps.
 fn conclusions(input: &ReportInput<'_>) -> Value {
     let mut analysis = serde_json::to_value(input.analysis).expect("string keys and no custom serialisers");
     if let Some(fields) = analysis.as_object_mut() {
         fields.remove("capacity");
+    }
+    for finding in analysis["findings"].as_array_mut().into_iter().flatten() {
+        if let (Some(host), Some(title)) = (finding["host"].as_str(), finding["title"].as_str()) {
+            finding["title"] = Value::from(format!("On {host}: {title}"));
+        }
     }
     if let Some(generator) = analysis["generator"].as_object_mut() {
         generator.remove("gap_sample_ns");

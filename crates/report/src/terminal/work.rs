@@ -153,4 +153,15 @@ fn draw_run(input: &ReportInput<'_>, screen: &mut Screen) {
         text.push_str(&format!(" · {}", number::span(took)));
     }
     screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &text)]);
+    if let Some(server) = input.server {
+        let machine = if server.is_same_machine { "on the generator's machine" } else { "another machine" };
+        let clock = match server.clock.is_same_clock {
+            true => "one clock".to_owned(),
+            false => {
+                format!("its clock is known within {}", number::duration_ns(server.clock.uncertainty_ns))
+            }
+        };
+        let text = format!("{} · {machine} · {clock}", escape::terminal(&server.name, 80));
+        screen.row(Rank::Useful, (Tone::Quiet, "Server"), &[(Tone::Quiet, &text)]);
+    }
 }

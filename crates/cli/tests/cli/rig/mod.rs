@@ -4,7 +4,9 @@ pub mod cgroup;
 pub mod hostile;
 pub mod memcached;
 pub mod nginx;
+pub mod pair;
 pub mod program;
+pub mod ssh;
 
 use std::io::Write;
 use std::time::{Duration, Instant};

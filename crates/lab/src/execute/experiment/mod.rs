@@ -14,7 +14,7 @@ mod trials;
 pub use arms::planned_changes;
 
 use super::change::Tuning;
-use super::steps::Bench;
+use super::steps::{Bench, Hosts};
 use super::{Journal, clock};
 use crate::agent::Agent;
 use crate::error::LabError;
@@ -58,7 +58,7 @@ pub fn experiment(
 ) -> Result<ExperimentEnd, LabError> {
     let mut lab = Lab {
         plan: order.plan,
-        bench: Bench { agent, journal, trial: 0 },
+        bench: Bench::new(Hosts { generator: agent, server: None }, journal),
         arms: Arms::new(order.plan, order.tuning.clone()),
         targets: Vec::new(),
     };

@@ -1,0 +1,125 @@
+//! Generator and server on hosts of their own: what is said of each rests on the readings of that one.
+//!
+//! In both series there are processes of the same numbers, as on real hosts.
+
+use crate::corpus::*;
+use crate::findings::{Scene, examine};
+use crate::verdict::check_trial;
+use crate::view::{ServerView, TrialView};
+use sysdyno_record::analysis::{Confidence, Finding, Reason, VerdictStatus};
+use sysdyno_record::event::{Event, EventKind};
+use sysdyno_record::facts::HostFacts;
+use sysdyno_record::server::{ClockOffset, ServerHost};
+
+fn host(is_same_machine: bool) -> ServerHost {
+    let clock = ClockOffset {
+        offset_ns: -7,
+        uncertainty_ns: 100_000,
+        round_trip_ns: 200_000,
+        exchanges_count: 32,
+        is_same_clock: false,
+    };
+    ServerHost {
+        name: "ann@web".into(),
+        agent_version: "0.1.0".into(),
+        is_same_machine,
+        clock,
+        clock_at_end: None,
+        facts: HostFacts::default(),
+    }
+}
+
+fn open() -> Specimen {
+    Specimen::open(2000.0, 10.0)
+}
+
+/// What `look` sees of a trial with these readings of the two hosts.
+fn between<T>(
+    generator: Specimen,
+    server: Specimen,
+    host: &ServerHost,
+    look: impl Fn(&TrialView<'_>) -> T,
+) -> T {
+    let (generator, server) = (generator.build(), server.build());
+    let there = ServerView { host, series: server.view().series };
+    look(&TrialView { server: Some(there), ..generator.view() })
+}
+
+fn findings(generator: Specimen, server: Specimen) -> Vec<Finding> {
+    between(generator, server, &host(false), |view| {
+        let (trials, verdicts) = ([*view], [check_trial(view)]);
+        examine(&Scene {
+            focus: *view,
+            base: None,
+            trials: &trials,
+            verdicts: &verdicts,
+            objective: None,
+            is_connection_limited: false,
+        })
+    })
+}
+
+fn reason(id: &str, generator: Specimen, server: Specimen, is_same_machine: bool) -> Option<Reason> {
+    between(generator, server, &host(is_same_machine), |view| {
+        check_trial(view).reasons.into_iter().find(|reason| reason.id == id)
+    })
+}
+
+#[test]
+fn a_limit_of_the_server_is_found_in_its_own_readings_and_named_with_its_host() {
+    let overflowing = || open().counter("TcpExt.ListenOverflows", "netns:target", 20.0);
+    let of =
+        |findings: Vec<Finding>| findings.into_iter().find(|finding| finding.id == "T01").expect("looked");
+    let quiet = || open().counter("TcpExt.ListenOverflows", "netns:target", 0.0);
+    let there = of(findings(quiet(), overflowing()));
+    assert!(there.confidence > Confidence::Excluded, "{there:?}");
+    assert_eq!(there.host.as_deref(), Some("ann@web"));
+    let here = of(findings(overflowing(), quiet()));
+    assert_eq!(
+        here.confidence,
+        Confidence::Excluded,
+        "an overflow on the generator's host is not the server's"
+    );
+}
+
+#[test]
+fn cpus_of_two_machines_are_not_added() {
+    let busy = || open().cpu(0.6, 0.35, 0.05).server(1.9);
+    let of =
+        |findings: Vec<Finding>| findings.into_iter().find(|finding| finding.id == "C13").expect("looked");
+    let there = of(findings(open(), busy()));
+    assert!(there.confidence >= Confidence::Possible, "{there:?}");
+    assert!(!there.title.contains("generator"), "{}", there.title);
+    assert_eq!(of(findings(busy(), open())).confidence, Confidence::Excluded);
+    assert_eq!(reason("M15", open(), busy(), false), None, "they share no CPU");
+    let shared = reason("M15", open(), busy(), true).expect("they share all");
+    assert!(
+        shared.text.contains("the server used 1.9 CPUs and the generator used 0.20 CPUs"),
+        "{}",
+        shared.text
+    );
+}
+
+#[test]
+fn others_are_named_with_the_machine_that_they_use() {
+    let disturbed = || open().cpu(0.6, 0.3, 0.0);
+    let there = reason("M11", open(), disturbed(), false).expect("others are seen");
+    assert!(there.text.ends_with(" of the machine"), "{}", there.text);
+    let here = reason("M11", disturbed(), open(), false).expect("others are seen");
+    assert!(here.text.ends_with(" of the generator's machine"), "{}", here.text);
+    assert_eq!(here.status, VerdictStatus::Suspect);
+}
+
+#[test]
+fn a_host_that_was_lost_makes_the_trial_invalid() {
+    let lost = |at_seconds: f64| {
+        let event = EventKind::HostLost { host: "ann@web".into(), reason: "it was silent".into() };
+        open().edit(|case| case.events.push(Event { mono_ns: at(at_seconds), event }))
+    };
+    let told = reason("V41", lost(BEGIN + 3.0), open(), false).expect("is told");
+    assert_eq!(
+        (told.status, told.text.as_str()),
+        (VerdictStatus::Invalid, "ann@web was lost after 3.0 s: it was silent")
+    );
+    assert_eq!(reason("V41", lost(BEGIN + 3600.0), open(), false), None, "after its end");
+}

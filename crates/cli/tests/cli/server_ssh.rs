@@ -1,0 +1,143 @@
+//! `--server user@host`: an agent behind a real sshd in a network namespace, and every way in which that fails.
+
+use crate::rig::pair::{Pair, processes_with};
+use crate::rig::program::{Outcome, Program, Running};
+use crate::rig::ssh::Sshd;
+use crate::rig::{skip, wait_until};
+use crate::server_host::{agrees_with_the_server, lines};
+use rustix::process::{Pid, Signal, kill_process};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(180);
+const NEEDS: &str = "root, ip and sshd";
+
+/// Both hosts and the daemon on one of them; `None` where they cannot be had.
+fn hosts() -> Option<(Pair, Sshd)> {
+    let pair = Pair::make()?;
+    let sshd = Sshd::start(&pair)?;
+    Some((pair, sshd))
+}
+
+/// Nothing lies in the other host's folder for temporary files.
+fn is_clean(sshd: &Sshd) -> bool {
+    std::fs::read_dir(sshd.tmp()).expect("the folder is there").count() == 0
+}
+
+/// Nobody is left on the other host: no session, so no process of one.
+fn is_left(sshd: &Sshd) -> bool {
+    wait_until(Duration::from_secs(30), || sshd.sessions().is_empty()) && is_clean(sshd)
+}
+
+#[test]
+fn a_host_behind_ssh_is_read_and_agrees_with_the_server() {
+    let Some((pair, sshd)) = hosts() else {
+        return skip("a_host_behind_ssh_is_read_and_agrees_with_the_server", NEEDS);
+    };
+    let (target, program) = (pair.target(&[]), Program::new());
+    let load = [
+        "load",
+        target.url(),
+        "-c",
+        "4",
+        "-n",
+        "2000",
+        "--server",
+        &sshd.server(),
+        "--ssh-config",
+        &sshd.config(),
+        "--json",
+    ];
+    let outcome = Running::start(pair.command(&program, load)).finish(LIMIT);
+    outcome.expect_code(0);
+    agrees_with_the_server(&outcome, &program.run_folder().expect("the run is kept"), target);
+    assert!(is_left(&sshd), "something is left on the other host");
+}
+
+/// A load that does not begin; why not.
+fn refused(pair: &Pair, sshd: &Sshd, more: &[&str]) -> Outcome {
+    let (target, program) = (pair.target(&[]), Program::new());
+    let server = sshd.server();
+    let load = ["load", target.url(), "-n", "1", "--server", &server].into_iter().chain(more.iter().copied());
+    let outcome = Running::start(pair.command(&program, load)).finish(LIMIT);
+    outcome.expect_code(2);
+    assert!(outcome.stderr.contains(&format!("cannot reach host '{server}': ")), "{outcome}");
+    assert!(outcome.stderr.contains("hint: "), "{outcome}");
+    assert_eq!(program.run_folder(), None, "a run was begun: {outcome}");
+    assert!(is_left(sshd), "something is left on the other host: {outcome}");
+    assert_eq!(target.counts()["requests"], 0, "something was sent: {outcome}");
+    outcome
+}
+
+#[test]
+fn a_key_that_opens_nothing_and_a_host_key_that_changed_end_before_anything_is_sent() {
+    let Some((pair, sshd)) = hosts() else {
+        return skip("a_key_that_opens_nothing_and_a_host_key_that_changed", NEEDS);
+    };
+    let outcome = refused(&pair, &sshd, &["--ssh-config", &sshd.client("stranger", "host")]);
+    assert!(outcome.stderr.contains("Permission denied"), "{outcome}");
+    let outcome = refused(&pair, &sshd, &["--ssh-config", &sshd.client("user", "stranger")]);
+    assert!(outcome.stderr.contains("Host key verification failed"), "{outcome}");
+}
+
+#[test]
+fn a_full_disk_there_and_a_missing_sudo_are_told() {
+    let Some((pair, sshd)) = hosts() else {
+        return skip("a_full_disk_there_and_a_missing_sudo_are_told", NEEDS);
+    };
+    if crate::rig::find_program("sudo").is_none() {
+        let outcome = refused(&pair, &sshd, &["--ssh-config", &sshd.config(), "--server-sudo"]);
+        assert!(outcome.stderr.contains("sudo"), "{outcome}");
+    }
+    if !sshd.fill_disk() {
+        return skip("a_full_disk_there_is_told", "nsenter");
+    }
+    let outcome = refused(&pair, &sshd, &["--ssh-config", &sshd.config()]);
+    assert!(outcome.stderr.contains("No space left on device"), "{outcome}");
+}
+
+#[test]
+fn a_connection_that_is_killed_stops_the_load_and_leaves_nothing() {
+    let Some((pair, sshd)) = hosts() else {
+        return skip("a_connection_that_is_killed_stops_the_load_and_leaves_nothing", NEEDS);
+    };
+    let (target, program) = (pair.target(&[]), Program::new());
+    let load = [
+        "load",
+        target.url(),
+        "-c",
+        "2",
+        "-d",
+        "170s",
+        "--server",
+        &sshd.server(),
+        "--ssh-config",
+        &sshd.config(),
+        "--json",
+    ];
+    let running = Running::start(pair.command(&program, load));
+    let is_read = || {
+        let folder = program.run_folder();
+        folder.is_some_and(|folder| lines(&folder, "intervals.jsonl").len() > 1)
+    };
+    assert!(wait_until(LIMIT, is_read), "the load never began");
+    assert!(is_clean(&sshd), "the program lies about on the other host while it runs");
+    for session in sshd.sessions() {
+        let session = Pid::from_raw(session as i32).expect("a process has a number");
+        kill_process(session, Signal::KILL).expect("it is there");
+    }
+    let outcome = running.finish(LIMIT);
+    outcome.expect_code(3);
+    assert!(outcome.reasons().contains(&"V41".to_owned()), "{outcome}");
+    let folder = program.run_folder().expect("the run is kept");
+    let events = lines(&folder, "events.jsonl");
+    assert!(events.iter().any(|event| event["event"]["kind"] == "host_lost"), "{events:?}");
+    assert!(is_left(&sshd), "something is left on the other host");
+    let inner = sshd.inner_tmp();
+    let inner = inner.to_string_lossy();
+    let mine = |pid: &u32| {
+        let target = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+        target.to_string_lossy().contains(&*inner)
+    };
+    let is_gone = || !processes_with(&["agent", "--stdio"]).iter().any(mine);
+    assert!(wait_until(Duration::from_secs(30), is_gone), "the agent outlives its connection");
+}

@@ -1,0 +1,74 @@
+//! How the clock of another host lies beside the one of this host, from exchanges of questions and answers.
+//!
+//! An answer carries the other clock, read at some instant between the send of the question and the arrival of the
+//! answer. If both ways took the same time that instant is the middle; whatever the ways took, it lies within half a
+//! round trip of the middle. So the exchange with the shortest round trip bounds the offset best (RFC 5905, section 8).
+
+use sysdyno_record::server::ClockOffset;
+use sysdyno_record::units::MonoNs;
+
+/// One question and its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Exchange {
+    /// When the question was sent, on the clock of this host.
+    pub(super) sent: MonoNs,
+    /// What the other clock showed.
+    pub(super) there: MonoNs,
+    /// When the answer arrived, on the clock of this host.
+    pub(super) arrived: MonoNs,
+}
+
+/// The offset that these exchanges support; `None`: there are none.
+pub(super) fn estimate(exchanges: &[Exchange]) -> Option<ClockOffset> {
+    let round_trip_ns = |exchange: &Exchange| exchange.arrived.since(exchange.sent);
+    let best = exchanges.iter().min_by_key(|exchange| round_trip_ns(exchange))?;
+    let trip_ns = round_trip_ns(best);
+    let middle = i128::from(best.sent.0) + i128::from(trip_ns / 2);
+    let offset = middle - i128::from(best.there.0);
+    Some(ClockOffset {
+        offset_ns: offset.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64,
+        // Halves are rounded up, so that the bound holds.
+        uncertainty_ns: trip_ns.div_ceil(2),
+        round_trip_ns: trip_ns,
+        exchanges_count: u32::try_from(exchanges.len()).unwrap_or(u32::MAX),
+        is_same_clock: false,
+    })
+}
+
+/// An instant of the other clock on that of this host.
+pub(super) fn moved(there: MonoNs, offset_ns: i64) -> MonoNs {
+    MonoNs(there.0.saturating_add_signed(offset_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An exchange with a clock that is `ahead_ns` ahead, with these times for the two ways.
+    fn exchange(at: u64, ahead_ns: i64, [out, back]: [u64; 2]) -> Exchange {
+        let there = MonoNs((at + out).saturating_add_signed(ahead_ns));
+        Exchange { sent: MonoNs(at), there, arrived: MonoNs(at + out + back) }
+    }
+
+    #[test]
+    fn the_true_offset_lies_within_the_uncertainty_however_uneven_the_ways() {
+        for ahead_ns in [-5_000_000_000_i64, -1, 0, 7, 3_600_000_000_000] {
+            for ways in [[0, 0], [100, 100], [1, 0], [250_000, 10], [3, 999_999]] {
+                let at = 10_000_000_000;
+                let slow = exchange(at, ahead_ns, [5_000_000, 80_000_000]);
+                let found = estimate(&[slow, exchange(at * 2, ahead_ns, ways), slow]).expect("is known");
+                let error = (found.offset_ns + ahead_ns).unsigned_abs();
+                assert!(error <= found.uncertainty_ns, "{ahead_ns} {ways:?}: {found:?}");
+                assert_eq!((found.round_trip_ns, found.exchanges_count), (ways[0] + ways[1], 3));
+            }
+        }
+    }
+
+    #[test]
+    fn instants_are_moved_and_never_wrap() {
+        assert_eq!(moved(MonoNs(1000), -400), MonoNs(600));
+        assert_eq!(moved(MonoNs(10), -400), MonoNs(0));
+        assert_eq!(moved(MonoNs(u64::MAX), i64::MAX), MonoNs(u64::MAX));
+        assert_eq!(estimate(&[]), None);
+    }
+}

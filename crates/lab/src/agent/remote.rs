@@ -1,0 +1,358 @@
+//! An agent in another process, asked through a pipe: the side that asks.
+//!
+//! ```text
+//!   heartbeat ─► pings ─┐
+//!   this value ─► calls ┴─► process of the agent ─► reader ─► bounded queue ─► this value
+//! ```
+//! Everything that comes is hostile: frames and fields are bounded, readings must be on the time axis and in order, and an
+//! agent that breaks a rule is taken for lost. So is one that was silent for [`LEASE`]. What is lost stays lost.
+
+use super::check::ReadingCheck;
+use super::frame::{Decoder, encode};
+use super::offset::{Exchange, estimate, moved};
+use super::serve::{LEASE, hello, is_readable};
+use super::transport::Connection;
+use super::wire::{Call, FromAgent, Hello, PROTOCOL, Reply, ToAgent};
+use super::{Agent, Answer, Link, Notice, Request};
+use crate::error::LabError;
+use crate::execute::clock;
+use std::io::{self, Read, Write};
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::series::SeriesLine;
+use sysdyno_record::server::ClockOffset;
+use sysdyno_record::units::MonoNs;
+
+/// How long an agent may take to say hello: a program is uploaded, and started.
+const HELLO: Duration = Duration::from_secs(60);
+
+/// Between two pings.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// Between two questions whether to go on.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Exchanges of one measurement of the clock.
+const EXCHANGES_COUNT: usize = 32;
+
+/// Sequence numbers from here on are those of measurements, below are heartbeats.
+const MEASUREMENT: u64 = 1 << 32;
+
+/// Messages that wait to be looked at, at most; then the pipe is not read.
+const WAITING_COUNT: usize = 4096;
+
+/// Processes of a server that are believed.
+const MAX_PROCESSES: usize = 4096;
+
+/// Longest name of a process; the kernel's are shorter.
+const MAX_COMMAND_CHARS: usize = 64;
+
+/// CPUs that a process may run on; the kernel knows no more.
+const MAX_CPUS: usize = 8192;
+
+/// What the reader hands on.
+enum Incoming {
+    Message { message: Box<FromAgent>, at: MonoNs },
+    Lost { cause: String },
+}
+
+/// An agent in another process.
+pub struct RemoteAgent {
+    host: String,
+    hello: Hello,
+    offset: ClockOffset,
+    incoming: Receiver<Incoming>,
+    input: Arc<Mutex<ChildStdin>>,
+    check: ReadingCheck,
+    next_sequence: u64,
+    /// Why it is lost, once it is.
+    lost: Option<String>,
+    /// Dropped with this value, which ends the heartbeat.
+    _heartbeat: Sender<()>,
+    /// Its process ends when this is dropped.
+    connection: Connection,
+}
+
+impl RemoteAgent {
+    /// Waits for the agent's hello, answers it, and measures its clock.
+    ///
+    /// # Errors
+    /// It did not come up, speaks another version's language, or was lost at once.
+    pub fn meet(mut connection: Connection, version: &str) -> Result<RemoteAgent, LabError> {
+        let host = connection.host().to_owned();
+        let own = hello(version)?;
+        let (input, output) = connection.take_pipes();
+        let (sender, incoming) = mpsc::sync_channel(WAITING_COUNT);
+        std::thread::spawn(move || read(output, &sender));
+        let theirs = match incoming.recv_timeout(HELLO) {
+            Ok(Incoming::Message { message, .. }) => greeting(*message),
+            Ok(Incoming::Lost { cause }) => Err(cause),
+            Err(_) => Err(format!("it did not say hello within {} s", HELLO.as_secs())),
+        };
+        let theirs = theirs.map_err(|cause| connection.failure(&cause))?;
+        let input = Arc::new(Mutex::new(input));
+        let (heartbeat, ended) = mpsc::channel();
+        let mut agent = RemoteAgent {
+            offset: ClockOffset {
+                offset_ns: 0,
+                uncertainty_ns: 0,
+                round_trip_ns: 0,
+                exchanges_count: 0,
+                is_same_clock: false,
+            },
+            check: ReadingCheck::default(),
+            next_sequence: MEASUREMENT,
+            hello: theirs,
+            host,
+            incoming,
+            input: Arc::clone(&input),
+            lost: None,
+            _heartbeat: heartbeat,
+            connection,
+        };
+        agent.say(&ToAgent::Hello(own.clone()))?;
+        std::thread::spawn(move || beat(&ended, &input));
+        agent.offset = agent.measure_clock()?;
+        Ok(agent)
+    }
+
+    /// The host, as it was typed.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Version of the agent.
+    pub fn version(&self) -> &str {
+        &self.hello.version
+    }
+
+    /// By how much its instants are moved.
+    pub fn clock(&self) -> ClockOffset {
+        self.offset
+    }
+
+    /// Whether it runs under the kernel of this process.
+    pub fn is_same_machine(&self) -> bool {
+        sysdyno_observe::identity(&sysdyno_observe::Roots::host())
+            .is_ok_and(|own| own.boot_id == self.hello.boot_id)
+    }
+
+    /// Why it is lost; `None`: it is not.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.as_deref()
+    }
+
+    /// Measures how its clock lies beside that of this host.
+    ///
+    /// Where both read the same clock the offset is 0, and only the round trip was measured.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub fn measure_clock(&mut self) -> Result<ClockOffset, LabError> {
+        let measured = self.exchange_clocks()?;
+        let own = hello("")?;
+        let is_same = own.boot_id == self.hello.boot_id && own.time_namespace == self.hello.time_namespace;
+        Ok(match is_same {
+            true => ClockOffset { offset_ns: 0, uncertainty_ns: 0, is_same_clock: true, ..measured },
+            false => measured,
+        })
+    }
+
+    /// The offset of its clock as exchanges show it, whatever else is known of it.
+    pub(crate) fn exchange_clocks(&mut self) -> Result<ClockOffset, LabError> {
+        let mut exchanges = Vec::with_capacity(EXCHANGES_COUNT);
+        for _ in 0..EXCHANGES_COUNT {
+            self.next_sequence += 1;
+            let sequence = self.next_sequence;
+            let sent = clock::monotonic();
+            self.say(&ToAgent::Ping { sequence })?;
+            let (there, arrived) = loop {
+                match self.wait(LEASE)? {
+                    Some((FromAgent::Pong { sequence: answered, mono_ns }, at)) if answered == sequence => {
+                        break (mono_ns, at);
+                    }
+                    Some((FromAgent::Pong { .. }, _)) => {}
+                    Some(_) => return Err(self.lose("it answered what was not asked".into())),
+                    None => return Err(self.silent()),
+                }
+            };
+            exchanges.push(Exchange { sent, there, arrived });
+        }
+        estimate(&exchanges).ok_or(LabError::Answer { request: "ping" })
+    }
+
+    /// Hands on the readings that have come, without waiting.
+    ///
+    /// # Errors
+    /// It is lost, or a reading could not be written down.
+    pub fn pass_on(
+        &mut self,
+        take: &mut dyn FnMut(SeriesLine) -> Result<(), LabError>,
+    ) -> Result<(), LabError> {
+        while let Some((message, _)) = self.wait(Duration::ZERO)? {
+            match message {
+                FromAgent::Series(line) => take(self.placed(line)?)?,
+                FromAgent::Pong { .. } => {}
+                _ => return Err(self.lose("it answered what was not asked".into())),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message and when it came; `None`: there was none within `span`.
+    fn wait(&mut self, span: Duration) -> Result<Option<(FromAgent, MonoNs)>, LabError> {
+        if let Some(cause) = &self.lost {
+            return Err(LabError::Lost { host: self.host.clone(), cause: cause.clone() });
+        }
+        match self.incoming.recv_timeout(span) {
+            Ok(Incoming::Message { message, at }) => Ok(Some((*message, at))),
+            Ok(Incoming::Lost { cause }) => Err(self.lose(cause)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.lose("its process ended".into())),
+        }
+    }
+
+    /// A reading on the clock of this host, if it may be believed.
+    fn placed(&mut self, line: SeriesLine) -> Result<SeriesLine, LabError> {
+        let line = match line {
+            SeriesLine::Row(mut row) => {
+                row.begin_mono_ns = moved(row.begin_mono_ns, self.offset.offset_ns);
+                row.end_mono_ns = moved(row.end_mono_ns, self.offset.offset_ns);
+                SeriesLine::Row(row)
+            }
+            header @ SeriesLine::Header { .. } => header,
+        };
+        let latest = clock::monotonic().after(Duration::from_nanos(self.offset.uncertainty_ns));
+        match self.check.check(&line, latest) {
+            Ok(()) => Ok(line),
+            Err(cause) => Err(self.lose(cause.into())),
+        }
+    }
+
+    fn silent(&mut self) -> LabError {
+        self.lose(format!("it was silent for {} s", LEASE.as_secs()))
+    }
+
+    /// Takes it for lost, and ends its process.
+    fn lose(&mut self, cause: String) -> LabError {
+        let cause = self.lost.get_or_insert(cause).clone();
+        let said = self.connection.end();
+        if let Some(said) = said.filter(|_| !cause.contains("silent")) {
+            self.lost = Some(format!("{cause}: {said}"));
+        }
+        LabError::Lost { host: self.host.clone(), cause: self.lost.clone().unwrap_or_default() }
+    }
+
+    fn say(&mut self, message: &ToAgent) -> Result<(), LabError> {
+        say(&self.input, message).map_err(|error| self.lose(format!("it does not listen: {error}")))
+    }
+}
+
+impl Agent for RemoteAgent {
+    fn call(&mut self, request: Request, link: &mut dyn Link) -> Result<Answer, LabError> {
+        let name = request.name();
+        let Some(call) = Call::of(request) else {
+            return Err(LabError::NotCarried { request: name, host: self.host.clone() });
+        };
+        let is_describe = matches!(call, Call::Describe { .. });
+        self.say(&ToAgent::Call(call))?;
+        loop {
+            // It has no request that lasts, so whether to go on is asked of the next one.
+            let _ = link.tick();
+            let Some((message, _)) = self.wait(TICK)? else { continue };
+            match message {
+                FromAgent::Series(line) => link.notice(Notice::Series(self.placed(line)?))?,
+                FromAgent::Pong { .. } => {}
+                FromAgent::Failed { text } => {
+                    let cause = text.chars().take(500).collect::<String>().escape_debug().to_string();
+                    return Err(LabError::There { host: self.host.clone(), cause });
+                }
+                FromAgent::Reply(Reply::Processes(processes)) if is_describe => {
+                    return Ok(Answer::Processes(bounded(processes)));
+                }
+                FromAgent::Reply(reply) => return Ok(reply.into_answer()),
+                FromAgent::Hello(_) => return Err(self.lose("it said hello twice".into())),
+            }
+        }
+    }
+}
+
+/// The processes as far as a host can have them.
+fn bounded(mut processes: Vec<WatchedProcess>) -> Vec<WatchedProcess> {
+    processes.truncate(MAX_PROCESSES);
+    for process in &mut processes {
+        process.command = process.command.chars().take(MAX_COMMAND_CHARS).collect();
+        process.cpus.as_mut().into_iter().for_each(|cpus| cpus.truncate(MAX_CPUS));
+    }
+    processes
+}
+
+/// What an agent's first message must be.
+fn greeting(message: FromAgent) -> Result<Hello, String> {
+    match message {
+        FromAgent::Hello(hello) if hello.protocol == PROTOCOL => Ok(hello),
+        FromAgent::Hello(hello) => Err(format!(
+            "it is version '{}' and speaks protocol {}, this one speaks {PROTOCOL}",
+            hello.version.chars().take(40).collect::<String>().escape_debug(),
+            hello.protocol
+        )),
+        _ => Err("it did not say hello".into()),
+    }
+}
+
+fn say(input: &Mutex<ChildStdin>, message: &ToAgent) -> io::Result<()> {
+    let text = serde_json::to_vec(message)?;
+    let mut frame = Vec::with_capacity(text.len() + 8);
+    encode(&text, &mut frame).ok_or_else(|| io::Error::other("the message is too long"))?;
+    input.lock().unwrap_or_else(PoisonError::into_inner).write_all(&frame)
+}
+
+/// Says once a second that this side lives, until it does not.
+fn beat(ended: &Receiver<()>, input: &Mutex<ChildStdin>) {
+    let mut sequence = 0;
+    while ended.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+        sequence += 1;
+        if say(input, &ToAgent::Ping { sequence }).is_err() {
+            break;
+        }
+    }
+}
+
+/// Reads messages until there are no more, and says why not.
+fn read(mut output: ChildStdout, sender: &SyncSender<Incoming>) {
+    let cause = match read_on(&mut output, sender) {
+        Ok(()) => return,
+        Err(cause) => cause,
+    };
+    // Whoever waited for it may have gone.
+    let _ = sender.send(Incoming::Lost { cause });
+}
+
+/// As [`read`]; `Ok`: nobody listens any more.
+fn read_on(output: &mut ChildStdout, sender: &SyncSender<Incoming>) -> Result<(), String> {
+    let (mut decoder, mut piece, mut is_met) = (Decoder::default(), vec![0; 64 << 10], false);
+    loop {
+        let span = if is_met { LEASE } else { HELLO };
+        let is_readable = is_readable(&*output, span).map_err(|error| error.to_string())?;
+        if !is_readable {
+            return Err(format!("it was silent for {} s", span.as_secs()));
+        }
+        let length = output.read(&mut piece).map_err(|error| error.to_string())?;
+        let at = clock::monotonic();
+        if length == 0 {
+            return Err("its process ended".into());
+        }
+        is_met = true;
+        decoder.push(&piece[..length]);
+        while let Some(message) = decoder.next_message().map_err(|error| error.to_string())? {
+            let message = serde_json::from_slice(message)
+                .map_err(|_| "it said what this version does not know".to_owned())?;
+            if sender.send(Incoming::Message { message: Box::new(message), at }).is_err() {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! An agent that is asked through a pipe: `sysdyno agent --stdio`.
+//!
+//! ```text
+//!   input ─► this thread: pings, calls ─► worker: LocalAgent ─► output
+//! ```
+//! It lives as long as the other side does. The end of its input, a silence of [`LEASE`], or an output that nobody reads
+//! any more end it, even in the midst of a request; guardians of what it tried see it go and undo that.
+
+use super::frame::{Decoder, encode};
+use super::wire::{Call, FromAgent, Hello, PROTOCOL, Reply, ToAgent};
+use super::{Agent, Link, LocalAgent, Notice, Proceed, Request};
+use crate::error::LabError;
+use crate::execute::clock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use sysdyno_observe::{Roots, identity};
+use sysdyno_record::units::SpanNs;
+
+/// A side that has heard nothing of the other for so long takes it for dead.
+pub const LEASE: Duration = Duration::from_secs(15);
+
+/// How long a request may still take to end when the other side is gone.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Between two looks for a request while readings are passed on.
+const PASS_ON: SpanNs = SpanNs::from_millis(100);
+
+/// Bytes that are read at a time.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Who this process is.
+///
+/// # Errors
+/// The kernel does not tell.
+pub(super) fn hello(version: &str) -> Result<Hello, LabError> {
+    let identity = identity(&Roots::host())?;
+    let (boot_id, time_namespace) = (identity.boot_id, identity.time_namespace);
+    Ok(Hello { protocol: PROTOCOL, version: version.to_owned(), boot_id, time_namespace })
+}
+
+/// Serves requests until the other side is gone.
+///
+/// # Errors
+/// What came is not what this version understands, or could not be read.
+pub fn serve<O: Write + Send + 'static>(
+    mut input: impl Read + AsFd,
+    output: O,
+    version: &str,
+) -> Result<(), LabError> {
+    let output = Output { sink: Arc::new(Mutex::new(output)), is_over: Arc::new(AtomicBool::new(false)) };
+    output.say(&FromAgent::Hello(hello(version)?));
+    let (calls, asked) = mpsc::channel();
+    let (done, ended) = mpsc::channel::<()>();
+    let worker = output.clone();
+    std::thread::spawn(move || {
+        // Dropped at the end of the thread, however it comes.
+        let _done = done;
+        work(&asked, &worker);
+    });
+    let listened = listen(&mut input, &calls, &output);
+    output.is_over.store(true, Ordering::Relaxed);
+    drop(calls);
+    // A worker that hangs in a read of the kernel does not keep this process alive.
+    let _ = ended.recv_timeout(GRACE);
+    listened
+}
+
+/// Hears the other side until it is gone.
+fn listen<O: Write>(
+    input: &mut (impl Read + AsFd),
+    calls: &Sender<Call>,
+    output: &Output<O>,
+) -> Result<(), LabError> {
+    let (mut decoder, mut piece) = (Decoder::default(), vec![0; PIECE_BYTES]);
+    let mut is_known = false;
+    let failed = |source| LabError::Process { operation: "read", object: "the other side".into(), source };
+    while !output.is_over.load(Ordering::Relaxed) {
+        if !is_readable(input.as_fd(), LEASE).map_err(failed)? {
+            break;
+        }
+        let length = input.read(&mut piece).map_err(failed)?;
+        if length == 0 {
+            break;
+        }
+        decoder.push(&piece[..length]);
+        while let Some(message) = decoder.next_message().map_err(|error| talk(error.to_string()))? {
+            let message = serde_json::from_slice(message).map_err(|error| talk(error.to_string()))?;
+            match message {
+                ToAgent::Hello(hello) if hello.protocol == PROTOCOL => is_known = true,
+                _ if !is_known => return Err(talk("it did not say hello in this version's way".into())),
+                ToAgent::Hello(_) => return Err(talk("it said hello twice".into())),
+                ToAgent::Ping { sequence } => {
+                    output.say(&FromAgent::Pong { sequence, mono_ns: clock::monotonic() });
+                }
+                // A worker that is gone has said so.
+                ToAgent::Call(call) => drop(calls.send(call)),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn talk(cause: String) -> LabError {
+    LabError::Lost { host: "the other side".into(), cause }
+}
+
+/// Whether there is something to read, or an end, within `span`.
+pub(super) fn is_readable(file: impl AsFd, span: Duration) -> io::Result<bool> {
+    let end = clock::monotonic().after(span);
+    loop {
+        let left_ns = end.since(clock::monotonic());
+        let left =
+            Timespec { tv_sec: (left_ns / 1_000_000_000) as i64, tv_nsec: (left_ns % 1_000_000_000) as i64 };
+        match poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&left)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Does what is asked, one after the other, and passes readings on in between.
+fn work<O: Write>(asked: &Receiver<Call>, output: &Output<O>) {
+    let mut agent = LocalAgent::default();
+    let mut link = output.clone();
+    while !output.is_over.load(Ordering::Relaxed) {
+        match asked.try_recv() {
+            Ok(call) => output.say(&carry_out(&mut agent, call, &mut link)),
+            Err(TryRecvError::Empty) => {
+                // Its errors are those of the link, which notes them itself.
+                let _ = agent.call(Request::Rest { span: PASS_ON }, &mut link);
+            }
+            Err(TryRecvError::Disconnected) => break,
+        }
+    }
+}
+
+fn carry_out(agent: &mut LocalAgent, call: Call, link: &mut dyn Link) -> FromAgent {
+    match agent.call(call.into_request(), link).map(Reply::of) {
+        Ok(Some(reply)) => FromAgent::Reply(reply),
+        Ok(None) => FromAgent::Failed { text: "cannot tell the answer: it has no form".into() },
+        Err(error) => FromAgent::Failed { text: error.to_string() },
+    }
+}
+
+/// Where messages go to, from both threads.
+struct Output<O> {
+    sink: Arc<Mutex<O>>,
+    /// Set when nobody listens any more.
+    is_over: Arc<AtomicBool>,
+}
+
+impl<O> Clone for Output<O> {
+    fn clone(&self) -> Output<O> {
+        Output { sink: Arc::clone(&self.sink), is_over: Arc::clone(&self.is_over) }
+    }
+}
+
+impl<O: Write> Output<O> {
+    fn say(&self, message: &FromAgent) {
+        if self.try_say(message).is_err() {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn try_say(&self, message: &FromAgent) -> io::Result<()> {
+        let text = serde_json::to_vec(message)?;
+        let mut frame = Vec::with_capacity(text.len() + 8);
+        encode(&text, &mut frame).ok_or_else(|| io::Error::other("the message is too long"))?;
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        sink.write_all(&frame)?;
+        sink.flush()
+    }
+}
+
+impl<O: Write> Link for Output<O> {
+    fn notice(&mut self, notice: Notice) -> Result<(), LabError> {
+        if let Notice::Series(line) = notice {
+            self.say(&FromAgent::Series(line));
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Proceed {
+        if self.is_over.load(Ordering::Relaxed) { Proceed::Stop } else { Proceed::Continue }
+    }
+}

@@ -1,0 +1,171 @@
+//! What an agent in another process is asked, and what it says: messages as JSON, one in a frame.
+//!
+//! Both sides begin with a [`Hello`]. The agent says its own first, so that nothing is sent to what is no agent. Another
+//! protocol number is refused; within one number fields are added only.
+//!
+//! Only requests that read a host have a form here. A load plan is not written with the bodies of its requests, and
+//! changes of settings are made by the host's own `sysdyno tune`.
+
+use super::{Answer, Request};
+use serde::{Deserialize, Serialize};
+use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::facts::HostFacts;
+use sysdyno_record::plan::Endpoint;
+use sysdyno_record::series::SeriesLine;
+use sysdyno_record::units::MonoNs;
+
+/// The number of this protocol.
+pub const PROTOCOL: u32 = 1;
+
+/// Who speaks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Must be [`PROTOCOL`].
+    pub protocol: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Boot of the kernel below it; equal on one machine.
+    pub boot_id: String,
+    /// Its time namespace.
+    pub time_namespace: String,
+}
+
+/// A message to an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToAgent {
+    /// The first message.
+    Hello(Hello),
+    /// Asks for the time; also says that the other side lives.
+    Ping {
+        /// Comes back with the answer.
+        sequence: u64,
+    },
+    /// A request; one at a time.
+    Call(Call),
+}
+
+/// A message of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromAgent {
+    /// The first message.
+    Hello(Hello),
+    /// The answer to a ping.
+    Pong {
+        /// That of the ping.
+        sequence: u64,
+        /// The agent's `CLOCK_MONOTONIC`.
+        mono_ns: MonoNs,
+    },
+    /// Readings of the kernel, on the agent's clock.
+    Series(SeriesLine),
+    /// The answer to the request.
+    Reply(Reply),
+    /// The request could not be done.
+    Failed {
+        /// Why, as a message for users. Untrusted text.
+        text: String,
+    },
+}
+
+/// A request that can be made of an agent in another process; see [`Request`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Call {
+    /// [`Request::Facts`].
+    Facts,
+    /// [`Request::Describe`].
+    Describe {
+        /// The endpoint of the server under test.
+        endpoint: Option<Endpoint>,
+        /// Processes to watch instead of those that hold its socket.
+        pids: Vec<u32>,
+    },
+    /// [`Request::StartSampling`].
+    StartSampling {
+        /// Samples per second.
+        hz: f64,
+        /// Processes to measure.
+        watch: Vec<WatchedProcess>,
+        /// Endpoint whose sockets are measured.
+        endpoint: Option<Endpoint>,
+        /// Generator threads on the same machine.
+        threads: u32,
+    },
+    /// [`Request::StopSampling`].
+    StopSampling,
+}
+
+/// The answer to a request; see [`Answer`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// [`Answer::Done`].
+    Done,
+    /// [`Answer::Facts`].
+    Facts(HostFacts),
+    /// [`Answer::Processes`].
+    Processes(Vec<WatchedProcess>),
+    /// [`Answer::SamplingEnded`].
+    SamplingEnded {
+        /// Rows that were taken.
+        samples_count: u64,
+        /// Instants at which none could be taken.
+        missed_count: u64,
+    },
+}
+
+impl Call {
+    /// The form of a request; `None`: it has none.
+    pub(super) fn of(request: Request) -> Option<Call> {
+        match request {
+            Request::Facts => Some(Call::Facts),
+            Request::Describe { endpoint, pids } => Some(Call::Describe { endpoint, pids }),
+            Request::StartSampling { hz, watch, endpoint, threads } => {
+                Some(Call::StartSampling { hz, watch, endpoint, threads })
+            }
+            Request::StopSampling => Some(Call::StopSampling),
+            Request::Load { .. } | Request::Rest { .. } | Request::Command { .. } | Request::Tune(_) => None,
+        }
+    }
+
+    /// The request of this form.
+    pub(super) fn into_request(self) -> Request {
+        match self {
+            Call::Facts => Request::Facts,
+            Call::Describe { endpoint, pids } => Request::Describe { endpoint, pids },
+            Call::StartSampling { hz, watch, endpoint, threads } => {
+                Request::StartSampling { hz, watch, endpoint, threads }
+            }
+            Call::StopSampling => Request::StopSampling,
+        }
+    }
+}
+
+impl Reply {
+    /// The form of an answer; `None`: it has none.
+    pub(super) fn of(answer: Answer) -> Option<Reply> {
+        match answer {
+            Answer::Done => Some(Reply::Done),
+            Answer::Facts(facts) => Some(Reply::Facts(facts)),
+            Answer::Processes(processes) => Some(Reply::Processes(processes)),
+            Answer::SamplingEnded { samples_count, missed_count } => {
+                Some(Reply::SamplingEnded { samples_count, missed_count })
+            }
+            Answer::Loaded(_) | Answer::CommandEnded(_) | Answer::Tuned(_) => None,
+        }
+    }
+
+    /// The answer of this form.
+    pub(super) fn into_answer(self) -> Answer {
+        match self {
+            Reply::Done => Answer::Done,
+            Reply::Facts(facts) => Answer::Facts(facts),
+            Reply::Processes(processes) => Answer::Processes(processes),
+            Reply::SamplingEnded { samples_count, missed_count } => {
+                Answer::SamplingEnded { samples_count, missed_count }
+            }
+        }
+    }
+}
