@@ -16,6 +16,9 @@ _sysdyno() {
             ",$1")
                 cmd="sysdyno"
                 ;;
+            sysdyno,agent)
+                cmd="sysdyno__subcmd__agent"
+                ;;
             sysdyno,compare)
                 cmd="sysdyno__subcmd__compare"
                 ;;
@@ -96,6 +99,9 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__experiment__subcmd__help,run)
                 cmd="sysdyno__subcmd__experiment__subcmd__help__subcmd__run"
+                ;;
+            sysdyno__subcmd__help,agent)
+                cmd="sysdyno__subcmd__help__subcmd__agent"
                 ;;
             sysdyno__subcmd__help,compare)
                 cmd="sysdyno__subcmd__help__subcmd__compare"
@@ -341,12 +347,34 @@ _sysdyno() {
 
     case "${cmd}" in
         sysdyno)
-            opts="-h -V --color --help --version demo run load try experiment tune lab probe compare facts runs show report completions docs target help"
+            opts="-h -V --color --help --version demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__agent)
+            opts="-h --stdio --netns --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --netns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -727,8 +755,22 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help)
-            opts="demo run load try experiment tune lab probe compare facts runs show report completions docs target help"
+            opts="demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__agent)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1625,7 +1667,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__load)
-            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --ramp --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --source --proxy-protocol --churn --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
+            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --ramp --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --ssh-config --source --proxy-protocol --churn --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1871,6 +1913,14 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2035,7 +2085,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__run)
-            opts="-c -m -H -p -T -k -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --urls --mix --need --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --source --proxy-protocol --churn --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -m -H -p -T -k -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --urls --mix --need --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --ssh-config --source --proxy-protocol --churn --probe --probe-log --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2246,6 +2296,14 @@ _sysdyno() {
                     return 0
                     ;;
                 --mc-expiry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

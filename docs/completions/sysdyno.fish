@@ -44,6 +44,7 @@ complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "show" -d 'Print a r
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "report" -d 'Make the HTML report of a recorded run again'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "completions" -d 'Print completions for a shell'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
+complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "agent" -d 'Serve requests to read this host; what `--server` starts there'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "target" -d 'Serve the built-in target until standard input ends'
 complete -c sysdyno -n "__fish_sysdyno_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l bottleneck -d 'The bottleneck to plant: accept-queue (connections find it full; its remedy is tried and proved), worker-pool (all workers wait while the CPUs idle) or single-thread (one thread works alone)' -r -f -a "accept-queue\t'A queue of connections that is too short'
@@ -113,6 +114,8 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-popularity -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-key-size -d 'Length of the keys [default: 30]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-value-size -d 'Length of the values [default: 200]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l server -d 'Host of the server, whose counters are read too: netns:NAME, netns:/PATH, [USER@]HOST or ssh://[USER@]HOST[:PORT]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l source -d 'Addresses of this host that connections come from, in turn [default: the kernel\'s choice]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l proxy-protocol -d 'Begin each connection with a PROXY header that says its own addresses, for servers that expect one' -r -f -a "v1\t'One line of text'
 v2\t'Binary'"
@@ -132,6 +135,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l no-keepalive -d 
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l insecure -d 'Take any certificate; said in the verdict of every run'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-no-preload -d 'Do not store all keys before the load'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l server-sudo -d 'Start the program there by `sudo -n`, to see the processes of other users'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -196,6 +200,8 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-popularity -
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-key-size -d 'Length of the keys [default: 30]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-value-size -d 'Length of the values [default: 200]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l server -d 'Host of the server, whose counters are read too: netns:NAME, netns:/PATH, [USER@]HOST or ssh://[USER@]HOST[:PORT]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l source -d 'Addresses of this host that connections come from, in turn [default: the kernel\'s choice]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l proxy-protocol -d 'Begin each connection with a PROXY header that says its own addresses, for servers that expect one' -r -f -a "v1\t'One line of text'
 v2\t'Binary'"
@@ -231,6 +237,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l insecure -d 'Take any certificate; said in the verdict of every run'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-no-preload -d 'Do not store all keys before the load'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l server-sudo -d 'Start the program there by `sudo -n`, to see the processes of other users'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l shell -d 'Let /bin/sh read these commands'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l show-output -d 'Let the output of these commands through, to standard error'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l accept-drop-caches -d 'Agree that --cache cold drops the page cache of the whole host before each run'
@@ -619,6 +626,12 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand docs" -l color -d 'When 
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand docs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand agent" -l netns -d 'Enter this network namespace first' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand agent" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand agent" -l stdio -d 'Serve requests on the standard input until it ends'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand agent" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l listen -d 'Where to listen' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l threads -d 'Threads that serve' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l body-bytes -d 'Length of each response\'s body. Unit: bytes' -r
@@ -634,23 +647,24 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "demo" -d 'Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "load" -d 'Drive load at a server and report what came back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "try" -d 'Try one reversible change on a live server, and say whether it helped'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "experiment" -d 'Measure every combination of some factors, in blocks, and say which differ'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "lab" -d 'Put up hosts, links and real services on this machine, and take them away again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "compare" -d 'Compare runs: whether they may be compared, what differs, by how much'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "facts" -d 'Say what this host is, or what differs between two hosts'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "runs" -d 'List the runs that were recorded'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "show" -d 'Print a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "completions" -d 'Print completions for a shell'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "demo" -d 'Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "run" -d 'Find the capacity of a server under a latency objective, and what limits it'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "load" -d 'Drive load at a server and report what came back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "try" -d 'Try one reversible change on a live server, and say whether it helped'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "experiment" -d 'Measure every combination of some factors, in blocks, and say which differ'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "tune" -d 'Change settings of this host so that they can always be put back'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "lab" -d 'Put up hosts, links and real services on this machine, and take them away again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "probe" -d 'Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "compare" -d 'Compare runs: whether they may be compared, what differs, by how much'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "facts" -d 'Say what this host is, or what differs between two hosts'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "runs" -d 'List the runs that were recorded'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "show" -d 'Print a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "report" -d 'Make the HTML report of a recorded run again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "completions" -d 'Print completions for a shell'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "docs" -d 'Write manual pages, completions and the command reference into a folder'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "agent" -d 'Serve requests to read this host; what `--server` starts there'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "target" -d 'Serve the built-in target until standard input ends'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and not __fish_seen_subcommand_from demo run load try experiment tune lab probe compare facts runs show report completions docs agent target help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "plan" -d 'Say what would be measured, in which order and how long it takes, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "run" -d 'Measure every combination, block by block'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from experiment" -f -a "resume" -d 'Measure what is missing in a folder'

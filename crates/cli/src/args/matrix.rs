@@ -40,7 +40,7 @@ pub struct MatrixRunArgs {
     #[command(flatten)]
     pub record: RecordOptions,
     #[command(flatten)]
-    pub common: MatrixCommonArgs,
+    pub host: MatrixHostArgs,
 }
 
 /// A matrix that was begun.
@@ -49,12 +49,12 @@ pub struct MatrixFolderArgs {
     /// Its folder
     pub folder: PathBuf,
     #[command(flatten)]
-    pub common: MatrixCommonArgs,
+    pub host: MatrixHostArgs,
 }
 
-/// What all of them take.
+/// The host whose settings are changed, and the form of the result.
 #[derive(Debug, Args)]
-pub struct MatrixCommonArgs {
+pub struct MatrixHostArgs {
     /// State folder of settings; journals lie in 'tune' below it [default: /var/lib/sysdyno]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,

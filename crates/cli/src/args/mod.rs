@@ -21,7 +21,7 @@ pub use facts::FactsArgs;
 pub use habits::TimeoutOrType;
 pub use lab::{LabArgs, LabCommand};
 pub use matrix::{
-    LevelTable, MatrixArgs, MatrixCommand, MatrixCommonArgs, MatrixFile, MatrixFolderArgs, MatrixRunArgs,
+    LevelTable, MatrixArgs, MatrixCommand, MatrixFile, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs,
 };
 pub use options::{
     CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ObjectiveOption,

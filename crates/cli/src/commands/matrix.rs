@@ -3,7 +3,7 @@
 use super::compare;
 use super::record::{Session, record_quietly};
 use crate::args::{
-    MatrixArgs, MatrixCommand, MatrixCommonArgs, MatrixFolderArgs, MatrixRunArgs, OutputForm, ServerOptions,
+    MatrixArgs, MatrixCommand, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs, OutputForm, ServerOptions,
 };
 use crate::exit::Exit;
 use crate::matrix;
@@ -28,14 +28,14 @@ pub fn experiment(args: MatrixArgs, ui: &Ui) -> anyhow::Result<Exit> {
         MatrixCommand::Plan(args) => show_plan(&args, ui),
         MatrixCommand::Run(args) => run(&args, ui),
         MatrixCommand::Resume(args) => resume(&args, ui),
-        MatrixCommand::Report(args) => report(&MatrixFolder::open(&args.folder)?, &args.common, ui),
+        MatrixCommand::Report(args) => report(&MatrixFolder::open(&args.folder)?, &args.host, ui),
     }
 }
 
 fn show_plan(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = matrix::read(&args.file)?;
-    check(&plan, &tuning(&args.common)?, ui)?;
-    if args.common.json {
+    check(&plan, &tuning(&args.host)?, ui)?;
+    if args.host.json {
         ui.print(&serde_json::to_string_pretty(&plan)?);
         return Ok(Exit::Done);
     }
@@ -49,7 +49,7 @@ fn show_plan(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = matrix::read(&args.file)?;
-    let tuning = tuning(&args.common)?;
+    let tuning = tuning(&args.host)?;
     check(&plan, &tuning, ui)?;
     let parent = match &args.folder {
         Some(folder) => folder.clone(),
@@ -60,20 +60,20 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note(&sentence(&plan, &order(&plan)));
     let folder = MatrixFolder::create(&parent, &folder, plan)?;
     ui.note(&format!("keeps it in {}", folder.path().display()));
-    measure(folder, &tuning, &args.common, ui)
+    measure(folder, &tuning, &args.host, ui)
 }
 
 fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut folder = MatrixFolder::open(&args.folder)?;
     matrix::resolve_again(&mut folder.plan)?;
     folder.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
-    let tuning = tuning(&args.common)?;
+    let tuning = tuning(&args.host)?;
     let cells = missing(&folder.plan, &folder.lines);
     if !cells.is_empty() {
         check(&folder.plan, &tuning, ui)?;
     }
     ui.note(&sentence(&folder.plan, &cells));
-    measure(folder, &tuning, &args.common, ui)
+    measure(folder, &tuning, &args.host, ui)
 }
 
 /// Folder of experiments beside that of runs.
@@ -81,7 +81,7 @@ fn beside(runs: &Path) -> PathBuf {
     runs.parent().unwrap_or(runs).join("experiments")
 }
 
-fn tuning(args: &MatrixCommonArgs) -> anyhow::Result<Tuning> {
+fn tuning(args: &MatrixHostArgs) -> anyhow::Result<Tuning> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Ok(Tuning { root: args.root.clone(), state: args.state_dir.clone(), program, version })
@@ -120,7 +120,7 @@ fn shown(text: &str) -> String {
 fn measure(
     mut folder: MatrixFolder,
     tuning: &Tuning,
-    args: &MatrixCommonArgs,
+    args: &MatrixHostArgs,
     ui: &Ui,
 ) -> anyhow::Result<Exit> {
     let signals = Signals::listen().context("cannot listen to signals")?;
@@ -202,7 +202,7 @@ fn trial(folder: &mut MatrixFolder, cell: Cell, tuning: &Tuning, ui: &Ui) -> any
 }
 
 /// Compares what was measured, prints it and writes the page.
-fn report(folder: &MatrixFolder, args: &MatrixCommonArgs, ui: &Ui) -> anyhow::Result<Exit> {
+fn report(folder: &MatrixFolder, args: &MatrixHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut runs: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for cell in measured_cells(&folder.lines) {
         let profile = compare::read(&folder.runs().join(&cell.run), ui)?;
