@@ -18,7 +18,7 @@ help:
 	@echo 'make build              build target/release/sysdyno'
 	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
-	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers; about 10 minutes'
+	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers; about 25 minutes'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
 	@echo '                        servers; slip, scaling, memory; about 25 minutes on a quiet machine'

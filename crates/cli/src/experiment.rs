@@ -5,6 +5,7 @@ use crate::args::{
     TargetOptions, TryArgs, TryOptions, WorkloadOptions,
 };
 use crate::plan;
+use crate::values;
 use crate::workload;
 use anyhow::{Context, anyhow, bail, ensure};
 use std::path::Path;
@@ -284,6 +285,7 @@ fn workload_of(sides: &Sides, metric: Metric, urls: &WorkloadOptions) -> anyhow:
         // Pairs are the repetitions: one pass over the grid, and nothing is certified.
         (run.search.grid_replicates, run.search.certify_passes) = (1, 0);
         workload::add(&mut run.load, urls)?;
+        values::add(&mut run.load)?;
         return Ok(Workload::Capacity(Box::new(run)));
     }
     let load = LoadOptions {
@@ -297,6 +299,7 @@ fn workload_of(sides: &Sides, metric: Metric, urls: &WorkloadOptions) -> anyhow:
         load.arrival = arrival.into();
     }
     workload::add(&mut load, urls)?;
+    values::add(&mut load)?;
     Ok(Workload::Load(Box::new(load)))
 }
 

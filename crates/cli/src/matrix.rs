@@ -3,7 +3,9 @@
 use crate::args::{LevelTable, MatrixFile, TargetOptions};
 use crate::experiment::{command, settings};
 use crate::plan;
+use crate::ramp;
 use crate::settings::Combine;
+use crate::values;
 use anyhow::{Context, bail, ensure};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -178,14 +180,20 @@ fn trial(file: &MatrixFile, url: &str, parts: &[&LevelTable], seed: u64) -> anyh
     target.seed = Some(seed);
     if let Some(base) = &file.load {
         let options = parts.iter().fold(base.clone(), |base, part| part.load.clone().or(base));
-        return Ok(Plan::Load(plan::load(url, &options, &target)?));
+        let mut load = plan::load(url, &options, &target)?;
+        ramp::add(&mut load, &options)?;
+        values::add(&mut load)?;
+        return Ok(Plan::Load(load));
     }
     let base = file.run.clone().unwrap_or_default();
     let options = parts.iter().fold(base, |base, part| part.run.clone().or(base));
-    Ok(Plan::Run(plan::run(url, &options, &target)?))
+    let mut run = plan::run(url, &options, &target)?;
+    values::add(&mut run.load)?;
+    Ok(Plan::Run(run))
 }
 
-/// Looks up the servers of a plan that was read from a folder: whether they may be loaded is asked anew.
+/// Looks up the servers of a plan that was read from a folder: whether they may be loaded is asked anew. Tables of values are
+/// read again, since a folder holds none.
 pub fn resolve_again(plan: &mut MatrixPlan) -> anyhow::Result<()> {
     for variant in &mut plan.variants {
         let load = match &mut variant.plan {
@@ -194,6 +202,7 @@ pub fn resolve_again(plan: &mut MatrixPlan) -> anyhow::Result<()> {
             Plan::Experiment(_) | Plan::Work(_) => bail!("cannot go on: a variant is no run and no load"),
         };
         load.target = sysdyno_load::target::resolve(&load.target.url)?;
+        values::add(load)?;
     }
     Ok(())
 }

@@ -203,7 +203,7 @@ fn killed_at_any_moment_it_leaves_the_settings_as_they_were() {
 fn what_cannot_be_tried_is_said_before_anything_is_sent() {
     let bench = Bench::new(&[]);
     let url = bench.target.url().to_owned();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["vm.swappiness=59"], "there is no server to load"),
         (&["--", &url], "cannot try nothing"),
         (&["vm.swappiness=60", "--", &url], "it is that already"),
@@ -212,6 +212,7 @@ fn what_cannot_be_tried_is_said_before_anything_is_sent() {
         (&["vm.swappiness=59", "--metric", "time", "--", &url], "only commands have that"),
         (&["vm.swappiness=59", "--pairs", "3", "--", &url], "cannot measure 3 pairs"),
         (&["vm.swappiness=59", "--", &url, &url], "choose one"),
+        (&["vm.swappiness=59", "-H", "X: {{csv:missing.csv:a}}", "--", &url], "missing.csv"),
     ];
     for (arguments, cause) in cases {
         let outcome = bench.start(arguments).finish(LIMIT);

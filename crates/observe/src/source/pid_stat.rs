@@ -88,7 +88,7 @@ mod tests {
             command: b"a) R 1\n (b)",
             state: b'S',
             parent_pid: 8620,
-            session_id: 8620,
+            session_id: 5967,
             user_ticks: 12,
             system_ticks: 34,
             reaped_ticks: 11,
