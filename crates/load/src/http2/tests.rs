@@ -415,7 +415,9 @@ proptest! {
                 let [own, other] = [remembering.read(&block, None), reading.read(&block, Some(&nothing))];
                 let essence = |fields: Fields| (fields.status, fields.body_bytes);
                 prop_assert_eq!(own.map(essence), other.map(essence));
-                prop_assume!(own.is_ok());
+                if own.is_err() {
+                    return Ok(());
+                }
             }
         }
     }
