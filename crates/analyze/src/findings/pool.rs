@@ -5,6 +5,8 @@ use crate::format::{counted, cpus, name, percent, whole};
 use crate::readings::{Window, process_scope, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::own_busy_ratio;
+use crate::view::TrialView;
+use std::cmp::Ordering;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::event::ProcessRole;
 
@@ -45,7 +47,23 @@ pub(super) const POOL_FULL: Rule = Rule {
     examine: examine_pool,
 };
 
+/// The queue just above the capacity comes and goes, and a short trial may read it while it is gone: there, a trial at a
+/// higher rate in which requests wait says that the pool is full, too.
 fn examine_pool(scene: &Scene) -> Option<Case> {
+    let at_focus = examine_trial(scene);
+    let shows_it = |case: &Case| case.evidence.iter().all(|evidence| evidence.role != EvidenceRole::Against);
+    if at_focus.as_ref().is_none_or(shows_it) {
+        return at_focus;
+    }
+    let offered = |view: &TrialView| view.measured().offered_hz;
+    let mut beyond: Vec<&TrialView> =
+        scene.trials.iter().filter(|view| offered(view) > offered(&scene.focus)).collect();
+    beyond.sort_by(|a, b| offered(a).partial_cmp(&offered(b)).unwrap_or(Ordering::Equal));
+    let at = |view: &TrialView| examine_trial(&Scene { focus: *view, ..*scene }).filter(shows_it);
+    beyond.into_iter().find_map(at).or(at_focus)
+}
+
+fn examine_trial(scene: &Scene) -> Option<Case> {
     let window = scene.focus.server_steady();
     let not_full = "The worker pool is not the limit";
     if let Some(against) = busy_cpus(scene, &window) {

@@ -180,6 +180,31 @@ fn f04_workers_that_wait_while_requests_lie_unread() {
 }
 
 #[test]
+fn f04_a_queue_that_was_gone_when_it_was_read_is_seen_at_a_higher_rate() {
+    let gone = pool().gauge("connections.unread_count", LISTENER, 0.0).build();
+    let beyond =
+        |trial: Specimen| trial.edit(|case| case.end.summary.measured.offered_hz = Some(2500.0)).build();
+    let conclude = |beyond: &Specimen| {
+        let trials = [gone.view(), beyond.view()];
+        let objective = Objective::default();
+        let scene = Scene {
+            focus: trials[0],
+            base: None,
+            trials: &trials,
+            verdicts: &[],
+            objective: Some(&objective),
+            is_connection_limited: false,
+        };
+        examine(&scene).into_iter().find(|finding| finding.id == "F04").expect("a finding")
+    };
+    let finding = conclude(&beyond(pool()));
+    assert_eq!(finding.confidence, Confirmed);
+    let effect = finding.evidence.iter().find(|evidence| evidence.role == EvidenceRole::Effect);
+    assert!(effect.is_some_and(|effect| effect.text.contains("2,500 req/s")), "{finding:?}");
+    assert_eq!(conclude(&beyond(pool().cpu(0.1, 0.1, 0.6))).confidence, Excluded);
+}
+
+#[test]
 fn t01_a_full_accept_queue_names_its_listener() {
     let full = |overflows: f64, length: f64| {
         slow()

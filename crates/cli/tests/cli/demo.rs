@@ -24,7 +24,7 @@ fn the_planted_bottleneck_is_found_and_its_capacity_measured() {
     assert!(
         outcome.is_disturbed()
             || pool.is_some_and(|pool| pool["evidence"].as_array().is_some_and(|list| list.len() >= 2)),
-        "{outcome}"
+        "{findings:?}\n{outcome}"
     );
     if outcome.code == Some(0) && !outcome.is_disturbed() {
         let rate_hz = json["capacity"]["rate_hz"].as_f64().expect("a sound run has a capacity");
