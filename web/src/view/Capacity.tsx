@@ -6,7 +6,8 @@ import type { Run } from "../record/decode.ts";
 import { prose } from "../record/text.ts";
 import type { CurvePoint } from "../record/types.ts";
 import { AchievedChart, LatencyChart } from "./CurveCharts.tsx";
-import { PURPOSES, Scroll, SHAPES, showSeconds } from "./words.tsx";
+import { numbers, Table } from "./Table.tsx";
+import { PURPOSES, SHAPES, showSeconds } from "./words.tsx";
 
 /** The load of a trial: what is on the horizontal axis. */
 export function loadOfPoint(point: CurvePoint, isSweep: boolean): number | null {
@@ -108,45 +109,28 @@ function TrialTable({ run }: { run: Run }) {
   const heads = ["offered", "achieved", "goodput", "errors", "p50", "p90", "p99", "p99.9"];
   const goal = claim.claim === "estimate" || claim.claim === "at_least" ? objective(claim.capacity.objective) : "objective";
   return (
-    <Scroll label="All trials">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">trial</th>
-            <th scope="col">for</th>
-            {heads.map((head) => (
-              <th scope="col" class="number" key={head}>
-                {head}
-              </th>
-            ))}
-            <th scope="col">{goal}</th>
-            <th scope="col">trial was</th>
-          </tr>
-        </thead>
-        <tbody>
-          {curve.map((point) => (
-            <tr key={point.trial}>
-              <th scope="row">
-                {point.trial}
-                {point.trial === shown_trial && " (shown)"}
-              </th>
-              <td>{PURPOSES[point.purpose]}</td>
-              <td class="number">{point.offered_hz === null ? `${point.connections} conn.` : `${significant(point.offered_hz, 4)}/s`}</td>
-              <td class="number">{significant(point.achieved_hz, 4)}/s</td>
-              <td class="number">{significant(point.goodput_hz, 4)}/s</td>
-              <td class="number">{percent(point.error_ratio)}</td>
-              <td class="number">{value(point.p50_ns)}</td>
-              <td class="number">{value(point.p90_ns)}</td>
-              <td class="number">{value(point.p99_ns)}</td>
-              <td class="number">{value(point.p99_9_ns)}</td>
-              <td>{point.met === null ? "–" : point.met ? "● met" : "◇ missed"}</td>
-              <td>
-                {SHAPES[point.status]} {point.status}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="All trials" heads={["trial", "for", ...numbers(heads), goal, "trial was"]}>
+      {curve.map((point) => (
+        <tr key={point.trial}>
+          <th scope="row">
+            {point.trial}
+            {point.trial === shown_trial && " (shown)"}
+          </th>
+          <td>{PURPOSES[point.purpose]}</td>
+          <td class="number">{point.offered_hz === null ? `${point.connections} conn.` : `${significant(point.offered_hz, 4)}/s`}</td>
+          <td class="number">{significant(point.achieved_hz, 4)}/s</td>
+          <td class="number">{significant(point.goodput_hz, 4)}/s</td>
+          <td class="number">{percent(point.error_ratio)}</td>
+          <td class="number">{value(point.p50_ns)}</td>
+          <td class="number">{value(point.p90_ns)}</td>
+          <td class="number">{value(point.p99_ns)}</td>
+          <td class="number">{value(point.p99_9_ns)}</td>
+          <td>{point.met === null ? "–" : point.met ? "● met" : "◇ missed"}</td>
+          <td>
+            {SHAPES[point.status]} {point.status}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -7,7 +7,7 @@ import type { Run } from "../record/decode.ts";
 import { objectiveOf, percentileName } from "../record/plan.ts";
 import type { Dependence, IntervalBasis, LatencySummary, ProbeSummary } from "../record/types.ts";
 import { Axes, type Frame } from "./Axes.tsx";
-import { Scroll } from "./words.tsx";
+import { numbers, Table } from "./Table.tsx";
 
 export function Latency({ run }: { run: Run }) {
   const { analysis } = run.payload;
@@ -32,37 +32,23 @@ export function Latency({ run }: { run: Run }) {
         Trial {analysis.shown_trial}, measured phases. {!isOpen && "A closed loop has no intended send times, so there is service time only."}
       </p>
       {analysis.distribution.length > 1 && <Distribution run={run} kind={isOpen ? "response" : "service"} />}
-      <Scroll label="Percentiles">
-        <table class="percentiles">
-          <thead>
-            <tr>
-              <th scope="col">time</th>
-              {["p50", "p90", "p99", "p99.9", "max", "mean", "count"].map((head) => (
-                <th scope="col" class="number" key={head}>
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {seen.map(([name, meaning, summary]) => (
-              <tr key={name}>
-                <th scope="row">
-                  {name} <span class="quiet">{meaning}</span>
-                </th>
-                <Cell summary={summary} value={summary.p50} interval={summary.p50_interval} />
-                <Cell summary={summary} value={summary.p90} interval={summary.p90_interval} />
-                <Cell summary={summary} value={summary.p99} interval={summary.p99_interval} />
-                <Cell summary={summary} value={summary.p99_9} interval={summary.p99_9_interval} />
-                <Cell summary={summary} value={summary.max} />
-                <td class="number">{summary.mean === null ? "–" : duration(summary.mean)}</td>
-                <td class="number">{count(summary.count)}</td>
-              </tr>
-            ))}
-            {analysis.probe && <ProbeRow probe={analysis.probe} />}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Percentiles" class="percentiles" heads={["time", ...numbers(["p50", "p90", "p99", "p99.9", "max", "mean", "count"])]}>
+        {seen.map(([name, meaning, summary]) => (
+          <tr key={name}>
+            <th scope="row">
+              {name} <span class="quiet">{meaning}</span>
+            </th>
+            <Cell summary={summary} value={summary.p50} interval={summary.p50_interval} />
+            <Cell summary={summary} value={summary.p90} interval={summary.p90_interval} />
+            <Cell summary={summary} value={summary.p99} interval={summary.p99_interval} />
+            <Cell summary={summary} value={summary.p99_9} interval={summary.p99_9_interval} />
+            <Cell summary={summary} value={summary.max} />
+            <td class="number">{summary.mean === null ? "–" : duration(summary.mean)}</td>
+            <td class="number">{count(summary.count)}</td>
+          </tr>
+        ))}
+        {analysis.probe && <ProbeRow probe={analysis.probe} />}
+      </Table>
       <p class="quiet measure">
         Small print below a percentile: 95 % interval, widened by how much samples depend on each other in time; without it,
         that is not known. “–”: not supported, fewer than ten samples lie beyond that percentile.
@@ -226,26 +212,14 @@ function Distribution({ run, kind }: { run: Run; kind: "response" | "service" })
       </figure>
       <details>
         <summary>The distribution as a table</summary>
-        <Scroll label="Distribution">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">percentile</th>
-                <th scope="col" class="number">
-                  {kind} time
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {points.map((point, position) => (
-                <tr key={position}>
-                  <th scope="row">{percentileName(point.ratio)}</th>
-                  <td class="number">{duration(point.value_ns)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Distribution" heads={["percentile", { number: `${kind} time` }]}>
+          {points.map((point, position) => (
+            <tr key={position}>
+              <th scope="row">{percentileName(point.ratio)}</th>
+              <td class="number">{duration(point.value_ns)}</td>
+            </tr>
+          ))}
+        </Table>
       </details>
     </>
   );

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { bytes, significant } from "../number.ts";
 import type { Fact } from "../record/types.ts";
-import { Scroll } from "./words.tsx";
+import { Table } from "./Table.tsx";
 
 /** Facts that are shown before more are asked for: a host has several hundred. */
 const MOST = 80;
@@ -35,24 +35,14 @@ export function Machine({ facts: recorded }: { facts: { facts: Record<string, Fa
           {found.length} of {facts.length}
         </span>
       </p>
-      <Scroll label="Facts of the machine">
-        <table class="facts">
-          <thead>
-            <tr>
-              <th scope="col">fact</th>
-              <th scope="col">value</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(([name, fact]) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td class={"unavailable" in fact ? "quiet" : undefined}>{textOf(name, fact)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Facts of the machine" class="facts" heads={["fact", "value"]}>
+        {shown.map(([name, fact]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class={"unavailable" in fact ? "quiet" : undefined}>{textOf(name, fact)}</td>
+          </tr>
+        ))}
+      </Table>
       {shown.length < found.length && (
         <p class="more-facts">
           <button type="button" onClick={() => setWhole(true)}>

@@ -3,9 +3,9 @@
 import { bytes, count, duration, percent, rate } from "../number.ts";
 import type { Run } from "../record/decode.ts";
 import type { LatencySummary, OperationSummary } from "../record/types.ts";
-import { Numbers } from "./words.tsx";
+import { numbers, Table } from "./Table.tsx";
 
-const HEADINGS = ["requests", "of all", "not ok", "goodput", "p50", "p90", "p99", "received"];
+const HEADS = ["operation", ...numbers(["requests", "of all", "not ok", "goodput", "p50", "p90", "p99", "received"])];
 
 export function Operations({ run }: { run: Run }) {
   const { operations = [], response_time_ns } = run.payload.analysis;
@@ -14,11 +14,11 @@ export function Operations({ run }: { run: Run }) {
   return (
     <>
       <p class="quiet">Latency is {felt}, of requests that were answered as expected, and of what was given up.</p>
-      <Numbers label="Operations" of="operation" headings={HEADINGS}>
+      <Table label="Operations" heads={HEADS}>
         {operations.map((operation, position) => (
           <Row operation={operation} sent={sent} key={position} />
         ))}
-      </Numbers>
+      </Table>
     </>
   );
 }

@@ -8,7 +8,7 @@ import { createTimeline, isLimitDrawn } from "../chart/timeline.ts";
 import { chosenDuration, inUnit } from "../number.ts";
 import type { Run } from "../record/decode.ts";
 import { view, type Window } from "../state/view.ts";
-import { Scroll } from "./words.tsx";
+import { numbers, Table } from "./Table.tsx";
 
 interface PanelProps {
   run: Run;
@@ -163,41 +163,27 @@ function ReadingTable({ panel, window }: { panel: Panel; window: Window }) {
   const every = Math.max(1, Math.ceil(rows.length / ROWS_MAX));
   const shown = rows.filter((_, position) => position % every === 0);
   return (
-    <Scroll label={`Readings of ${panel.title}`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              second
+    <>
+      <Table label={`Readings of ${panel.title}`} heads={numbers(["second", ...panel.lines.map(({ label }) => label)])}>
+        {shown.map((row) => (
+          <tr key={row}>
+            <th scope="row" class="number">
+              {panel.seconds[row]?.toFixed(2)}
             </th>
-            {panel.lines.map((line) => (
-              <th scope="col" class="number" key={line.label}>
-                {line.label}
-              </th>
-            ))}
+            {panel.lines.map((line) => {
+              const value = line.values[row];
+              return (
+                <td class="number" key={line.label}>
+                  {value === null || value === undefined ? "–" : inUnit(value, panel.unit)}
+                </td>
+              );
+            })}
           </tr>
-        </thead>
-        <tbody>
-          {shown.map((row) => (
-            <tr key={row}>
-              <th scope="row" class="number">
-                {panel.seconds[row]?.toFixed(2)}
-              </th>
-              {panel.lines.map((line) => {
-                const value = line.values[row];
-                return (
-                  <td class="number" key={line.label}>
-                    {value === null || value === undefined ? "–" : inUnit(value, panel.unit)}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       <p class="quiet">
         {every > 1 && `One in ${every} readings. `}What is read less often than the rest is repeated until its next reading.
       </p>
-    </Scroll>
+    </>
   );
 }

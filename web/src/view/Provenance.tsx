@@ -3,7 +3,8 @@
 import { bytes } from "../number.ts";
 import { shellLine } from "../record/shell.ts";
 import type { Manifest } from "../record/types.ts";
-import { Copyable, Scroll } from "./words.tsx";
+import { Table } from "./Table.tsx";
+import { Copyable } from "./words.tsx";
 
 interface Recorded {
   manifest: Manifest;
@@ -41,30 +42,17 @@ export function Files({ manifest, folder }: Recorded) {
       {files.length === 0 ? (
         <p class="quiet">The run did not end by itself, so its files have no digests.</p>
       ) : (
-        <Scroll label="Files of the run">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">file</th>
-                <th scope="col" class="number">
-                  size
-                </th>
-                <th scope="col">SHA-256</th>
-              </tr>
-            </thead>
-            <tbody>
-              {files.map(([name, digest]) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td class="number">{bytes(digest.bytes)}</td>
-                  <td>
-                    <code class="digest">{digest.sha256}</code>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Files of the run" heads={["file", { number: "size" }, "SHA-256"]}>
+          {files.map(([name, digest]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="number">{bytes(digest.bytes)}</td>
+              <td>
+                <code class="digest">{digest.sha256}</code>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { count, duration, percent, rate, significant } from "../number.ts";
 import type { Run } from "../record/decode.ts";
 import { connectionsText, loadOf } from "../record/plan.ts";
 import { Spoken } from "./Spoken.tsx";
-import { Scroll } from "./words.tsx";
+import { Table } from "./Table.tsx";
 
 export function Requests({ run }: { run: Run }) {
   const { analysis, trials } = run.payload;
@@ -68,37 +68,21 @@ function Failures({ run }: { run: Run }) {
   const { failures, analysis } = run.payload;
   if (failures.length === 0) return <p>No request failed.</p>;
   return (
-    <Scroll label="Failures by class">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">failure class</th>
-            <th scope="col" class="number">
-              requests
-            </th>
-            <th scope="col" class="number">
-              of sent
-            </th>
-            <th scope="col">meaning</th>
-          </tr>
-        </thead>
-        <tbody>
-          {failures.map((failure) => (
-            <tr key={failure.class}>
-              <th scope="row">
-                <code>{failure.class}</code>
-              </th>
-              <td class="number">{count(failure.count)}</td>
-              <td class="number">{percent(failure.count / Math.max(analysis.counts.sent, 1))}</td>
-              <td>
-                {failure.meaning}
-                {failure.is_generator && " Not the server's doing."}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Failures by class" heads={["failure class", { number: "requests" }, { number: "of sent" }, "meaning"]}>
+      {failures.map((failure) => (
+        <tr key={failure.class}>
+          <th scope="row">
+            <code>{failure.class}</code>
+          </th>
+          <td class="number">{count(failure.count)}</td>
+          <td class="number">{percent(failure.count / Math.max(analysis.counts.sent, 1))}</td>
+          <td>
+            {failure.meaning}
+            {failure.is_generator && " Not the server's doing."}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -3,9 +3,9 @@
 import { chosenDuration, count, duration, percent, significant } from "../number.ts";
 import type { Run } from "../record/decode.ts";
 import type { SessionResult } from "../record/types.ts";
-import { Numbers, Scroll } from "./words.tsx";
+import { numbers, Table } from "./Table.tsx";
 
-const HEADINGS = ["ops/s", "p90", "limit", "share", "by its matrix", "mean cycle", "drawn", "failed", "unfinished"];
+const HEADS = ["operation", ...numbers(["ops/s", "p90", "limit", "share", "by its matrix", "mean cycle", "drawn", "failed", "unfinished"])];
 
 export function Session({ run }: { run: Run }) {
   const session = run.payload.analysis.session;
@@ -27,7 +27,7 @@ export function Session({ run }: { run: Run }) {
 function Operations({ session }: { session: SessionResult }) {
   const or = (ns: number | null) => (ns === null ? "–" : duration(ns));
   return (
-    <Numbers label="Operations of the users" of="operation" headings={HEADINGS}>
+    <Table label="Operations of the users" heads={HEADS}>
       {session.operations.map(({ measured, mix_ratio, mix_target_ratio, limit }, position) => (
         <tr key={position}>
           <th scope="row">{measured.name}</th>
@@ -48,33 +48,22 @@ function Operations({ session }: { session: SessionResult }) {
           ))}
         </tr>
       ))}
-    </Numbers>
+    </Table>
   );
 }
 
 function Rules({ session }: { session: SessionResult }) {
   return (
-    <Scroll label="Rules">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">rule</th>
-            <th scope="col">met</th>
-            <th scope="col">what was found</th>
-          </tr>
-        </thead>
-        <tbody>
-          {session.rules.map((rule, position) => (
-            <tr key={position}>
-              <th scope="row">
-                <code>{rule.rule}</code>
-              </th>
-              <td>{rule.passed ? "✔ yes" : "✘ no"}</td>
-              <td>{rule.sentence}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label="Rules" heads={["rule", "met", "what was found"]}>
+      {session.rules.map((rule, position) => (
+        <tr key={position}>
+          <th scope="row">
+            <code>{rule.rule}</code>
+          </th>
+          <td>{rule.passed ? "✔ yes" : "✘ no"}</td>
+          <td>{rule.sentence}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,6 +1,5 @@
-// Small pieces of text that several parts share: badges, jumps to seconds, tables that scroll by themselves.
+// Small pieces of text that several parts share: badges, jumps to seconds, text to copy.
 
-import type { ComponentChildren } from "preact";
 import type { Run } from "../record/decode.ts";
 import type { Confidence, EndedBy, EvidenceRole, Purpose, VerdictStatus } from "../record/types.ts";
 import { around, reveal, view, type Window } from "../state/view.ts";
@@ -93,41 +92,6 @@ export function Seconds({ run, begin, end, column = null }: SecondsProps) {
     <button type="button" class="seconds" onClick={() => showSeconds(run, focus, column)} aria-label={`Show ${text} in the timeline`}>
       {text}
     </button>
-  );
-}
-
-interface ScrollProps {
-  label: string;
-  children: ComponentChildren;
-}
-
-/** A wide table that scrolls within itself, so that the page never does. */
-export function Scroll({ label, children }: ScrollProps) {
-  return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
-      {children}
-    </div>
-  );
-}
-
-/** A table of named rows with a column of numbers for each heading; it scrolls by itself. */
-export function Numbers(props: { label: string; of: string; headings: readonly string[]; children: ComponentChildren }) {
-  return (
-    <Scroll label={props.label}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{props.of}</th>
-            {props.headings.map((heading) => (
-              <th scope="col" class="number" key={heading}>
-                {heading}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{props.children}</tbody>
-      </table>
-    </Scroll>
   );
 }
 

@@ -6,49 +6,28 @@
 #![expect(clippy::print_stdout, reason = "a test without a harness prints its own figures")]
 
 mod kinds;
+#[path = "../namespaces/mod.rs"]
+mod namespaces;
 mod rig;
 mod scenarios;
 mod snapshot;
 mod sweep;
 
+use namespaces::Test;
 use rig::Rig;
 use snapshot::Snapshot;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-/// Set for the process inside of the namespaces.
-const INSIDE: &str = "SYSDYNO_CRASH_INSIDE";
+const SETTINGS: Test<Snapshot> = Test {
+    title: "crash tests of settings",
+    namespaces: &["--net", "--mount"],
+    snapshot: Snapshot::take,
+    differences: Snapshot::differences,
+    inside,
+};
 
 fn main() -> ExitCode {
-    // Runners that only list tests find none here.
-    if std::env::args().any(|argument| argument == "--list") {
-        return ExitCode::SUCCESS;
-    }
-    if std::env::var_os(INSIDE).is_some() {
-        return inside();
-    }
-    if let Some(needs) = missing() {
-        println!("skipped: crash tests of settings: needs {needs}");
-        return ExitCode::SUCCESS;
-    }
-    let before = Snapshot::take();
-    let own = std::env::current_exe().expect("this program has a path");
-    let status = Command::new("unshare").args(["--net", "--mount"]).arg(own).env(INSIDE, "1").status();
-    let status = status.expect("unshare can be run");
-    let differences = before.differences(&Snapshot::take());
-    for difference in &differences {
-        println!("FAILED: the host's own settings: {difference}");
-    }
-    if status.success() && differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn missing() -> Option<&'static str> {
-    let is_there = |program: &str| {
-        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-    };
-    if !rustix::process::geteuid().is_root() {
-        return Some("root");
-    }
-    ["strace", "unshare"].into_iter().find(|program| !is_there(program))
+    SETTINGS.run()
 }
 
 fn inside() -> ExitCode {

@@ -7,46 +7,28 @@
 #![expect(clippy::print_stdout, reason = "a test without a harness prints its own figures")]
 
 mod kills;
+#[path = "../namespaces/mod.rs"]
+mod namespaces;
 mod rig;
 mod scenarios;
 mod services;
 
+use namespaces::Test;
 use rig::Rig;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-/// Set for the process inside of the namespaces.
-const INSIDE: &str = "SYSDYNO_LAB_INSIDE";
+const LABS: Test<Vec<String>> = Test {
+    title: "labs",
+    namespaces: &["--net", "--mount", "--pid", "--fork", "--mount-proc"],
+    snapshot: rig::host_network,
+    differences: |before, after| {
+        if before == after { vec![] } else { vec![format!("its links were {before:?} and are {after:?}")] }
+    },
+    inside,
+};
 
 fn main() -> ExitCode {
-    // Runners that only list tests find none here.
-    if std::env::args().any(|argument| argument == "--list") {
-        return ExitCode::SUCCESS;
-    }
-    if std::env::var_os(INSIDE).is_some() {
-        return inside();
-    }
-    if let Some(needs) = missing() {
-        println!("skipped: labs: needs {needs}");
-        return ExitCode::SUCCESS;
-    }
-    let before = rig::host_network();
-    let own = std::env::current_exe().expect("this program has a path");
-    let namespaces = ["--net", "--mount", "--pid", "--fork", "--mount-proc"];
-    let status = Command::new("unshare").args(namespaces).arg(own).env(INSIDE, "1").status();
-    let status = status.expect("unshare can be run");
-    let after = rig::host_network();
-    if before != after {
-        println!("FAILED: the host's own network: {before:?} is now {after:?}");
-    }
-    if status.success() && before == after { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn missing() -> Option<&'static str> {
-    if !rustix::process::geteuid().is_root() {
-        return Some("root");
-    }
-    let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    ["unshare", "strace"].into_iter().find(|program| !is_there(program))
+    LABS.run()
 }
 
 fn inside() -> ExitCode {

@@ -2,7 +2,7 @@
 
 import type { Comparison } from "../../record/comparison.ts";
 import { textOf } from "../Machine.tsx";
-import { Scroll } from "../words.tsx";
+import { Table } from "../Table.tsx";
 
 export function Machines({ compared }: { compared: Comparison }) {
   return (
@@ -12,28 +12,20 @@ export function Machines({ compared }: { compared: Comparison }) {
           <h3>
             A and {compared.sides[side]?.letter}: {count} {count === 1 ? "difference" : "differences"}
           </h3>
-          <Scroll label={`Differences between A and ${compared.sides[side]?.letter}`}>
-            <table class="facts">
-              <thead>
-                <tr>
-                  <th scope="col">fact</th>
-                  <th scope="col">A</th>
-                  <th scope="col">{compared.sides[side]?.letter}</th>
-                  <th scope="col">what it does</th>
-                </tr>
-              </thead>
-              <tbody>
-                {differences.map(({ name, a, b, known }) => (
-                  <tr key={name}>
-                    <th scope="row">{name}</th>
-                    <td>{a ? textOf(name, a) : "not there"}</td>
-                    <td>{b ? textOf(name, b) : "not there"}</td>
-                    <td>{known ? `${known.rule} ${known.what}: ${known.why}` : "no rule knows it"}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <Table
+            label={`Differences between A and ${compared.sides[side]?.letter}`}
+            class="facts"
+            heads={["fact", "A", compared.sides[side]?.letter ?? "B", "what it does"]}
+          >
+            {differences.map(({ name, a, b, known }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{a ? textOf(name, a) : "not there"}</td>
+                <td>{b ? textOf(name, b) : "not there"}</td>
+                <td>{known ? `${known.rule} ${known.what}: ${known.why}` : "no rule knows it"}</td>
+              </tr>
+            ))}
+          </Table>
           {count > differences.length && <p class="quiet">{count - differences.length} more: sysdyno facts RUN RUN --all</p>}
         </div>
       ))}

@@ -6,7 +6,7 @@ import { onAxis } from "../../number.ts";
 import type { Comparison, MatrixShown, VariantPoint } from "../../record/comparison.ts";
 import { prose } from "../../record/text.ts";
 import { Axes } from "../Axes.tsx";
-import { Scroll } from "../words.tsx";
+import { Table } from "../Table.tsx";
 
 const HEIGHT = 320;
 
@@ -15,49 +15,37 @@ const PLAIN = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
 
 export function Variants({ compared, matrix }: { compared: Comparison; matrix: MatrixShown }) {
   return (
-    <Scroll label="Variants as a table">
-      <table class="variants">
-        <thead>
-          <tr>
-            <th scope="col">side</th>
-            <th scope="col">variant</th>
-            <th scope="col">what limits it</th>
-            <th scope="col">its trials</th>
+    <Table label="Variants as a table" class="variants" heads={["side", "variant", "what limits it", "its trials"]}>
+      {matrix.variants.map((variant) => {
+        const side = compared.sides[variant.side];
+        const changed = [...variant.settings, ...variant.prepare];
+        return (
+          <tr key={variant.side}>
+            <th scope="row">{side?.letter}</th>
+            <td>
+              {side?.name}
+              {changed.map((text, position) => (
+                <p class="quiet" key={position}>
+                  <code>{text}</code>
+                </p>
+              ))}
+            </td>
+            <td>
+              {variant.found.map((found, position) => (
+                <p key={position}>
+                  {prose(found.title)} <span class="quiet">({found.runs_count} of {side?.runs.length} runs)</span>
+                </p>
+              ))}
+            </td>
+            <td>
+              {side?.runs.map(({ id }, position) => (
+                <Run key={id} id={id} number={position + 1} />
+              ))}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {matrix.variants.map((variant) => {
-            const side = compared.sides[variant.side];
-            const changed = [...variant.settings, ...variant.prepare];
-            return (
-              <tr key={variant.side}>
-                <th scope="row">{side?.letter}</th>
-                <td>
-                  {side?.name}
-                  {changed.map((text, position) => (
-                    <p class="quiet" key={position}>
-                      <code>{text}</code>
-                    </p>
-                  ))}
-                </td>
-                <td>
-                  {variant.found.map((found, position) => (
-                    <p key={position}>
-                      {prose(found.title)} <span class="quiet">({found.runs_count} of {side?.runs.length} runs)</span>
-                    </p>
-                  ))}
-                </td>
-                <td>
-                  {side?.runs.map(({ id }, position) => (
-                    <Run key={id} id={id} number={position + 1} />
-                  ))}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </Scroll>
+        );
+      })}
+    </Table>
   );
 }
 

@@ -4,7 +4,7 @@ import { duration, MISSING, rate, significant } from "../../number.ts";
 import type { Comparison, EffectMethod, MetricComparison, SideValues } from "../../record/comparison.ts";
 import { effectText } from "../../record/effect.ts";
 import { WordMark } from "../Forest.tsx";
-import { Scroll } from "../words.tsx";
+import { numbers, Table } from "../Table.tsx";
 
 const METHODS: Record<EffectMethod, string> = {
   assumed_deviation: "assumed deviation between runs",
@@ -21,30 +21,18 @@ export function Numbers({ compared }: { compared: Comparison }) {
       {compared.operations.map(({ operation, metrics }, position) => (
         <div key={position} class="numbers">
           <h3>{operation}</h3>
-          <Scroll label={`Numbers of ${operation}`}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">metric</th>
-                  {compared.sides.map(({ letter }) => (
-                    <th scope="col" class="number" key={letter}>
-                      {letter}
-                    </th>
-                  ))}
-                  {compared.sides.slice(1).map(({ letter }) => (
-                    <th scope="col" key={letter}>
-                      {letter} against A
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {metrics.map((metric) => (
-                  <Row key={metric.metric} metric={metric} compared={compared} />
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <Table
+            label={`Numbers of ${operation}`}
+            heads={[
+              "metric",
+              ...numbers(compared.sides.map(({ letter }) => letter)),
+              ...compared.sides.slice(1).map(({ letter }) => `${letter} against A`),
+            ]}
+          >
+            {metrics.map((metric) => (
+              <Row key={metric.metric} metric={metric} compared={compared} />
+            ))}
+          </Table>
         </div>
       ))}
       {compared.sides.length > 2 && <p class="quiet">Sides with the same letter cannot be told apart (all pairs, p adjusted by Holm’s method).</p>}

@@ -2,45 +2,32 @@
 
 import type { Comparison } from "../../record/comparison.ts";
 import { prose } from "../../record/text.ts";
-import { Badge, Scroll } from "../words.tsx";
+import { Table } from "../Table.tsx";
+import { Badge } from "../words.tsx";
 
 export function Sides({ compared }: { compared: Comparison }) {
   return (
     <div class="runs">
-      <Scroll label="All runs as a table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">side</th>
-              <th scope="col">run</th>
-              <th scope="col">began</th>
-              <th scope="col">verdict</th>
-              <th scope="col">result</th>
-              <th scope="col">server</th>
+      <Table label="All runs as a table" heads={["side", "run", "began", "verdict", "result", "server"]}>
+        {compared.sides.flatMap((side) =>
+          side.runs.map((run) => (
+            <tr key={run.id}>
+              <th scope="row">{side.letter}</th>
+              <td>
+                <code>{run.id}</code>
+              </td>
+              <td>{began(run.started_unix_ns)}</td>
+              <td>
+                <Badge status={run.status} />
+              </td>
+              <td>{prose(run.headline)}</td>
+              <td>
+                <code>{run.url}</code>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {compared.sides.flatMap((side) =>
-              side.runs.map((run) => (
-                <tr key={run.id}>
-                  <th scope="row">{side.letter}</th>
-                  <td>
-                    <code>{run.id}</code>
-                  </td>
-                  <td>{began(run.started_unix_ns)}</td>
-                  <td>
-                    <Badge status={run.status} />
-                  </td>
-                  <td>{prose(run.headline)}</td>
-                  <td>
-                    <code>{run.url}</code>
-                  </td>
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
-      </Scroll>
+          )),
+        )}
+      </Table>
     </div>
   );
 }

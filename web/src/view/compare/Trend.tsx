@@ -8,7 +8,7 @@ import { effectText } from "../../record/effect.ts";
 import { prose } from "../../record/text.ts";
 import { Axes } from "../Axes.tsx";
 import { WordMark } from "../Forest.tsx";
-import { Scroll } from "../words.tsx";
+import { Table } from "../Table.tsx";
 import { written } from "./Numbers.tsx";
 import { began } from "./Sides.tsx";
 
@@ -105,31 +105,17 @@ function Changes({ metric, trend }: { metric: MetricTrend; trend: TrendOf }) {
 
 function Runs({ metric, trend }: { metric: MetricTrend; trend: TrendOf }) {
   return (
-    <Scroll label={`${metric.title} of all runs`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">run</th>
-            <th scope="col">id</th>
-            <th scope="col">began</th>
-            <th scope="col" class="number">
-              {metric.title}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {trend.runs.map((run, index) => (
-            <tr key={run.id}>
-              <th scope="row">{index + 1}</th>
-              <td>
-                <code>{run.id}</code>
-              </td>
-              <td>{began(run.started_unix_ns)}</td>
-              <td class="number">{written(metric.values[index] ?? null, metric.unit)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table label={`${metric.title} of all runs`} heads={["run", "id", "began", { number: metric.title }]}>
+      {trend.runs.map((run, index) => (
+        <tr key={run.id}>
+          <th scope="row">{index + 1}</th>
+          <td>
+            <code>{run.id}</code>
+          </td>
+          <td>{began(run.started_unix_ns)}</td>
+          <td class="number">{written(metric.values[index] ?? null, metric.unit)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -5,7 +5,7 @@ import { useWidth } from "../../chart/size.ts";
 import { duration, onAxis } from "../../number.ts";
 import type { Experiment, TrialLatency } from "../../record/experiment.ts";
 import { Axes, type Frame } from "../Axes.tsx";
-import { Scroll } from "../words.tsx";
+import { numbers, Table } from "../Table.tsx";
 import { Dot } from "./Dot.tsx";
 import { ArmKey } from "./Outcome.tsx";
 
@@ -43,36 +43,21 @@ export function ArmLatency({ experiment, latencies }: ArmLatencyProps) {
       </p>
       <details>
         <summary>Percentiles of each trial as a table</summary>
-        <Scroll label="Percentiles of each trial">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">trial</th>
-                <th scope="col">of</th>
-                {PERCENTILES.map(([, name]) => (
-                  <th scope="col" class="number" key={name}>
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {latencies.map((each) => (
-                <tr key={each.trial}>
-                  <th scope="row">{each.trial}</th>
-                  <td>
-                    {each.arm.toUpperCase()}, pair {pairOf(experiment, each.trial)}
-                  </td>
-                  {PERCENTILES.map(([, name, key]) => (
-                    <td class="number" key={name}>
-                      {each[key] === null ? "–" : duration(each[key])}
-                    </td>
-                  ))}
-                </tr>
+        <Table label="Percentiles of each trial" heads={["trial", "of", ...numbers(PERCENTILES.map(([, name]) => name))]}>
+          {latencies.map((each) => (
+            <tr key={each.trial}>
+              <th scope="row">{each.trial}</th>
+              <td>
+                {each.arm.toUpperCase()}, pair {pairOf(experiment, each.trial)}
+              </td>
+              {PERCENTILES.map(([, name, key]) => (
+                <td class="number" key={name}>
+                  {each[key] === null ? "–" : duration(each[key])}
+                </td>
               ))}
-            </tbody>
-          </table>
-        </Scroll>
+            </tr>
+          ))}
+        </Table>
       </details>
     </>
   );

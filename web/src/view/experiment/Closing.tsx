@@ -7,7 +7,7 @@ import { useWidth } from "../../chart/size.ts";
 import { type Effect, effectText, marginText } from "../../record/effect.ts";
 import { type Experiment, ownDirection, STOPS } from "../../record/experiment.ts";
 import { Axes, type Frame } from "../Axes.tsx";
-import { Scroll } from "../words.tsx";
+import { Table } from "../Table.tsx";
 
 const HEIGHT = 340;
 const MARGIN = { left: 62, right: 14, top: 34, bottom: 44 };
@@ -51,30 +51,16 @@ export function Closing({ experiment }: { experiment: Experiment }) {
       {looks.length > 0 && (
         <details>
           <summary>Intervals as a table</summary>
-          <Scroll label="Intervals after each block">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col" class="number">
-                    pairs
-                  </th>
-                  <th scope="col" class="number">
-                    B against A, 95 % interval
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {looks.map((look) => (
-                  <tr key={look.pairs_count}>
-                    <th scope="row" class="number">
-                      {look.pairs_count}
-                    </th>
-                    <td class="number">{effectText(look)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <Table label="Intervals after each block" heads={[{ number: "pairs" }, { number: "B against A, 95 % interval" }]}>
+            {looks.map((look) => (
+              <tr key={look.pairs_count}>
+                <th scope="row" class="number">
+                  {look.pairs_count}
+                </th>
+                <td class="number">{effectText(look)}</td>
+              </tr>
+            ))}
+          </Table>
         </details>
       )}
     </>

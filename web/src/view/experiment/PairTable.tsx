@@ -4,46 +4,36 @@ import { metricValue } from "../../number.ts";
 import { change } from "../../record/effect.ts";
 import { type Experiment, ownDirection } from "../../record/experiment.ts";
 import { prose } from "../../record/text.ts";
-import { Scroll } from "../words.tsx";
+import { Table } from "../Table.tsx";
 import { NO_RATIO } from "./Pairs.tsx";
 
 export function PairTable({ experiment }: { experiment: Experiment }) {
   const { metric } = experiment;
   const hasSteps = experiment.payload.conclusion.stages.length > 1;
   return (
-    <Scroll label="All pairs">
-      <table>
-        <thead>
-          <tr>
-            {hasSteps && <th scope="col">step</th>}
-            <th scope="col">pair</th>
-            <th scope="col">first</th>
-            <th scope="col" class="number">
-              A
-            </th>
-            <th scope="col" class="number">
-              B
-            </th>
-            <th scope="col" class="number">
-              B against A
-            </th>
-            <th scope="col">counts</th>
-          </tr>
-        </thead>
-        <tbody>
-          {experiment.pairs.map(({ pair }) => (
-            <tr key={`${pair.stage}-${pair.pair}`}>
-              {hasSteps && <td>{pair.stage}</td>}
-              <th scope="row">{pair.pair}</th>
-              <td>{pair.first.toUpperCase()}</td>
-              <td class="number">{metricValue(pair.a, metric.unit)}</td>
-              <td class="number">{metricValue(pair.b, metric.unit)}</td>
-              <td class="number">{pair.improvement === null ? "–" : change(ownDirection(pair.improvement, metric), metric.scale, 3)}</td>
-              <td class="remarks">{pair.dropped !== null ? `○ dropped: ${prose(pair.dropped)}` : pair.improvement === null ? `○ ${NO_RATIO}` : "● yes"}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      label="All pairs"
+      heads={[
+        ...(hasSteps ? ["step"] : []),
+        "pair",
+        "first",
+        { number: "A" },
+        { number: "B" },
+        { number: "B against A" },
+        "counts",
+      ]}
+    >
+      {experiment.pairs.map(({ pair }) => (
+        <tr key={`${pair.stage}-${pair.pair}`}>
+          {hasSteps && <td>{pair.stage}</td>}
+          <th scope="row">{pair.pair}</th>
+          <td>{pair.first.toUpperCase()}</td>
+          <td class="number">{metricValue(pair.a, metric.unit)}</td>
+          <td class="number">{metricValue(pair.b, metric.unit)}</td>
+          <td class="number">{pair.improvement === null ? "–" : change(ownDirection(pair.improvement, metric), metric.scale, 3)}</td>
+          <td class="remarks">{pair.dropped !== null ? `○ dropped: ${prose(pair.dropped)}` : pair.improvement === null ? `○ ${NO_RATIO}` : "● yes"}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -2,7 +2,7 @@
 
 import { type Experiment, actionText, KINDS, STOPS } from "../../record/experiment.ts";
 import { Forest, type ForestRow } from "../Forest.tsx";
-import { Scroll } from "../words.tsx";
+import { Table } from "../Table.tsx";
 
 export function Stages({ experiment }: { experiment: Experiment }) {
   const { conclusion, plan } = experiment.payload;
@@ -29,58 +29,31 @@ export function Stages({ experiment }: { experiment: Experiment }) {
       <Forest rows={rows} label="Effects of each comparison with their 95 % intervals" />
       <details>
         <summary>What each variant is, and why each comparison ended</summary>
-        <Scroll label="Variants">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">variant</th>
-                <th scope="col">is</th>
-              </tr>
-            </thead>
-            <tbody>
-              {(plan?.variants ?? []).map((variant, position) => (
-                <tr key={position}>
-                  <th scope="row">{variant.name}</th>
-                  <td>
-                    <code>{actionText(variant.action)}</code>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
-        <Scroll label="Comparisons">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">comparison</th>
-                <th scope="col">for</th>
-                <th scope="col" class="number">
-                  pairs
-                </th>
-                <th scope="col" class="number">
-                  dropped
-                </th>
-                <th scope="col">ended because</th>
-              </tr>
-            </thead>
-            <tbody>
-              {conclusion.stages.map((stage) => (
-                <tr key={stage.stage.stage}>
-                  <th scope="row">
-                    {stage.stage.stage}. {stage.title}
-                  </th>
-                  <td>
-                    {KINDS[stage.stage.kind].word}: {KINDS[stage.stage.kind].meaning}
-                  </td>
-                  <td class="number">{stage.counted}</td>
-                  <td class="number">{stage.dropped}</td>
-                  <td>{stage.stop === null ? "it did not come to its end" : STOPS[stage.stop]}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table label="Variants" heads={["variant", "is"]}>
+          {(plan?.variants ?? []).map((variant, position) => (
+            <tr key={position}>
+              <th scope="row">{variant.name}</th>
+              <td>
+                <code>{actionText(variant.action)}</code>
+              </td>
+            </tr>
+          ))}
+        </Table>
+        <Table label="Comparisons" heads={["comparison", "for", { number: "pairs" }, { number: "dropped" }, "ended because"]}>
+          {conclusion.stages.map((stage) => (
+            <tr key={stage.stage.stage}>
+              <th scope="row">
+                {stage.stage.stage}. {stage.title}
+              </th>
+              <td>
+                {KINDS[stage.stage.kind].word}: {KINDS[stage.stage.kind].meaning}
+              </td>
+              <td class="number">{stage.counted}</td>
+              <td class="number">{stage.dropped}</td>
+              <td>{stage.stop === null ? "it did not come to its end" : STOPS[stage.stop]}</td>
+            </tr>
+          ))}
+        </Table>
       </details>
     </>
   );

@@ -2,7 +2,7 @@
 
 import { metricValue, percent, span } from "../../number.ts";
 import type { Experiment, ExperimentTrial } from "../../record/experiment.ts";
-import { Scroll } from "../words.tsx";
+import { numbers, Table } from "../Table.tsx";
 
 export function Trials({ experiment }: { experiment: Experiment }) {
   const { trials, metrics } = experiment.payload;
@@ -17,50 +17,36 @@ export function Trials({ experiment }: { experiment: Experiment }) {
       </p>
       <details>
         <summary>All trials as a table</summary>
-        <Scroll label="All trials">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">trial</th>
-                <th scope="col">of</th>
-                <th scope="col" class="number">
-                  began
-                </th>
-                {measured.map(({ metric, title }) => (
-                  <th scope="col" class="number" key={metric}>
-                    {title}
-                  </th>
-                ))}
-                <th scope="col" class="number">
-                  steal
-                </th>
-                <th scope="col" class="number">
-                  others
-                </th>
-                <th scope="col">remarks</th>
-              </tr>
-            </thead>
-            <tbody>
-              {trials.map((trial) => (
-                <tr key={trial.trial}>
-                  <th scope="row">{trial.trial}</th>
-                  <td>
-                    {trial.arm.toUpperCase()}, pair {trial.pair} of step {trial.stage}
-                  </td>
-                  <td class="number">{span(experiment.seconds(trial.begin_mono_ns))}</td>
-                  {measured.map(({ metric, unit }) => (
-                    <td class="number" key={metric}>
-                      {metricValue(trial.values[metric] ?? null, unit)}
-                    </td>
-                  ))}
-                  <td class="number">{share(trial.environment.steal_ratio)}</td>
-                  <td class="number">{share(trial.environment.foreign_ratio)}</td>
-                  <td class="remarks">{remarksOf(trial)}</td>
-                </tr>
+        <Table
+          label="All trials"
+          heads={[
+            "trial",
+            "of",
+            { number: "began" },
+            ...numbers(measured.map(({ title }) => title)),
+            { number: "steal" },
+            { number: "others" },
+            "remarks",
+          ]}
+        >
+          {trials.map((trial) => (
+            <tr key={trial.trial}>
+              <th scope="row">{trial.trial}</th>
+              <td>
+                {trial.arm.toUpperCase()}, pair {trial.pair} of step {trial.stage}
+              </td>
+              <td class="number">{span(experiment.seconds(trial.begin_mono_ns))}</td>
+              {measured.map(({ metric, unit }) => (
+                <td class="number" key={metric}>
+                  {metricValue(trial.values[metric] ?? null, unit)}
+                </td>
               ))}
-            </tbody>
-          </table>
-        </Scroll>
+              <td class="number">{share(trial.environment.steal_ratio)}</td>
+              <td class="number">{share(trial.environment.foreign_ratio)}</td>
+              <td class="remarks">{remarksOf(trial)}</td>
+            </tr>
+          ))}
+        </Table>
       </details>
     </>
   );
