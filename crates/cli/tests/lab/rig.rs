@@ -98,6 +98,12 @@ impl Rig {
         let is_ours = |name: &String| name != "mount";
         found.extend(names("/run").into_iter().filter(is_ours).map(|name| format!("/run/{name}")));
         found.extend(names("/run/netns").into_iter().map(|name| format!("/run/netns/{name}")));
+        let own = self.folder().to_string_lossy().into_owned();
+        let loops = names("/sys/block").into_iter().filter_map(|name| {
+            let file = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok()?;
+            file.contains(&own).then(|| format!("{name} {file}"))
+        });
+        found.extend(loops);
         let state = self.state().join("lab");
         let kept = |name: &String| name != "lock";
         found.extend(

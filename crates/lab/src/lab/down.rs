@@ -5,7 +5,7 @@
 use super::journal::{Journal, Made, MadeHost, ProcessId, Record};
 use super::process::{self, Held};
 use super::values::recipe_of;
-use super::{Labs, files, namespace};
+use super::{Labs, files, namespace, volume};
 use crate::error::LabError;
 use rustix::process::Signal;
 use std::io;
@@ -50,6 +50,9 @@ impl Labs {
         let is_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
         if is_this_boot {
             stop_services(&made, told);
+            for made in made.volumes.iter().rev() {
+                volume::remove(made, &mut notes).map_err(cannot)?;
+            }
             for host in made.hosts.iter().rev() {
                 remove_host(host, &mut notes).map_err(cannot)?;
             }

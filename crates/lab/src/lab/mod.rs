@@ -4,7 +4,8 @@
 //! 1. whatever is made is in the journal, on the disk, before it is made;
 //! 2. whatever is in no journal of a lab, or is another one than the journal says, is not taken away;
 //! 3. after a death at any point of `up` or `down`, `down` leaves nothing;
-//! 4. the network of the host is not touched: interfaces are made within namespaces;
+//! 4. the network of the host is not touched: interfaces are made within namespaces; nothing is mounted but volumes, in
+//!    the lab's folder;
 //! 5. a process is signalled only if pid and start time are those of the journal, or it descends from one that is.
 
 mod check;
@@ -24,6 +25,7 @@ mod service;
 mod status;
 mod up;
 mod values;
+mod volume;
 
 pub use keeper::{KeeperSigns, keep};
 pub use machine::{Missing, install, missing};

@@ -250,7 +250,7 @@ type Told = (Option<String>, Option<String>, Vec<String>);
 fn told(made: &Made, known: &Service) -> Result<Told, String> {
     let (plan, folder) = (&made.begin.plan, &made.begin.folder);
     let recipe = values::recipe_of(known)?;
-    let place = machine::place(&recipe, folder.join(&known.name))?;
+    let place = machine::place(plan, known, folder.join(&known.name))?;
     let values = values::of(plan, known, &place)?;
     let check = match &known.health {
         Some(health) => health.clone(),
