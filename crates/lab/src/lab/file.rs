@@ -24,8 +24,6 @@ pub(super) struct LabFile {
 pub(super) struct HostFile {
     pub(super) name: Spanned<String>,
     pub(super) ssh: Option<Spanned<String>>,
-    #[serde(default)]
-    pub(super) switch: bool,
 }
 
 /// A link between two hosts.

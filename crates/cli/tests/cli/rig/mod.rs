@@ -1,6 +1,5 @@
 //! What the tests are run with: the program itself, servers good and bad, and ways to say that a test was skipped.
 
-pub mod apache;
 pub mod cgroup;
 pub mod hostile;
 pub mod memcached;
