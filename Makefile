@@ -12,18 +12,18 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build demo cases test crash-test aa-test bench bench-tools witness fuzz install clean
+.PHONY: help build demo test crash-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
 	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
-	@echo 'make cases              the short versions of experiments that bring their lab, a line each, and what is left; as root'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers; about 25 minutes'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
 	@echo '                        servers; slip, scaling, memory; about 25 minutes on a quiet machine'
 	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) BENCH_ONLY=h2,tls PAGE=docs/bench.md)'
+	@echo 'make users              100,000 users of a session in one process for a minute: verdict, rules, memory; about 4 minutes'
 	@echo 'make bench-tools        install the tools to compare with; as root by apt-get, oha by cargo'
 	@echo 'make witness            service times beside those of a packet capture of the same run; as root'
 	@echo '                        (PAGE=docs/method/witness.md)'
@@ -38,9 +38,6 @@ build:
 demo: build
 	$(PROGRAM) demo
 
-cases: build
-	scripts/cases $(PROGRAM)
-
 test:
 	scripts/test
 
@@ -54,6 +51,9 @@ aa-test:
 
 bench: build
 	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM) $(if $(BENCH_ONLY),--only '$(BENCH_ONLY)') $(if $(PAGE),--markdown '$(PAGE)')
+
+users: build
+	bench/run --only users --rounds 1 --program $(PROGRAM)
 
 bench-tools:
 	bench/tools

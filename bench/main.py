@@ -17,7 +17,7 @@ from bench.servers import Memcached, Nginx
 RESULTS = ROOT / "bench/results"
 PARTS = (*(scenario.id for scenario in SCENARIOS), "idle", "users", "scaling", "slip", "observing")
 SLIP_SECONDS_PER_SECOND = 10 / 3
-IDLE_ROUNDS, USERS_ROUNDS, SLIP_ROUNDS = 3, 3, 3
+IDLE_ROUNDS, USERS_ROUNDS, SLIP_ROUNDS = 3, 1, 3
 """The most rounds of the parts whose runs are long."""
 
 

@@ -57,11 +57,25 @@ def idle_table(result):
 
 
 def users_table(result):
-    """Memory of simulated users."""
-    table = layout.Table("back end", "peak RSS MiB", "interval", "operations begun", "failed requests")
+    """Simulated users: memory, and whether they kept their rules."""
+    table = layout.Table("back end", "peak RSS MiB", "interval", "operations begun", "failed requests", "verdicts", "rules met")
     for io, row in result["users"]["summary"].items():
-        table.add(io, layout.number(row["rss_mib"], 1), layout.interval(row["rss_mib"], 1), f"{row['operations']:,}", row["failed"])
+        table.add(
+            io,
+            layout.number(row["rss_mib"], 1),
+            layout.interval(row["rss_mib"], 1),
+            f"{row['operations']:,}",
+            row["failed"],
+            verdicts(row),
+            ", ".join(f"{name} {counts['met']}/{counts['of']}" for name, counts in row["rules"].items()),
+        )
     return table
+
+
+def verdicts(row):
+    """How often each verdict was given, and the reasons against those that are not VALID."""
+    words = ", ".join(f"{row['verdicts'].count(word)} {word}" for word in sorted(set(row["verdicts"])))
+    return (words or "–") + (f" ({', '.join(row['reasons'])})" if row["reasons"] else "")
 
 
 def scaling_table(result):
@@ -88,8 +102,6 @@ def slip_table(result):
     heads = [column.replace("_us_", " ").replace("p99_9", "p99.9") for column in columns]
     table = layout.Table("sender, arrivals", *heads, "interval of slip p99", "CPU", "of it spin", "achieved", "others", "verdicts")
     for name, row in result["slip"]["summary"].items():
-        verdicts = ", ".join(f"{row['verdicts'].count(word)} {word}" for word in sorted(set(row["verdicts"])))
-        reasons = f" ({', '.join(row['reasons'])})" if row["reasons"] else ""
         table.add(
             name,
             *(layout.number(row[column], 1) for column in columns),
@@ -98,7 +110,7 @@ def slip_table(result):
             layout.number(row["spin_cpus"]),
             layout.number(row["achieved_ratio"], 3),
             layout.number(row["other_cpus"]),
-            (verdicts or "–") + reasons,
+            verdicts(row),
         )
     return table
 

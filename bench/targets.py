@@ -87,6 +87,15 @@ TARGETS = (
         "memcached", "CPU per get: sysdyno ÷ memcaslap", AT_MOST, 0.80, "", 3, ratio("memcached", "memcaslap")
     ),
     Target("users", "memory with 100,000 users of a session", AT_MOST, 954, "MiB", 0, of_back_end("users", "rss_mib")),
+    Target(
+        "users-rules",
+        "100,000 users for a minute that are VALID and keep all rules",
+        AT_LEAST,
+        1,
+        "",
+        0,
+        of_back_end("users", "is_met"),
+    ),
     Target("idle", "memory with 10,000 idle connections", AT_MOST, 64, "MiB", 1, of_back_end("idle", "rss_mib")),
     Target("scaling", "rate with two threads ÷ one", AT_LEAST, 1.8, "", 2, of_back_end("scaling", "by_rate")),
     Target(

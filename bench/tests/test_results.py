@@ -200,14 +200,29 @@ class Idle(unittest.TestCase):
 
 
 class Users(unittest.TestCase):
+    def row(self, operations, met=7, verdict="VALID"):
+        rules = {"mix": {"met": met, "of": 7}}
+        return {"rss_mib": 90.0, "operations": operations, "failed": 0, "verdict": verdict, "reasons": [], "rules": rules}
+
     def test_memory_counts_only_if_every_user_had_begun(self):
-        rows = [{"rss_mib": 90.0, "operations": count, "failed": 0} for count in (200_000, 99_999)]
+        rows = [self.row(count) for count in (200_000, 99_999)]
         summary = users.summarise({"epoll": rows})["epoll"]
         self.assertEqual((summary["rss_mib"]["count"], summary["operations"]), (1, 99_999))
         self.assertIsNone(users.summarise({"epoll": rows[1:]})["epoll"]["rss_mib"])
 
-    def test_operations_are_those_begun(self):
-        self.assertEqual(users.begun('{"session": {"operations": [{"measured": {"started_count": 3}}, {"measured": {"started_count": 4}}]}}'), 7)
+    def test_rules_are_the_worst_of_all_rounds(self):
+        summary = users.summarise({"epoll": [self.row(1), self.row(1, met=5)]})["epoll"]
+        self.assertEqual(summary["rules"], {"mix": {"met": 5, "of": 7}})
+        self.assertTrue(users.is_met(self.row(1)))
+        self.assertFalse(users.is_met(self.row(1, met=6)) or users.is_met(self.row(1, verdict="SUSPECT")))
+
+    def test_operations_are_those_begun_and_rules_are_counted_by_name(self):
+        rule = {"rule": "mix", "passed": True, "sentence": "x"}
+        operations = [{"measured": {"started_count": count}} for count in (3, 4)]
+        session = {"operations": operations, "rate_hz": 2.0, "rules": [rule, rule | {"passed": False, "sentence": "y"}]}
+        found = users.of_document({"session": session})
+        self.assertEqual((found["operations"], found["rules"]), (7, {"mix": {"met": 1, "of": 2}}))
+        self.assertEqual(found["broken"], ["y"])
 
 
 class Options(unittest.TestCase):

@@ -92,14 +92,13 @@ fn add_clients(
     segments: &[Segment],
     mut phases: Vec<PhasePlan>,
 ) -> anyhow::Result<()> {
-    let last = segments.last().map_or(0.0, |segment| segment.end);
-    let rises = segments.iter().all(|segment| segment.begin <= segment.end)
-        && segments.is_sorted_by(|one, next| one.end <= next.begin);
-    ensure!(rises, "cannot take clients away: their number may only rise");
+    let most = segments.iter().map(|segment| segment.begin.max(segment.end)).fold(0.0, f64::max);
     ensure!(
-        load.connections.is_none() && load.arrival.is_none() && phases.is_empty() && last >= 1.0,
+        load.connections.is_none() && load.arrival.is_none() && phases.is_empty(),
         "cannot choose connections, arrival or warm-up of a ramp of clients: it begins and ends with the numbers that it says"
     );
+    let has_clients = segments.iter().all(|segment| segment.begin.max(segment.end) >= 1.0);
+    ensure!(has_clients, "cannot use a ramp in which there is no client for a while\n{HINT}");
     let mut at = SpanNs(0);
     let mut points = vec![ClientPoint { at, clients: 0 }];
     for segment in segments {
@@ -108,7 +107,7 @@ fn add_clients(
         points.push(ClientPoint { at, clients: segment.end as u32 });
         phases.push(phase(None, segment.span));
     }
-    plan.connections = last as u32;
+    plan.connections = most as u32;
     plan.threads = plan.threads.min(plan.connections);
     plan.workload.clients = points;
     plan.phases = phases;
@@ -136,7 +135,7 @@ pub fn lines(plan: &LoadPlan) -> Vec<String> {
                 let before = points().rfind(|point| point.at.seconds() <= begin_s + 1e-9);
                 let after = points().find(|point| point.at.seconds() >= at_s - 1e-9);
                 let [begin, end] = [before, after].map(|point| point.map_or(0, |point| point.clients));
-                format!("up to {end} clients, {begin} to begin with")
+                if begin == end { format!("{end} clients") } else { format!("{begin} to {end} clients") }
             }
         };
         lines.push(format!("  {begin_s:>6.1} to {at_s:.1} s  {what}"));

@@ -207,6 +207,9 @@ pub struct OperationSummary {
     pub failures: Failures,
     /// Its requests in the whole trial, warm-up included: what the server has seen of it.
     pub total: Counts,
+    /// Of `counts.ok`, those that were answered with 304: what the client has is still good.
+    #[serde(default)]
+    pub not_modified_count: u64,
     /// Rate of completed and valid requests. Unit: requests per second.
     pub goodput_hz: f64,
     /// Bytes received, heads included.

@@ -170,6 +170,7 @@ fn operation(operation: &OperationSummary) -> Value {
         "counts": operation.counts,
         "failures": operation.failures,
         "total": operation.total,
+        "not_modified_count": operation.not_modified_count,
         "goodput_hz": operation.goodput_hz,
         "received_bytes": operation.received_bytes,
         "latency_ns": latency(&operation.latency),

@@ -169,6 +169,8 @@ export interface OperationSummary {
   name: string;
   counts: Counts;
   total: Counts;
+  /** Of `counts.ok`, those that were answered with 304. */
+  not_modified_count: number;
   goodput_hz: number;
   received_bytes: number;
   latency: LatencySummary;

@@ -7,23 +7,27 @@ import { numbers, Table } from "./Table.tsx";
 
 const HEADS = ["operation", ...numbers(["requests", "of all", "not ok", "goodput", "p50", "p90", "p99", "received"])];
 
+/** Shown where there were conditional requests. */
+const NOT_MODIFIED = numbers(["304"]);
+
 export function Operations({ run }: { run: Run }) {
   const { operations = [], response_time_ns } = run.payload.analysis;
   const sent = operations.reduce((sum, operation) => sum + operation.counts.sent, 0);
+  const hasUnmodified = operations.some((operation) => operation.not_modified_count > 0);
   const felt = response_time_ns.count > 0 ? "response time" : "service time";
   return (
     <>
       <p class="quiet">Latency is {felt}, of requests that were answered as expected, and of what was given up.</p>
-      <Table label="Operations" heads={HEADS}>
+      <Table label="Operations" heads={hasUnmodified ? [...HEADS, ...NOT_MODIFIED] : HEADS}>
         {operations.map((operation, position) => (
-          <Row operation={operation} sent={sent} key={position} />
+          <Row operation={operation} sent={sent} hasUnmodified={hasUnmodified} key={position} />
         ))}
       </Table>
     </>
   );
 }
 
-function Row({ operation, sent }: { operation: OperationSummary; sent: number }) {
+function Row({ operation, sent, hasUnmodified }: { operation: OperationSummary; sent: number; hasUnmodified: boolean }) {
   const { counts, latency } = operation;
   const cells = [
     count(counts.sent),
@@ -34,6 +38,7 @@ function Row({ operation, sent }: { operation: OperationSummary; sent: number })
     value(latency, latency.p90),
     value(latency, latency.p99),
     bytes(operation.received_bytes),
+    ...(hasUnmodified ? [count(operation.not_modified_count)] : []),
   ];
   return (
     <tr>

@@ -291,6 +291,7 @@ fn operation(name: &str, sent: u64, bytes_per_response: u64) -> OperationSummary
         counts: Counts { scheduled: sent, sent, written: sent, ok: sent, ..Counts::default() },
         failures: Default::default(),
         total: Counts::default(),
+        not_modified_count: 0,
         goodput_hz: sent as f64 / 10.0,
         received_bytes: sent * bytes_per_response,
         latency: summary(&histogram),

@@ -86,9 +86,9 @@ fn has_steady_arrivals(view: &TrialView) -> bool {
     matches!(view.plan().arrival, Arrival::Constant | Arrival::Poisson)
 }
 
-/// The rate of a closed loop; that of an open one is given.
+/// The rate of a closed loop whose clients stay; that of an open one is given.
 fn rate_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
-    if view.is_open() {
+    if view.is_open() || !view.plan().workload.clients.is_empty() {
         return None;
     }
     let per_second = |interval: &&Interval| {

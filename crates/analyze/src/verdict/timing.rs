@@ -85,6 +85,7 @@ fn examine_little(view: &TrialView) -> Option<Observation> {
     }
     let is_judged = !view.is_open()
         && view.plan().keep_alive == KeepAlive::Unlimited
+        && view.plan().workload.clients.is_empty()
         && counts.failed == 0
         && counts.timed_out == 0;
     // What has come and is not read yet is neither with the server nor idle.

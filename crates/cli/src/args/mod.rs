@@ -21,8 +21,7 @@ pub use facts::FactsArgs;
 pub use habits::TimeoutOrType;
 pub use lab::{LabArgs, LabCommand};
 pub use matrix::{
-    FactorTable, LabSource, LevelTable, MatrixArgs, MatrixCommand, MatrixFile, MatrixFolderArgs,
-    MatrixHostArgs, MatrixRunArgs, QuickTable, ServiceTables,
+    LevelTable, MatrixArgs, MatrixCommand, MatrixFile, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs,
 };
 pub use options::{
     CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ObjectiveOption,

@@ -148,7 +148,7 @@ pub struct LoadOptions {
     ///
     /// A straight line from one rate to another in a time; several of them, with commas; 'steps:' so many equal steps of so
     /// long each; or a CSV file with the columns 'time' (in seconds) and 'rate' (per second), whose points straight lines join.
-    /// Without '/s' it is the number of clients of a closed load, which may only rise. Each line or step is a phase.
+    /// Without '/s' it is the number of clients of a closed load, who come and go. Each line or step is a phase.
     #[arg(long, value_name = "RAMP | FILE", conflicts_with_all = ["rate", "steps", "requests", "duration"], env = "SYSDYNO_RAMP")]
     pub ramp: Option<String>,
     /// How requests of an open load arrive [default: poisson]

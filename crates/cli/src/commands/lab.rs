@@ -75,12 +75,6 @@ fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 /// The lab that a file says.
 fn read(file: &Path) -> anyhow::Result<(LabPlan, String)> {
-    let text = read_text(file)?;
-    Ok((LabPlan::parse(&text, file)?, text))
-}
-
-/// What a lab's file holds.
-pub fn read_text(file: &Path) -> anyhow::Result<String> {
     let cannot = || format!("cannot read lab '{}'", file.display());
     let metadata = std::fs::metadata(file).with_context(cannot)?;
     ensure!(
@@ -88,7 +82,8 @@ pub fn read_text(file: &Path) -> anyhow::Result<String> {
         "{}: it is no file, or longer than 1 MiB",
         cannot()
     );
-    std::fs::read_to_string(file).with_context(cannot)
+    let text = std::fs::read_to_string(file).with_context(cannot)?;
+    Ok((LabPlan::parse(&text, file)?, text))
 }
 
 /// The name of a lab, typed or that of a file.
@@ -121,7 +116,7 @@ fn up(labs: &Labs, file: &Path, yes: bool, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// Sees to it that what is missing gets installed, if that is wanted.
-pub(super) fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<()> {
+fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<()> {
     if missing.programs.is_empty() {
         return Ok(());
     }

@@ -131,12 +131,13 @@ fn make(plan: &mut LoadPlan, file: &SessionFile, wish: &Wish<'_>) -> Result<Sess
     })
 }
 
-/// Users begin within the ramp-up, however many they are.
+/// All users begin in the first half of the ramp-up, however many they are. In the second half they walk on, so that the
+/// mix of what is measured is not that of first operations.
 fn stagger(plan: &LoadPlan, file: &SessionFile, users: u32) -> SpanNs {
     let ramp_up = plan.phases.iter().filter(|phase| phase.kind == PhaseKind::Warmup);
     let ramp_up_ns: u64 =
         ramp_up.map(|phase| if let PhaseEnd::After(span) = phase.end { span.0 } else { 0 }).sum();
-    let longest_ns = ramp_up_ns / u64::from(users.max(1));
+    let longest_ns = ramp_up_ns / 2 / u64::from(users.max(1));
     SpanNs(file.stagger.map_or(longest_ns, |span| span.0.0.min(longest_ns)))
 }
 

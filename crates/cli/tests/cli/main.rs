@@ -1,5 +1,6 @@
 //! The program as its users meet it: started as a process, driven by its flags, judged by its output and exit code.
 
+mod apache;
 mod back_end;
 mod compare;
 mod crash;
@@ -24,6 +25,7 @@ mod signals;
 mod tls;
 mod tune;
 mod usage;
+mod users;
 mod values;
 mod work;
 mod workload;

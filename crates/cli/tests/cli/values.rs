@@ -40,6 +40,26 @@ fn nginx_is_asked_for_every_number_and_row_in_turn() {
 }
 
 #[test]
+fn values_are_sent_over_tls_too() {
+    let Some(nginx) = Nginx::start("location / { return 200 'a page'; }") else {
+        return skip("values over TLS", "nginx");
+    };
+    let (url, trusted) = (nginx.secure_url("/item/{{counter:1..}}"), nginx.certificate());
+    let ways: [&[&str]; 3] =
+        [&["-c", "5"], &["-c", "5", "--rate", "1000/s", "--io", "epoll"], &["-c", "2", "--no-keepalive"]];
+    for (number, way) in (1..).zip(ways) {
+        let fixed = ["load", &url, "-n", "200", "--tls-ca", &trusted, "--tls-name", "localhost", "--json"];
+        let outcome = Program::new().run([&fixed[..], way].concat());
+        assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+        assert_eq!((outcome.count("ok"), outcome.count("sent")), (200, 200), "{outcome}");
+        wait_until(Duration::from_secs(5), || nginx.logged_count() >= number * 200);
+        let logged = nginx.logged_requests();
+        let each = (1..=200).all(|item| logged.get(&format!("GET /item/{item}")) == Some(&number));
+        assert!(each && logged.len() == 200, "{way:?}: {outcome}");
+    }
+}
+
+#[test]
 fn wrong_values_are_refused_with_their_place_before_anything_is_sent() {
     let program = Program::new();
     let check = |arguments: &[&str], told: &str| {
@@ -267,16 +287,27 @@ fn a_ramp_sends_what_its_integral_says_phase_by_phase() {
 }
 
 #[test]
-fn clients_come_one_after_the_other() {
+fn clients_come_and_go_one_after_the_other() {
     let Some(nginx) = Nginx::start("location / { return 200 'a page'; }") else {
-        return skip("clients that come one after the other", "nginx");
+        return skip("clients that come and go one after the other", "nginx");
     };
     let program = Program::new();
     let url = nginx.url("/");
-    let outcome = program.run(["load", &url, "--ramp", "0..4:2s,4..4:1s", "--json", "-t", "1"]);
+    let ramp = "0..4:1s,4..4:500ms,4..0:1s,0..2:500ms,2..2:500ms";
+    let outcome = program.run(["load", &url, "--ramp", ramp, "--json", "-t", "1"]);
     assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
-    assert!(outcome.stderr.contains("up to 4 clients, 0 to begin with"), "{outcome}");
-    let failed = program.run(["load", &url, "--ramp", "4..1:2s"]);
+    for told in
+        ["0.0 to 1.0 s  0 to 4 clients", "1.5 s  4 clients", "2.5 s  4 to 0 clients", "3.0 s  0 to 2 clients"]
+    {
+        assert!(outcome.stderr.contains(told), "{told}: {outcome}");
+    }
+    assert_eq!(outcome.count("ok"), outcome.count("sent"), "{outcome}");
+    wait_until(Duration::from_secs(5), || nginx.logged_count() >= outcome.count("sent"));
+    assert_eq!(nginx.logged_count(), outcome.count("sent"), "{outcome}");
+    // Whoever leaves takes its connection along: two of the four come again, on other ones.
+    let connections = nginx.logged_connections("200");
+    assert_eq!(connections, 6, "{outcome}");
+    let failed = program.run(["load", &url, "--ramp", "0..0:2s"]);
     failed.expect_code(2);
-    assert!(failed.stderr.contains("may only rise"), "{failed}");
+    assert!(failed.stderr.contains("no client for a while"), "{failed}");
 }

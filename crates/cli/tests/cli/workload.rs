@@ -102,6 +102,34 @@ fn a_log_is_replayed_request_for_request() {
 }
 
 #[test]
+fn what_nginx_has_logged_is_replayed_and_logged_again() {
+    let combined = "location / { access_log FOLDER/combined.log combined; access_log FOLDER/access.log counted; return 200 'x'; }";
+    let Some(nginx) = Nginx::start_with_files(combined, &[]) else {
+        return skip("a replayed log of nginx", "nginx");
+    };
+    let program = Program::new();
+    let list = file(&program, "urls.txt", "5 /\n3 /search?q=a%20b\n2 HEAD /static/a.png\n");
+    let (url, list) = (nginx.url("/"), list.to_str().expect("is text"));
+    let first = program.run(["load", &url, "--urls", list, "--requests", "300", "-c", "4"]);
+    wait_until(Duration::from_secs(5), || nginx.logged_count() >= 300);
+    let before = nginx.logged_requests();
+    assert_eq!(before.values().sum::<u64>(), 300, "{first}");
+    let log = file(&program, "combined.log", &nginx.read("combined.log"));
+    let log = log.to_str().expect("is text");
+    let by_http2 = nginx.prior_url("/");
+    let ways: [&[&str]; 2] =
+        [&[&url], &[&by_http2, "--http2", "prior", "--streams", "8", "-c", "2", "-t", "1"]];
+    for (times, way) in (2..).zip(ways) {
+        let outcome = program.run([&["load", "--replay", log, "--json"], way].concat());
+        assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+        assert_eq!((outcome.count("sent"), outcome.count("ok")), (300, 300), "{outcome}");
+        wait_until(Duration::from_secs(5), || nginx.logged_count() >= times * 300);
+        let all = before.iter().map(|(request, count)| (request.clone(), times * count)).collect();
+        assert_eq!(nginx.logged_requests(), all, "{outcome}");
+    }
+}
+
+#[test]
 fn a_mix_of_a_log_sends_what_stands_in_it() {
     let Some(nginx) = Nginx::start(LOCATIONS) else { return skip("the mix of a log", "nginx") };
     let program = Program::new();
@@ -131,72 +159,4 @@ fn a_wrong_list_is_refused_with_its_line_before_anything_is_sent() {
     outcome.expect_code(2);
     assert!(outcome.stderr.contains("urls.txt': line 2: 'http://127.0.0.2' is not the server"), "{outcome}");
     assert!(program.run_folder().is_none(), "{outcome}");
-}
-
-#[test]
-fn users_of_web20_pass_its_rules_and_nginx_counts_their_requests() {
-    let Some(nginx) = Nginx::start("location /web20/ { client_max_body_size 2m; return 200 'a page'; }")
-    else {
-        return skip("users of web20", "nginx");
-    };
-    let program = Program::new();
-    // Time that runs a hundred times faster than that of people, with the same matrix.
-    let session = include_str!("../../src/session/web20.toml");
-    let fast = ["25s", "5s", "3s", "2s"].iter().fold(session.to_owned(), |text, span| {
-        let number = span.trim_end_matches('s');
-        let text = text.replace(&format!("mean = \"{span}\""), &format!("mean = \"{number}0ms\""));
-        let text = text.replace(&format!("max = \"{span}\""), &format!("max = \"{number}0ms\""));
-        text.replace(&format!("min = \"{span}\""), &format!("min = \"{number}0ms\""))
-    });
-    let file = file(&program, "fast.toml", &fast);
-    let url = nginx.url("/");
-    let outcome = program.run([
-        "load",
-        &url,
-        "--session",
-        file.to_str().expect("is text"),
-        "--users",
-        "10",
-        "--warmup",
-        "0s",
-        "-d",
-        "3s",
-        "--pages-only",
-        "--json",
-        "--seed",
-        "11",
-    ]);
-    // A busy machine may be too slow for cycles of 50 ms; what was counted is right all the same.
-    assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
-    let json = outcome.json();
-    let written: u64 = json["operations"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|operation| operation["total"]["written"].as_u64().expect("a count"))
-        .sum();
-    wait_until(Duration::from_secs(5), || nginx.logged_count() >= written);
-    let logged = nginx.logged_requests();
-    for operation in json["operations"].as_array().expect("a list") {
-        let path = match operation["name"].as_str().expect("a name") {
-            "HomePage" => "GET /web20/home",
-            "Login" => "POST /web20/login",
-            "TagSearch" => "GET /web20/tag",
-            "EventDetail" => "GET /web20/event",
-            "PersonDetail" => "GET /web20/person",
-            "AddPerson" => "POST /web20/person/new",
-            _ => "POST /web20/event/new",
-        };
-        let count = logged.get(path).copied().unwrap_or(0);
-        assert_eq!(operation["total"]["written"].as_u64(), Some(count), "{path}: {outcome}");
-    }
-    let session = &json["session"];
-    assert_eq!(session["operations"].as_array().map(Vec::len), Some(7), "{outcome}");
-    let rule = |name: &str| {
-        let rules = session["rules"].as_array().expect("a list");
-        rules.iter().filter(|rule| rule["rule"] == name).all(|rule| rule["passed"] == true)
-    };
-    assert!(rule("errors") && rule("limit"), "{outcome}");
-    let target = session["operations"][0]["mix_target_ratio"].as_f64().expect("a share");
-    assert!((target - 0.2615).abs() < 0.0001, "{outcome}");
 }

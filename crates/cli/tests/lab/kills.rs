@@ -4,7 +4,17 @@ use crate::rig::{Rig, finish};
 use crate::scenarios::LAB;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// A file system in a file, mounted through a loop device.
+const VOLUME: &str = r#"
+[[service]]
+name = "disk"
+host = "b"
+recipe = "file-system"
+with = { type = "ext4", size_mib = 16, journal_mib = 4 }
+"#;
 
 /// The n-th system call of a name.
 #[derive(Debug)]
@@ -20,7 +30,12 @@ impl Point {
 }
 
 pub fn run(rig: &mut Rig) {
-    let file = rig.lab(&LAB.replace("LAB", "one"));
+    let is_there = Path::new("/usr/sbin/mkfs.ext4").is_file();
+    let volume = if is_there { VOLUME } else { "" };
+    if !is_there {
+        println!("skipped: kills with a volume: needs mkfs.ext4");
+    }
+    let file = rig.lab(&format!("{}{volume}", LAB.replace("LAB", "one")));
     kill_up_at_calls(rig, &file);
     kill_down_at_calls(rig, &file);
     kill_up_at_moments(rig, &file);

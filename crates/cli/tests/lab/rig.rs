@@ -61,13 +61,12 @@ impl Rig {
 
     /// The program, or `wrapper` with it behind.
     pub fn command(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
-        self.program(wrapper, &[&["lab"], arguments].concat())
-    }
-
-    /// Any command of the program, or `wrapper` with it behind.
-    pub fn program(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
-        let own = [env!("CARGO_BIN_EXE_sysdyno")];
-        let words: Vec<&str> = [wrapper, &own, arguments].concat();
+        let words: Vec<&str> = wrapper
+            .iter()
+            .copied()
+            .chain([env!("CARGO_BIN_EXE_sysdyno"), "lab"])
+            .chain(arguments.iter().copied())
+            .collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());
@@ -99,6 +98,12 @@ impl Rig {
         let is_ours = |name: &String| name != "mount";
         found.extend(names("/run").into_iter().filter(is_ours).map(|name| format!("/run/{name}")));
         found.extend(names("/run/netns").into_iter().map(|name| format!("/run/netns/{name}")));
+        let own = self.folder().to_string_lossy().into_owned();
+        let loops = names("/sys/block").into_iter().filter_map(|name| {
+            let file = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok()?;
+            file.contains(&own).then(|| format!("{name} {file}"))
+        });
+        found.extend(loops);
         let state = self.state().join("lab");
         let kept = |name: &String| name != "lock";
         found.extend(

@@ -29,9 +29,11 @@ const CASES: &[Case] = &[
 pub fn run(rig: &mut Rig) {
     CASES.iter().for_each(|case| one(rig, case));
     php_behind_nginx(rig);
+    a_wordpress_site_answers_with_its_posts(rig);
+    a_working_copy_lies_on_a_file_system_of_its_own(rig);
 }
 
-pub fn is_installed(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
     let is_there = folders.iter().any(|folder| std::path::Path::new(folder).join(program).is_file());
     if !is_there {
@@ -102,4 +104,58 @@ health = { http = "/sum.php", status = 200 }
     assert_eq!(fetch(rig, "/sum.php"), "42");
     rig.expect(&["down", "real"], 0);
     rig.check("php behind nginx");
+}
+
+/// Whether all that a lab takes is there.
+fn is_whole(rig: &Rig, file: &str) -> bool {
+    let dry = rig.expect(&["up", "--dry-run", file], 0).stdout;
+    let missing: Vec<&str> = dry.lines().filter_map(|line| line.strip_prefix("install  ")).collect();
+    if !missing.is_empty() {
+        println!("skipped: lab '{file}': needs {}", missing.join(" "));
+    }
+    missing.is_empty()
+}
+
+fn a_wordpress_site_answers_with_its_posts(rig: &mut Rig) {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/labs/wordpress.toml");
+    if !is_whole(rig, file) {
+        return;
+    }
+    let all = "object_cache = \"memcached\", opcache = true, page_cache = true";
+    let text = std::fs::read_to_string(file).expect("is there");
+    let text = text.replace("object_cache = \"none\", opcache = true, page_cache = false", all);
+    assert!(text.contains(all));
+    rig.expect(&["up", &rig.lab(&text)], 0);
+    let fetch = |port: u16, more: &[&str]| {
+        let url = format!("http://10.77.1.2:{port}/");
+        let curl = ["exec", "wordpress", "client", "--", "curl", "--silent", "--fail", "--max-time", "20"];
+        rig.expect(&[&curl, more, &[&url]].concat(), 0).stdout
+    };
+    let pages = [fetch(80, &[]), fetch(8080, &[])];
+    for page in &pages {
+        let is_whole = page.contains("Post 60:") && page.contains("Post 51:") && page.contains("</html>");
+        assert!(is_whole && !page.contains("Post 50:"), "{page}");
+    }
+    assert!(fetch(80, &["--head", "--request", "GET"]).contains("X-Lab-Page: kept"));
+    rig.expect(&["status", "wordpress"], 0);
+    rig.expect(&["down", "wordpress"], 0);
+    rig.check("WordPress");
+}
+
+fn a_working_copy_lies_on_a_file_system_of_its_own(rig: &mut Rig) {
+    let service = "[[service]]\nname = 'it'\nhost = 'server'\nrecipe = 'subversion-copy'\n\
+                   with = { files = 120, type = 'ext3', size_mib = 32, journal_mib = 4 }\n";
+    let file = rig.lab(&format!("{HOSTS}{service}"));
+    if !is_whole(rig, &file) {
+        return;
+    }
+    rig.expect(&["up", &file], 0);
+    let copy = rig.state().join("lab/real/it/volume/copy");
+    let read = || std::fs::read_to_string(copy.join("0001/000119.txt")).expect("is there");
+    let before = read();
+    let copy = copy.display().to_string();
+    rig.expect(&["exec", "real", "server", "--", "svn", "update", "--quiet", "--revision", "2", &copy], 0);
+    assert_ne!(before, read());
+    rig.expect(&["down", "real"], 0);
+    rig.check("a working copy");
 }

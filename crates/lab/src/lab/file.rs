@@ -24,6 +24,8 @@ pub(super) struct LabFile {
 pub(super) struct HostFile {
     pub(super) name: Spanned<String>,
     pub(super) ssh: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) switch: bool,
 }
 
 /// A link between two hosts.

@@ -106,6 +106,13 @@ fn new_file(top: &Path, path: &str) -> io::Result<File> {
     Ok(file)
 }
 
+/// Makes a new file of so many bytes that takes no room yet, which nobody else may read.
+pub(super) fn make_sized(path: &Path, length: u64) -> io::Result<File> {
+    let file = open(path, OFlags::EXCL)?;
+    file.set_len(length)?;
+    Ok(file)
+}
+
 /// Copies a file, or a folder with the regular files in it; links and other things are left out.
 pub(super) fn copy(source: &Path, top: &Path, path: &str) -> io::Result<()> {
     let mut left = MAX_FILES;

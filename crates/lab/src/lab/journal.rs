@@ -4,7 +4,7 @@
 //! first frame that is not whole or not understood; what was made on behalf of a record that was read is found by it.
 
 use super::files;
-use super::plan::{LabPlan, Service};
+use super::plan::LabPlan;
 use crate::error::LabError;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -29,12 +29,12 @@ pub(super) enum Record {
     Made { host: String, inode: u64 },
     /// A pair of interfaces is going to be made, within the namespaces.
     Link { a: LinkEnd, b: LinkEnd },
+    /// A volume is going to be made and mounted.
+    Volume(MadeVolume),
     /// A keeper waits to be let go.
     Keeper { service: String, process: ProcessId },
     /// The service itself runs.
     Main { service: String, process: ProcessId },
-    /// A service is going to be restarted, as it says from now on.
-    Service(Box<Service>),
     /// All is up.
     Up {},
     /// It is going to be taken away.
@@ -59,6 +59,14 @@ pub(super) struct LinkEnd {
     pub(super) interface: String,
 }
 
+/// A file system in a file that was made and mounted, or was going to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MadeVolume {
+    pub(super) service: String,
+    pub(super) image: PathBuf,
+    pub(super) folder: PathBuf,
+}
+
 /// A process that no other one of this boot is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ProcessId {
@@ -72,6 +80,7 @@ pub(super) struct ProcessId {
 pub(super) struct Made {
     pub(super) begin: Begin,
     pub(super) hosts: Vec<MadeHost>,
+    pub(super) volumes: Vec<MadeVolume>,
     pub(super) keepers: Vec<(String, ProcessId)>,
     pub(super) mains: Vec<(String, ProcessId)>,
     pub(super) is_up: bool,
@@ -91,8 +100,15 @@ impl Made {
     fn of(records: Vec<Record>) -> Option<Made> {
         let mut records = records.into_iter();
         let Some(Record::Begin(begin)) = records.next() else { return None };
-        let (hosts, keepers, mains) = (Vec::new(), Vec::new(), Vec::new());
-        let mut made = Made { begin: *begin, hosts, keepers, mains, is_up: false, is_going_down: false };
+        let mut made = Made {
+            begin: *begin,
+            hosts: Vec::new(),
+            volumes: Vec::new(),
+            keepers: Vec::new(),
+            mains: Vec::new(),
+            is_up: false,
+            is_going_down: false,
+        };
         for record in records {
             match record {
                 Record::Begin(_) => return None,
@@ -104,13 +120,9 @@ impl Made {
                     known.into_iter().for_each(|known| known.inode = Some(inode));
                 }
                 Record::Link { .. } => {}
+                Record::Volume(volume) => made.volumes.push(volume),
                 Record::Keeper { service, process } => made.keepers.push((service, process)),
                 Record::Main { service, process } => made.mains.push((service, process)),
-                Record::Service(now) => {
-                    let services = &mut made.begin.plan.services;
-                    let known = services.iter_mut().find(|known| known.name == now.name);
-                    known.into_iter().for_each(|known| known.clone_from(&now));
-                }
                 Record::Up {} => made.is_up = true,
                 Record::Down {} => made.is_going_down = true,
             }
@@ -223,7 +235,8 @@ mod tests {
     use super::*;
 
     fn begin() -> Begin {
-        let plan = LabPlan { name: "a".into(), hosts: vec![], links: vec![], services: vec![] };
+        let (hosts, links, services) = (vec![], vec![], vec![]);
+        let plan = LabPlan { name: "a".into(), hosts, switches: [].into(), links, services };
         let (boot_id, folder) = ("b".to_owned(), PathBuf::from("/x"));
         Begin { name: "a".into(), tool: "0".into(), boot_id, folder, started_unix_ns: WallNs(1), plan }
     }

@@ -1,4 +1,4 @@
-//! Links: veth pairs that are made within the namespaces of their ends, never in that of the host.
+//! Links: veth pairs that are made within the namespaces of their ends, never in that of the host; bridges of switches.
 //!
 //! Requests go over rtnetlink from a thread that is in the namespace. Sources: rtnetlink(7), veth(4),
 //! `include/uapi/linux/{if_link,if_addr,veth,pkt_sched}.h`.
@@ -20,6 +20,7 @@ const NLM_F_EXCL: u16 = 0x200;
 
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
+const IFLA_MASTER: u16 = 10;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_NUM_TX_QUEUES: u16 = 31;
@@ -45,6 +46,9 @@ const LINK_HEAD: usize = 16;
 /// The index of the loopback interface in every namespace.
 const LOOPBACK: u32 = 1;
 
+/// The bridge of a switch.
+const SWITCH: &str = "switch0";
+
 /// What may wait in front of a limited link. Unit: bytes.
 const TBF_QUEUE_BYTES: u32 = 1 << 20;
 
@@ -53,10 +57,32 @@ pub(super) fn loopback_up(path: &Path) -> io::Result<()> {
     namespace::within(path, || set_up(&Netlink::route()?, LOOPBACK))
 }
 
+/// Where an end of a link is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) namespace: &'a Path,
+    /// Whether that is a switch, of which it becomes a port.
+    pub(super) is_port: bool,
+}
+
+/// Makes the bridge of a switch, in whose namespace nothing else is.
+pub(super) fn make_switch(path: &Path) -> io::Result<()> {
+    namespace::within(path, || {
+        let netlink = Netlink::route()?;
+        let mut request = vec![0; LINK_HEAD];
+        put(&mut request, IFLA_IFNAME, &named(SWITCH));
+        let mut info = Vec::new();
+        put(&mut info, IFLA_INFO_KIND, b"bridge");
+        put_nested(&mut request, IFLA_LINKINFO, &info);
+        netlink.ask(RTM_NEWLINK, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request)?;
+        set_up(&netlink, index(&netlink, SWITCH)?)
+    })
+}
+
 /// Makes a pair, gives its ends their addresses, and brings them up.
-pub(super) fn make(link: &Link, paths: [&Path; 2]) -> io::Result<()> {
-    let far = namespace::open(paths[1])?;
-    namespace::within(paths[0], || {
+pub(super) fn make(link: &Link, places: [Place<'_>; 2]) -> io::Result<()> {
+    let far = namespace::open(places[1].namespace)?;
+    namespace::within(places[0].namespace, || {
         let mut request = vec![0; LINK_HEAD];
         put_interface(&mut request, link, &link.ends[0]);
         let mut peer = vec![0; LINK_HEAD];
@@ -69,7 +95,8 @@ pub(super) fn make(link: &Link, paths: [&Path; 2]) -> io::Result<()> {
         put_nested(&mut request, IFLA_LINKINFO, &info);
         Netlink::route()?.ask(RTM_NEWLINK, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request).map(drop)
     })?;
-    link.ends.iter().zip(paths).try_for_each(|(end, path)| namespace::within(path, || set(link, end)))
+    let mut ends = link.ends.iter().zip(places);
+    ends.try_for_each(|(end, place)| namespace::within(place.namespace, || set(link, end, place.is_port)))
 }
 
 fn put_interface(request: &mut Vec<u8>, link: &Link, end: &End) {
@@ -86,9 +113,15 @@ fn named(name: &str) -> Vec<u8> {
 }
 
 /// Address, queueing discipline and state of one end, in whose namespace this is.
-fn set(link: &Link, end: &End) -> io::Result<()> {
+fn set(link: &Link, end: &End, is_port: bool) -> io::Result<()> {
     let netlink = Netlink::route()?;
-    let index = index(&netlink, &end.interface)?;
+    let index = self::index(&netlink, &end.interface)?;
+    if is_port {
+        let master = self::index(&netlink, SWITCH)?;
+        let mut request = [&[0; 4][..], &index.to_ne_bytes(), &[0; 8]].concat();
+        put(&mut request, IFLA_MASTER, &master.to_ne_bytes());
+        netlink.ask(RTM_NEWLINK, Wanted::Change(0), &request)?;
+    }
     if let Some(address) = end.address {
         add_address(&netlink, index, address)?;
     }

@@ -1,8 +1,8 @@
 //! What of this machine a recipe needs: programs, accounts, packages.
 
-use super::plan::LabPlan;
+use super::plan::{LabPlan, Service};
 use super::recipe::Recipe;
-use super::values::{Place, recipe_of};
+use super::values::{self, Place, recipe_of};
 use crate::error::LabError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +19,7 @@ pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 /// What has to be installed before a lab can be put up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// Programs that are not there.
+    /// Programs and other files that are not there.
     pub programs: BTreeSet<String>,
     /// Packages of this distribution that have them.
     pub packages: BTreeSet<String>,
@@ -36,12 +36,17 @@ pub fn missing(plan: &LabPlan) -> Result<Missing, LabError> {
     let distributions = distributions();
     for service in &plan.services {
         let recipe = recipe_of(service).map_err(LabError::Refused)?;
-        let absent: Vec<&Vec<String>> =
-            recipe.programs.values().filter(|names| find(names).is_none()).collect();
+        let programs = programs(plan, service, &recipe).map_err(LabError::Refused)?;
+        let programs = programs.values().filter(|names| find(names).is_none());
+        let paths = recipe.paths.iter().filter(|(_, paths)| find_path(paths).is_none());
+        let absent: Vec<String> = programs
+            .filter_map(|names| names.first().cloned())
+            .chain(paths.map(|(name, _)| format!("{name} ({})", recipe.name)))
+            .collect();
         if absent.is_empty() {
             continue;
         }
-        missing.programs.extend(absent.into_iter().filter_map(|names| names.first().cloned()));
+        missing.programs.extend(absent);
         match distributions.iter().find_map(|distribution| recipe.packages.get(distribution)) {
             Some(packages) => missing.packages.extend(packages.iter().cloned()),
             None => drop(missing.unknown.insert(recipe.name)),
@@ -95,6 +100,11 @@ pub(super) fn find(names: &[String]) -> Option<PathBuf> {
     names.iter().flat_map(places).find(|path| path.is_file())
 }
 
+/// The first of some files and folders that is there.
+fn find_path(paths: &[String]) -> Option<PathBuf> {
+    paths.iter().map(PathBuf::from).find(|path| path.exists())
+}
+
 /// This distribution and those that it is like, as os-release(5) has them.
 fn distributions() -> Vec<String> {
     let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
@@ -105,12 +115,30 @@ fn distributions() -> Vec<String> {
     format!("{} {}", value("ID"), value("ID_LIKE")).split_whitespace().map(str::to_owned).collect()
 }
 
+/// Programs of a service; which they are may depend on what was chosen.
+fn programs(
+    plan: &LabPlan,
+    service: &Service,
+    recipe: &Recipe,
+) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let chosen = values::of(plan, service, &Place::default())?;
+    let expand = |names: &Vec<String>| names.iter().map(|name| chosen.expand(name)).collect::<Result<_, _>>();
+    recipe.programs.iter().map(|(name, names)| Ok((name.clone(), expand(names)?))).collect()
+}
+
 /// What of this machine stands in the texts of a service, whose folder is known.
-pub(super) fn place(recipe: &Recipe, folder: PathBuf) -> Result<Place, String> {
+pub(super) fn place(plan: &LabPlan, service: &Service, folder: PathBuf) -> Result<Place, String> {
+    let recipe = recipe_of(service)?;
+    let candidates = programs(plan, service, &recipe)?;
     let mut programs = BTreeMap::new();
-    for (name, candidates) in &recipe.programs {
-        let found = find(candidates).ok_or_else(|| format!("'{}' is not installed", candidates[0]))?;
-        programs.insert(name.clone(), found);
+    for (name, candidates) in candidates {
+        let found = find(&candidates).ok_or_else(|| format!("'{}' is not installed", candidates[0]))?;
+        programs.insert(name, found);
+    }
+    let mut paths = BTreeMap::new();
+    for (name, candidates) in &recipe.paths {
+        let found = find_path(candidates).ok_or_else(|| format!("'{}' is not there", candidates[0]))?;
+        paths.insert(name.clone(), found);
     }
     let (user, group) = match recipe.users.is_empty() {
         true => ("root".to_owned(), "root".to_owned()),
@@ -119,7 +147,7 @@ pub(super) fn place(recipe: &Recipe, folder: PathBuf) -> Result<Place, String> {
             (account.name, account.group)
         }
     };
-    Ok(Place { folder, programs, user, group })
+    Ok(Place { folder, programs, paths, user, group })
 }
 
 /// Who an account is to the kernel; `None` if there is none of this name.

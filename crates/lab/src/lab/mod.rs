@@ -4,10 +4,10 @@
 //! 1. whatever is made is in the journal, on the disk, before it is made;
 //! 2. whatever is in no journal of a lab, or is another one than the journal says, is not taken away;
 //! 3. after a death at any point of `up` or `down`, `down` leaves nothing;
-//! 4. the network of the host is not touched: interfaces are made within namespaces;
+//! 4. the network of the host is not touched: interfaces are made within namespaces; nothing is mounted but volumes, in
+//!    the lab's folder;
 //! 5. a process is signalled only if pid and start time are those of the journal, or it descends from one that is.
 
-mod change;
 mod check;
 mod down;
 mod file;
@@ -22,11 +22,10 @@ mod problem;
 mod process;
 mod recipe;
 mod service;
-mod stage;
 mod status;
 mod up;
 mod values;
-mod variant;
+mod volume;
 
 pub use keeper::{KeeperSigns, keep};
 pub use machine::{Missing, install, missing};
@@ -34,7 +33,6 @@ pub use plan::{Address, Content, Data, End, LabPlan, Link, Service, wrong_name};
 pub use recipe::{
     Check, Kind, Parameter, Recipe, StopSignal, TunableKey, find as find_recipe, names as recipe_names,
 };
-pub use stage::{Part, Setting, Stage, part_of};
 pub use status::{HostStatus, LabStatus, ServiceLog, ServiceStatus};
 
 use crate::error::LabError;

@@ -31,6 +31,9 @@ pub struct LabPlan {
     pub name: String,
     /// Names of its hosts.
     pub hosts: Vec<String>,
+    /// Those of them that are switches: nothing runs there, and frames go from each link to the others.
+    #[serde(default)]
+    pub switches: BTreeSet<String>,
     /// Its links.
     pub links: Vec<Link>,
     /// Its services, in the order in which they start.
@@ -158,8 +161,11 @@ pub fn wrong_name(name: &str) -> Option<&'static str> {
 fn understand(file: &LabFile) -> Result<LabPlan, Problem> {
     check_name(&file.name)?;
     let hosts = hosts(file)?;
-    let links = links(&file.link, &hosts)?;
-    let mut plan = LabPlan { name: file.name.get_ref().clone(), hosts, links, services: Vec::new() };
+    let switches = file.host.iter().filter(|host| host.switch);
+    let switches = switches.map(|host| host.name.get_ref().clone()).collect();
+    let links = links(&file.link, &hosts, &switches)?;
+    let mut plan =
+        LabPlan { name: file.name.get_ref().clone(), hosts, switches, links, services: Vec::new() };
     let mut names = BTreeSet::from(["logs"]);
     bounded(&file.name, file.service.len(), "services")?;
     for service in &file.service {
@@ -191,7 +197,7 @@ fn hosts(file: &LabFile) -> Result<Vec<String>, Problem> {
     if file.host.is_empty() || file.host.len() > MAX_COUNT {
         return Err(Problem::with(&file.name, format!("a lab has 1 to {MAX_COUNT} hosts ([[host]])")));
     }
-    for HostFile { name, ssh } in &file.host {
+    for HostFile { name, ssh, .. } in &file.host {
         check_name(name)?;
         if let Some(ssh) = ssh {
             let cause =
@@ -206,16 +212,21 @@ fn hosts(file: &LabFile) -> Result<Vec<String>, Problem> {
     Ok(names)
 }
 
-fn links(files: &[LinkFile], hosts: &[String]) -> Result<Vec<Link>, Problem> {
+fn links(files: &[LinkFile], hosts: &[String], switches: &BTreeSet<String>) -> Result<Vec<Link>, Problem> {
     let mut links: Vec<Link> = Vec::new();
     for file in files {
-        let link = link(file, hosts, &links)?;
+        let link = link(file, hosts, switches, &links)?;
         links.push(link);
     }
     Ok(links)
 }
 
-fn link(file: &LinkFile, hosts: &[String], before: &[Link]) -> Result<Link, Problem> {
+fn link(
+    file: &LinkFile,
+    hosts: &[String],
+    switches: &BTreeSet<String>,
+    before: &[Link],
+) -> Result<Link, Problem> {
     let [a, b] = file.between.get_ref().as_slice() else {
         return Err(Problem::with(&file.between, "a link is between two hosts"));
     };
@@ -228,7 +239,7 @@ fn link(file: &LinkFile, hosts: &[String], before: &[Link]) -> Result<Link, Prob
     if before.len() >= MAX_COUNT {
         return Err(Problem::with(&file.between, format!("a lab has at most {MAX_COUNT} links")));
     }
-    let addresses = addresses(file)?;
+    let addresses = addresses(file, [a, b].map(|host| switches.contains(host.get_ref())))?;
     let ends = [end(file, 0, a, addresses[0], before)?, end(file, 1, b, addresses[1], before)?];
     let within = |value: &Option<Spanned<u32>>, range: std::ops::RangeInclusive<u32>| match value {
         Some(value) if !range.contains(value.get_ref()) => {
@@ -244,11 +255,16 @@ fn link(file: &LinkFile, hosts: &[String], before: &[Link]) -> Result<Link, Prob
     })
 }
 
-fn addresses(file: &LinkFile) -> Result<[Option<Address>; 2], Problem> {
+fn addresses(file: &LinkFile, is_switch: [bool; 2]) -> Result<[Option<Address>; 2], Problem> {
     let Some(list) = &file.addresses else { return Ok([None, None]) };
-    match list.get_ref().as_slice() {
-        [] => Ok([None, None]),
-        [a, b] => {
+    match (list.get_ref().as_slice(), is_switch) {
+        ([], _) => Ok([None, None]),
+        ([one], [false, true]) => Ok([Some(address(one)?), None]),
+        ([one], [true, false]) => Ok([None, Some(address(one)?)]),
+        (_, [false, true] | [true, false]) => {
+            Err(Problem::with(list, "a link to a switch has one address, that of its other end, or none"))
+        }
+        ([a, b], [false, false]) => {
             let (one, other) = (address(a)?, address(b)?);
             if one.ip == other.ip {
                 return Err(Problem::with(b, "both ends have this address"));
@@ -337,6 +353,9 @@ fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Pro
     if !plan.hosts.contains(file.host.get_ref()) {
         return Err(Problem::with(&file.host, "there is no such host"));
     }
+    if plan.switches.contains(file.host.get_ref()) {
+        return Err(Problem::with(&file.host, "nothing runs on a switch"));
+    }
     let Some(recipe) = recipe::find(file.recipe.get_ref()) else {
         let known: Vec<&str> = recipe::names().collect();
         return Err(Problem::with(
@@ -379,12 +398,15 @@ fn check_parameter(
             let cause = "this is no address with a port, and no service above";
             Err(Problem::with(value, cause))
         }
+        recipe::Value::Folder(text) if !text.starts_with('/') && plan.service(&text).is_none() => {
+            Err(Problem::with(value, "this is no path that begins with '/', and no service above"))
+        }
         _ => Ok(()),
     }
 }
 
 fn check_health(health: &Spanned<Check>) -> Result<(), Problem> {
-    let Check { http, port, log, status, .. } = health.get_ref();
+    let Check { http, port, log, status, text, .. } = health.get_ref();
     let is_path = |path: &String| path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic());
     if http.as_ref().is_some_and(|path| !is_path(path)) {
         return Err(Problem::with(health, "'http' is a path that begins with '/'"));
@@ -392,8 +414,9 @@ fn check_health(health: &Spanned<Check>) -> Result<(), Problem> {
     if port.as_ref().is_some_and(|port| port.parse::<u16>().is_err()) {
         return Err(Problem::with(health, "'port' is a text with a number from 1 to 65535"));
     }
-    if http.is_none() && port.is_none() && log.is_none() || status.is_some() && http.is_none() {
-        return Err(Problem::with(health, "this takes 'http' (with 'status'), 'port' or 'log'"));
+    let has_more = status.is_some() || text.is_some();
+    if http.is_none() && port.is_none() && log.is_none() || has_more && http.is_none() {
+        return Err(Problem::with(health, "this takes 'http' (with 'status' and 'text'), 'port' or 'log'"));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use super::keeper::{self, Order};
 use super::plan::{Content, Data, LabPlan, Service};
 use super::process::{self, Held};
 use super::recipe::{Check, Recipe, Values};
+use super::volume::{self, Wanted};
 use super::{UpOrder, files, machine, namespace, values};
 use crate::error::LabError;
 use crate::execute::clock;
@@ -40,9 +41,15 @@ impl Site<'_> {
         let other = |cause: String| cannot(io::Error::other(cause));
         let recipe = values::recipe_of(service).map_err(other)?;
         let folder = self.folder.join(&service.name);
-        let place = machine::place(&recipe, folder.clone()).map_err(other)?;
+        let place = machine::place(self.plan(), service, folder.clone()).map_err(other)?;
         let values = values::of(self.plan(), service, &place).map_err(other)?;
         self.fill(service, &recipe, &values, &place.user).map_err(cannot)?;
+        if let Some(wanted) = &recipe.volume {
+            let no_user = || cannot(io::Error::other(format!("there is no user '{}'", place.user)));
+            let owner = machine::ids(&place.user).ok_or_else(no_user)?;
+            let wanted = Wanted { service: &service.name, volume: wanted, folder: &folder, owner };
+            volume::make(&wanted, &values, journal)?;
+        }
         let order = self.order_of(service, &recipe, &values).map_err(other)?;
         let mut keeper = self.keeper().map_err(cannot)?;
         let id = process::identify(keeper.id());
@@ -141,6 +148,7 @@ pub(super) fn expanded(check: &Check, values: &Values) -> Result<Check, String> 
         http: expand(&check.http)?,
         port: expand(&check.port)?,
         log: expand(&check.log)?,
+        text: expand(&check.text)?,
         ..check.clone()
     })
 }

@@ -182,13 +182,6 @@ impl Labs {
         Ok(())
     }
 
-    /// The first process of a service; `None`: there is none, or it has ended.
-    pub(super) fn pid_of(&self, name: &str, service: &str) -> Result<Option<u32>, LabError> {
-        let made = self.made(name)?;
-        let main = made.mains.iter().rev().find(|(known, _)| known == service);
-        Ok(main.filter(|(_, id)| Held::of(*id).is_some()).map(|(_, id)| id.pid))
-    }
-
     fn made(&self, name: &str) -> Result<Made, LabError> {
         if super::wrong_name(name).is_some() {
             return Err(self.unknown(name));
@@ -257,7 +250,7 @@ type Told = (Option<String>, Option<String>, Vec<String>);
 fn told(made: &Made, known: &Service) -> Result<Told, String> {
     let (plan, folder) = (&made.begin.plan, &made.begin.folder);
     let recipe = values::recipe_of(known)?;
-    let place = machine::place(&recipe, folder.join(&known.name))?;
+    let place = machine::place(plan, known, folder.join(&known.name))?;
     let values = values::of(plan, known, &place)?;
     let check = match &known.health {
         Some(health) => health.clone(),

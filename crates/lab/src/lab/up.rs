@@ -1,13 +1,13 @@
 //! Putting a lab up: each thing is in the journal, on the disk, before it is made.
 
 use super::journal::{Begin, Journal, LinkEnd, Record};
-use super::plan::Link;
+use super::link::Place;
+use super::plan::{LabPlan, Link};
 use super::service::Site;
 use super::{Labs, UpOrder, files, link, namespace};
 use crate::error::LabError;
 use crate::execute::clock;
 use std::io;
-use std::path::Path;
 
 impl Labs {
     /// Puts a lab up. If that fails, or is stopped, all that was made is taken away again.
@@ -91,11 +91,11 @@ impl Labs {
         files::write(&folder, "lab.toml", order.text.as_bytes()).map_err(&cannot)?;
         for host in &order.plan.hosts {
             go_on()?;
-            make_host(&order.plan.name, host, journal)?;
+            make_host(&order.plan, host, journal)?;
         }
         for link in &order.plan.links {
             go_on()?;
-            make_link(&order.plan.name, link, journal)?;
+            make_link(&order.plan, link, journal)?;
         }
         let site = Site { order, folder: &folder, is_stopped };
         for service in &order.plan.services {
@@ -121,21 +121,29 @@ impl Labs {
     }
 }
 
-fn make_host(lab: &str, host: &str, journal: &mut Journal) -> Result<(), LabError> {
-    let path = namespace::path_of(lab, host);
+fn make_host(plan: &LabPlan, host: &str, journal: &mut Journal) -> Result<(), LabError> {
+    let path = namespace::path_of(&plan.name, host);
     let cannot = |source| LabError::Process { operation: "make", object: format!("host '{host}'"), source };
     journal.append(&Record::Host { host: host.to_owned(), namespace: path.clone() })?;
     let inode = namespace::make(&path).map_err(cannot)?;
     journal.append(&Record::Made { host: host.to_owned(), inode })?;
-    link::loopback_up(&path).map_err(cannot)
+    link::loopback_up(&path).map_err(cannot)?;
+    match plan.switches.contains(host) {
+        true => link::make_switch(&path).map_err(cannot),
+        false => Ok(()),
+    }
 }
 
-fn make_link(lab: &str, link: &Link, journal: &mut Journal) -> Result<(), LabError> {
+fn make_link(plan: &LabPlan, link: &Link, journal: &mut Journal) -> Result<(), LabError> {
     let ends = link.ends.each_ref();
     let [a, b] = ends.map(|end| LinkEnd { host: end.host.clone(), interface: end.interface.clone() });
     let object = format!("link between '{}' and '{}'", a.host, b.host);
     journal.append(&Record::Link { a, b })?;
-    let paths = ends.map(|end| namespace::path_of(lab, &end.host));
-    let made = link::make(link, paths.each_ref().map(|path| path.as_path() as &Path));
+    let paths = ends.map(|end| namespace::path_of(&plan.name, &end.host));
+    let places = [0, 1].map(|side| {
+        let is_port = plan.switches.contains(&ends[side].host);
+        Place { namespace: &paths[side], is_port }
+    });
+    let made = link::make(link, places);
     made.map_err(|source| LabError::Process { operation: "make", object, source })
 }

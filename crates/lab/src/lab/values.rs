@@ -2,6 +2,7 @@
 
 use super::plan::{LabPlan, Service};
 use super::recipe::{self, Recipe, Value, Values};
+use super::volume;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ pub(super) struct Place {
     pub(super) folder: PathBuf,
     /// Programs by the name that texts have for them.
     pub(super) programs: BTreeMap<String, PathBuf>,
+    /// Other files by the name that texts have for them.
+    pub(super) paths: BTreeMap<String, PathBuf>,
     /// The account and its group.
     pub(super) user: String,
     pub(super) group: String,
@@ -26,12 +29,21 @@ pub(super) fn recipe_of(service: &Service) -> Result<Recipe, String> {
 /// Whether all texts of a service's recipe can be filled in.
 pub(super) fn check(plan: &LabPlan, service: &Service) -> Result<(), String> {
     let recipe = recipe_of(service)?;
-    let known = Path::new("x").to_owned();
-    let programs = recipe.programs.keys().map(|name| (name.clone(), known.clone())).collect();
-    let place = Place { folder: known, programs, user: "x".into(), group: "x".into() };
+    let known = Path::new("/x").to_owned();
+    let named = |names: &BTreeMap<String, Vec<String>>| {
+        names.keys().map(|name| (name.clone(), known.clone())).collect::<BTreeMap<_, _>>()
+    };
+    let (programs, paths) = (named(&recipe.programs), named(&recipe.paths));
+    let place = Place { folder: known.join("x"), programs, paths, user: "x".into(), group: "x".into() };
     let values = of(plan, service, &place)?;
     recipe.files.iter().try_for_each(|file| values.expand(&file.text).map(drop))?;
     recipe.start.prepare.iter().try_for_each(|arguments| values.arguments(arguments).map(drop))?;
+    if let Some(volume) = &recipe.volume {
+        [&volume.kind, &volume.size_mib, &volume.options]
+            .into_iter()
+            .try_for_each(|text| values.expand(text).map(drop))?;
+        volume.make.values().try_for_each(|arguments| values.arguments(arguments).map(drop))?;
+    }
     recipe.tunables.iter().try_for_each(|tunable| values.expand(&tunable.key).map(drop))?;
     values.arguments(&recipe.start.argv).map(drop)
 }
@@ -42,6 +54,8 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
     let mut values = Values::default();
     values.set("folder", place.folder.display().to_string());
     values.set("data", place.folder.join("data").display().to_string());
+    values.set("volume", volume::mounted_at(&place.folder).display().to_string());
+    values.set("image", volume::image_of(&place.folder).display().to_string());
     values.set("address", plan.address(&service.host).to_string());
     values.set("lab", &plan.name);
     values.set("host", &service.host);
@@ -50,6 +64,9 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
     values.set("group", &place.group);
     for (name, path) in &place.programs {
         values.set(&format!("program.{name}"), path.display().to_string());
+    }
+    for (name, path) in &place.paths {
+        values.set(&format!("path.{name}"), path.display().to_string());
     }
     for (name, parameter) in &recipe.parameters {
         let value = match service.with.get(name) {
@@ -61,6 +78,11 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
                 let found = endpoint(plan, &service.host, &text);
                 let found = found.ok_or_else(|| format!("'{name}': there is no service '{text}'"))?;
                 values.set_value(name, Value::Endpoint(found.to_string()));
+            }
+            Some(Value::Folder(text)) => {
+                let found = folder(plan, place, &text);
+                let found = found.ok_or_else(|| format!("'{name}': there is no service '{text}'"))?;
+                values.set(name, found);
             }
             Some(value) => values.set_value(name, value),
             None => {}
@@ -78,6 +100,17 @@ pub(super) fn endpoint(plan: &LabPlan, from: &str, text: &str) -> Option<SocketA
             Some(SocketAddr::new(plan.address_from(from, &service.host), port(service)?))
         }
     }
+}
+
+/// A folder by its whole path, or that of the data of a service; `None` if it is neither.
+fn folder(plan: &LabPlan, place: &Place, text: &str) -> Option<String> {
+    if text.starts_with('/') {
+        return Some(text.to_owned());
+    }
+    let service = plan.service(text)?;
+    // What is not known yet stands for nothing.
+    let above = place.folder.parent().unwrap_or(Path::new(""));
+    Some(above.join(&service.name).join("data").display().to_string())
 }
 
 /// The port of a service, by its parameter of that name; `None` if it has none.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use sysdyno_record::load::{FailureClass, LearntBody};
 use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, LoadPlan, PhaseEnd, RequestSpec, StampChoice};
 use sysdyno_record::wire::{Http2Plan, MemcachedPlan, Popularity, SizeModel};
-use sysdyno_record::workload::{Slope, Workload};
+use sysdyno_record::workload::{LogPlan, LoggedRequest, Slope, Workload};
 
 /// The plan in the form that the hot path needs.
 #[derive(Debug)]
@@ -30,6 +30,16 @@ pub(super) struct Job<'a> {
     /// What is asked of a memcached server; `None` for HTTP.
     pub memcached: Option<MemcachedJob<'a>>,
 }
+
+/// What a client of a closed load does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Begins,
+    Leaves,
+}
+
+/// Numbers of clients that differ by less are the same.
+const CLIENTS_ERROR: f64 = 1e-6;
 
 /// What is asked of a memcached server.
 #[derive(Debug)]
@@ -77,17 +87,28 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// When a client of a closed load begins to send, after the begin of the load; `None`: with it. Clients are numbered from
-    /// 0, one for each connection. Unit: nanoseconds.
-    pub(super) fn client_begin_ns(&self, client: u64) -> Option<u64> {
-        let points = &self.plan.workload.clients;
-        let wanted = client + 1;
-        let position = points.iter().position(|point| u64::from(point.clients) >= wanted)?;
-        let after = points[position];
-        let before = points[position.checked_sub(1)?];
-        let rise = f64::from(after.clients - before.clients);
-        let share = (wanted - u64::from(before.clients)) as f64 / rise;
-        Some(before.at.0 + (share * (after.at.0 - before.at.0) as f64) as u64)
+    /// When a client of a closed load next begins to send, or is the first to leave, from an offset to the begin of the load
+    /// on; `None`: never. Clients are numbered from 0, one for each connection. Unit: nanoseconds.
+    pub(super) fn client_turn_ns(&self, client: u64, turn: Turn, from_ns: u64) -> Option<u64> {
+        let wanted = (client + 1) as f64 - CLIENTS_ERROR;
+        let has_turned = |clients: f64| (clients >= wanted) == (turn == Turn::Begins);
+        self.plan.workload.clients.windows(2).find_map(|ends| {
+            let [before, after] = ends else { return None };
+            let span_ns = (after.at.0 - before.at.0) as f64;
+            let (low, high) = (f64::from(before.clients), f64::from(after.clients));
+            let begin_ns = before.at.0.max(from_ns);
+            if begin_ns > after.at.0 {
+                return None;
+            }
+            let passed = if span_ns > 0.0 { (begin_ns - before.at.0) as f64 / span_ns } else { 1.0 };
+            if has_turned(low + (high - low) * passed) {
+                return Some(begin_ns);
+            }
+            // Within the errors of the arithmetic, so that one who has just begun does not leave, nor the other way round.
+            let level = if turn == Turn::Begins { wanted + CLIENTS_ERROR } else { wanted - CLIENTS_ERROR };
+            let offset_ns = (level - low) / (high - low) * span_ns;
+            has_turned(high).then(|| before.at.0 + offset_ns.clamp(0.0, span_ns).ceil() as u64)
+        })
     }
 
     /// Brings the server into the state that the load supposes, before the first trial.
@@ -128,7 +149,18 @@ fn http2_settings(plan: &LoadPlan, http2: Http2Plan, requests: &Requests) -> htt
     let one = || vec![request(0, &plan.request, &plan.target.path)];
     let several =
         || (0..).zip(operations).map(|(kind, operation)| request(kind, &operation.request, &operation.path));
-    let made: Vec<_> = if operations.is_empty() { one() } else { several().collect() };
+    let logged = |log: &LogPlan| -> Vec<_> {
+        let spec = |logged: &LoggedRequest| RequestSpec {
+            method: logged.method.as_ref().into(),
+            ..plan.request.clone()
+        };
+        (0..).zip(&*log.requests).map(|(kind, logged)| request(kind, &spec(logged), &logged.path)).collect()
+    };
+    let made = match &plan.workload.log {
+        Some(log) if !operations.is_empty() => logged(log),
+        _ if operations.is_empty() => one(),
+        _ => several().collect(),
+    };
     http2::Settings { streams: http2.streams, requests: made.into() }
 }
 
@@ -166,8 +198,8 @@ fn check(plan: &LoadPlan) -> Result<(), LoadError> {
     }
     let has_rate = |rate: Option<f64>| rate.is_some_and(|rate| rate.is_finite() && rate > 0.0);
     let has_users = plan.workload.session.is_some();
-    if plan.wire.http2.is_some() && (has_users || plan.workload.log.is_some()) {
-        return Err(LoadError::plan("users and the requests of a log are sent over HTTP/1.1 only"));
+    if plan.wire.http2.is_some() && has_users {
+        return Err(LoadError::plan("users of a session speak HTTP/1.1 only"));
     }
     if plan.wire.http2.is_some() && values::may_have(plan) {
         return Err(LoadError::plan("values in requests are sent over HTTP/1.1 only"));
@@ -200,11 +232,11 @@ fn check_ramp(plan: &LoadPlan) -> Result<(), LoadError> {
             "only the rate of a phase with an end in time can change while it lasts",
         ));
     }
-    let rises = clients.is_sorted_by(|one, next| one.at <= next.at && one.clients <= next.clients);
-    let last = clients.last().map_or(plan.connections, |point| point.clients);
-    if !(rises && last == plan.connections && (clients.is_empty() || plan.arrival == Arrival::Closed)) {
+    let is_in_order = clients.is_sorted_by(|one, next| one.at <= next.at);
+    let most = clients.iter().map(|point| point.clients).max().unwrap_or(plan.connections);
+    if !(is_in_order && most == plan.connections && (clients.is_empty() || plan.arrival == Arrival::Closed)) {
         return Err(LoadError::plan(
-            "the number of clients of a closed load may rise to that of its connections",
+            "the number of clients of a closed load may change up to that of its connections",
         ));
     }
     Ok(())

@@ -69,6 +69,7 @@ pub(super) fn operations(
             counts: tally.counts,
             failures: tally.failures(),
             total: whole.counts,
+            not_modified_count: tally.not_modified,
             goodput_hz: tally.counts.ok as f64 / seconds,
             received_bytes: tally.received_bytes,
             latency: tally

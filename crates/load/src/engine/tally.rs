@@ -11,6 +11,9 @@ use sysdyno_stats::histogram::LatencyHistogram;
 /// Status codes are counted from 100 to 599.
 const STATUSES_COUNT: usize = 500;
 
+/// What a client has is still good (RFC 9110, section 15.4.5).
+const NOT_MODIFIED: u16 = 304;
+
 /// Counts and histograms of one phase in one window.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
@@ -163,6 +166,8 @@ pub(super) struct OperationTally {
     pub counts: Counts,
     failures: [u64; FailureClass::COUNT],
     pub received_bytes: u64,
+    /// Responses that said that what the client has is still good.
+    pub not_modified: u64,
     /// Response time in an open load, service time in a closed one; without memory until there is a value.
     latency: Option<Box<LatencyHistogram>>,
     pub bounds: LowerBounds,
@@ -174,6 +179,7 @@ impl Default for OperationTally {
             counts: Counts::default(),
             failures: [0; FailureClass::COUNT],
             received_bytes: 0,
+            not_modified: 0,
             latency: None,
             bounds: LowerBounds::NONE,
         }
@@ -182,8 +188,9 @@ impl Default for OperationTally {
 
 impl OperationTally {
     #[inline]
-    pub(super) fn record_ok(&mut self, felt_ns: u64) {
+    pub(super) fn record_ok(&mut self, felt_ns: u64, status: u16) {
         self.counts.ok += 1;
+        self.not_modified += u64::from(status == NOT_MODIFIED);
         self.latency.get_or_insert_default().record(felt_ns);
     }
 
@@ -220,6 +227,7 @@ impl OperationTally {
         self.counts.add(&other.counts);
         self.failures.iter_mut().zip(&other.failures).for_each(|(mine, theirs)| *mine += theirs);
         self.received_bytes += other.received_bytes;
+        self.not_modified += other.not_modified;
         self.bounds.add(other.bounds);
         if let Some(latency) = other.latency() {
             self.latency.get_or_insert_default().merge(latency);

@@ -17,6 +17,7 @@ pub(crate) mod session;
 pub(crate) mod take;
 pub mod urls;
 pub mod values;
+pub(crate) mod versions;
 
 pub(crate) use mix::Mix;
 
@@ -70,6 +71,8 @@ struct KindOf {
     rules: u32,
     compares_body: bool,
     learnt: Learnt,
+    /// The embedded object that it asks for, if caches remember its versions.
+    object: Option<u8>,
 }
 
 impl Requests {
@@ -118,6 +121,12 @@ impl Requests {
     #[inline]
     pub(crate) fn taking(&self, kind: Kind) -> Option<&Taking> {
         self.takings.get(self.kinds[kind as usize].rules as usize)
+    }
+
+    /// The embedded object that a kind asks for; `None`: something else, or one whose versions nobody remembers.
+    #[inline]
+    pub(crate) fn object(&self, kind: Kind) -> Option<u8> {
+        self.kinds[kind as usize].object
     }
 
     /// The operation that a kind is counted under; `None` if operations are not kept apart.
@@ -204,6 +213,6 @@ fn of_log(plan: &LoadPlan, log: &LogPlan) -> Result<(Requests, Messages), LoadEr
 
 impl KindOf {
     fn new(operation: u32, compares_body: bool) -> KindOf {
-        KindOf { operation, rules: 0, compares_body, learnt: Learnt::default() }
+        KindOf { operation, rules: 0, compares_body, learnt: Learnt::default(), object: None }
     }
 }

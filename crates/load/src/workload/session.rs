@@ -6,16 +6,14 @@
 use super::memory::MAX_TAKEN_COUNT;
 use super::take::{Take, Taking};
 use super::values::{self, Names};
+use super::versions::{VersionNumber, Versions};
 use super::{Kind, KindOf, Making, Messages, Requests};
 use crate::error::LoadError;
 use crate::http1::Rules;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::SplitMix64;
-use sysdyno_record::plan::{HeaderField, LoadPlan, RequestSpec, Validators};
+use sysdyno_record::plan::{LoadPlan, RequestSpec, Validators};
 use sysdyno_record::session::{Distribution, MAX_OBJECTS, Pace, SessionOperation, SessionPlan};
-
-/// What a conditional request says it has; servers that know dates answer 304 to it.
-const HAD_SINCE: &str = "Fri, 31 Dec 2038 23:59:59 GMT";
 
 /// The tables of a session, read only while it runs.
 #[derive(Debug)]
@@ -24,6 +22,8 @@ pub(crate) struct Tables {
     pub operations: Vec<Steps>,
     pub first: u16,
     pub cold_ratio: f64,
+    /// Objects whose versions caches remember, by their bits; 0: none.
+    pub objects_count: usize,
 }
 
 /// What an operation is made of.
@@ -54,10 +54,12 @@ struct Walk {
 }
 
 /// What a user has fetched, and how it treats that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cache {
     fetched: u128,
     is_warm: bool,
+    /// The versions of objects in a warm cache, by their bits; `None`: nothing was asked for yet.
+    versions: Option<Box<[VersionNumber]>>,
 }
 
 impl Tables {
@@ -71,19 +73,25 @@ impl Tables {
 
     /// The cache with which a session begins.
     pub(crate) fn new_cache(&self, random: &mut SplitMix64) -> Cache {
-        Cache { fetched: 0, is_warm: random.random::<f64>() >= self.cold_ratio }
+        Cache { is_warm: random.random::<f64>() >= self.cold_ratio, ..Cache::default() }
     }
 
     /// The request of a step: 0 is the page, then come its objects; with it the step that comes after. `None`: the
     /// operation is over.
-    pub(crate) fn request(&self, operation: u16, step: u16, cache: &mut Cache) -> Option<(Kind, u16)> {
+    pub(crate) fn request(
+        &self,
+        operation: u16,
+        step: u16,
+        cache: &mut Cache,
+        versions: &Versions,
+    ) -> Option<(Kind, u16)> {
         let steps = &self.operations[operation as usize];
         if step == 0 {
             return Some((steps.page, 1));
         }
         let left = steps.objects.iter().enumerate().skip(step as usize - 1);
         for (position, object) in left {
-            if let Some(kind) = cache.wants(object) {
+            if let Some(kind) = cache.wants(object, versions) {
                 return Some((kind, position as u16 + 2));
             }
         }
@@ -99,16 +107,41 @@ impl Tables {
 
 impl Cache {
     /// Whether and how an object is asked for; takes note of it.
-    fn wants(&mut self, object: &Embedded) -> Option<Kind> {
+    ///
+    /// A warm cache has from an earlier session what the server gave last, and asks each time whether that is still good;
+    /// as long as nothing is known that it could ask by, it fetches the object each time.
+    fn wants(&mut self, object: &Embedded, versions: &Versions) -> Option<Kind> {
         let bit = 1 << object.bit;
         let is_new = self.fetched & bit == 0;
         match object.conditional {
-            Some(conditional) if self.is_warm => Some(conditional),
+            Some(conditional) if self.is_warm => {
+                if is_new && self.version(object.bit) == 0 {
+                    self.set_version(object.bit, versions.latest(object.bit), versions);
+                }
+                self.fetched |= bit;
+                Some(if self.version(object.bit) == 0 { object.plain } else { conditional })
+            }
             _ if is_new => {
                 self.fetched |= bit;
                 Some(object.plain)
             }
             _ => None,
+        }
+    }
+
+    /// The version of an object that it has; 0 for none that could be asked by.
+    pub(crate) fn version(&self, object: u8) -> VersionNumber {
+        self.versions.as_ref().and_then(|versions| versions.get(object as usize).copied()).unwrap_or(0)
+    }
+
+    /// Takes a version in the place of the one that it has.
+    pub(crate) fn set_version(&mut self, object: u8, number: VersionNumber, versions: &Versions) {
+        if !self.is_warm || number == self.version(object) {
+            return;
+        }
+        let mine = self.versions.get_or_insert_with(|| vec![0; versions.objects_count()].into());
+        if let Some(version) = mine.get_mut(object as usize) {
+            *version = number;
         }
     }
 }
@@ -163,8 +196,13 @@ pub(super) fn compile(plan: &LoadPlan, session: &SessionPlan) -> Result<(Request
     let operations = &plan.workload.operations;
     check(session, operations.len())?;
     let taken = taken(session)?;
-    let names =
-        Names { files: &plan.workload.files, taken: &taken, has_users: true, keeps_cookies: session.cookies };
+    let names = Names {
+        files: &plan.workload.files,
+        taken: &taken,
+        has_users: true,
+        keeps_cookies: session.cookies,
+        asks_by_version: false,
+    };
     let mut compiling = Compiling { plan, names, making: Making::default() };
     let mut takings = Vec::new();
     for (number, operation) in (0..).zip(operations) {
@@ -180,7 +218,9 @@ pub(super) fn compile(plan: &LoadPlan, session: &SessionPlan) -> Result<(Request
     }
     // What pages embed is held against nothing that is said of the pages.
     let validators = Validators { same_body: true, ..Validators::default() };
-    compiling.making.rules.push(Rules::of(&validators, plan.max_body, false).keeping(session.cookies, 0));
+    let has_versions = session.objects.iter().any(|object| !object.is_image);
+    let keeps_head = session.cookies || has_versions;
+    compiling.making.rules.push(Rules::of(&validators, plan.max_body, false).keeping(keeps_head, 0));
     takings.push(Taking { keeps_cookies: session.cookies, takes: Vec::new() });
     let mut tables = Vec::new();
     for (number, operation) in (0..).zip(&session.operations) {
@@ -195,7 +235,12 @@ pub(super) fn compile(plan: &LoadPlan, session: &SessionPlan) -> Result<(Request
         });
     }
     let is_looked_through = session.cookies || !taken.is_empty();
-    let tables = Tables { operations: tables, first: session.first as u16, cold_ratio: session.cold_ratio };
+    let tables = Tables {
+        operations: tables,
+        first: session.first as u16,
+        cold_ratio: session.cold_ratio,
+        objects_count: if has_versions { session.objects.len() } else { 0 },
+    };
     let others = Requests {
         takings: if is_looked_through { takings } else { Vec::new() },
         session: Some(tables),
@@ -266,21 +311,24 @@ impl Compiling<'_> {
 
     fn object(&mut self, operation: u32, session: &SessionPlan, number: u32) -> Result<Embedded, LoadError> {
         let object = &session.objects[number as usize];
-        let mut request = RequestSpec {
+        let request = RequestSpec {
             method: "GET".into(),
             headers: self.plan.request.headers.clone(),
             body: Vec::new(),
             body_bytes: 0,
         };
-        let numbers = [operation, session.operations.len() as u32];
-        let plain = self.add(numbers, &request, &object.path, true)?;
-        let conditional = if object.is_image {
-            None
-        } else {
-            request.headers.push(HeaderField { name: "If-Modified-Since".into(), value: HAD_SINCE.into() });
-            Some(self.add(numbers, &request, &object.path, false)?)
-        };
-        Ok(Embedded { bit: number as u8, plain, conditional })
+        let rules = session.operations.len() as u32;
+        let plain = self.add([operation, rules], &request, &object.path, true)?;
+        if object.is_image {
+            return Ok(Embedded { bit: number as u8, plain, conditional: None });
+        }
+        let names = Names { asks_by_version: true, ..self.names };
+        let made = values::make(&request, &self.plan.target, &object.path, &names)?;
+        let conditional = self.making.add(made, KindOf { rules, ..KindOf::new(operation, false) });
+        for kind in [plain, conditional] {
+            self.making.kinds[kind as usize].object = Some(number as u8);
+        }
+        Ok(Embedded { bit: number as u8, plain, conditional: Some(conditional) })
     }
 }
 

@@ -12,7 +12,7 @@ fn tables(rows: &[&[f64]]) -> Tables {
         pace: Pace::Think(Distribution::Fixed(SpanNs::from_secs(1))),
         begins_session: false,
     };
-    Tables { operations: rows.iter().map(steps).collect(), first: 0, cold_ratio: 0.4 }
+    Tables { operations: rows.iter().map(steps).collect(), first: 0, cold_ratio: 0.4, objects_count: 2 }
 }
 
 /// The matrix of the Olio web application in Faban, `UIDriver.java`: rows are the operation before.
@@ -140,19 +140,29 @@ fn a_cold_cache_fetches_once_and_a_warm_one_asks_each_time() {
         Embedded { bit: 0, plain: 1, conditional: Some(2) },
         Embedded { bit: 1, plain: 3, conditional: None },
     ];
-    let visit = |cache: &mut Cache| {
+    let mut versions = Versions::new(2);
+    let visit = |cache: &mut Cache, versions: &Versions| {
         let mut step = 0;
         std::iter::from_fn(|| {
-            let (kind, after) = tables.request(0, step, cache)?;
+            let (kind, after) = tables.request(0, step, cache, versions)?;
             step = after;
             Some(kind)
         })
         .collect::<Vec<Kind>>()
     };
-    let mut cold = Cache { fetched: 0, is_warm: false };
-    assert_eq!((visit(&mut cold), visit(&mut cold)), (vec![0, 1, 3], vec![0]));
-    let mut warm = Cache { fetched: 0, is_warm: true };
-    assert_eq!((visit(&mut warm), visit(&mut warm)), (vec![0, 2, 3], vec![0, 2]));
+    let mut cold = Cache::default();
+    assert_eq!((visit(&mut cold, &versions), visit(&mut cold, &versions)), (vec![0, 1, 3], vec![0]));
+    // There is nothing to ask by as long as the server has said nothing.
+    let mut warm = Cache { is_warm: true, ..Cache::default() };
+    assert_eq!((visit(&mut warm, &versions), visit(&mut warm, &versions)), (vec![0, 1, 3], vec![0, 1]));
+    let one = versions.learn(0, b"HTTP/1.1 200 OK\r\nETag: \"1\"\r\n\r\n");
+    warm.set_version(0, one, &versions);
+    assert_eq!(visit(&mut warm, &versions), vec![0, 2]);
+    // A cache that is warm from the begin has what the server gave last, and keeps that until it gets another.
+    let mut other = Cache { is_warm: true, ..Cache::default() };
+    assert_eq!((visit(&mut other, &versions), other.version(0)), (vec![0, 2, 3], one));
+    let two = versions.learn(0, b"HTTP/1.1 200 OK\r\nETag: \"2\"\r\n\r\n");
+    assert_eq!((visit(&mut other, &versions), other.version(0), versions.latest(0)), (vec![0, 2], one, two));
     let shares =
         (0..10_000).filter(|user| !tables.new_cache(&mut Tables::random_of(3, *user)).is_warm).count();
     // 4,000 expected, standard deviation 49.

@@ -81,7 +81,7 @@ fn is_usable(value: &[u8]) -> bool {
 }
 
 /// The values of the fields of this name.
-fn fields<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = &'a [u8]> {
+pub(super) fn fields<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = &'a [u8]> {
     let lines = head.split(|byte| *byte == b'\n').skip(1);
     lines.filter_map(move |line| {
         let value = line.get(name.len()..)?.strip_prefix(b":")?;

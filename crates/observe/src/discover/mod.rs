@@ -12,7 +12,7 @@ pub use listeners::{Listener, find_listeners};
 pub use processes::{
     allowed_cpus, describe_process, find_target_processes, parent_pid, process_io, reaped_cpu_seconds,
 };
-pub use table::{HostProcess, boot_id, host_process, host_processes, network_namespace};
+pub use table::{HostProcess, boot_id, host_process, host_processes, loop_file, network_namespace};
 
 pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local, scope};
 pub(crate) use processes::{describe_target, find_owners, list_children};

@@ -2,8 +2,10 @@
 
 use crate::roots::Roots;
 use crate::source::{pid_stat, read_once};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 /// A process of this host that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +41,16 @@ pub fn host_processes() -> Vec<HostProcess> {
 pub fn network_namespace(pid: u32) -> Option<u64> {
     let path = Roots::host().in_proc(&format!("{pid}/ns/net"));
     std::fs::metadata(path).ok().map(|found| found.ino())
+}
+
+/// The file that a loop device stands for, by the number of the device; `None` if it is no loop device, or has no file.
+///
+/// Source: `/sys/dev/block/MAJOR:MINOR/loop/backing_file`.
+pub fn loop_file(device: u64) -> Option<PathBuf> {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let path = Roots::host().in_sys(&format!("dev/block/{major}:{minor}/loop/backing_file"));
+    let text = std::fs::read(path).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(text.trim_ascii_end())))
 }
 
 /// The id of this boot; `None` if it cannot be read.

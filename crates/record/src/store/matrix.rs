@@ -133,7 +133,6 @@ mod tests {
             effect_ratio: None,
             is_noisy: false,
             source: "m.toml".into(),
-            lab: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the tests are run with: the program itself, servers good and bad, and ways to say that a test was skipped.
 
+pub mod apache;
 pub mod cgroup;
 pub mod hostile;
 pub mod memcached;

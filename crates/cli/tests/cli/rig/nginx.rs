@@ -24,18 +24,29 @@ pub struct Nginx {
 impl Nginx {
     /// Starts it with these `location` blocks. `None` where nginx is not installed.
     pub fn start(locations: &str) -> Option<Nginx> {
-        let program = find_program("nginx")?;
-        (0..ATTEMPTS).find_map(|_| Nginx::try_start(&program, locations))
+        Nginx::start_with_files(locations, &[])
     }
 
-    fn try_start(program: &std::path::Path, locations: &str) -> Option<Nginx> {
+    /// The same, with files in its folder, which `FOLDER` stands for in the blocks.
+    pub fn start_with_files(locations: &str, files: &[(String, Vec<u8>)]) -> Option<Nginx> {
+        let program = find_program("nginx")?;
+        (0..ATTEMPTS).find_map(|_| Nginx::try_start(&program, locations, files))
+    }
+
+    fn try_start(program: &std::path::Path, locations: &str, files: &[(String, Vec<u8>)]) -> Option<Nginx> {
         let folder = TempDir::new().expect("a folder for nginx");
         let free = || TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).ok();
         let (address, secure, prior) = (free()?, free()?, free()?);
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         fs::write(folder.path().join("cert.pem"), made.cert.pem()).expect("a file can be written");
         fs::write(folder.path().join("key.pem"), made.signing_key.serialize_pem()).expect("likewise");
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder can be made");
+            fs::write(path, content).expect("likewise");
+        }
         let prefix = folder.path().display();
+        let locations = &locations.replace("FOLDER", &prefix.to_string());
         fs::write(
             folder.path().join("nginx.conf"),
             configuration(&prefix.to_string(), [address, secure, prior], locations),
@@ -101,6 +112,13 @@ impl Nginx {
             *counts.entry(words.join(" ")).or_default() += 1;
         }
         counts
+    }
+
+    /// Requests that nginx has answered with this status.
+    pub fn logged_status(&self, status: u16) -> u64 {
+        let log = fs::read_to_string(self.folder.path().join("access.log")).unwrap_or_default();
+        let with_status = format!("\" {status} ");
+        log.lines().filter(|line| line.contains(&with_status)).count() as u64
     }
 
     /// Requests that its status page has counted, the one for the page itself not included.

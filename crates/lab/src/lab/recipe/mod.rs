@@ -25,12 +25,23 @@ const RECIPES: &[(&str, &str)] = &[
     ("apache", include_str!("../../../recipes/apache.toml")),
     ("caddy", include_str!("../../../recipes/caddy.toml")),
     ("command", include_str!("../../../recipes/command.toml")),
+    ("file-system", include_str!("../../../recipes/file-system.toml")),
     ("h2o", include_str!("../../../recipes/h2o.toml")),
     ("lighttpd", include_str!("../../../recipes/lighttpd.toml")),
     ("mariadb", include_str!("../../../recipes/mariadb.toml")),
     ("memcached", include_str!("../../../recipes/memcached.toml")),
     ("nginx", include_str!("../../../recipes/nginx.toml")),
     ("php-fpm", include_str!("../../../recipes/php-fpm.toml")),
+    ("subversion-copy", include_str!("../../../recipes/subversion-copy.toml")),
+    ("wordpress", include_str!("../../../recipes/wordpress.toml")),
+];
+
+/// Files of recipes that are too long to stand in them, by the name that `from` has for them.
+const FILES: &[(&str, &str)] = &[
+    ("subversion/dump.awk", include_str!("../../../recipes/subversion/dump.awk")),
+    ("wordpress/advanced-cache.php", include_str!("../../../recipes/wordpress/advanced-cache.php")),
+    ("wordpress/object-cache.php", include_str!("../../../recipes/wordpress/object-cache.php")),
+    ("wordpress/setup.php", include_str!("../../../recipes/wordpress/setup.php")),
 ];
 
 /// How a service is put up.
@@ -45,10 +56,13 @@ pub struct Recipe {
     /// Programs by the name that texts have for them; of several the first that is there is taken.
     #[serde(default)]
     pub programs: BTreeMap<String, Vec<String>>,
+    /// Other files that it takes, by name; of several the first that is there is taken.
+    #[serde(default)]
+    pub paths: BTreeMap<String, Vec<String>>,
     /// Accounts that the service may run as; the first that is there is taken.
     #[serde(default)]
     pub users: Vec<String>,
-    /// Packages with the programs, by distribution.
+    /// Packages with programs and files, by distribution.
     #[serde(default)]
     pub packages: BTreeMap<String, Vec<String>>,
     /// What can be chosen.
@@ -58,6 +72,7 @@ pub struct Recipe {
     pub(super) folders: Vec<String>,
     #[serde(default)]
     pub(super) files: Vec<Template>,
+    pub(super) volume: Option<Volume>,
     pub(super) start: Start,
     pub(super) ready: Check,
     /// What can be tuned while it runs.
@@ -71,7 +86,23 @@ pub struct Recipe {
 #[serde(deny_unknown_fields)]
 pub(super) struct Template {
     pub(super) path: String,
+    #[serde(default)]
     pub(super) text: String,
+    /// Which of [`FILES`] the text is; `None`: it stands in the recipe.
+    from: Option<String>,
+}
+
+/// A file system of its own, in a file; all are texts with places.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Volume {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) size_mib: String,
+    /// Of the mount.
+    pub(super) options: String,
+    /// What makes each kind.
+    pub(super) make: BTreeMap<String, Vec<String>>,
 }
 
 /// How it is started and stopped.
@@ -125,6 +156,9 @@ pub struct Check {
     /// A port that has to take connections; with `http` where to ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
+    /// What the body of the answer has to hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// What the service has to have printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
@@ -175,6 +209,12 @@ pub fn find(name: &str) -> Option<Recipe> {
     let (name, text) = RECIPES.iter().find(|(known, _)| *known == name)?;
     let mut recipe: Recipe = toml::from_str(text).expect("every recipe is read in a test");
     recipe.name = (*name).to_owned();
+    for file in &mut recipe.files {
+        if let Some(from) = &file.from {
+            let known = FILES.iter().find(|(known, _)| known == from);
+            file.text = known.expect("every recipe is read in a test").1.to_owned();
+        }
+    }
     Some(recipe)
 }
 
@@ -182,14 +222,22 @@ pub fn find(name: &str) -> Option<Recipe> {
 mod tests {
     use super::*;
 
+    /// Recipes of what is ready at once.
+    const NEVER_ASKED: &[&str] = &["command", "file-system"];
+
     #[test]
     fn every_recipe_is_read_and_complete() {
         for (name, text) in RECIPES {
-            let recipe: Recipe = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let _: Recipe = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let recipe = find(name).expect("is in the list");
+            assert!(recipe.files.iter().all(|file| !file.text.is_empty()), "{name}");
             let has_packages = recipe.packages.contains_key("debian") || recipe.programs.is_empty();
             assert!(has_packages && !recipe.start.argv.is_empty(), "{name}");
             let Check { http, port, log, .. } = &recipe.ready;
-            assert!(http.is_some() || port.is_some() || log.is_some() || *name == "command", "{name}");
+            assert!(
+                http.is_some() || port.is_some() || log.is_some() || NEVER_ASKED.contains(name),
+                "{name}"
+            );
             for (parameter, known) in &recipe.parameters {
                 known.check_definition().unwrap_or_else(|cause| panic!("{name}: {parameter}: {cause}"));
             }

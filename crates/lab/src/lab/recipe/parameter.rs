@@ -46,6 +46,8 @@ pub enum Kind {
     Word,
     /// An address with a port, or the name of a service of the lab.
     Endpoint,
+    /// A folder by its whole path, or that of the data of a service of the lab.
+    Folder,
     /// Arguments.
     Words,
 }
@@ -59,6 +61,8 @@ pub(in crate::lab) enum Value {
     Words(Vec<String>),
     /// The name of a service, or an address with a port.
     Endpoint(String),
+    /// The name of a service, or a path.
+    Folder(String),
 }
 
 impl Parameter {
@@ -74,15 +78,16 @@ impl Parameter {
             (Kind::Choice, toml::Value::String(choice)) => self.choice(choice),
             (Kind::Word, toml::Value::String(word)) if is_word(word) => Ok(Value::Text(word.clone())),
             (Kind::Endpoint, toml::Value::String(word)) if is_word(word) => Ok(Value::Endpoint(word.clone())),
+            (Kind::Folder, toml::Value::String(word)) if is_word(word) => Ok(Value::Folder(word.clone())),
             (Kind::Words, toml::Value::Array(list)) => words(list).ok_or_else(|| self.takes()),
             _ => Err(self.takes()),
         }
     }
 
-    /// The value where none is given; a word of a recipe may hold places. `None`: there is none.
+    /// The value where none is given; a word or folder of a recipe may hold places. `None`: there is none.
     pub(in crate::lab) fn read_default(&self) -> Option<Result<Value, String>> {
         match (self.kind, self.default.as_ref()?) {
-            (Kind::Word, toml::Value::String(text)) => Some(Ok(Value::Text(text.clone()))),
+            (Kind::Word | Kind::Folder, toml::Value::String(text)) => Some(Ok(Value::Text(text.clone()))),
             (_, value) => Some(self.read(value)),
         }
     }
@@ -105,6 +110,7 @@ impl Parameter {
             }
             Kind::Word => "it takes a word of A-Z a-z 0-9 . _ / : @ % + = , -".into(),
             Kind::Endpoint => "it takes ADDRESS:PORT, or the name of a service".into(),
+            Kind::Folder => "it takes a path that begins with '/', or the name of a service".into(),
             Kind::Words => "it takes a list of texts".into(),
         }
     }

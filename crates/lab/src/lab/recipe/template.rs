@@ -38,7 +38,7 @@ impl Values {
             expanded.push_str(before);
             match self.0.get(name) {
                 Some(Value::Text(text)) => expanded.push_str(&self.expand_at(text, depth + 1)?),
-                Some(Value::Endpoint(text)) => expanded.push_str(text),
+                Some(Value::Endpoint(text) | Value::Folder(text)) => expanded.push_str(text),
                 Some(Value::Words(_)) => return Err(format!("'{name}' is a list, and no text")),
                 None => return Err(format!("'{name}' has to be given")),
             }

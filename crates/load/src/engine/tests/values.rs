@@ -136,20 +136,30 @@ pub(super) fn users_log_in_and_send_back_what_they_were_given(io: IoChoice) {
 }
 
 #[test]
-fn clients_begin_when_their_number_is_reached() {
+fn clients_begin_and_leave_when_their_number_is_reached() {
     let mut plan = plan(IoChoice::Auto, "http://127.0.0.1:1/");
     plan.connections = 6;
     let point =
         |seconds, clients| sysdyno_record::workload::ClientPoint { at: SpanNs::from_secs(seconds), clients };
-    plan.workload.clients = vec![point(0, 0), point(0, 2), point(10, 4), point(10, 5), point(20, 6)];
+    let up = [point(0, 0), point(0, 2), point(10, 4), point(10, 5), point(20, 6)];
+    plan.workload.clients = [&up[..], &[point(30, 1), point(30, 0), point(40, 2)]].concat();
     let control = Control::new();
     let job = job::Job::new(&plan, &control).expect("is a load");
-    let seconds: Vec<u64> =
-        (0..6).map(|client| job.client_begin_ns(client).expect("begins") / 1_000_000_000).collect();
-    assert_eq!(seconds, [0, 0, 5, 10, 10, 20]);
-    let wrong =
-        [vec![point(0, 0), point(5, 7)], vec![point(0, 6), point(5, 5)], vec![point(5, 0), point(0, 6)]];
-    for clients in wrong {
+    let turns = |turn, from: u64| {
+        let turns = (0..6).map(|client| job.client_turn_ns(client, turn, from * 1_000_000_000));
+        // To the tenth of a second: within it the arithmetic may err.
+        turns.map(|turn_ns| turn_ns.map(|turn_ns| (turn_ns + 50_000_000) / 100_000_000)).collect::<Vec<_>>()
+    };
+    assert_eq!(turns(job::Turn::Begins, 0), [0, 0, 50, 100, 100, 200].map(Some));
+    assert_eq!(turns(job::Turn::Leaves, 20), [300, 280, 260, 240, 220, 200].map(Some));
+    assert_eq!(turns(job::Turn::Begins, 31), [Some(350), Some(400), None, None, None, None]);
+    assert_eq!(turns(job::Turn::Leaves, 35), [None, Some(350), Some(350), Some(350), Some(350), Some(350)]);
+    // Who has just come does not leave, and who has just left does not come.
+    let begin_ns = job.client_turn_ns(2, job::Turn::Begins, 0).expect("begins");
+    let end_ns = job.client_turn_ns(2, job::Turn::Leaves, begin_ns).expect("leaves");
+    assert!(end_ns > 25_900_000_000, "{end_ns}");
+    assert_eq!(job.client_turn_ns(2, job::Turn::Begins, end_ns), None);
+    for clients in [vec![point(0, 0), point(5, 7)], vec![point(0, 5)], vec![point(5, 0), point(0, 6)]] {
         plan.workload.clients = clients;
         assert!(job::Job::new(&plan, &control).is_err(), "{:?}", plan.workload.clients);
     }

@@ -4,6 +4,7 @@ use super::super::connection::{Request, State};
 use super::users::{Ended, NOBODY};
 use super::{REDIAL_DELAY_NS, Stage, Waiting, Worker};
 use crate::engine::clock;
+use crate::engine::job::Turn;
 use crate::io::{Io, Slot};
 use crate::workload::Kind;
 use sysdyno_record::load::{Counts, FailureClass};
@@ -62,12 +63,44 @@ impl<I: Io> Worker<'_, I> {
         self.ready.clear();
         self.delayed.clear();
         for slot in 0..self.connections.len() as Slot {
-            let client = u64::from(slot) * u64::from(self.share.threads) + u64::from(self.share.thread);
-            match self.job.client_begin_ns(client) {
-                None => self.continue_client(slot, now),
-                Some(offset_ns) => self.starting.push_back((MonoNs(self.begin.0 + offset_ns), slot)),
+            if self.leaves.is_empty() {
+                self.continue_client(slot, now);
+            } else {
+                self.await_client(slot, self.begin);
             }
         }
+    }
+
+    /// The client of a connection, where they come and go.
+    fn client(&self, slot: Slot) -> u64 {
+        u64::from(slot / self.job.plan.streams()) * u64::from(self.share.threads)
+            + u64::from(self.share.thread)
+    }
+
+    /// A client sends nothing until its next begin, if there is one.
+    fn await_client(&mut self, slot: Slot, from: MonoNs) {
+        match self.job.client_turn_ns(self.client(slot), Turn::Begins, from.since(self.begin)) {
+            None => self.rest(slot),
+            Some(offset_ns) => {
+                let at = MonoNs(self.begin.0 + offset_ns);
+                let place = self.starting.partition_point(|(known, _)| *known <= at);
+                self.starting.insert(place, (at, slot));
+            }
+        }
+    }
+
+    /// A client begins, and it is known when it leaves.
+    fn begin_client(&mut self, slot: Slot, at: MonoNs) {
+        let end_ns = self.job.client_turn_ns(self.client(slot), Turn::Leaves, at.since(self.begin));
+        self.leaves[slot as usize] = MonoNs(end_ns.map_or(u64::MAX, |end_ns| self.begin.0 + end_ns));
+        self.ready.push_back(slot);
+    }
+
+    /// A client that has nothing under way leaves, and with it its connection.
+    fn leave(&mut self, slot: Slot, now: MonoNs) {
+        self.io.close(slot);
+        self.connections[slot as usize].state = State::Closed;
+        self.await_client(slot, now);
     }
 
     /// A connection is free: it takes the next request of its client, or the longest waiting arrival, or none.
@@ -99,6 +132,9 @@ impl<I: Io> Worker<'_, I> {
         let is_over = self.is_last_phase() && self.phase_end().is_some_and(|end| now >= end);
         if self.quota == 0 || is_over {
             return self.rest(slot);
+        }
+        if self.leaves.get(slot as usize).is_some_and(|leaves| *leaves <= now) {
+            return self.leave(slot, now);
         }
         self.quota -= 1;
         let kind = self.job.requests.mix.draw(&mut self.random);
@@ -143,8 +179,8 @@ impl<I: Io> Worker<'_, I> {
         while let Some((_, slot)) = self.delayed.pop_front_if(|(at, _)| *at <= now) {
             self.ready.push_back(slot);
         }
-        while let Some((_, slot)) = self.starting.pop_front_if(|(at, _)| *at <= now) {
-            self.ready.push_back(slot);
+        while let Some((at, slot)) = self.starting.pop_front_if(|(at, _)| *at <= now) {
+            self.begin_client(slot, at);
         }
         for _ in 0..self.ready.len() {
             if let Some(slot) = self.ready.pop_front() {

@@ -109,8 +109,10 @@ pub(super) struct Worker<'a, I: Io> {
     ready: VecDeque<Slot>,
     /// Connections that are to be used again after a delay, in order of the instant.
     delayed: VecDeque<(MonoNs, Slot)>,
-    /// Clients of a closed process who have not begun, in order of the instant.
+    /// Clients of a closed process who are to begin, in order of the instant.
     starting: VecDeque<(MonoNs, Slot)>,
+    /// When the client of each connection leaves; empty where clients neither come nor leave.
+    leaves: Vec<MonoNs>,
     backlog: VecDeque<Waiting>,
     schedule: Schedule,
     next_due: Option<Due>,
@@ -180,6 +182,7 @@ impl<'a, I: Io> Worker<'a, I> {
             ready: VecDeque::with_capacity(slots),
             delayed: VecDeque::with_capacity(slots),
             starting: VecDeque::new(),
+            leaves: vec![MonoNs(0); if job.plan.workload.clients.is_empty() { 0 } else { slots }],
             backlog: VecDeque::with_capacity(1024),
             schedule: schedule(job.plan, share),
             next_due: None,

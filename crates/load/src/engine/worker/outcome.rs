@@ -33,7 +33,7 @@ impl<I: Io> Worker<'_, I> {
                     tally.record(LatencyKind::Response, felt_ns);
                 }
                 if let Some(operation) = self.job.requests.operation(request.kind) {
-                    tally.operation(operation).record_ok(felt_ns);
+                    tally.operation(operation).record_ok(felt_ns, response.status);
                 }
             }
             Some(class) => self.count_failure(&request, class, at),
@@ -62,10 +62,11 @@ impl<I: Io> Worker<'_, I> {
         // Requests that differ from each other are answered differently.
         let is_made_up = self.values.as_ref().is_some_and(|values| values.is_made_up(slot));
         let compared = if is_made_up { None } else { self.job.compare_body(request.kind, response.body) };
-        match &self.users {
-            Some(_) => compared.or_else(|| self.take_values(slot, request)),
-            None => compared,
+        if self.users.is_none() || compared.is_some() {
+            return compared;
         }
+        self.learn_version(slot, request, response.status);
+        self.take_values(slot, request)
     }
 
     /// Whether an open process goes on and nothing waits for a connection.

@@ -13,6 +13,7 @@ use crate::io::Io;
 use crate::schedule::Share;
 use crate::workload::memory::Memory;
 use crate::workload::session::{Cache, Tables, draw_ns};
+use crate::workload::versions::{Version, Versions};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use std::cmp::Reverse;
@@ -39,6 +40,8 @@ pub(in crate::engine) struct Users {
     arrivals: Option<Sessions>,
     /// Users whose session is over.
     free: Vec<u32>,
+    /// What is known of the objects that pages embed.
+    versions: Versions,
 }
 
 #[derive(Debug)]
@@ -91,7 +94,13 @@ pub(super) enum Ended {
 impl Users {
     /// The users of a thread, who begin from `begin` on.
     pub(super) fn new(plan: &SessionPlan, tables: &Tables, share: Share, seed: u64) -> Users {
-        let mut users = Users { users: Vec::new(), due: BinaryHeap::new(), arrivals: None, free: Vec::new() };
+        let mut users = Users {
+            users: Vec::new(),
+            due: BinaryHeap::new(),
+            arrivals: None,
+            free: Vec::new(),
+            versions: Versions::new(tables.objects_count),
+        };
         for number in (u64::from(share.thread)..u64::from(plan.users)).step_by(share.threads as usize) {
             let user = users.add(number, Tables::random_of(seed, number), tables);
             let at = MonoNs(plan.stagger.0.saturating_mul(number));
@@ -155,6 +164,20 @@ impl Users {
     /// The same, to be changed; `None`: it is nobody.
     pub(super) fn memory_mut(&mut self, user: u32) -> Option<&mut Option<Box<Memory>>> {
         Some(&mut self.users.get_mut(user as usize)?.memory)
+    }
+
+    /// The version of an object in the cache of a user; `None`: there is none, or it is nobody.
+    pub(super) fn version(&self, user: u32, object: u8) -> Option<&Version> {
+        let cache = &self.users.get(user as usize)?.cache;
+        self.versions.get(object, cache.version(object))
+    }
+
+    /// A user has got an object, with this head.
+    pub(super) fn learn_version(&mut self, user: u32, object: u8, head: &[u8]) {
+        let number = self.versions.learn(object, head);
+        if let Some(user) = self.users.get_mut(user as usize) {
+            user.cache.set_version(object, number, &self.versions);
+        }
     }
 
     /// Number of a user among all users of the load, from 0; `None`: it is nobody.
@@ -253,8 +276,9 @@ impl<I: Io> Worker<'_, I> {
 
     /// The next request of a user's operation; `None` if it has all.
     fn next_request(&mut self, tables: &Tables, number: u32, intended: MonoNs) -> Option<Waiting> {
-        let user = &mut self.users.as_mut()?.users[number as usize];
-        let (kind, after) = tables.request(user.operation, user.step, &mut user.cache)?;
+        let Users { users, versions, .. } = self.users.as_mut()?;
+        let user = &mut users[number as usize];
+        let (kind, after) = tables.request(user.operation, user.step, &mut user.cache, versions)?;
         user.step = after;
         let phase = self.phase;
         self.count(phase, kind, |counts| counts.scheduled += 1);
@@ -297,7 +321,7 @@ impl<I: Io> Worker<'_, I> {
     fn has_more(&self, tables: &Tables, number: u32) -> bool {
         let Some(users) = &self.users else { return false };
         let user = &users.users[number as usize];
-        tables.request(user.operation, user.step, &mut user.cache.clone()).is_some()
+        tables.request(user.operation, user.step, &mut user.cache.clone(), &users.versions).is_some()
     }
 
     /// What is not over in the end has lasted at least so long.

@@ -81,6 +81,11 @@ impl<I: Io> Worker<'_, I> {
             files: &templates.files,
             user: users.and_then(|users| users.number(request.user)).unwrap_or(0),
             memory: users.and_then(|users| users.memory(request.user)),
+            version: self
+                .job
+                .requests
+                .object(request.kind)
+                .and_then(|object| users?.version(request.user, object)),
             is_last: connection.requests_sent >= self.job.requests_per_connection,
             is_secure: self.job.route.tls.is_some(),
             now: clock::now(),
@@ -88,6 +93,15 @@ impl<I: Io> Worker<'_, I> {
         let out = self.io.outgoing(slot);
         values.write(templates, request.kind, slot, &filling, out);
         Some(self.io.flush(slot))
+    }
+
+    /// An object that was fetched is in the cache of its user from now on, in the version that its head names.
+    pub(super) fn learn_version(&mut self, slot: Slot, request: &Request, status: u16) {
+        let Some(object) = self.job.requests.object(request.kind).filter(|_| status == 200) else { return };
+        let Reader::Http1(parser) = &self.connections[slot as usize].reader else { return };
+        if let Some(users) = &mut self.users {
+            users.learn_version(request.user, object, parser.kept_head());
+        }
     }
 
     /// Takes from a valid response what its user is to remember; an objection if something is missing.

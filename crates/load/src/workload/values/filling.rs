@@ -1,6 +1,7 @@
 //! What is put into a request: all of it follows from the seed, and from whose and which request it is.
 
 use crate::workload::memory::Memory;
+use crate::workload::versions::Version;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) struct Filling<'a> {
     pub user: u64,
     /// What the user remembers; `None`: nothing yet.
     pub memory: Option<&'a Memory>,
+    /// The version of the object in the user's cache, if the request asks for one that is there.
+    pub version: Option<&'a Version>,
     /// Whether the connection ends with this request.
     pub is_last: bool,
     /// Whether it is secured.

@@ -41,7 +41,8 @@ pub(crate) fn make(
     names: &Names<'_>,
 ) -> Result<Made, LoadError> {
     if !has_braces(request, path) {
-        let template = names.keeps_cookies.then(|| Template::of(request, target, path, names)).transpose()?;
+        let template =
+            names.is_written_anew().then(|| Template::of(request, target, path, names)).transpose()?;
         return Ok(Made { bytes: RequestBytes::of(request, target, path)?, template });
     }
     let template = Template::of(request, target, path, names)?;
@@ -65,7 +66,7 @@ pub(crate) fn make(
         body,
     };
     let bytes = RequestBytes::of(&likeness, target, &plain(path)?)?;
-    let is_needed = template.has_values() || names.keeps_cookies;
+    let is_needed = template.has_values() || names.is_written_anew();
     Ok(Made { bytes, template: is_needed.then_some(template) })
 }
 

@@ -19,6 +19,15 @@ pub(crate) struct Names<'a> {
     pub has_users: bool,
     /// Whether users send cookies back.
     pub keeps_cookies: bool,
+    /// Whether the request asks if a version that a cache has is still good.
+    pub asks_by_version: bool,
+}
+
+impl Names<'_> {
+    /// Whether requests are written anew each time even where no value stands in them.
+    pub(super) fn is_written_anew(&self) -> bool {
+        self.keeps_cookies || self.asks_by_version
+    }
 }
 
 /// A request that is written anew each time it is sent.
@@ -55,6 +64,8 @@ enum Piece {
         number: usize,
         escape: Escape,
     },
+    /// The fields that ask whether the version in the user's cache is still good.
+    Condition,
     /// The `Cookie` field of a user who has cookies for the path.
     Cookies,
     /// `Connection: close` on the last request of a connection.
@@ -128,6 +139,9 @@ impl Template {
         if names.keeps_cookies && !has_own_cookies {
             pieces.push(Piece::Cookies);
         }
+        if names.asks_by_version {
+            pieces.push(Piece::Condition);
+        }
         pieces.extend([Piece::Connection, Piece::Text(b"\r\n".as_slice().into())]);
         Ok(Template { head: pieces.into(), body: body.into(), fixed_body })
     }
@@ -149,6 +163,11 @@ impl Template {
             match piece {
                 Piece::Length => number(scratch.len() as u64, out),
                 Piece::Cookies => filling.write_cookies(start, out),
+                Piece::Condition => {
+                    if let Some(version) = filling.version {
+                        version.write_condition(out);
+                    }
+                }
                 Piece::Connection if filling.is_last => out.extend_from_slice(b"Connection: close\r\n"),
                 piece => piece.write(filling, out),
             }
@@ -168,7 +187,7 @@ impl Piece {
             }
             Piece::User => number(filling.user + 1, out),
             Piece::Taken { number, escape } => escape.write(filling.taken(number), out),
-            Piece::Cookies | Piece::Connection | Piece::Length => {}
+            Piece::Cookies | Piece::Condition | Piece::Connection | Piece::Length => {}
         }
     }
 }

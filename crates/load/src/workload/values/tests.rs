@@ -33,7 +33,16 @@ struct Written {
 
 /// Writes one request and takes it apart by its framing.
 fn write(template: &Template, drawn: Drawn, files: &[Arc<Cells>], memory: Option<&Memory>) -> Written {
-    let filling = Filling { drawn, files, user: 41, memory, is_last: true, is_secure: false, now: MonoNs(1) };
+    let filling = Filling {
+        drawn,
+        files,
+        user: 41,
+        memory,
+        version: None,
+        is_last: true,
+        is_secure: false,
+        now: MonoNs(1),
+    };
     let (mut scratch, mut out) = (b"left from before".to_vec(), Vec::new());
     template.write(&filling, &mut scratch, &mut out);
     let text = String::from_utf8(out).expect("is text");
@@ -128,7 +137,7 @@ fn random_cells_of_a_request_are_of_one_row() {
 fn users_have_rows_and_memories_of_their_own() {
     let files = [table()];
     let taken = ["token".to_owned()];
-    let names = Names { files: &files, taken: &taken, has_users: true, keeps_cookies: false };
+    let names = Names { files: &files, taken: &taken, has_users: true, ..Names::default() };
     let made = template(
         "/{{user}}/{{token}}",
         &request("POST", "{{token}}", "{{csv:u.csv:name}}{{token|url}}"),
@@ -214,7 +223,7 @@ proptest! {
         let quoted = cell.replace('"', "\"\"");
         let files = [csv::parse("t", &format!("a\n\"{quoted}\"\n")).expect("is a table")];
         let taken = ["token".to_owned()];
-        let names = Names { files: &files, taken: &taken, has_users: true, keeps_cookies: false };
+        let names = Names { files: &files, taken: &taken, has_users: true, ..Names::default() };
         let mut memory = Memory::default();
         memory.take(0, &token);
         let made = template(
