@@ -59,16 +59,18 @@ impl<'a> Job<'a> {
             KeepAlive::Unlimited => u32::MAX,
             KeepAlive::Requests(count) => count,
         };
+        let http2 = plan.wire.http2.map(|http2| http2_settings(plan, http2, &requests));
         let alpn = if plan.wire.http2.is_some() { "h2" } else { "http/1.1" };
         let route = Route {
             endpoint: plan.target.endpoint.clone(),
-            messages: messages.into(),
             is_single: requests_per_connection == 1,
             is_made_up: plan.wire.memcached.is_some() || requests.templates.is_some(),
-            http2: plan.wire.http2.map(|http2| http2_settings(plan, http2, &requests)),
+            in_flight_bytes: in_flight_bytes(plan, &requests, http2.as_ref(), &messages),
+            http2,
             tls: plan.wire.tls.as_ref().map(|tls| Settings::new(tls, alpn).map(Arc::new)).transpose()?,
             stamps: plan.stamps == StampChoice::Kernel && matches!(plan.target.endpoint, Endpoint::Tcp(_)),
             origin: Origin::new(&plan.origin),
+            messages: messages.into(),
         };
         Ok(Job {
             plan,
@@ -162,6 +164,22 @@ fn http2_settings(plan: &LoadPlan, http2: Http2Plan, requests: &Requests) -> htt
         _ => several().collect(),
     };
     http2::Settings { streams: http2.streams, requests: made.into() }
+}
+
+/// Most bytes of requests that are on their way at a time on one connection; the greatest number: no bound is known.
+fn in_flight_bytes(
+    plan: &LoadPlan,
+    requests: &Requests,
+    http2: Option<&http2::Settings>,
+    messages: &[Box<[u8]>],
+) -> usize {
+    let longest = messages.iter().map(|bytes| bytes.len()).max().unwrap_or(0);
+    match (&plan.wire.memcached, http2) {
+        (Some(memcached), _) => memcached::max_request_bytes(memcached),
+        (None, Some(http2)) => http2.in_flight_bytes(),
+        (None, None) if requests.templates.is_some() => usize::MAX,
+        (None, None) => longest,
+    }
 }
 
 fn phase_end_offsets_ns(plan: &LoadPlan) -> Vec<Option<u64>> {

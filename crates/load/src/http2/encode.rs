@@ -1,5 +1,6 @@
 //! The requests of a load in the form that HTTP/2 sends them, made once.
 
+use super::frame::HEADER_BYTES;
 use super::static_table::STATIC_TABLE;
 use crate::http1::Rules;
 use std::sync::Arc;
@@ -12,6 +13,15 @@ pub(crate) struct Settings {
     pub streams: u32,
     /// The requests, by kind.
     pub requests: Arc<[Request]>,
+}
+
+impl Settings {
+    /// Most bytes of requests that are on their way at a time on one connection.
+    pub(crate) fn in_flight_bytes(&self) -> usize {
+        let bytes = |request: &Request| 2 * HEADER_BYTES + request.block.len() + request.body.len();
+        let longest = self.requests.iter().map(bytes).max().unwrap_or(0);
+        longest.saturating_mul(self.streams as usize)
+    }
 }
 
 /// One kind of request.

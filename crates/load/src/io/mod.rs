@@ -50,6 +50,8 @@ pub(crate) struct Route {
     pub is_single: bool,
     /// Whether what is sent is made up request by request instead, of any length.
     pub is_made_up: bool,
+    /// Most bytes of requests that are on their way at a time on one connection; the greatest number: no bound is known.
+    pub in_flight_bytes: usize,
     /// Whether the kernel's instants of arrival are wanted.
     pub stamps: bool,
     /// Where connections come from.
@@ -63,6 +65,9 @@ pub(crate) struct Route {
 /// A request that fits into one segment needs no care about delayed small segments. Unit: bytes.
 const SMALL_MESSAGE_BYTES: usize = 1400;
 
+/// What every congestion control lets go at once on a fresh connection: ten segments (RFC 6928). Unit: bytes.
+const FIRST_WINDOW_BYTES: usize = 10 * SMALL_MESSAGE_BYTES;
+
 impl Route {
     /// The route of the thread whose first connection has this number in the load.
     pub(crate) fn from(&self, first: u64) -> Route {
@@ -71,20 +76,18 @@ impl Route {
 
     /// Whether Nagle's algorithm could hold back the end of a request.
     ///
-    /// One request is in flight on a connection, and the response acknowledges it; so the rule that a small segment
+    /// Where one request is in flight on a connection, the response acknowledges it; so the rule that a small segment
     /// waits for an acknowledgement can only bite within a request of several segments.
     fn needs_nodelay(&self) -> bool {
-        matches!(self.endpoint, Endpoint::Tcp(_)) && !self.is_small()
+        let is_one_segment = !self.is_made_up && self.in_flight_bytes <= SMALL_MESSAGE_BYTES;
+        matches!(self.endpoint, Endpoint::Tcp(_)) && !is_one_segment
     }
 
-    /// Whether the least of all congestion controls will do: a window of one segment has nothing to control, while one
-    /// that paces (BBR) would hold requests back and set a timer for each.
+    /// Whether the least of all congestion controls will do: one that never has more than the first window in flight has
+    /// nothing to control, while one that paces (BBR) would hold requests back and set a timer for each.
     fn needs_no_congestion_control(&self) -> bool {
-        matches!(self.endpoint, Endpoint::Tcp(_)) && self.is_small() && !self.is_single
-    }
-
-    fn is_small(&self) -> bool {
-        !self.is_made_up && self.messages.iter().all(|bytes| bytes.len() <= SMALL_MESSAGE_BYTES)
+        let is_small = self.in_flight_bytes <= FIRST_WINDOW_BYTES;
+        matches!(self.endpoint, Endpoint::Tcp(_)) && is_small && !self.is_single
     }
 }
 
@@ -220,4 +223,38 @@ pub(crate) enum Send {
     Pending,
     /// The connection is broken.
     Failed(Errno),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_fit_into_the_first_window_need_no_congestion_control() {
+        let route = |in_flight_bytes, is_made_up, is_single| Route {
+            endpoint: Endpoint::Tcp(([127, 0, 0, 1], 1).into()),
+            messages: Arc::from([]),
+            is_single,
+            is_made_up,
+            in_flight_bytes,
+            stamps: false,
+            origin: Origin::default(),
+            http2: None,
+            tls: None,
+        };
+        for (in_flight_bytes, is_made_up, [nodelay, congestion]) in [
+            (1400, false, [false, true]),
+            (1401, false, [true, true]),
+            (14_001, false, [true, false]),
+            (100, true, [true, true]),
+            (usize::MAX, true, [true, false]),
+        ] {
+            let kept = route(in_flight_bytes, is_made_up, false);
+            let needs = [kept.needs_nodelay(), kept.needs_no_congestion_control()];
+            assert_eq!(needs, [nodelay, congestion], "{in_flight_bytes} {is_made_up}");
+            assert!(!route(in_flight_bytes, is_made_up, true).needs_no_congestion_control());
+        }
+        let unix = Route { endpoint: Endpoint::Unix("/s".into()), ..route(1401, true, false) };
+        assert!(!unix.needs_nodelay() && !unix.needs_no_congestion_control());
+    }
 }

@@ -29,6 +29,7 @@ mod source;
 pub use decoder::Decoder;
 pub use keys::Keys;
 pub(crate) use preload::preload;
+pub(crate) use size::max_request_bytes;
 pub(crate) use source::Source;
 
 /// Longest key that memcached takes. Unit: bytes.

@@ -7,7 +7,10 @@
 //! 0.348238). Both are drawn by inversion: x = μ + σ ((−ln u)^−k − 1) / k, and x = θ + σ (u^−k − 1) / k.
 
 use super::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
-use sysdyno_record::wire::SizeModel;
+use sysdyno_record::wire::{MemcachedPlan, SizeModel};
+
+/// What the words of a command take beside a key, and the numbers behind it, at most. Unit: bytes.
+const WORDS_BYTES: usize = 40;
 
 /// Probabilities of values of 0, 1, … 14 bytes in ETC.
 const ETC_SHORT_VALUES: [f64; 15] = [
@@ -41,6 +44,14 @@ pub(super) fn max_value_bytes(model: SizeModel) -> usize {
         SizeModel::Etc => MAX_VALUE_BYTES,
     };
     bytes.min(MAX_VALUE_BYTES)
+}
+
+/// The longest request of a plan, at most. Unit: bytes.
+pub(crate) fn max_request_bytes(plan: &MemcachedPlan) -> usize {
+    let key = MAX_KEY_BYTES + WORDS_BYTES;
+    let get = (plan.keys_per_get as usize).saturating_mul(key);
+    let set = key + WORDS_BYTES + max_value_bytes(plan.value_size);
+    if plan.get_ratio < 1.0 { get.max(set) } else { get }
 }
 
 fn plain_bytes(model: SizeModel, uniform: f64) -> f64 {

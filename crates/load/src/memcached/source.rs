@@ -118,7 +118,9 @@ pub(super) fn write_set(
 #[cfg(test)]
 mod tests {
     use super::super::decoder::tests::plan;
+    use super::super::max_request_bytes;
     use super::*;
+    use sysdyno_record::wire::SizeModel;
 
     #[test]
     fn the_mix_and_the_popularity_are_those_of_the_plan() {
@@ -137,6 +139,32 @@ mod tests {
         // 90 % of them, and of these 1 ÷ H(1000) = 13.36 % for the most popular key; five standard deviations.
         assert!(gets.abs_diff(18_000) < 220, "{gets}");
         assert!(firsts.abs_diff(2405) < 240, "{firsts}");
+    }
+
+    #[test]
+    fn no_request_is_longer_than_is_said() {
+        for (dialect, get_ratio, keys_per_get) in [
+            (MemcachedDialect::Text, 0.5, 1),
+            (MemcachedDialect::Meta, 0.5, 100),
+            (MemcachedDialect::Text, 1.0, 100),
+            (MemcachedDialect::Meta, 0.0, 1),
+        ] {
+            let value_size = SizeModel::Fixed(1000);
+            let key_size = SizeModel::Fixed(u32::MAX);
+            let expiry_seconds = u32::MAX;
+            let sizes = MemcachedPlan { key_size, value_size, expiry_seconds, ..plan() };
+            let plan = MemcachedPlan { dialect, get_ratio, keys_per_get, ..sizes };
+            let keys = Keys::new(&plan, 3);
+            let mut source = Source::new(&plan, 3, 0);
+            let mut decoder = Decoder::new(&plan);
+            let longest = (0..100).map(|_| {
+                let mut out = Vec::new();
+                source.ask(&keys, &mut decoder, &mut out);
+                out.len()
+            });
+            let (longest, most) = (longest.max().expect("some"), max_request_bytes(&plan));
+            assert!(longest <= most && most <= longest + 5000, "{longest} {most}");
+        }
     }
 
     #[test]

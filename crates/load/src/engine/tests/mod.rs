@@ -64,6 +64,7 @@ fn has_uring() -> bool {
         messages: [b"a".as_slice().into(), b"b".as_slice().into()].into(),
         is_single: false,
         is_made_up: false,
+        in_flight_bytes: 1,
         http2: None,
         tls: None,
         stamps: true,
