@@ -29,7 +29,7 @@ pub use control::Control;
 
 use crate::error::LoadError;
 use crate::http2::Http2;
-use crate::io::{Epoll, Io, Uring};
+use crate::io::{Epoll, Gather, Io, Uring};
 use crate::schedule::Share;
 use crate::tls::Tls;
 use back_end::BackEnd;
@@ -214,7 +214,7 @@ impl Seat {
             Ok(io) => io,
             Err(error) => return say(Message::Failed(error)),
         };
-        let timer_error = clock::measure_timer_error(|span| io.wait(span, 1));
+        let timer_error = clock::measure_timer_error(|span| io.wait(span, Gather::NOTHING));
         say(Message::Ready(timer_error));
         // An order that does not come means that another thread could not be set up.
         let Ok(Order::Connect) = self.orders.recv() else { return };

@@ -3,7 +3,7 @@
 use super::encode::Settings;
 use super::link::{Event, Lane, Link};
 use crate::error::LoadError;
-use crate::io::{Completion, Io, Message, Route, Send, Slot, Submitted};
+use crate::io::{Completion, Gather, Io, Message, Route, Send, Slot, Submitted};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -325,11 +325,9 @@ impl<I: Io> Io for Http2<I> {
         }
     }
 
-    fn wait(&mut self, timeout: Duration, gather: u32) {
+    fn wait(&mut self, timeout: Duration, gather: Gather) {
         self.say_all();
         let is_ready = !self.follow.is_empty();
-        // What comes below are reads, of as many streams as a connection has, and of a response two things are told.
-        let gather = (gather / (2 * self.settings.streams)).max(1);
         self.io.wait(if is_ready { Duration::ZERO } else { timeout }, gather);
     }
 

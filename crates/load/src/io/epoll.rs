@@ -6,7 +6,7 @@
 //! Waiting uses `epoll_pwait2`, whose time-out is in nanoseconds; on kernels before 5.11 it is in milliseconds, which the
 //! engine finds when it measures its timer.
 
-use super::{Completion, Io, Message, NO_CONGESTION_CONTROL, Route, Send, Slot, Submitted, TICK};
+use super::{Completion, Gather, Io, Message, NO_CONGESTION_CONTROL, Route, Send, Slot, Submitted, TICK};
 use crate::error::LoadError;
 use crate::origin::{Ends, header};
 use crate::sys::bind::bind_address;
@@ -304,9 +304,14 @@ impl Io for Epoll {
         socket.drop_outgoing();
     }
 
-    fn wait(&mut self, timeout: Duration, _: u32) {
+    fn wait(&mut self, timeout: Duration, gather: Gather) {
         self.next_event = 0;
         self.current.flags = EventFlags::empty();
+        if let Gather::Span(span) = gather
+            && span < timeout
+        {
+            sleep(span);
+        }
         let is_long = timeout >= TICK && self.has_ticks();
         // An interrupted wait is an early end of it; the engine looks at the clock in any case.
         let waited = sys::wait(self.epoll.as_fd(), &mut self.events, (!is_long).then_some(timeout));
@@ -337,6 +342,12 @@ impl Io for Epoll {
     fn stamp_ns(&self) -> u64 {
         self.stamp_ns
     }
+}
+
+/// Sleeps; an interrupted sleep is an early end of it.
+fn sleep(span: Duration) {
+    let span = Timespec { tv_sec: span.as_secs() as i64, tv_nsec: i64::from(span.subsec_nanos()) };
+    let _ = rustix::thread::nanosleep(&span);
 }
 
 /// A timer whose events are those of no socket.

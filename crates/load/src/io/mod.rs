@@ -108,6 +108,20 @@ impl Message {
     }
 }
 
+/// What a wait may do after the first completion, to find several at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gather {
+    /// Keep the first ones waiting until there are so many, for a [`TICK`] at most.
+    Count(u32),
+    /// Look only after this time, where one completion can bring many responses.
+    Span(Duration),
+}
+
+impl Gather {
+    /// Return with the first.
+    pub(crate) const NOTHING: Gather = Gather::Count(1);
+}
+
 /// What became of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Submitted {
@@ -193,11 +207,9 @@ pub(crate) trait Io: Sized {
     /// Closes the socket of `slot`; nothing more is reported for it.
     fn close(&mut self, slot: Slot);
 
-    /// Submits what is left to submit, and waits until something can complete, at most for `timeout`.
-    ///
-    /// Up to `gather` completions, the first ones may be kept waiting for the others, for a [`TICK`] at most; a back end
-    /// that cannot do that returns with the first.
-    fn wait(&mut self, timeout: Duration, gather: u32);
+    /// Submits what is left to submit, and waits until something can complete, at most for `timeout`. A back end that
+    /// cannot gather returns with the first completion.
+    fn wait(&mut self, timeout: Duration, gather: Gather);
 
     /// The next thing that completed since the last wait.
     fn complete(&mut self) -> Option<(Slot, Completion)>;

@@ -11,7 +11,7 @@
 //!
 //! What completes for a socket that has been closed is told by the generation in its tag, and dropped.
 
-use super::{Completion, Io, Message, NO_CONGESTION_CONTROL, Route, Send, Slot, Submitted, TICK};
+use super::{Completion, Gather, Io, Message, NO_CONGESTION_CONTROL, Route, Send, Slot, Submitted, TICK};
 use crate::error::LoadError;
 use crate::sys::ring::{self, Completed, OpenTags, Options, Ring};
 use crate::sys::stamp;
@@ -37,6 +37,8 @@ pub(crate) struct Uring {
     can_block: bool,
     /// Sends that wait for the next entry into the kernel.
     queued_sends: u32,
+    /// Sends since the last wait whose end will be told, most likely before anything is waited for.
+    told_sends: u32,
     /// The buffer of the last [`Completion::Received`].
     held: Option<u16>,
     /// The socket whose receiving is to be armed again, if it is not closed before that.
@@ -152,6 +154,7 @@ impl Uring {
             return None;
         }
         if operation == Operation::Flush {
+            self.told_sends = self.told_sends.saturating_sub(1);
             // The memory of a piece comes back whoever was to hear of it.
             let piece = self.ring.take_back(slot, completed.tag)?;
             let is_current = self.sockets[slot as usize].generation == generation;
@@ -279,6 +282,7 @@ impl Io for Uring {
             options,
             can_block: route.messages.iter().any(|bytes| bytes.len() > NEVER_BLOCKING_BYTES),
             queued_sends: 0,
+            told_sends: 0,
             held: None,
             disarmed: None,
             start: 0,
@@ -333,6 +337,7 @@ impl Io for Uring {
         outgoing.is_under_way = true;
         let piece = std::mem::replace(&mut outgoing.queued, std::mem::take(&mut outgoing.spare));
         let tag = tag(Operation::Flush, slot, self.sockets[slot as usize].generation);
+        self.told_sends += u32::from(piece.len() <= NEVER_BLOCKING_BYTES);
         self.ring.send_piece(slot, tag, piece);
         self.queued_sends += 1;
         if self.queued_sends == SEND_BATCH_COUNT {
@@ -362,20 +367,28 @@ impl Io for Uring {
         self.ring.close(slot, tag);
     }
 
-    fn wait(&mut self, timeout: Duration, gather: u32) {
+    fn wait(&mut self, timeout: Duration, gather: Gather) {
         self.settle();
         self.queued_sends = 0;
-        if timeout < TICK {
-            return self.ring.submit_and_wait(Some(timeout), 1);
+        // A send that ends as soon as it begins is nothing to wake up for.
+        let told = std::mem::take(&mut self.told_sends);
+        if let Gather::Span(span) = gather
+            && span < timeout
+            && self.ring.can_gather()
+        {
+            return self.ring.submit_and_gather(span, timeout);
         }
-        match self.ticks {
-            Ticks::Unused => {
-                self.ticks = Ticks::Asked;
-                self.ring.tick(tag(Operation::Tick, 0, 0), TICK);
-                self.ring.submit_and_wait(Some(timeout), 1);
-            }
-            Ticks::Asked => self.ring.submit_and_wait(Some(timeout), 1),
-            Ticks::Coming => self.ring.submit_and_wait(None, gather),
+        if timeout < TICK {
+            return self.ring.submit_and_wait(Some(timeout), 1 + told);
+        }
+        if self.ticks == Ticks::Unused {
+            self.ticks = Ticks::Asked;
+            self.ring.tick(tag(Operation::Tick, 0, 0), TICK);
+        }
+        match (self.ticks, gather) {
+            (Ticks::Coming, Gather::Count(count)) => self.ring.submit_and_wait(None, count + told),
+            (Ticks::Coming, Gather::Span(_)) => self.ring.submit_and_wait(None, 1 + told),
+            (Ticks::Asked | Ticks::Unused, _) => self.ring.submit_and_wait(Some(timeout), 1),
         }
     }
 

@@ -303,9 +303,25 @@ impl Ring {
         self.push(tick.user_data(tag));
     }
 
+    /// Whether [`Ring::submit_and_gather`] is there; Linux 6.12.
+    pub(crate) fn can_gather(&self) -> bool {
+        self.uring.params().is_feature_min_timeout()
+    }
+
+    /// Submits what was pushed, and returns after `span` if something has completed then, else with the first completion,
+    /// or after `timeout`, which is longer.
+    pub(crate) fn submit_and_gather(&mut self, span: Duration, timeout: Duration) {
+        let timeout = Timespec::from(timeout);
+        let span_us = u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
+        let arguments = SubmitArgs::new().min_wait_usec(span_us).timespec(&timeout);
+        // More than ever completes in that time.
+        let count = self.uring.params().cq_entries();
+        self.enter(count, self.wait_flags(), Some(arguments));
+    }
+
     /// Submits what was pushed, and waits until there are `count` completions, or for `timeout` if there is one.
     pub(crate) fn submit_and_wait(&mut self, timeout: Option<Duration>, count: u32) {
-        let has_completions = !self.uring.completion().is_empty();
+        let has_completions = self.uring.completion().len() >= count as usize;
         if has_completions || timeout.is_some_and(|timeout| timeout.is_zero()) {
             let queue = self.uring.submission();
             let is_needed = !queue.is_empty() || queue.taskrun() || queue.cq_overflow();
@@ -315,12 +331,16 @@ impl Ring {
             }
             return;
         }
-        let mut flags = EnterFlags::GETEVENTS;
-        if self.uring.params().is_feature_no_iowait() {
-            // Waiting for a server is not waiting for a disk.
-            flags |= EnterFlags::NO_IOWAIT;
-        }
-        self.enter(count, flags, timeout.map(Timespec::from));
+        let timeout = timeout.map(Timespec::from);
+        let arguments = timeout.as_ref().map(|timeout| SubmitArgs::new().timespec(timeout));
+        self.enter(count, self.wait_flags(), arguments);
+    }
+
+    fn wait_flags(&self) -> EnterFlags {
+        // Waiting for a server is not waiting for a disk.
+        let has_no_iowait = self.uring.params().is_feature_no_iowait();
+        let no_iowait = if has_no_iowait { EnterFlags::NO_IOWAIT } else { EnterFlags::empty() };
+        EnterFlags::GETEVENTS | no_iowait
     }
 
     /// The next completion.
@@ -380,14 +400,13 @@ impl Ring {
     }
 
     /// Enters the kernel. An error is an early end of a wait, or leaves the submissions for the next entry.
-    fn enter(&mut self, min_complete: u32, flags: EnterFlags, timeout: Option<Timespec>) {
+    fn enter(&mut self, min_complete: u32, flags: EnterFlags, arguments: Option<SubmitArgs<'_, '_>>) {
         let to_submit = self.uring.submission().len() as u32;
         let submitter = self.uring.submitter();
-        let _ = match timeout {
+        let _ = match arguments {
             // SAFETY: no argument is passed, and what is submitted points into lent memory.
             None => unsafe { submitter.enter::<()>(to_submit, min_complete, flags.bits(), None) },
-            Some(timeout) => {
-                let arguments = SubmitArgs::new().timespec(&timeout);
+            Some(arguments) => {
                 let flags = flags | EnterFlags::EXT_ARG;
                 // SAFETY: the arguments are of the type that `EXT_ARG` stands for and outlive the call.
                 unsafe { submitter.enter(to_submit, min_complete, flags.bits(), Some(&arguments)) }

@@ -4,7 +4,7 @@ use super::failure::classify;
 use super::sessions::{Access, Sessions};
 use super::settings::Settings;
 use crate::error::LoadError;
-use crate::io::{Completion, Handshake, Io, Message, Route, Send, Slot, Submitted};
+use crate::io::{Completion, Gather, Handshake, Io, Message, Route, Send, Slot, Submitted};
 use rustix::io::Errno;
 use rustls::client::Resumption;
 use rustls::{ClientConfig, ClientConnection, HandshakeKind};
@@ -281,7 +281,7 @@ impl<I: Io> Io for Tls<I> {
         self.follow.retain(|(of, _)| *of != slot);
     }
 
-    fn wait(&mut self, timeout: Duration, gather: u32) {
+    fn wait(&mut self, timeout: Duration, gather: Gather) {
         let is_ready = !self.follow.is_empty();
         self.io.wait(if is_ready { Duration::ZERO } else { timeout }, gather);
     }

@@ -24,7 +24,7 @@ use super::job::Job;
 use super::pace::Pace;
 use super::spin::Spin;
 use super::tally::{Tallies, Tally, Window};
-use crate::io::{Io, Slot};
+use crate::io::{Gather, Io, Slot};
 use crate::memcached::Source;
 use crate::schedule::{Due, Schedule, Share};
 use crate::workload::Kind;
@@ -293,7 +293,7 @@ impl<'a, I: Io> Worker<'a, I> {
         let due_ns = self.next_send().filter(|_| !is_urgent).map(|due| due.since(now));
         let other_ns = if is_urgent { 0 } else { instant.since(now) };
         let sleep_ns = self.spin.sleep_ns(now, due_ns, other_ns);
-        let gather = if self.job.route.stamps { self.pace.want(now, self.in_flight) } else { 1 };
+        let gather = self.gather(now);
         self.io.wait(Duration::from_nanos(sleep_ns), gather);
         let mut completion = self.io.complete();
         if completion.is_some() && self.job.route.stamps {
@@ -304,13 +304,23 @@ impl<'a, I: Io> Worker<'a, I> {
         }
         while let Some((slot, what)) = completion {
             let now = clock::now();
-            self.pace.note();
+            self.pace.note(&what);
             self.handle(slot, what, now);
             if self.next_send().is_some_and(|due| due <= now) {
                 self.notice(now);
             }
             completion = self.io.complete();
         }
+    }
+
+    /// How many responses the next wait is for.
+    #[inline]
+    fn gather(&mut self, now: MonoNs) -> Gather {
+        let is_shared = self.job.plan.streams() > 1;
+        if !self.job.route.stamps || is_shared && self.job.is_open {
+            return Gather::NOTHING;
+        }
+        self.pace.want(now, self.in_flight, is_shared)
     }
 
     /// Waits for an instant before the begin without missing what happens to the connections.
