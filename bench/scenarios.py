@@ -32,7 +32,7 @@ SCENARIOS = (
     Scenario("many", "1,000 connections, kept alive, 64 bytes", 1000, "/", SMALL_BYTES, True, 2 / 3),
     Scenario("connect", "64 clients, a connection per request, 64 bytes", 64, "/", SMALL_BYTES, False, 2 / 3),
     Scenario("large", "64 connections, kept alive, 100 kB", 64, "/large", LARGE_BYTES, True, 2 / 3),
-    Scenario("h2", "HTTP/2, 4 connections of 32 streams, 64 bytes", 4, "/", SMALL_BYTES, True, 2 / 3, HTTP2, 32),
+    Scenario("h2", "HTTP/2, 4 connections of 32 streams, 64 bytes", 4, "/", SMALL_BYTES, True, 4 / 3, HTTP2, 32),
     Scenario("tls", "TLS, 64 connections, kept alive, 64 bytes", 64, "/", SMALL_BYTES, True, 2 / 3, HTTPS),
     Scenario("handshake", "TLS, a full handshake per request, one at a time", 1, "/", SMALL_BYTES, False, 2 / 3, HTTPS),
     Scenario("memcached", "memcached, 64 connections, gets of 200 bytes", 64, "", VALUE_BYTES, True, 4 / 3, MEMCACHED),
