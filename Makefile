@@ -12,13 +12,14 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build demo test crash-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build demo test crash-test hadoop-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
 	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers; about 25 minutes'
+	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
 	@echo '                        servers; slip, scaling, memory; about 25 minutes on a quiet machine'
@@ -45,6 +46,9 @@ crash-test:
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test crash
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test lab
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test cli -- experiment::killed
+
+hadoop-test: build
+	scripts/test-hadoop '$(PROGRAM)'
 
 aa-test:
 	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- experiment::aa

@@ -41,7 +41,7 @@ fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let labs = Labs::below(args.state_dir.as_deref());
     match args.command {
         LabCommand::Up { file, yes, dry_run: false } => up(&labs, &file, yes, ui),
-        LabCommand::Up { file, dry_run: true, .. } => dry_run(&file, ui),
+        LabCommand::Up { file, dry_run: true, .. } => dry_run(&labs, &file, ui),
         LabCommand::Status { lab, json } => status(&labs, lab.as_deref(), json, ui),
         LabCommand::Logs { lab, service } => logs(&labs, &name(&lab)?, service.as_deref(), ui),
         LabCommand::Exec { lab, host, command } => {
@@ -57,7 +57,7 @@ fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
         LabCommand::Recipes { recipe: None } => {
             let known = lab::recipe_names().filter_map(lab::find_recipe);
             ui.print(
-                &known.map(|recipe| format!("{:<10} {}\n", recipe.name, recipe.does)).collect::<String>(),
+                &known.map(|recipe| format!("{:<21} {}\n", recipe.name, recipe.does)).collect::<String>(),
             );
             Ok(Exit::Done)
         }
@@ -95,6 +95,7 @@ fn name(typed: &str) -> anyhow::Result<String> {
 fn up(labs: &Labs, file: &Path, yes: bool, ui: &Ui) -> anyhow::Result<Exit> {
     let (plan, text) = read(file)?;
     provide(&lab::missing(&plan)?, yes, ui)?;
+    fetch(labs, &plan, yes, ui)?;
     let name = plan.name.clone();
     let order = UpOrder {
         plan,
@@ -130,21 +131,35 @@ fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<()> {
     }
     ui.note(&format!("not installed: {programs}"));
     ui.note(&format!("apt-get would install: {packages} (they stay when the lab is taken away)"));
-    if !yes {
-        ensure!(
-            std::io::stdin().is_terminal(),
-            "cannot ask whether to install them: there is no terminal\nhint: --yes installs them without asking"
-        );
-        ui.note("install them? [y/N]");
-        let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
-        ensure!(matches!(answer.trim(), "y" | "Y" | "yes"), "cannot put the lab up without {programs}");
-    }
+    ensure!(yes || is_wanted("install", ui)?, "cannot put the lab up without {programs}");
     ui.note(&format!("installing {packages}"));
     Ok(lab::install(&missing.packages)?)
 }
 
-fn dry_run(file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
+/// Sees to it that jars that are missing get fetched, if that is wanted.
+fn fetch(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> {
+    for set in labs.missing_jars(plan)? {
+        let folder = set.folder.display();
+        ui.note(&format!("mvn would fetch: {}, {} jars, into '{folder}' (they stay)", set.name, set.count));
+        ensure!(yes || is_wanted("fetch", ui)?, "cannot put the lab up without {}", set.name);
+        ui.note(&format!("fetching {}", set.name));
+        labs.fetch(&set)?;
+    }
+    Ok(())
+}
+
+fn is_wanted(verb: &str, ui: &Ui) -> anyhow::Result<bool> {
+    ensure!(
+        std::io::stdin().is_terminal(),
+        "cannot ask whether to {verb} them: there is no terminal\nhint: --yes does it without asking"
+    );
+    ui.note(&format!("{verb} them? [y/N]"));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn dry_run(labs: &Labs, file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
     let (plan, _) = read(file)?;
     let missing = lab::missing(&plan)?;
     let mut text = String::new();
@@ -164,6 +179,9 @@ fn dry_run(file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
     }
     for package in &missing.packages {
         let _ = writeln!(text, "install  {package}");
+    }
+    for set in labs.missing_jars(&plan)? {
+        let _ = writeln!(text, "fetch    {}: {} jars", set.name, set.count);
     }
     ui.print(&text);
     Ok(Exit::Done)

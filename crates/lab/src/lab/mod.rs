@@ -12,6 +12,7 @@ mod check;
 mod down;
 mod file;
 mod files;
+mod jars;
 mod journal;
 mod keeper;
 mod link;
@@ -27,6 +28,7 @@ mod up;
 mod values;
 mod volume;
 
+pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
 pub use machine::{Missing, install, missing};
 pub use plan::{Address, Content, Data, End, LabPlan, Link, Service, wrong_name};

@@ -4,7 +4,7 @@
 
 use super::file::{DataFile, HostFile, LabFile, LinkFile, ServiceFile};
 use super::problem::Problem;
-use super::recipe::{self, Check, Recipe};
+use super::recipe::{self, AtMost, Check, Recipe};
 use crate::error::LabError;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,7 +178,34 @@ fn understand(file: &LabFile) -> Result<LabPlan, Problem> {
         super::values::check(&plan, plan.services.last().expect("was just added"))
             .map_err(|cause| Problem::with(&service.recipe, cause))?;
     }
+    file.service
+        .iter()
+        .zip(&plan.services)
+        .try_for_each(|(typed, service)| check_counts(&plan, service, typed))?;
     Ok(plan)
+}
+
+/// Whether what a service wants of others is there, such as as many DataNodes as there are to be copies.
+fn check_counts(plan: &LabPlan, service: &Service, typed: &ServiceFile) -> Result<(), Problem> {
+    let Some(recipe) = recipe::find(&service.recipe) else { return Ok(()) };
+    for rule in &recipe.at_most {
+        let parameter = recipe.parameters.get(&rule.parameter);
+        let chosen = service.with.get(&rule.parameter).or(parameter.and_then(|known| known.default.as_ref()));
+        let wanted = chosen.and_then(toml::Value::as_integer).unwrap_or(0);
+        let refers = |other: &&Service| {
+            let to = other.with.get(&rule.through).and_then(toml::Value::as_str);
+            other.recipe == rule.recipe && to == Some(&service.name)
+        };
+        let count = plan.services.iter().filter(refers).count();
+        if wanted > count as i64 {
+            let AtMost { parameter, recipe, because, .. } = rule;
+            let cause = format!(
+                "'{parameter}' is {wanted}, but {count} services of recipe '{recipe}' refer to this one: {because}"
+            );
+            return Err(Problem::with(&typed.name, cause));
+        }
+    }
+    Ok(())
 }
 
 fn bounded(at: &Spanned<String>, count: usize, what: &str) -> Result<(), Problem> {

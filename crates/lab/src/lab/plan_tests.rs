@@ -80,3 +80,36 @@ fn what_is_wrong_is_told_with_line_and_column() {
         assert!(error.starts_with("cannot read lab 'lab.toml'") && error.contains(part), "{text}\n{error}");
     }
 }
+
+#[test]
+fn more_copies_than_data_nodes_are_refused_before_anything_is_made() {
+    let node = |name: &str| {
+        format!(
+            "[[service]]\nname = '{name}'\nhost = 's'\nrecipe = 'hdfs-datanode'\nwith = {{ namenode = 'names' }}\n"
+        )
+    };
+    let names =
+        "[[service]]\nname = 'names'\nhost = 'c'\nrecipe = 'hdfs-namenode'\nwith = { replication = 3 }\n";
+    let two = format!("{HOSTS}{names}{}{}", node("one"), node("two"));
+    let error = parse(&two).expect_err("is refused");
+    let part =
+        "'replication' is 3, but 2 services of recipe 'hdfs-datanode' refer to this one: blocks would stay";
+    assert!(error.contains(part), "{error}");
+    assert!(parse(&format!("{two}{}", node("three"))).is_ok());
+}
+
+#[test]
+fn a_switch_joins_links_and_runs_nothing() {
+    let hosts = format!("{HOSTS}[[host]]\nname = 'w'\nswitch = true\n");
+    let links = "[[link]]\nbetween = ['c', 'w']\naddresses = ['10.77.0.1/24']\n\
+                 [[link]]\nbetween = ['w', 's']\naddresses = ['10.77.0.2/24']\n";
+    let plan = parse(&format!("{hosts}{links}")).expect("is a lab");
+    assert_eq!(plan.address_from("c", "s").to_string(), "10.77.0.2");
+    let error =
+        parse(&format!("{hosts}{}", links.replace("'10.77.0.1/24'", "'10.77.0.1/24', '10.77.0.3/24'")));
+    assert!(error.expect_err("is refused").contains("a link to a switch has one address"));
+    let service = "[[service]]\nname = 'x'\nhost = 'w'\nrecipe = 'nginx'\n";
+    assert!(
+        parse(&format!("{hosts}{service}")).expect_err("is refused").contains("nothing runs on a switch")
+    );
+}

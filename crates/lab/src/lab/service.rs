@@ -7,7 +7,7 @@ use super::plan::{Content, Data, LabPlan, Service};
 use super::process::{self, Held};
 use super::recipe::{Check, Recipe, Values};
 use super::volume::{self, Wanted};
-use super::{UpOrder, files, machine, namespace, values};
+use super::{UpOrder, files, jars, machine, namespace, values};
 use crate::error::LabError;
 use crate::execute::clock;
 use std::io::{self, BufRead, BufReader, Write};
@@ -43,6 +43,11 @@ impl Site<'_> {
         let folder = self.folder.join(&service.name);
         let place = machine::place(self.plan(), service, folder.clone()).map_err(other)?;
         let values = values::of(self.plan(), service, &place).map_err(other)?;
+        if let Some(jars) = &recipe.jars
+            && !jars::folder_of(&folder, jars).is_dir()
+        {
+            return Err(other(format!("{} is not there\nhint: `sysdyno lab up` fetches it", jars.name)));
+        }
         self.fill(service, &recipe, &values, &place.user).map_err(cannot)?;
         if let Some(wanted) = &recipe.volume {
             let no_user = || cannot(io::Error::other(format!("there is no user '{}'", place.user)));

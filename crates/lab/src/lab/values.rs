@@ -2,7 +2,7 @@
 
 use super::plan::{LabPlan, Service};
 use super::recipe::{self, Recipe, Value, Values};
-use super::volume;
+use super::{jars, volume};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,12 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
     values.set("name", &service.name);
     values.set("user", &place.user);
     values.set("group", &place.group);
+    if let Some(jars) = &recipe.jars {
+        values.set("jars", jars::folder_of(&place.folder, jars).display().to_string());
+    }
+    if let Some(own) = &recipe.itself {
+        set_service(&mut values, own, plan, service, &service.host);
+    }
     for (name, path) in &place.programs {
         values.set(&format!("program.{name}"), path.display().to_string());
     }
@@ -78,6 +84,9 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
                 let found = endpoint(plan, &service.host, &text);
                 let found = found.ok_or_else(|| format!("'{name}': there is no service '{text}'"))?;
                 values.set_value(name, Value::Endpoint(found.to_string()));
+                if let Some(known) = plan.service(&text) {
+                    set_service(&mut values, name, plan, known, &service.host);
+                }
             }
             Some(Value::Folder(text)) => {
                 let found = folder(plan, place, &text);
@@ -89,6 +98,23 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
         }
     }
     Ok(values)
+}
+
+/// What `name` stands for when it is a service, as `from` finds it: where it listens, `NAME.host`, the address of that, and
+/// `NAME.PARAMETER`, what was chosen there.
+fn set_service(values: &mut Values, name: &str, plan: &LabPlan, service: &Service, from: &str) {
+    let address = plan.address_from(from, &service.host);
+    values.set(&format!("{name}.host"), address.to_string());
+    if let Some(port) = port(service) {
+        values.set(name, SocketAddr::new(address, port).to_string());
+    }
+    let Some(recipe) = recipe::find(&service.recipe) else { return };
+    for (parameter, known) in &recipe.parameters {
+        let value = service.with.get(parameter).or(known.default.as_ref());
+        if let Some(number) = value.and_then(toml::Value::as_integer) {
+            values.set(&format!("{name}.{parameter}"), number.to_string());
+        }
+    }
 }
 
 /// An address with a port, typed or that of a service as `from` finds it; `None` if it is neither.

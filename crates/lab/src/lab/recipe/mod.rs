@@ -27,6 +27,10 @@ const RECIPES: &[(&str, &str)] = &[
     ("command", include_str!("../../../recipes/command.toml")),
     ("file-system", include_str!("../../../recipes/file-system.toml")),
     ("h2o", include_str!("../../../recipes/h2o.toml")),
+    ("hadoop-client", include_str!("../../../recipes/hadoop-client.toml")),
+    ("hdfs-datanode", include_str!("../../../recipes/hdfs-datanode.toml")),
+    ("hdfs-namenode", include_str!("../../../recipes/hdfs-namenode.toml")),
+    ("hdfs-secondary", include_str!("../../../recipes/hdfs-secondary.toml")),
     ("lighttpd", include_str!("../../../recipes/lighttpd.toml")),
     ("mariadb", include_str!("../../../recipes/mariadb.toml")),
     ("memcached", include_str!("../../../recipes/memcached.toml")),
@@ -34,10 +38,21 @@ const RECIPES: &[(&str, &str)] = &[
     ("php-fpm", include_str!("../../../recipes/php-fpm.toml")),
     ("subversion-copy", include_str!("../../../recipes/subversion-copy.toml")),
     ("wordpress", include_str!("../../../recipes/wordpress.toml")),
+    ("yarn-nodemanager", include_str!("../../../recipes/yarn-nodemanager.toml")),
+    ("yarn-resourcemanager", include_str!("../../../recipes/yarn-resourcemanager.toml")),
 ];
 
 /// Files of recipes that are too long to stand in them, by the name that `from` has for them.
 const FILES: &[(&str, &str)] = &[
+    ("hadoop/capacity-scheduler.xml", include_str!("../../../recipes/hadoop/capacity-scheduler.xml")),
+    ("hadoop/core-site.xml", include_str!("../../../recipes/hadoop/core-site.xml")),
+    ("hadoop/hdfs-site.xml", include_str!("../../../recipes/hadoop/hdfs-site.xml")),
+    ("hadoop/jars.txt", include_str!("../../../recipes/hadoop/jars.txt")),
+    ("hadoop/log4j.properties", include_str!("../../../recipes/hadoop/log4j.properties")),
+    ("hadoop/mapred-site.xml", include_str!("../../../recipes/hadoop/mapred-site.xml")),
+    ("hadoop/pom.xml", include_str!("../../../recipes/hadoop/pom.xml")),
+    ("hadoop/run.sh", include_str!("../../../recipes/hadoop/run.sh")),
+    ("hadoop/yarn-site.xml", include_str!("../../../recipes/hadoop/yarn-site.xml")),
     ("subversion/dump.awk", include_str!("../../../recipes/subversion/dump.awk")),
     ("wordpress/advanced-cache.php", include_str!("../../../recipes/wordpress/advanced-cache.php")),
     ("wordpress/object-cache.php", include_str!("../../../recipes/wordpress/object-cache.php")),
@@ -73,6 +88,11 @@ pub struct Recipe {
     #[serde(default)]
     pub(super) files: Vec<Template>,
     pub(super) volume: Option<Volume>,
+    /// What texts of it and of recipes that refer to it call it.
+    pub(super) itself: Option<String>,
+    pub(super) jars: Option<Jars>,
+    #[serde(default)]
+    pub(super) at_most: Vec<AtMost>,
     pub(super) start: Start,
     pub(super) ready: Check,
     /// What can be tuned while it runs.
@@ -103,6 +123,39 @@ pub(super) struct Volume {
     pub(super) options: String,
     /// What makes each kind.
     pub(super) make: BTreeMap<String, Vec<String>>,
+}
+
+/// Jars from Maven Central.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Jars {
+    /// Of the set, with its version.
+    pub(super) name: String,
+    /// Which of [`FILES`] says what is wanted, and which what that comes to.
+    pom: String,
+    list: String,
+}
+
+impl Jars {
+    pub(super) fn pom(&self) -> &'static str {
+        embedded(&self.pom)
+    }
+
+    pub(super) fn list(&self) -> &'static str {
+        embedded(&self.list)
+    }
+}
+
+/// A parameter that must not be more than there are services of a recipe that refer to this one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AtMost {
+    pub(super) parameter: String,
+    pub(super) recipe: String,
+    /// The parameter of that recipe that refers.
+    pub(super) through: String,
+    /// What would happen otherwise.
+    pub(super) because: String,
 }
 
 /// How it is started and stopped.
@@ -211,11 +264,14 @@ pub fn find(name: &str) -> Option<Recipe> {
     recipe.name = (*name).to_owned();
     for file in &mut recipe.files {
         if let Some(from) = &file.from {
-            let known = FILES.iter().find(|(known, _)| known == from);
-            file.text = known.expect("every recipe is read in a test").1.to_owned();
+            file.text = embedded(from).to_owned();
         }
     }
     Some(recipe)
+}
+
+fn embedded(name: &str) -> &'static str {
+    FILES.iter().find(|(known, _)| *known == name).expect("every recipe is read in a test").1
 }
 
 #[cfg(test)]
@@ -223,7 +279,7 @@ mod tests {
     use super::*;
 
     /// Recipes of what is ready at once.
-    const NEVER_ASKED: &[&str] = &["command", "file-system"];
+    const NEVER_ASKED: &[&str] = &["command", "file-system", "hadoop-client"];
 
     #[test]
     fn every_recipe_is_read_and_complete() {
