@@ -98,8 +98,7 @@ impl<I: Io> Worker<'_, I> {
 
     /// A client that has nothing under way leaves, and with it its connection.
     fn leave(&mut self, slot: Slot, now: MonoNs) {
-        self.io.close(slot);
-        self.connections[slot as usize].state = State::Closed;
+        self.drop_connection(slot);
         self.await_client(slot, now);
     }
 

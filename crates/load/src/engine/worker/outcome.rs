@@ -95,8 +95,14 @@ impl<I: Io> Worker<'_, I> {
     }
 
     /// The total deadline of a request passed.
+    ///
+    /// A connection that is being made for it is made for the next one: where requests wait for connections nearly until
+    /// their deadlines, none would ever be there otherwise.
     fn time_out(&mut self, slot: Slot, now: MonoNs) {
-        self.drop_connection(slot);
+        match &mut self.connections[slot as usize].state {
+            state @ State::DialingFor => *state = State::Dialing,
+            _ => self.drop_connection(slot),
+        }
         let Some(request) = self.take_request(slot) else { return };
         self.count(request.phase, request.kind, |counts| counts.timed_out += 1);
         self.record_bounds(request, now);
@@ -178,7 +184,7 @@ impl<I: Io> Worker<'_, I> {
         }
     }
 
-    fn drop_connection(&mut self, slot: Slot) {
+    pub(super) fn drop_connection(&mut self, slot: Slot) {
         self.connects.clear(slot);
         self.io.close(slot);
         self.connections[slot as usize].state = State::Closed;
