@@ -12,11 +12,12 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build demo test crash-test hadoop-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build demo cases test crash-test hadoop-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
 	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
+	@echo 'make cases              the short versions of experiments that bring their lab, a line each, and what is left; as root'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers; about 25 minutes'
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
@@ -38,6 +39,9 @@ build:
 
 demo: build
 	$(PROGRAM) demo
+
+cases: build
+	scripts/cases $(PROGRAM)
 
 test:
 	scripts/test

@@ -597,7 +597,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__plan)
-            opts="-h --folder --runs-dir --state-dir --root --json --color --help"
+            opts="-h --folder --quick --runs-dir --state-dir --root --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -631,7 +631,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__report)
-            opts="-h --state-dir --root --json --color --help"
+            opts="-h --state-dir --root --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -657,7 +657,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__resume)
-            opts="-h --state-dir --root --json --color --help"
+            opts="-h --state-dir --root --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -683,7 +683,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__run)
-            opts="-h --folder --runs-dir --state-dir --root --json --color --help"
+            opts="-h --folder --quick --runs-dir --state-dir --root --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

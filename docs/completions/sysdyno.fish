@@ -345,34 +345,40 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fi
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and not __fish_seen_subcommand_from plan run resume report help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l folder -d 'Folder in which the folder of this experiment is made [default: experiments, beside the runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l state-dir -d 'State folder; journals of settings lie in \'tune\' below it, labs in \'lab\' [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l quick -d 'Measure the short version: what the file\'s [quick] table says'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l folder -d 'Folder in which the folder of this experiment is made [default: experiments, beside the runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l state-dir -d 'State folder; journals of settings lie in \'tune\' below it, labs in \'lab\' [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l quick -d 'Measure the short version: what the file\'s [quick] table says'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l state-dir -d 'State folder; journals of settings lie in \'tune\' below it, labs in \'lab\' [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l state-dir -d 'State folder of settings; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l state-dir -d 'State folder; journals of settings lie in \'tune\' below it, labs in \'lab\' [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from help" -f -a "plan" -d 'Say what would be measured, in which order and how long it takes, and do nothing'

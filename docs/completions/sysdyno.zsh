@@ -384,11 +384,13 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--folder=[Folder in which the folder of this experiment is made \[default\: experiments, beside the runs\]]:FOLDER:_files' \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
-'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals of settings lie in '\''tune'\'' below it, labs in '\''lab'\'' \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--quick[Measure the short version\: what the file'\''s \[quick\] table says]' \
+'--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -399,11 +401,13 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--folder=[Folder in which the folder of this experiment is made \[default\: experiments, beside the runs\]]:FOLDER:_files' \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
-'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals of settings lie in '\''tune'\'' below it, labs in '\''lab'\'' \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--quick[Measure the short version\: what the file'\''s \[quick\] table says]' \
+'--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -412,11 +416,12 @@ never\:"Never"))' \
 ;;
 (resume)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals of settings lie in '\''tune'\'' below it, labs in '\''lab'\'' \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -425,11 +430,12 @@ never\:"Never"))' \
 ;;
 (report)
 _arguments "${_arguments_options[@]}" : \
-'--state-dir=[State folder of settings; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--state-dir=[State folder; journals of settings lie in '\''tune'\'' below it, labs in '\''lab'\'' \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Analysis, Confidence, CurvePoint, VerdictStatus};
 use sysdyno_record::comparison::{FoundShown, MatrixShown, RunsComparison, VariantPoint, VariantShown};
 use sysdyno_record::effect::Better;
-use sysdyno_record::matrix::{MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
+use sysdyno_record::matrix::{MatrixLine, MatrixPlan, MatrixVariant, ServiceChange, measured_cells};
 use sysdyno_record::plan::{PhaseEnd, Plan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::schedule::SplitMix64;
@@ -88,7 +88,7 @@ pub fn trial_plan(variant: &MatrixVariant, block: u32) -> Plan {
 pub fn forecast(plan: &MatrixPlan, cells: &[Cell]) -> SpanNs {
     let seconds =
         |cell: &Cell| plan.variants.get(cell.variant as usize).map_or(0.0, |variant| span(&variant.plan));
-    SpanNs((cells.iter().map(seconds).sum::<f64>().clamp(0.0, 1e9) * 1e9) as u64)
+    SpanNs::from_secs(cells.iter().map(seconds).sum::<f64>().clamp(0.0, 1e9).round() as u64)
 }
 
 /// How long a trial takes. Unit: seconds.
@@ -196,7 +196,7 @@ fn shown(side: usize, variant: &MatrixVariant, runs: &[RunProfile]) -> VariantSh
     VariantShown {
         side,
         levels: variant.levels.clone(),
-        settings: settings.collect(),
+        settings: variant.services.iter().map(ServiceChange::text).chain(settings).collect(),
         prepare: variant.prepare.iter().map(|command| command.text.clone()).collect(),
         found: found(runs.iter().map(|run| &run.analysis)),
         curve: curve(runs.iter().flat_map(|run| &run.analysis.curve)),
@@ -250,6 +250,8 @@ mod tests {
             levels: Vec::new(),
             settings: Vec::new(),
             prepare: Vec::new(),
+            services: Vec::new(),
+            service: None,
             plan: Plan::Load(crate::corpus::load_plan(Arrival::Poisson, 4, Some(100.0), 5.0)),
         };
         MatrixPlan {
@@ -263,6 +265,7 @@ mod tests {
             effect_ratio: None,
             is_noisy: false,
             source: "m.toml".into(),
+            lab: None,
         }
     }
 

@@ -35,6 +35,20 @@ pub struct MatrixPlan {
     pub is_noisy: bool,
     /// Where the file lay. Untrusted.
     pub source: String,
+    /// The lab that is put up for it; `None`: its servers are there already.
+    #[serde(default)]
+    pub lab: Option<MatrixLab>,
+}
+
+/// A lab that is put up for a matrix, and taken away after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatrixLab {
+    /// The lab as its file says it. Untrusted.
+    pub text: String,
+    /// The folder beside which sources of its files lie. Untrusted.
+    pub beside: String,
+    /// The host that sends the load. Untrusted.
+    pub generator: String,
 }
 
 /// One combination.
@@ -48,8 +62,33 @@ pub struct MatrixVariant {
     pub settings: Vec<SettingChange>,
     /// Commands before each of its trials.
     pub prepare: Vec<CommandSpec>,
+    /// What is other in its lab than the lab's file says.
+    #[serde(default)]
+    pub services: Vec<ServiceChange>,
+    /// The service of the lab that is under load; `None`: there is no lab.
+    #[serde(default)]
+    pub service: Option<String>,
     /// What a trial is, with the seed of the first block: [`Plan::Run`] or [`Plan::Load`].
     pub plan: Plan,
+}
+
+/// Something other about a service of a lab.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServiceChange {
+    /// The service. Untrusted.
+    pub service: String,
+    /// A parameter of its recipe, or `recipe`. Untrusted.
+    pub key: String,
+    /// Its value. Untrusted.
+    pub value: serde_json::Value,
+}
+
+impl ServiceChange {
+    /// The change as it is typed, `SERVICE.KEY=VALUE`.
+    pub fn text(&self) -> String {
+        let value = self.value.as_str().map_or_else(|| self.value.to_string(), str::to_owned);
+        format!("{}.{}={value}", self.service, self.key)
+    }
 }
 
 /// What happened, line by line.

@@ -5,6 +5,7 @@ use super::options::Typed;
 use super::{CapacityOptions, LoadOptions, RecordOptions, TargetOptions};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use sysdyno_record::units::SpanNs;
 
@@ -37,6 +38,9 @@ pub struct MatrixRunArgs {
     /// Folder in which the folder of this experiment is made [default: experiments, beside the runs]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_EXPERIMENTS_DIR")]
     pub folder: Option<PathBuf>,
+    /// Measure the short version: what the file's [quick] table says
+    #[arg(long)]
+    pub quick: bool,
     #[command(flatten)]
     pub record: RecordOptions,
     #[command(flatten)]
@@ -55,12 +59,15 @@ pub struct MatrixFolderArgs {
 /// The host whose settings are changed, and the form of the result.
 #[derive(Debug, Args)]
 pub struct MatrixHostArgs {
-    /// State folder of settings; journals lie in 'tune' below it [default: /var/lib/sysdyno]
+    /// State folder; journals of settings lie in 'tune' below it, labs in 'lab' [default: /var/lib/sysdyno]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
     /// Tree whose /proc, /sys and /etc are meant
     #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
     pub root: PathBuf,
+    /// Install packages that services of the file's lab need without asking
+    #[arg(long)]
+    pub yes: bool,
     /// Print the result as one JSON document
     #[arg(long)]
     pub json: bool,
@@ -100,17 +107,56 @@ pub struct MatrixFile {
     /// Variants that stand for themselves.
     #[serde(default, rename = "variant")]
     pub variants: Vec<LevelTable>,
+    /// The lab that is put up for it: a file beside this one, or what would stand in it.
+    pub lab: Option<LabSource>,
+    /// The host of the lab that sends the load.
+    pub generator: Option<String>,
+    /// What is other in the short version.
+    pub quick: Option<QuickTable>,
 }
+
+/// Where a lab is said.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum LabSource {
+    /// In a file of its own.
+    File(PathBuf),
+    /// Here.
+    Inline(toml::Table),
+}
+
+/// What the short version has instead.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct QuickTable {
+    /// How often every variant is measured.
+    pub blocks: Option<u32>,
+    /// No trial is begun that would end later.
+    pub budget: Option<Typed<SpanNs>>,
+    /// Options that replace those of the file and of its levels.
+    pub run: CapacityOptions,
+    /// Options that replace those of the file and of its levels.
+    pub load: LoadOptions,
+    /// Options that replace those of the file and of its levels.
+    pub target: TargetOptions,
+}
+
+/// Parameters of services: a value each, or for a factor a list of values.
+pub type ServiceTables = BTreeMap<String, BTreeMap<String, toml::Value>>;
 
 /// A factor.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FactorTable {
-    /// Its name.
+    /// Its name; that of its parameter, if it has none.
+    #[serde(default)]
     pub name: String,
     /// Its levels; the first belongs to A.
-    #[serde(rename = "level")]
+    #[serde(default, rename = "level")]
     pub levels: Vec<LevelTable>,
+    /// Instead of levels: a parameter of a service of the lab, with its values.
+    #[serde(default)]
+    pub services: ServiceTables,
 }
 
 /// A level of a factor, or a variant that stands for itself.
@@ -123,6 +169,8 @@ pub struct LevelTable {
     pub settings: Vec<String>,
     /// Commands before each trial.
     pub prepare: Vec<String>,
+    /// Parameters of services of the lab, or their recipes.
+    pub services: ServiceTables,
     /// The server.
     pub url: Option<String>,
     /// Options that replace those of the whole file.

@@ -21,7 +21,8 @@ pub use facts::FactsArgs;
 pub use habits::TimeoutOrType;
 pub use lab::{LabArgs, LabCommand};
 pub use matrix::{
-    LevelTable, MatrixArgs, MatrixCommand, MatrixFile, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs,
+    FactorTable, LabSource, LevelTable, MatrixArgs, MatrixCommand, MatrixFile, MatrixFolderArgs,
+    MatrixHostArgs, MatrixRunArgs, QuickTable, ServiceTables,
 };
 pub use options::{
     CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ObjectiveOption,

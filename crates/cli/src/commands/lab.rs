@@ -75,6 +75,12 @@ fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 /// The lab that a file says.
 fn read(file: &Path) -> anyhow::Result<(LabPlan, String)> {
+    let text = read_text(file)?;
+    Ok((LabPlan::parse(&text, file)?, text))
+}
+
+/// What a lab's file holds.
+pub fn read_text(file: &Path) -> anyhow::Result<String> {
     let cannot = || format!("cannot read lab '{}'", file.display());
     let metadata = std::fs::metadata(file).with_context(cannot)?;
     ensure!(
@@ -82,8 +88,7 @@ fn read(file: &Path) -> anyhow::Result<(LabPlan, String)> {
         "{}: it is no file, or longer than 1 MiB",
         cannot()
     );
-    let text = std::fs::read_to_string(file).with_context(cannot)?;
-    Ok((LabPlan::parse(&text, file)?, text))
+    std::fs::read_to_string(file).with_context(cannot)
 }
 
 /// The name of a lab, typed or that of a file.
@@ -117,7 +122,7 @@ fn up(labs: &Labs, file: &Path, yes: bool, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// Sees to it that what is missing gets installed, if that is wanted.
-fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<()> {
+pub(super) fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<()> {
     if missing.programs.is_empty() {
         return Ok(());
     }

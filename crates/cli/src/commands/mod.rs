@@ -17,6 +17,8 @@ mod target;
 mod tune;
 mod work;
 
+pub use lab::read_text as read_lab;
+
 use crate::args::Command;
 use crate::exit::Exit;
 use crate::ui::Ui;

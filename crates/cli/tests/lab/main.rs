@@ -6,6 +6,7 @@
 //! Services whose packages are not installed are skipped. Needs root, unshare and strace.
 #![expect(clippy::print_stdout, reason = "a test without a harness prints its own figures")]
 
+mod experiments;
 mod kills;
 #[path = "../namespaces/mod.rs"]
 mod namespaces;
@@ -35,6 +36,7 @@ fn inside() -> ExitCode {
     let mut rig = Rig::new();
     scenarios::run(&mut rig);
     services::run(&mut rig);
+    experiments::run(&mut rig);
     kills::run(&mut rig);
     rig.figures()
 }

@@ -61,12 +61,13 @@ impl Rig {
 
     /// The program, or `wrapper` with it behind.
     pub fn command(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
-        let words: Vec<&str> = wrapper
-            .iter()
-            .copied()
-            .chain([env!("CARGO_BIN_EXE_sysdyno"), "lab"])
-            .chain(arguments.iter().copied())
-            .collect();
+        self.program(wrapper, &[&["lab"], arguments].concat())
+    }
+
+    /// Any command of the program, or `wrapper` with it behind.
+    pub fn program(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
+        let own = [env!("CARGO_BIN_EXE_sysdyno")];
+        let words: Vec<&str> = [wrapper, &own, arguments].concat();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());

@@ -33,7 +33,7 @@ pub fn run(rig: &mut Rig) {
     a_working_copy_lies_on_a_file_system_of_its_own(rig);
 }
 
-fn is_installed(program: &str) -> bool {
+pub fn is_installed(program: &str) -> bool {
     let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
     let is_there = folders.iter().any(|folder| std::path::Path::new(folder).join(program).is_file());
     if !is_there {

@@ -20,6 +20,7 @@ pub mod wire;
 
 pub use local::LocalAgent;
 pub use namespace::enter;
+pub(crate) use namespace::mount_writable_sys;
 pub use place::{HostPlace, NoHost, SshAddress, Way};
 pub use remote::RemoteAgent;
 pub use serve::serve;

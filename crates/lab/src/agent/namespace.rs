@@ -31,17 +31,23 @@ pub fn enter(path: &Path) -> Result<(), LabError> {
     move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
         .map_err(|error| failed(error.into()))?;
     // Without it only the speeds of links are unknown.
-    let _ = mount_own_sys();
+    let _ = mount_own_sys(MountFlags::RDONLY);
     Ok(())
 }
 
-fn mount_own_sys() -> Result<(), rustix::io::Errno> {
+/// Gives the calling thread a `/sys` of the network namespace that it is in, seen by it and what it starts alone, whose
+/// settings it can write.
+pub(crate) fn mount_writable_sys() -> io::Result<()> {
+    Ok(mount_own_sys(MountFlags::empty())?)
+}
+
+fn mount_own_sys(more: MountFlags) -> Result<(), rustix::io::Errno> {
     crate::sys::mounts::leave()?;
     let roots = Roots::host();
     let cgroups = roots.in_sys("fs/cgroup");
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
     let kept = open_tree(CWD, &cgroups, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE);
-    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let flags = more | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("sysfs", &roots.sys, "sysfs", flags, None)?;
     if let Ok(kept) = kept {
         move_mount(kept, "", CWD, &cgroups, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;

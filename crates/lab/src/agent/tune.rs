@@ -136,7 +136,7 @@ impl TuneRequest {
     }
 
     /// Does it on this host. A trial that lasts with its agent is put into `held`.
-    pub(super) fn carry_out(self, held: &mut Vec<Trial>) -> Result<TuneAnswer, LabError> {
+    pub(crate) fn carry_out(self, held: &mut Vec<Trial>) -> Result<TuneAnswer, LabError> {
         let roots = roots_with_programs(self.root);
         let state = StateFolder::below(self.state.as_deref());
         Ok(match self.task {

@@ -10,7 +10,7 @@ use crate::service::roots_with_programs;
 use std::path::PathBuf;
 use sysdyno_record::experiment::{ChangeShown, CommandSpec, SettingChange};
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::{Change, Plan, PlannedChange, Refusal, TuneError};
+use sysdyno_tune::{Change, Plan, PlannedChange, Recovery, Refusal, TuneError};
 
 /// After which time changes are undone if this process lives on but forgets them.
 const DEADLINE: SpanNs = SpanNs::from_secs(24 * 3600);
@@ -54,18 +54,17 @@ impl Tuning {
         bench: &mut Bench<'_, '_>,
         changes: &[SettingChange],
     ) -> Result<Option<String>, LabError> {
-        let task = TuneTask::Apply {
-            changes: parsed(changes),
-            deadline: DEADLINE,
-            program: self.program.clone(),
-            version: self.version.clone(),
-            lasts: Lasts::WithAgent,
-        };
-        match self.call(bench, task)? {
+        match self.call(bench, self.task(parsed(changes), Lasts::WithAgent))? {
             TuneAnswer::Held { id, .. } => Ok(Some(id)),
             TuneAnswer::Nothing => Ok(None),
             _ => Err(LabError::Answer { request: "apply changes" }),
         }
+    }
+
+    /// The task of making changes.
+    pub(super) fn task(&self, changes: Vec<Change>, lasts: Lasts) -> TuneTask {
+        let (program, version) = (self.program.clone(), self.version.clone());
+        TuneTask::Apply { changes, deadline: DEADLINE, program, version, lasts }
     }
 
     /// Undoes changes; the settings that are not what they were.
@@ -73,11 +72,7 @@ impl Tuning {
         let TuneAnswer::Recovered(recoveries) = self.call(bench, TuneTask::Undo { id: Some(id) })? else {
             return Err(LabError::Answer { request: "undo changes" });
         };
-        let left = recoveries.iter().flat_map(|recovery| &recovery.restored);
-        Ok(left
-            .filter(|restored| !restored.outcome.is_clean())
-            .map(|restored| restored.key.clone())
-            .collect())
+        Ok(not_restored(&recoveries))
     }
 
     /// Makes changes last.
@@ -118,7 +113,13 @@ pub(super) fn prepare(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Resul
     }
 }
 
-fn parsed(changes: &[SettingChange]) -> Vec<Change> {
+/// Settings that are not what they were.
+pub(super) fn not_restored(recoveries: &[Recovery]) -> Vec<String> {
+    let left = recoveries.iter().flat_map(|recovery| &recovery.restored);
+    left.filter(|restored| !restored.outcome.is_clean()).map(|restored| restored.key.clone()).collect()
+}
+
+pub(super) fn parsed(changes: &[SettingChange]) -> Vec<Change> {
     changes.iter().map(|change| Change { key: change.key.clone(), value: change.value.clone() }).collect()
 }
 

@@ -12,12 +12,14 @@ mod experiment;
 mod journal;
 mod server;
 mod steps;
+mod within;
 
 pub use change::Tuning;
 pub use conditions::Conditions;
 pub use experiment::{ExperimentEnd, ExperimentOrder, experiment, planned_changes};
 pub use journal::{Journal, Watcher};
 pub use steps::{Hosts, Sampling, load, run};
+pub use within::hold_within;
 
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::PhaseKind;

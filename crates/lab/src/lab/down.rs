@@ -49,7 +49,7 @@ impl Labs {
         let mut notes = Vec::new();
         let is_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
         if is_this_boot {
-            stop_services(&made, told);
+            stop_services(&made, |_| true, told);
             for made in made.volumes.iter().rev() {
                 volume::remove(made, &mut notes).map_err(cannot)?;
             }
@@ -64,7 +64,7 @@ impl Labs {
     }
 
     /// Opens a journal; one that is held by a child of a process that was just killed is free in a moment.
-    fn open_patiently(&self, name: &str) -> Result<(Journal, Option<Made>), LabError> {
+    pub(super) fn open_patiently(&self, name: &str) -> Result<(Journal, Option<Made>), LabError> {
         let path = self.journal_of(name);
         for _ in 0..LOCK_PATIENCE {
             if let Ok(opened) = Journal::open(&path) {
@@ -88,14 +88,14 @@ impl Labs {
     }
 }
 
-/// Stops keepers and with them services, last first, then kills what a keeper that was killed has left.
-fn stop_services(made: &Made, told: &mut dyn FnMut(&str)) {
-    for (service, id) in made.keepers.iter().rev() {
+/// Stops keepers and with them services that are meant, last first, then kills what a keeper that was killed has left.
+pub(super) fn stop_services(made: &Made, is_meant: impl Fn(&str) -> bool, told: &mut dyn FnMut(&str)) {
+    for (service, id) in made.keepers.iter().rev().filter(|(service, _)| is_meant(service)) {
         let Some(keeper) = Held::of(*id) else { continue };
         told(&format!("{}: stopping {service}", made.begin.name));
         stop(made, service, &keeper);
     }
-    for (service, main) in made.mains.iter().rev() {
+    for (service, main) in made.mains.iter().rev().filter(|(service, _)| is_meant(service)) {
         kill_session(made, service, *main);
     }
 }

@@ -4,7 +4,7 @@
 //! first frame that is not whole or not understood; what was made on behalf of a record that was read is found by it.
 
 use super::files;
-use super::plan::LabPlan;
+use super::plan::{LabPlan, Service};
 use crate::error::LabError;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,8 @@ pub(super) enum Record {
     Keeper { service: String, process: ProcessId },
     /// The service itself runs.
     Main { service: String, process: ProcessId },
+    /// A service is going to be restarted, as it says from now on.
+    Service(Box<Service>),
     /// All is up.
     Up {},
     /// It is going to be taken away.
@@ -123,6 +125,11 @@ impl Made {
                 Record::Volume(volume) => made.volumes.push(volume),
                 Record::Keeper { service, process } => made.keepers.push((service, process)),
                 Record::Main { service, process } => made.mains.push((service, process)),
+                Record::Service(now) => {
+                    let services = &mut made.begin.plan.services;
+                    let known = services.iter_mut().find(|known| known.name == now.name);
+                    known.into_iter().for_each(|known| known.clone_from(&now));
+                }
                 Record::Up {} => made.is_up = true,
                 Record::Down {} => made.is_going_down = true,
             }

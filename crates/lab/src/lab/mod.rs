@@ -8,6 +8,7 @@
 //!    the lab's folder;
 //! 5. a process is signalled only if pid and start time are those of the journal, or it descends from one that is.
 
+mod change;
 mod check;
 mod down;
 mod file;
@@ -23,9 +24,11 @@ mod problem;
 mod process;
 mod recipe;
 mod service;
+mod stage;
 mod status;
 mod up;
 mod values;
+mod variant;
 mod volume;
 
 pub use jars::JarSet;
@@ -35,6 +38,7 @@ pub use plan::{Address, Content, Data, End, LabPlan, Link, Service, wrong_name};
 pub use recipe::{
     Check, Kind, Parameter, Recipe, StopSignal, TunableKey, find as find_recipe, names as recipe_names,
 };
+pub use stage::{Part, Setting, Stage, part_of};
 pub use status::{HostStatus, LabStatus, ServiceLog, ServiceStatus};
 
 use crate::error::LabError;

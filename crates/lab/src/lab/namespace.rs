@@ -88,9 +88,19 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     Ok(File::from(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
 }
 
+/// Opens the namespace of the calling thread.
+pub(super) fn open_own() -> io::Result<File> {
+    File::open(OWN)
+}
+
 /// Puts the calling thread into a namespace.
 pub(super) fn enter(path: &Path) -> io::Result<()> {
-    Ok(move_into_link_name_space(open(path)?.as_fd(), Some(LinkNameSpaceType::Network))?)
+    enter_open(&open(path)?)
+}
+
+/// Puts the calling thread into a namespace that was opened.
+pub(super) fn enter_open(namespace: &File) -> io::Result<()> {
+    Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
 /// Does `work` in a namespace, in a thread of its own.

@@ -182,6 +182,13 @@ impl Labs {
         Ok(())
     }
 
+    /// The first process of a service; `None`: there is none, or it has ended.
+    pub(super) fn pid_of(&self, name: &str, service: &str) -> Result<Option<u32>, LabError> {
+        let made = self.made(name)?;
+        let main = made.mains.iter().rev().find(|(known, _)| known == service);
+        Ok(main.filter(|(_, id)| Held::of(*id).is_some()).map(|(_, id)| id.pid))
+    }
+
     fn made(&self, name: &str) -> Result<Made, LabError> {
         if super::wrong_name(name).is_some() {
             return Err(self.unknown(name));

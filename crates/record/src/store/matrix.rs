@@ -133,6 +133,7 @@ mod tests {
             effect_ratio: None,
             is_noisy: false,
             source: "m.toml".into(),
+            lab: None,
         }
     }
 

@@ -1,10 +1,11 @@
 //! `sysdyno experiment`: every combination of some factors, measured in blocks; can be gone on with after any end.
 
+mod stage;
+
+use self::stage::{Place, described, provide_all};
 use super::compare;
 use super::record::{Session, record_quietly};
-use crate::args::{
-    MatrixArgs, MatrixCommand, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs, OutputForm, ServerOptions,
-};
+use crate::args::{MatrixArgs, MatrixCommand, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs, OutputForm};
 use crate::exit::Exit;
 use crate::matrix;
 use crate::plan::{self, SAMPLING_HZ};
@@ -15,7 +16,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::matrix::{Cell, Measured, conclude, forecast, missing, order, trial_plan};
-use sysdyno_lab::execute::{self, Conditions, Sampling, Tuning};
+use sysdyno_lab::LabError;
+use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::matrix::{MatrixBegan, MatrixEnded, MatrixLine, MatrixPlan, measured_cells};
 use sysdyno_record::plan::Plan;
@@ -33,7 +35,7 @@ pub fn experiment(args: MatrixArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 fn show_plan(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let plan = matrix::read(&args.file)?;
+    let plan = matrix::read(&args.file, args.quick)?;
     check(&plan, &tuning(&args.host)?, ui)?;
     if args.host.json {
         ui.print(&serde_json::to_string_pretty(&plan)?);
@@ -41,6 +43,7 @@ fn show_plan(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     let cells = order(&plan);
     ui.print(&sentence(&plan, &cells));
+    described(&plan)?.iter().for_each(|line| ui.print(line));
     for (number, cell) in cells.iter().enumerate() {
         ui.print(&format!("{:4}  block {}  {}", number + 1, cell.block + 1, name(&plan, *cell)));
     }
@@ -48,9 +51,10 @@ fn show_plan(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let plan = matrix::read(&args.file)?;
+    let plan = matrix::read(&args.file, args.quick)?;
     let tuning = tuning(&args.host)?;
     check(&plan, &tuning, ui)?;
+    provide_all(&plan, args.host.yes, ui)?;
     let parent = match &args.folder {
         Some(folder) => folder.clone(),
         None => beside(&args.record.clone().or(Settings::read()?.record).folder()?),
@@ -71,6 +75,7 @@ fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let cells = missing(&folder.plan, &folder.lines);
     if !cells.is_empty() {
         check(&folder.plan, &tuning, ui)?;
+        provide_all(&folder.plan, args.host.yes, ui)?;
     }
     ui.note(&sentence(&folder.plan, &cells));
     measure(folder, &tuning, &args.host, ui)
@@ -87,8 +92,11 @@ fn tuning(args: &MatrixHostArgs) -> anyhow::Result<Tuning> {
     Ok(Tuning { root: args.root.clone(), state: args.state_dir.clone(), program, version })
 }
 
-/// Says what each variant changes, before anything is sent.
+/// Says what each variant changes, before anything is sent. What a lab will be like is not known yet.
 fn check(plan: &MatrixPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> {
+    if plan.lab.is_some() {
+        return Ok(());
+    }
     for variant in &plan.variants {
         for change in tuning.planned(&variant.settings)? {
             let (before, after) = (&change.before, &change.after);
@@ -116,7 +124,7 @@ fn shown(text: &str) -> String {
     escape::terminal(text, 80)
 }
 
-/// Makes the trials that are missing, one after the other, and says what came of all.
+/// Makes the trials that are missing, and says what came of all.
 fn measure(
     mut folder: MatrixFolder,
     tuning: &Tuning,
@@ -124,6 +132,39 @@ fn measure(
     ui: &Ui,
 ) -> anyhow::Result<Exit> {
     let signals = Signals::listen().context("cannot listen to signals")?;
+    let mut end = None;
+    if !missing(&folder.plan, &folder.lines).is_empty() {
+        let place = Place::of(&folder, tuning, &signals, ui)?;
+        if let Some(mut place) = place {
+            let measured = trials(&mut folder, (&mut place, tuning), &signals, ui);
+            let left = place.end(ui);
+            end = match measured {
+                Err(_) if signals.is_interrupted() => None,
+                measured => measured?,
+            };
+            left?;
+        }
+    }
+    if !missing(&folder.plan, &folder.lines).is_empty() {
+        hint(&folder, ui);
+    }
+    if let Some(exit) = end {
+        return Ok(exit);
+    }
+    if signals.is_interrupted() && measured_cells(&folder.lines).is_empty() {
+        return Ok(Exit::Interrupted);
+    }
+    let exit = report(&folder, args, ui)?;
+    Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit })
+}
+
+/// Makes the trials that are missing, one after the other; how the program has to end, if that is settled.
+fn trials(
+    folder: &mut MatrixFolder,
+    (place, tuning): (&mut Place, &Tuning),
+    signals: &Signals,
+    ui: &Ui,
+) -> anyhow::Result<Option<Exit>> {
     let began = Instant::now();
     let all = order(&folder.plan).len();
     while let Some(cell) = missing(&folder.plan, &folder.lines).first().copied() {
@@ -141,26 +182,21 @@ fn measure(
             name(&folder.plan, cell),
             forecast(&folder.plan, &left)
         ));
-        let end = trial(&mut folder, cell, tuning, ui)
+        let end = trial(folder, cell, (place, tuning), signals, ui)
             .with_context(|| format!("cannot go on with experiment '{}'", folder.path().display()));
-        let end = end.inspect_err(|_| hint(&folder, ui))?;
+        let end = end.inspect_err(|_| hint(folder, ui))?;
         if !end.not_restored.is_empty() {
             ui.note(&format!(
                 "error: not restored, since somebody else has set it: {}",
                 end.not_restored.join(", ")
             ));
-            return Ok(Exit::NotRestored);
+            return Ok(Some(Exit::NotRestored));
         }
         if end.status == RunStatus::Interrupted {
             break;
         }
     }
-    let is_whole = missing(&folder.plan, &folder.lines).is_empty();
-    if !is_whole {
-        hint(&folder, ui);
-    }
-    let exit = report(&folder, args, ui)?;
-    Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit })
+    Ok(None)
 }
 
 fn hint(folder: &MatrixFolder, ui: &Ui) {
@@ -171,34 +207,51 @@ fn hint(folder: &MatrixFolder, ui: &Ui) {
 }
 
 /// Makes a trial in a run folder of its own.
-fn trial(folder: &mut MatrixFolder, cell: Cell, tuning: &Tuning, ui: &Ui) -> anyhow::Result<MatrixEnded> {
+fn trial(
+    folder: &mut MatrixFolder,
+    cell: Cell,
+    (place, tuning): (&mut Place, &Tuning),
+    signals: &Signals,
+    ui: &Ui,
+) -> anyhow::Result<MatrixEnded> {
     let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
     let plan = trial_plan(&variant, cell.block);
     let kind = if matches!(plan, Plan::Run(_)) { RunKind::Run } else { RunKind::Load };
     let number = folder.lines.iter().filter(|line| matches!(line, MatrixLine::Began(_))).count() as u32 + 1;
     let runs = folder.runs();
-    let server = ServerOptions::default();
+    place.set(&folder.plan, &variant)?;
+    let server = place.server(&folder.plan, &variant)?;
     let session = Session { kind, runs_dir: &runs, form: OutputForm::Text, probe_log: None, server: &server };
-    let conditions = Conditions { prepare: &variant.prepare, settings: &variant.settings, tuning };
-    let mut not_restored = Vec::new();
+    // A lab has settings of its own.
+    let settings = if matches!(place, Place::Here) { variant.settings.as_slice() } else { &[] };
+    let conditions = Conditions { prepare: &variant.prepare, settings, tuning };
+    let (mut not_restored, mut left) = (Vec::new(), Vec::new());
     let recorded = record_quietly(&session, &plan, ui, |hosts, journal| {
         let run = journal.run_id().to_owned();
-        let (block, variant) = (cell.block, cell.variant);
-        folder.append(MatrixLine::Began(MatrixBegan { trial: number, block, variant, run }))?;
-        not_restored = conditions.hold(hosts, journal, |hosts, journal| match &plan {
-            Plan::Run(run) => execute::run(run, hosts, journal),
-            Plan::Load(load) => {
-                execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
-            }
-            Plan::Experiment(_) | Plan::Work(_) => unreachable!("plans of a matrix are runs and loads"),
+        let (trial, block) = (number, cell.block);
+        folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
+        not_restored = conditions.hold(hosts, journal, |hosts, journal| {
+            left = place.hold((&variant, tuning), signals, || carry_out(&plan, hosts, journal))?;
+            Ok(())
         })?;
         Ok(())
     })?;
+    not_restored.append(&mut left);
     let status = recorded.run.manifest.status;
     let ended = MatrixEnded { trial: number, status, not_restored };
     folder.append(MatrixLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
     Ok(ended)
+}
+
+fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), LabError> {
+    match plan {
+        Plan::Run(run) => execute::run(run, hosts, journal),
+        Plan::Load(load) => {
+            execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
+        }
+        Plan::Experiment(_) | Plan::Work(_) => unreachable!("plans of a matrix are runs and loads"),
+    }
 }
 
 /// Compares what was measured, prints it and writes the page.

@@ -1,12 +1,16 @@
 //! From a file to the plan of a matrix: every combination of levels becomes a variant with a plan of its own.
 
-use crate::args::{LevelTable, MatrixFile, TargetOptions};
+mod lab;
+mod level;
+
+use crate::args::{LevelTable, MatrixFile, QuickTable, TargetOptions};
 use crate::experiment::{command, settings};
 use crate::plan;
 use crate::ramp;
 use crate::settings::Combine;
 use crate::values;
 use anyhow::{Context, bail, ensure};
+pub use lab::plan_of as lab_plan_of;
 use std::collections::BTreeSet;
 use std::path::Path;
 use sysdyno_analyze::compare::COMPARED_METRICS;
@@ -23,8 +27,8 @@ const NAME_MAX: usize = 60;
 /// Longest file that is read. Unit: bytes.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The plan that a file says.
-pub fn read(path: &Path) -> anyhow::Result<MatrixPlan> {
+/// The plan that a file says, or its short version.
+pub fn read(path: &Path, is_quick: bool) -> anyhow::Result<MatrixPlan> {
     let cannot = || format!("cannot read experiment '{}'", path.display());
     let metadata = std::fs::metadata(path).with_context(cannot)?;
     ensure!(
@@ -33,12 +37,34 @@ pub fn read(path: &Path) -> anyhow::Result<MatrixPlan> {
         cannot()
     );
     let text = std::fs::read_to_string(path).with_context(cannot)?;
-    let file: MatrixFile = toml::from_str(&text).with_context(cannot)?;
-    let source = path.display().to_string();
-    plan_of(file, source).with_context(cannot)
+    let mut file: MatrixFile = toml::from_str(&text).with_context(cannot)?;
+    let quick = file.quick.take();
+    if is_quick {
+        let quick = quick.with_context(|| {
+            format!("{}: it has no short version\nhint: its [quick] table would say what is other", cannot())
+        })?;
+        shorten(&mut file, quick);
+    }
+    plan_of(file, path).with_context(cannot)
 }
 
-fn plan_of(file: MatrixFile, source: String) -> anyhow::Result<MatrixPlan> {
+/// What the short version has instead; it also wins over levels.
+fn shorten(file: &mut MatrixFile, quick: QuickTable) {
+    file.name.push_str("-quick");
+    file.blocks = quick.blocks.or(file.blocks);
+    file.budget = quick.budget.or(file.budget.take());
+    let levels = file.factors.iter_mut().flat_map(|factor| &mut factor.levels).chain(&mut file.variants);
+    for level in levels {
+        level.run = quick.run.clone().or(std::mem::take(&mut level.run));
+        level.load = quick.load.clone().or(std::mem::take(&mut level.load));
+        level.target = quick.target.clone().or(std::mem::take(&mut level.target));
+    }
+    file.run = file.run.take().map(|run| quick.run.or(run));
+    file.load = file.load.take().map(|load| quick.load.or(load));
+    file.target = quick.target.or(std::mem::take(&mut file.target));
+}
+
+fn plan_of(mut file: MatrixFile, path: &Path) -> anyhow::Result<MatrixPlan> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     ensure!(
         !file.name.is_empty() && file.name.len() <= NAME_MAX && file.name.chars().all(is_plain),
@@ -60,12 +86,14 @@ fn plan_of(file: MatrixFile, source: String) -> anyhow::Result<MatrixPlan> {
         "a trial is a search for the capacity ([run]) or a load ([load]), not both"
     );
     let seed = file.seed.unwrap_or_else(plan::draw_seed);
+    file.factors = file.factors.into_iter().map(level::spelled_out).collect::<anyhow::Result<_>>()?;
+    let lab = lab::read(&file, path)?;
     let combinations = combinations(&file)?;
     let variants = combinations
         .into_iter()
         .map(|combination| {
             let name = combination.name.clone();
-            variant(&file, combination, seed).with_context(|| format!("variant '{name}'"))
+            variant((&file, lab.as_ref()), combination, seed).with_context(|| format!("variant '{name}'"))
         })
         .collect::<anyhow::Result<Vec<_>>>()?;
     Ok(MatrixPlan {
@@ -78,7 +106,8 @@ fn plan_of(file: MatrixFile, source: String) -> anyhow::Result<MatrixPlan> {
         metric: file.metric,
         effect_ratio: file.effect.map(|effect| effect.0),
         is_noisy: file.noisy,
-        source,
+        source: path.display().to_string(),
+        lab: lab.map(|lab| lab.kept),
     })
 }
 
@@ -147,7 +176,11 @@ fn check_names(factor: &str, levels: &[LevelTable]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn variant(file: &MatrixFile, combination: Combination<'_>, seed: u64) -> anyhow::Result<MatrixVariant> {
+fn variant(
+    (file, lab): (&MatrixFile, Option<&lab::Lab>),
+    combination: Combination<'_>,
+    seed: u64,
+) -> anyhow::Result<MatrixVariant> {
     let Combination { name, levels, parts } = combination;
     let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
     let url = match urls.as_slice() {
@@ -155,15 +188,26 @@ fn variant(file: &MatrixFile, combination: Combination<'_>, seed: u64) -> anyhow
         [url] => url,
         _ => bail!("two of its levels name a server"),
     };
+    let services = level::services(&parts)?;
+    let (url, service) = match lab {
+        Some(lab) => lab.url(url, &services).map(|(url, service)| (url, Some(service)))?,
+        None if services.is_empty() => (url.clone(), None),
+        None => bail!("it changes services, and has no lab\nhint: lab = \"lab.toml\" names one"),
+    };
+    let url = url.as_str();
     let typed: Vec<String> = parts.iter().flat_map(|part| part.settings.iter().cloned()).collect();
     let changes = settings(&typed, url)?;
+    if lab.is_some() {
+        lab::check_settings(&changes)?;
+    }
     let mut keys = BTreeSet::new();
     for change in &changes {
         ensure!(keys.insert(&change.key), "two of its levels change '{}'", change.key);
     }
     let commands = parts.iter().flat_map(|part| &part.prepare);
     let prepare = commands.map(|text| command(text, false)).collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(MatrixVariant { plan: trial(file, url, &parts, seed)?, name, levels, settings: changes, prepare })
+    let plan = trial(file, url, &parts, seed)?;
+    Ok(MatrixVariant { name, levels, settings: changes, prepare, services, service, plan })
 }
 
 /// What a trial of a variant is.

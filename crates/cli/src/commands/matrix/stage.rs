@@ -1,0 +1,131 @@
+//! Where the trials of an experiment are made: on this host as it is, or in a lab that is put up for them.
+
+use super::super::lab::provide;
+use super::shown;
+use crate::args::{ServerOptions, Typed};
+use crate::matrix::lab_plan_of;
+use crate::ui::{Signals, Ui};
+use anyhow::{Context, anyhow};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use sysdyno_lab::LabError;
+use sysdyno_lab::execute::Tuning;
+use sysdyno_lab::lab::{self, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
+use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
+use sysdyno_record::store::MatrixFolder;
+
+/// Where trials are made.
+pub enum Place {
+    /// On this host.
+    Here,
+    /// In a lab.
+    Lab(Box<Stage>),
+}
+
+impl Place {
+    /// Puts the lab of an experiment up, if it has one.
+    pub fn of(
+        folder: &MatrixFolder,
+        tuning: &Tuning,
+        signals: &Signals,
+        ui: &Ui,
+    ) -> anyhow::Result<Option<Place>> {
+        let plan = &folder.plan;
+        let Some(kept) = &plan.lab else { return Ok(Some(Place::Here)) };
+        let first = plan.variants.first().context("a variant is missing")?;
+        let first = lab_plan_of(plan, first)?.context("its lab is missing")?;
+        let path = std::fs::canonicalize(folder.path()).context("cannot find the experiment's folder")?;
+        let order = UpOrder {
+            plan: first,
+            // Whose lab it is, tells who may take it away unasked.
+            text: format!("# of experiment {}\n{}", path.display(), kept.text),
+            beside: PathBuf::from(&kept.beside),
+            program: tuning.program.clone(),
+            version: tuning.version.clone(),
+        };
+        let labs = Labs::below(tuning.state.as_deref());
+        let stage =
+            Stage::up(labs, order, &kept.generator, &mut |line| ui.note(line), &|| signals.is_interrupted());
+        match stage {
+            Err(_) if signals.is_interrupted() => Ok(None),
+            stage => Ok(Some(Place::Lab(Box::new(stage.map_err(said)?)))),
+        }
+    }
+
+    /// The host of the server of a variant, where that is another one than the generator's.
+    pub fn server(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<ServerOptions> {
+        let (Place::Lab(stage), Some(service), Some(kept)) = (self, &variant.service, &plan.lab) else {
+            return Ok(ServerOptions::default());
+        };
+        let lab = lab_plan_of(plan, variant)?.context("its lab is missing")?;
+        let is_there = lab.host_of(service) == Some(&kept.generator);
+        let server = stage.place(service).filter(|_| !is_there).map(Typed);
+        Ok(ServerOptions { server, ..ServerOptions::default() })
+    }
+
+    /// Makes the lab that of a variant.
+    pub fn set(&mut self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<()> {
+        if let (Place::Lab(stage), Some(lab)) = (self, lab_plan_of(plan, variant)?) {
+            stage.set_plan(lab);
+        }
+        Ok(())
+    }
+
+    /// Does `work` in the lab of a variant, under its settings.
+    pub fn hold(
+        &self,
+        (variant, tuning): (&MatrixVariant, &Tuning),
+        signals: &Signals,
+        work: impl FnOnce() -> Result<(), LabError>,
+    ) -> Result<Vec<String>, LabError> {
+        let (Place::Lab(stage), Some(service)) = (self, &variant.service) else {
+            return work().map(|()| Vec::new());
+        };
+        let setting = Setting { service, changes: &variant.settings, tuning };
+        stage.hold(&setting, work, &mut |_| {}, &|| signals.is_interrupted())
+    }
+
+    /// Takes the lab away, if there is one.
+    pub fn end(self, ui: &Ui) -> anyhow::Result<()> {
+        let Place::Lab(stage) = self else { return Ok(()) };
+        let notes = stage.down(&mut |line| ui.note(line)).map_err(said)?;
+        notes.iter().for_each(|note| ui.note(&format!("warning: {}", shown(note))));
+        Ok(())
+    }
+}
+
+/// Sees to it that what services of all variants need gets installed, if that is wanted.
+pub fn provide_all(plan: &MatrixPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> {
+    let mut all = Missing::default();
+    for variant in &plan.variants {
+        let Some(lab) = lab_plan_of(plan, variant)? else { return Ok(()) };
+        let missing = lab::missing(&lab).map_err(said)?;
+        all.programs.extend(missing.programs);
+        all.packages.extend(missing.packages);
+        all.unknown.extend(missing.unknown);
+    }
+    provide(&all, yes, ui)
+}
+
+/// What `experiment plan` says of the lab: its hosts, and the services of all variants.
+pub fn described(plan: &MatrixPlan) -> anyhow::Result<Vec<String>> {
+    let labs = plan.variants.iter().map(|variant| lab_plan_of(plan, variant));
+    let labs: Vec<LabPlan> = labs.collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect();
+    let Some(first) = labs.first() else { return Ok(Vec::new()) };
+    let generator = plan.lab.as_ref().map_or("", |lab| &lab.generator);
+    let mut lines = vec![format!(
+        "lab {}: hosts {}; the load is sent by {generator}",
+        first.name,
+        first.hosts.join(", ")
+    )];
+    let services = labs.iter().flat_map(|lab| &lab.services);
+    let services: BTreeSet<String> =
+        services.map(|one| format!("  {}: {} on {}", one.name, one.recipe, one.host)).collect();
+    lines.extend(services);
+    Ok(lines)
+}
+
+/// Errors of the lab have their cause in their text already.
+fn said(error: LabError) -> anyhow::Error {
+    anyhow!("{error}")
+}

@@ -1,0 +1,154 @@
+//! Experiments in a lab: a parameter of a service as a factor, a kill in the middle, and files that are wrong.
+
+use crate::rig::{Ended, Rig, finish, wait_until};
+use crate::services::is_installed;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Two ports of one nginx: a trial gets answers only if the service was started anew as its variant says.
+const FILE: &str = r#"
+name = "ports"
+url = "http://{{front}}/page.html"
+blocks = 2
+seed = 3
+noisy = true
+metric = "goodput"
+[lab]
+host = [{ name = "client" }, { name = "server" }]
+link = [{ between = ["client", "server"], addresses = ["10.78.0.1/24", "10.78.0.2/24"] }]
+[[lab.service]]
+name = "front"
+host = "server"
+recipe = "nginx"
+files = [{ path = "page.html", text = "hello" }]
+[load]
+connections = 2
+requests = REQUESTS
+warmup = "0s"
+[[factor]]
+services.front.port = [8080, 8081]
+[[factor]]
+name = "queue"
+[[factor.level]]
+name = "as it is"
+[[factor.level]]
+name = "short"
+settings = ["net.core.somaxconn=64", "process.{{front.pid}}.nofile=512"]
+[quick]
+blocks = 1
+[quick.load]
+requests = 40
+"#;
+
+pub fn run(rig: &mut Rig) {
+    wrong_files(rig);
+    if !is_installed("nginx") {
+        return;
+    }
+    a_parameter_is_a_factor(rig);
+    a_killed_one_goes_on_and_leaves_nothing(rig);
+}
+
+fn file(rig: &Rig, text: &str) -> String {
+    let path = rig.folder().join("experiment.toml");
+    fs::write(&path, text).expect("can be written");
+    path.display().to_string()
+}
+
+fn command(rig: &Rig, arguments: &[&str]) -> Command {
+    let mut command = rig.program(&[], &[&["experiment"], arguments].concat());
+    command.env("SYSDYNO_EXPERIMENTS_DIR", rig.folder().join("experiments"));
+    command.env("HOME", rig.folder());
+    command
+}
+
+fn ask(rig: &Rig, arguments: &[&str]) -> Ended {
+    finish(command(rig, arguments).spawn().expect("starts"))
+}
+
+/// The folder of the only experiment.
+fn folder(rig: &Rig) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(rig.folder().join("experiments")).ok()?.flatten();
+    entries.find_map(|entry| Some(entry.path()).filter(|path| path.join("matrix.json").exists()))
+}
+
+fn forget(rig: &Rig) {
+    fs::remove_dir_all(rig.folder().join("experiments")).expect("is there");
+}
+
+/// Ports, with answers, of the runs of an experiment.
+fn answered(rig: &Rig) -> Vec<(u64, u64)> {
+    let runs = fs::read_dir(folder(rig).expect("is there").join("runs")).expect("is there").flatten();
+    let mut found: Vec<(u64, u64)> = runs.filter_map(|run| answered_by(&run.path())).collect();
+    found.sort_unstable();
+    found
+}
+
+fn answered_by(run: &std::path::Path) -> Option<(u64, u64)> {
+    let line = |name: &str, key: &str| {
+        let text = fs::read_to_string(run.join(name)).ok()?;
+        let all = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        all.filter_map(|line| line.get(key).cloned()).next_back()
+    };
+    let url = line("trials.jsonl", "begin")?["plan"]["target"]["url"].as_str()?.to_owned();
+    let port = url.split(':').nth(2)?.split('/').next()?.parse().ok()?;
+    let server: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(run.join("server.json")).ok()?).ok()?;
+    assert!(server["name"].as_str().is_some_and(|name| name.starts_with("netns:sysdyno-ports")), "{server}");
+    Some((port, line("trials.jsonl", "end")?["summary"]["total"]["ok"].as_u64()?))
+}
+
+fn a_parameter_is_a_factor(rig: &mut Rig) {
+    let path = file(rig, &FILE.replace("REQUESTS", "400"));
+    let said = ask(rig, &["plan", &path]);
+    assert!(said.stdout.contains("front: nginx on server"), "{said:?}");
+    let ended = ask(rig, &["run", &path, "--quick"]);
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    assert_eq!(answered(rig), [(8080, 40), (8080, 40), (8081, 40), (8081, 40)], "{ended:?}");
+    rig.check("an experiment in a lab");
+    forget(rig);
+}
+
+fn a_killed_one_goes_on_and_leaves_nothing(rig: &mut Rig) {
+    let path = file(rig, &FILE.replace("REQUESTS", "300"));
+    let mut running = command(rig, &["run", &path]).spawn().expect("starts");
+    let trials = || folder(rig).and_then(|folder| fs::read_to_string(folder.join("trials.jsonl")).ok());
+    let is_under_way = || trials().is_some_and(|lines| lines.matches("began").count() >= 2);
+    assert!(wait_until(LIMIT, is_under_way), "no second trial began");
+    running.kill().expect("runs");
+    finish(running);
+    let kept = folder(rig).expect("is there").display().to_string();
+    let ended = ask(rig, &["resume", &kept]);
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    assert_eq!(trials().expect("is there").matches("complete").count(), 8, "{ended:?}");
+    rig.check("an experiment that was killed, and resumed");
+    forget(rig);
+}
+
+fn wrong_files(rig: &mut Rig) {
+    let good = FILE.replace("REQUESTS", "40");
+    for (wrong, with, said) in [
+        ("services.front.port", "services.back.port", "has no such service; it has front"),
+        ("services.front.port", "services.front.speed", "recipe 'nginx' has no such parameter"),
+        ("[8080, 8081]", "[8080, 0]", "it takes an integer from 1 to 65535"),
+        ("[8080, 8081]", "8080", "takes a list of values"),
+        ("{{front}}", "10.78.0.2", "it names no service of the lab"),
+        ("recipe = \"nginx\"", "recipe = \"iis\"", "there is no such recipe"),
+        ("net.core.somaxconn", "net.core.somaxcon", "there is no setting 'net.core.somaxcon'"),
+        ("name = \"short\"", "name = \"short\"\nservices.front.port = 1", "two of its levels change"),
+        ("blocks = 2", "blocks = 2\ngenerator = \"mars\"", "its lab has no host 'mars'"),
+    ] {
+        assert!(good.contains(wrong), "{wrong}");
+        let ended = ask(rig, &["run", &file(rig, &good.replacen(wrong, with, 1)), "--quick"]);
+        assert_eq!(ended.code, Some(2), "{wrong}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{wrong}: {ended:?}");
+    }
+    let without = good.split("[quick]").next().expect("it has one").to_owned();
+    let ended = ask(rig, &["run", &file(rig, &without), "--quick"]);
+    assert!(ended.code == Some(2) && ended.stderr.contains("it has no short version"), "{ended:?}");
+    rig.check("files that are wrong");
+}

@@ -1,0 +1,93 @@
+//! Changing services of a lab that is up: each is stopped, made anew from its recipe, and started.
+//!
+//! Invariant: what a service is going to be is in the journal, on the disk, before the old one is stopped, so that `down`
+//! knows of both whenever it comes.
+
+use super::journal::Record;
+use super::plan::{LabPlan, Service};
+use super::service::Site;
+use super::{Labs, UpOrder, down, ended_of, files, log_of, volume};
+use crate::error::LabError;
+use std::collections::BTreeSet;
+use std::io;
+
+impl Labs {
+    /// Makes the services of a lab what `order` says. Restarted are those that change, those that are told of one that
+    /// does, and those that are named in `again`.
+    ///
+    /// # Errors
+    /// There is no such lab, another process is at it, or a service does not come up.
+    pub fn change(
+        &self,
+        order: &UpOrder,
+        again: &[&str],
+        told: &mut dyn FnMut(&str),
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), LabError> {
+        let name = &order.plan.name;
+        let object = || format!("lab '{name}'");
+        let cannot = |source| LabError::Process { operation: "change", object: object(), source };
+        let (mut journal, made) = self.open_patiently(name)?;
+        let made = made.ok_or_else(|| cannot(io::Error::other("its journal cannot be read")))?;
+        let changed = changed(&made.begin.plan, &order.plan, again);
+        let is_changed = |service: &str| changed.contains(service);
+        for service in order.plan.services.iter().filter(|service| is_changed(&service.name)) {
+            journal.append(&Record::Service(Box::new(service.clone())))?;
+        }
+        down::stop_services(&made, is_changed, told);
+        let folder = self.folder_of(name);
+        for volume in made.volumes.iter().filter(|volume| is_changed(&volume.service)).rev() {
+            volume::remove(volume, &mut Vec::new()).map_err(cannot)?;
+        }
+        let site = Site { order, folder: &folder, is_stopped };
+        for service in order.plan.services.iter().filter(|service| is_changed(&service.name)) {
+            told(&format!("{name}: starting {} ({} on {})", service.name, service.recipe, service.host));
+            files::remove_tree(&folder.join(&service.name)).map_err(cannot)?;
+            for old in [log_of(&folder, &service.name), ended_of(&folder, &service.name)] {
+                files::remove_file(&old).map_err(cannot)?;
+            }
+            site.start(service, &mut journal)?;
+        }
+        Ok(())
+    }
+}
+
+/// Names of the services that have to be started anew.
+fn changed(before: &LabPlan, after: &LabPlan, again: &[&str]) -> BTreeSet<String> {
+    let is_other = |service: &&Service| before.service(&service.name) != Some(*service);
+    let named = after.services.iter().filter(|service| again.contains(&service.name.as_str()));
+    let mut changed: BTreeSet<String> =
+        after.services.iter().filter(is_other).chain(named).map(|service| service.name.clone()).collect();
+    // In the order of the file a service knows only those above it.
+    for service in &after.services {
+        let is_told = |value: &toml::Value| value.as_str().is_some_and(|text| changed.contains(text));
+        if service.with.values().any(is_told) {
+            changed.insert(service.name.clone());
+        }
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn lab(php: u32) -> LabPlan {
+        let text = format!(
+            "name = 'l'\n[[host]]\nname = 'h'\n\
+             [[service]]\nname = 'php'\nhost = 'h'\nrecipe = 'php-fpm'\nwith = {{ max_children = {php} }}\n\
+             [[service]]\nname = 'front'\nhost = 'h'\nrecipe = 'nginx'\nwith = {{ upstream = 'php', site = 'php' }}\n\
+             [[service]]\nname = 'cache'\nhost = 'h'\nrecipe = 'memcached'\n"
+        );
+        LabPlan::parse(&text, Path::new("lab.toml")).expect("is in order")
+    }
+
+    #[test]
+    fn what_changes_is_started_anew_and_what_is_told_of_it() {
+        let names = |changed: BTreeSet<String>| changed.into_iter().collect::<Vec<_>>().join(" ");
+        assert_eq!(names(changed(&lab(2), &lab(2), &[])), "");
+        assert_eq!(names(changed(&lab(2), &lab(4), &[])), "front php");
+        assert_eq!(names(changed(&lab(2), &lab(2), &["cache"])), "cache");
+    }
+}

@@ -1,0 +1,159 @@
+//! A lab as its file says it, but for some services: what an experiment compares.
+//!
+//! A change is read as the file itself is: what its recipe does not know or take is refused before anything is made.
+
+use super::plan::{LabPlan, Service};
+use super::recipe::{self, Recipe, Value};
+use super::values;
+use crate::error::LabError;
+use sysdyno_record::matrix::ServiceChange;
+
+/// The key that names another recipe.
+const RECIPE: &str = "recipe";
+
+impl LabPlan {
+    /// This lab with other services. One that gets another recipe keeps none of its parameters.
+    ///
+    /// # Errors
+    /// There is no such service, recipe or parameter, or it does not take the value.
+    pub fn with(&self, changes: &[ServiceChange]) -> Result<LabPlan, LabError> {
+        let mut plan = self.clone();
+        let (recipes, parameters): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.key == RECIPE);
+        for change in recipes.into_iter().chain(parameters) {
+            let cannot = |cause: String| refused(change, &cause);
+            let place = plan.services.iter().position(|service| service.name == change.service);
+            let place = place.ok_or_else(|| {
+                let known: Vec<&str> = plan.services.iter().map(|service| service.name.as_str()).collect();
+                cannot(format!("lab '{}' has no such service; it has {}", plan.name, known.join(", ")))
+            })?;
+            let service = apply(&plan, &plan.services[place], change).map_err(cannot)?;
+            plan.services[place] = service;
+        }
+        for change in changes {
+            let service = plan.service(&change.service);
+            let checked = service.map_or(Ok(()), |service| values::check(&plan, service));
+            checked.map_err(|cause| refused(change, &cause))?;
+        }
+        Ok(plan)
+    }
+
+    /// The host that sends the load unless another one is named: the first that no service runs on, or the first.
+    pub fn generator(&self) -> &str {
+        let is_free = |host: &&String| self.services.iter().all(|service| service.host != **host);
+        self.hosts.iter().find(is_free).or(self.hosts.first()).map_or("", String::as_str)
+    }
+
+    /// The host of a service; `None`: there is no such service.
+    pub fn host_of(&self, service: &str) -> Option<&str> {
+        self.service(service).map(|service| service.host.as_str())
+    }
+
+    /// A URL with `{{SERVICE}}` in it as a host finds that service, and which service that is.
+    ///
+    /// # Errors
+    /// It names none, or one that is not there or has no port.
+    pub fn url(&self, from: &str, text: &str) -> Result<(String, String), LabError> {
+        let cannot =
+            |cause: &str| LabError::Refused(format!("cannot load '{}': {cause}", text.escape_debug()));
+        let (before, rest) = text.split_once("{{").ok_or_else(|| {
+            cannot("it names no service of the lab\nhint: write it as http://{{SERVICE}}/PATH")
+        })?;
+        let (name, after) = rest.split_once("}}").ok_or_else(|| cannot("'{{' without '}}'"))?;
+        let service = self.service(name).ok_or_else(|| cannot("the lab has no such service"))?;
+        let address = values::endpoint(self, from, &service.name);
+        let address = address.ok_or_else(|| cannot("the recipe of this service has no port"))?;
+        Ok((format!("{before}{address}{after}"), service.name.clone()))
+    }
+}
+
+fn apply(plan: &LabPlan, service: &Service, change: &ServiceChange) -> Result<Service, String> {
+    let mut service = service.clone();
+    if change.key == RECIPE {
+        let name = change.value.as_str().ok_or("a recipe is named by a text")?;
+        let recipe = recipe::find(name).ok_or_else(|| {
+            let known: Vec<&str> = recipe::names().collect();
+            format!("there is no such recipe; known are {}", known.join(", "))
+        })?;
+        if recipe.name != service.recipe {
+            service.with.clear();
+        }
+        service.recipe = recipe.name;
+        return Ok(service);
+    }
+    let recipe = values::recipe_of(&service)?;
+    let value = read(plan, &recipe, change)?;
+    service.with.insert(change.key.clone(), value);
+    Ok(service)
+}
+
+fn read(plan: &LabPlan, recipe: &Recipe, change: &ServiceChange) -> Result<toml::Value, String> {
+    let parameter = recipe.parameters.get(&change.key).ok_or_else(|| {
+        let known: Vec<&str> = recipe.parameters.keys().map(String::as_str).collect();
+        format!("recipe '{}' has no such parameter; it has {}", recipe.name, known.join(", "))
+    })?;
+    let value = toml::Value::try_from(&change.value).map_err(|_| parameter.takes())?;
+    match parameter.read(&value)? {
+        Value::Endpoint(text) if values::endpoint(plan, "", &text).is_none() => {
+            Err("this is no address with a port, and no service".into())
+        }
+        _ => Ok(value),
+    }
+}
+
+fn refused(change: &ServiceChange, cause: &str) -> LabError {
+    let (service, key) = (change.service.escape_debug(), change.key.escape_debug());
+    LabError::Refused(format!("cannot change 'services.{service}.{key}': {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const LAB: &str = "name = 'l'\n[[host]]\nname = 'web'\n[[host]]\nname = 'client'\n\
+        [[link]]\nbetween = ['web', 'client']\naddresses = ['10.1.0.1/24', '10.1.0.2/24']\n\
+        [[service]]\nname = 'front'\nhost = 'web'\nrecipe = 'nginx'\nwith = { port = 8080, workers = 2 }\n";
+
+    fn lab() -> LabPlan {
+        LabPlan::parse(LAB, Path::new("lab.toml")).expect("is in order")
+    }
+
+    fn change(service: &str, key: &str, value: impl Into<serde_json::Value>) -> ServiceChange {
+        ServiceChange { service: service.into(), key: key.into(), value: value.into() }
+    }
+
+    #[test]
+    fn a_parameter_is_replaced_and_another_recipe_keeps_none() {
+        let fewer = lab().with(&[change("front", "workers", 1)]).expect("is taken");
+        assert_eq!(fewer.services[0].with["workers"], 1.into());
+        assert_eq!(fewer.services[0].with["port"], 8080.into());
+        let other = [change("front", "max_fds", 64), change("front", "recipe", "lighttpd")];
+        let other = lab().with(&other).expect("is taken");
+        assert_eq!(other.services[0].recipe, "lighttpd");
+        assert_eq!(other.services[0].with.keys().collect::<Vec<_>>(), ["max_fds"]);
+    }
+
+    #[test]
+    fn what_a_recipe_does_not_take_is_refused() {
+        for (wrong, said) in [
+            (change("back", "workers", 1), "has no such service; it has front"),
+            (change("front", "speed", 1), "recipe 'nginx' has no such parameter"),
+            (change("front", "workers", 0), "it takes an integer from 1 to 256"),
+            (change("front", "recipe", "iis"), "there is no such recipe; known are"),
+            (change("front", "site", "php"), "'upstream' has to be given"),
+        ] {
+            let told = lab().with(&[wrong]).expect_err(said).to_string();
+            assert!(told.contains(said), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_url_names_a_service_as_the_generator_finds_it() {
+        let lab = lab();
+        assert_eq!(lab.generator(), "client");
+        let found = lab.url("client", "http://{{front}}/x").expect("is there");
+        assert_eq!(found, ("http://10.1.0.1:8080/x".to_owned(), "front".to_owned()));
+        assert!(lab.url("client", "http://10.1.0.1/").is_err());
+        assert!(lab.url("client", "http://{{back}}/").is_err());
+    }
+}
