@@ -7,8 +7,8 @@
 use crate::error::LabError;
 use rustix::fs::CWD;
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_change, move_mount,
-    open_tree,
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_change, mount_remount,
+    move_mount, open_tree,
 };
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
@@ -31,24 +31,34 @@ pub fn enter(path: &Path) -> Result<(), LabError> {
     move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
         .map_err(|error| failed(error.into()))?;
     // Without it only the speeds of links are unknown.
-    let _ = mount_own_sys(MountFlags::RDONLY);
+    let _ = mount_own_sys().and_then(|()| close_sys());
     Ok(())
 }
 
 /// Gives the calling thread a `/sys` of the network namespace that it is in, seen by it and what it starts alone, whose
 /// settings it can write.
 pub(crate) fn mount_writable_sys() -> io::Result<()> {
-    Ok(mount_own_sys(MountFlags::empty())?)
+    Ok(mount_own_sys()?)
 }
 
-fn mount_own_sys(more: MountFlags) -> Result<(), rustix::io::Errno> {
+/// Nothing below `/sys` is a program or a device.
+const PLAIN: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC);
+
+/// Keeps this process from writing below its own `/sys`.
+///
+/// This mount alone: all mounts of a namespace's `/sys` share one file system, so that one which was mounted read-only
+/// from the start would be read-only for all that come after it.
+fn close_sys() -> Result<(), rustix::io::Errno> {
+    mount_remount(&Roots::host().sys, MountFlags::BIND | MountFlags::RDONLY | PLAIN, "")
+}
+
+fn mount_own_sys() -> Result<(), rustix::io::Errno> {
     crate::sys::mounts::leave()?;
     let roots = Roots::host();
     let cgroups = roots.in_sys("fs/cgroup");
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
     let kept = open_tree(CWD, &cgroups, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE);
-    let flags = more | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("sysfs", &roots.sys, "sysfs", flags, None)?;
+    mount("sysfs", &roots.sys, "sysfs", PLAIN, None)?;
     if let Ok(kept) = kept {
         move_mount(kept, "", CWD, &cgroups, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
     }

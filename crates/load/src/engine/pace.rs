@@ -8,8 +8,8 @@
 //! [`crate::io::TICK`] at most.
 //!
 //! Responses that share a connection have one stamp if they are read together, that of the last. There the thread waits
-//! for the time in which as many come, and a response time can be longer by that time: by an eighth at most, since that
-//! is how long an eighth of the responses takes to come (Little's law). It is done in closed loops only, where a response
+//! for the time in which as many come, and a response time can be longer by that time: by 3 % at most, since that is how
+//! long one in 32 of the responses takes to come (Little's law). It is done in closed loops only, where a response
 //! time says how many requests there are at a time rather than how quick the server is.
 
 use crate::io::{Completion, Gather};
@@ -21,6 +21,12 @@ const GATHER_NS: u64 = 100_000;
 
 /// Responses that may gather, at most.
 const MAX_COUNT: u64 = 32;
+
+/// One in so many of the requests in flight may gather.
+const SHARE: u64 = 8;
+
+/// The same where the time of a response is that of the last one that it was read with.
+const SHARED_SHARE: u64 = 32;
 
 /// Over how long the rate is taken. Unit: nanoseconds.
 const SPAN_NS: u64 = 1_000_000;
@@ -50,7 +56,8 @@ impl Pace {
             self.expected = self.count * GATHER_NS / span_ns;
             (self.since, self.count) = (now, 0);
         }
-        let count = self.expected.min(in_flight / 8).clamp(1, MAX_COUNT);
+        let share = if is_shared { SHARED_SHARE } else { SHARE };
+        let count = self.expected.min(in_flight / share).clamp(1, MAX_COUNT);
         match is_shared {
             true if count == 1 => Gather::NOTHING,
             true => Gather::Span(Duration::from_nanos(GATHER_NS * count / self.expected)),
@@ -85,8 +92,8 @@ mod tests {
         let want = |count, in_flight| pace(count, 2_000_000).want(MonoNs(2_500_000), in_flight, true);
         let span = |micros| Gather::Span(Duration::from_micros(micros));
         assert_eq!(want(100, 800), span(100));
-        assert_eq!(want(200, 40), span(50));
-        assert_eq!(want(200, 15), Gather::NOTHING);
+        assert_eq!(want(200, 128), span(40));
+        assert_eq!(want(200, 63), Gather::NOTHING);
         assert_eq!(want(39, 800), Gather::NOTHING);
     }
 }
