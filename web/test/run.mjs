@@ -23,5 +23,5 @@ await build({
   logLevel: "warning",
 });
 const files = tests.map((name) => out + name.replace(/\.tsx?$/, ".mjs"));
-const result = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], { stdio: "inherit" });
+const result = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-concurrency=2", ...files], { stdio: "inherit" });
 process.exitCode = result.status ?? 1;
