@@ -25,7 +25,9 @@ pub(super) fn side_verdict(
         let reasons = gates
             .iter()
             .filter(|gate| gate.severity == Severity::Refused && (gate.side == side || gate.side == 0));
-        let ids: Vec<String> = reasons.map(|gate| format!("{} {}", gate.id, gate.name)).collect();
+        let mut ids: Vec<String> = reasons.map(|gate| format!("{} {}", gate.id, gate.name)).collect();
+        // Both sides may have the same reason.
+        ids.dedup();
         let sentence = format!("A and {letter} may not be compared: {}", list(&ids));
         return without(side, ComparisonVerdict::cannot_tell(sentence.clone()), sentence);
     }

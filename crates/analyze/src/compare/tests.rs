@@ -284,6 +284,14 @@ fn what_the_user_allows_is_told_and_compared_but_not_what_is_not_the_servers() {
     assert!(allow(&["C01", "C03", "invalid-run", "errors"], failed()).is_refused);
 }
 
+#[test]
+fn a_reason_of_both_sides_is_said_once() {
+    let failed = || prepared(|case| *case = case.clone().fail(FailureClass::Status, 4_000));
+    let found = compare([side("a", vec![failed()]), side("b", vec![failed()])].into(), &OPTIONS);
+    let sentence = &found.verdicts[0].sentence;
+    assert_eq!(sentence.matches("C01 invalid-run").count(), 1, "{sentence}");
+}
+
 fn operation(name: &str, sent: u64, bytes_per_response: u64) -> OperationSummary {
     let histogram = spread(sent, 1e6);
     OperationSummary {
