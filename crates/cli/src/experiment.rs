@@ -30,9 +30,6 @@ const PAIRS_LIMIT: u32 = 400;
 /// Most changes that are tried one by one and together.
 const CHANGES_MAX: usize = 6;
 
-/// Longest file that is read. Unit: bytes.
-const MAX_FILE_BYTES: u64 = 1024 * 1024;
-
 /// What is compared, before anything else is known.
 struct Sides {
     /// The server under load; `None`: commands are compared.
@@ -148,13 +145,7 @@ fn sides_of_arguments(args: &TryArgs, options: TryOptions, target: TargetOptions
 fn sides_of_file(path: &Path, options: TryOptions, target: TargetOptions) -> anyhow::Result<Sides> {
     use crate::settings::Combine;
     let cannot = || format!("cannot read experiment '{}'", path.display());
-    let metadata = std::fs::metadata(path).with_context(cannot)?;
-    ensure!(
-        metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
-        "{}: it is no file, or too long",
-        cannot()
-    );
-    let text = std::fs::read_to_string(path).with_context(cannot)?;
+    let text = crate::file::read(path).with_context(cannot)?;
     let file: ExperimentFile = toml::from_str(&text).with_context(cannot)?;
     let url = file.url.clone().or_else(|| file.a.url.clone());
     let base = url.clone().unwrap_or_default();

@@ -11,9 +11,6 @@ use sysdyno_record::workload::{ClientPoint, Slope};
 /// Most lines and steps of a ramp: each is a phase with numbers of its own.
 const MAX_SEGMENTS_COUNT: usize = 200;
 
-/// Longest file. Unit: bytes.
-const MAX_FILE_BYTES: u64 = 1024 * 1024;
-
 /// Most clients.
 const MAX_CLIENTS: f64 = 1_000_000.0;
 
@@ -221,13 +218,7 @@ fn read_span(text: &str) -> anyhow::Result<SpanNs> {
 /// A file of points.
 fn read_file(path: &str) -> anyhow::Result<Vec<Segment>> {
     let cannot = || format!("cannot read ramp '{path}'");
-    let metadata = std::fs::metadata(path).map_err(|error| hinted("ramp", path, &error.into()))?;
-    ensure!(
-        metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
-        "{}: it is no file, or longer than 1 MiB",
-        cannot()
-    );
-    let text = std::fs::read_to_string(path).with_context(cannot)?;
+    let text = crate::file::read(Path::new(path)).map_err(|error| hinted("ramp", path, &error))?;
     points(path, &text).with_context(cannot)
 }
 

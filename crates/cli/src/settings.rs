@@ -8,15 +8,12 @@ use crate::args::{
     CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, RecordOptions, ReplayOptions,
     ServerOptions, SessionOptions, TargetOptions, TryOptions, WireOptions, WorkloadOptions,
 };
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Name of the file in the present folder and in the configuration folder.
 const FILE_NAME: &str = "sysdyno.toml";
-
-/// Longest file that is read. Unit: bytes.
-const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The content of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -61,12 +58,11 @@ impl Settings {
     }
 
     fn read_file(path: &Path) -> anyhow::Result<Settings> {
-        let Ok(metadata) = std::fs::metadata(path) else { return Ok(Settings::default()) };
-        if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
-            bail!("cannot read settings '{}': it is no file, or too long", path.display());
+        if std::fs::metadata(path).is_err() {
+            return Ok(Settings::default());
         }
         let cannot = || format!("cannot read settings '{}'", path.display());
-        let text = std::fs::read_to_string(path).with_context(cannot)?;
+        let text = crate::file::read(path).with_context(cannot)?;
         toml::from_str(&text).with_context(cannot)
     }
 }

@@ -16,9 +16,6 @@ use sysdyno_lab::LabError;
 use sysdyno_lab::lab::{self, KeeperSigns, LabPlan, LabStatus, Labs, Missing, Recipe, UpOrder};
 use sysdyno_report::escape;
 
-/// Longest file that is read. Unit: bytes.
-const MAX_FILE_BYTES: u64 = 1024 * 1024;
-
 /// How much of a log is printed. Unit: bytes.
 const MAX_LOG_BYTES: u64 = 64 * 1024;
 
@@ -81,14 +78,7 @@ fn read(file: &Path) -> anyhow::Result<(LabPlan, String)> {
 
 /// What a lab's file holds.
 pub fn read_text(file: &Path) -> anyhow::Result<String> {
-    let cannot = || format!("cannot read lab '{}'", file.display());
-    let metadata = std::fs::metadata(file).with_context(cannot)?;
-    ensure!(
-        metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
-        "{}: it is no file, or longer than 1 MiB",
-        cannot()
-    );
-    std::fs::read_to_string(file).with_context(cannot)
+    crate::file::read(file).with_context(|| format!("cannot read lab '{}'", file.display()))
 }
 
 /// The name of a lab, typed or that of a file.
@@ -99,6 +89,7 @@ fn name(typed: &str) -> anyhow::Result<String> {
 
 fn up(labs: &Labs, file: &Path, yes: bool, ui: &Ui) -> anyhow::Result<Exit> {
     let (plan, text) = read(file)?;
+    lab::may_make(&plan)?;
     provide(&lab::missing(&plan)?, yes, ui)?;
     fetch(labs, &plan, yes, ui)?;
     let name = plan.name.clone();

@@ -24,19 +24,21 @@ const BLOCKS_MAX: u32 = 100;
 /// Longest name of a matrix, a factor, a level. Unit: characters.
 const NAME_MAX: usize = 60;
 
-/// Longest file that is read. Unit: bytes.
-const MAX_FILE_BYTES: u64 = 1024 * 1024;
+/// Whether it is a file of the other kind, which is kept beside those of this one.
+fn has_two_sides(text: &str) -> bool {
+    let table: Option<toml::Table> = text.parse().ok();
+    table.is_some_and(|table| table.contains_key("a") && table.contains_key("b"))
+}
 
 /// The plan that a file says, or its short version.
 pub fn read(path: &Path, is_quick: bool) -> anyhow::Result<MatrixPlan> {
     let cannot = || format!("cannot read experiment '{}'", path.display());
-    let metadata = std::fs::metadata(path).with_context(cannot)?;
+    let text = crate::file::read(path).with_context(cannot)?;
     ensure!(
-        metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
-        "{}: it is no file, or too long",
+        !has_two_sides(&text),
+        "{}: it compares two sides\nhint: `sysdyno try --experiment` does that",
         cannot()
     );
-    let text = std::fs::read_to_string(path).with_context(cannot)?;
     let mut file: MatrixFile = toml::from_str(&text).with_context(cannot)?;
     let quick = file.quick.take();
     if is_quick {

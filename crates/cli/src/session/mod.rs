@@ -21,9 +21,6 @@ const WEB20: &str = "web20";
 /// Its definition.
 const WEB20_FILE: &str = include_str!("web20.toml");
 
-/// Longest file that is read. Unit: bytes.
-const MAX_FILE_BYTES: u64 = 1024 * 1024;
-
 /// Connections that users share at most, unless the user says otherwise.
 const MAX_CONNECTIONS: u32 = 1024;
 
@@ -85,9 +82,7 @@ fn read(name: &str) -> anyhow::Result<String> {
     if name == WEB20 {
         return Ok(WEB20_FILE.to_owned());
     }
-    let metadata = std::fs::metadata(Path::new(name))?;
-    ensure!(metadata.is_file() && metadata.len() <= MAX_FILE_BYTES, "it is no file, or longer than 1 MiB");
-    Ok(std::fs::read_to_string(name)?)
+    crate::file::read(Path::new(name))
 }
 
 #[cfg(test)]

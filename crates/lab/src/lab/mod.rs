@@ -40,6 +40,7 @@ pub use recipe::{
 };
 pub use stage::{Part, Setting, Stage, part_of};
 pub use status::{HostStatus, LabStatus, ServiceLog, ServiceStatus};
+pub use up::may_make;
 
 use crate::error::LabError;
 use std::fs::File;

@@ -9,6 +9,18 @@ use crate::error::LabError;
 use crate::execute::clock;
 use std::io;
 
+/// Whether this user may put a lab up.
+///
+/// # Errors
+/// Not without root.
+pub fn may_make(plan: &LabPlan) -> Result<(), LabError> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let source = io::Error::other("namespaces take root\nhint: run it with sudo");
+    Err(LabError::Process { operation: "make", object: format!("lab '{}'", plan.name), source })
+}
+
 impl Labs {
     /// Puts a lab up. If that fails, or is stopped, all that was made is taken away again.
     ///
@@ -20,10 +32,7 @@ impl Labs {
         told: &mut dyn FnMut(&str),
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<(), LabError> {
-        if !rustix::process::geteuid().is_root() {
-            let cause = "namespaces take root\nhint: run it with sudo";
-            return Err(self.cannot("make", order)(io::Error::other(cause)));
-        }
+        may_make(&order.plan)?;
         let mut journal = self.begin(order)?;
         let made = self.make(order, &mut journal, told, is_stopped);
         drop(journal);

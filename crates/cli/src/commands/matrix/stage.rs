@@ -99,6 +99,7 @@ pub fn provide_all(plan: &MatrixPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> 
     let mut all = Missing::default();
     for variant in &plan.variants {
         let Some(lab) = lab_plan_of(plan, variant)? else { return Ok(()) };
+        lab::may_make(&lab).map_err(said)?;
         let missing = lab::missing(&lab).map_err(said)?;
         all.programs.extend(missing.programs);
         all.packages.extend(missing.packages);
