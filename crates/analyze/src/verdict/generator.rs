@@ -205,12 +205,19 @@ const PORTS_USED: Threshold = Threshold::new(
     "house value; the limit is per pair of addresses",
 );
 
+const PORTS_NEEDED: Threshold = Threshold::new(
+    "connections that the load opened ÷ sockets in TIME_WAIT, below which these are not its own",
+    0.10,
+    "ratio",
+    "house value",
+);
+
 /// M07.
 pub(super) const PORTS: Check = Check {
     id: "M07",
     name: "gen-ports-exhausted",
     meaning: "The generator's host had no local port left for new connections; the failures are not the server's.",
-    thresholds: &[PORTS_USED],
+    thresholds: &[PORTS_USED, PORTS_NEEDED],
     remedy: "keep connections alive, widen net.ipv4.ip_local_port_range, or send from more addresses",
     examine: Examine::Trial(examine_ports),
 };
@@ -229,6 +236,8 @@ fn examine_ports(view: &TrialView) -> Option<Observation> {
     let waiting = view.whole().level("sockstat.tcp_tw_count", "netns:target")?.max;
     let share = ratio(waiting, last - first + 1.0)
         .filter(|share| view.is_loopback() && *share >= PORTS_USED.value)?;
+    // A load that keeps its connections needs no ports, however many others have used.
+    ratio(view.measured().connections_opened as f64, waiting).filter(|own| *own >= PORTS_NEEDED.value)?;
     Observation::suspect(format!(
         "{} sockets were in TIME_WAIT, {} of the {} local ports",
         whole(waiting),

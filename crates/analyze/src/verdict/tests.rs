@@ -178,16 +178,18 @@ fn m06_a_stall_in_a_closed_loop() {
 #[test]
 fn m07_and_m08_limits_of_the_generators_host() {
     assert_eq!(status_of("M07", open().fail(FailureClass::LocalPorts, 1)), Some(Invalid));
-    let waiting = |count: f64| {
+    let waiting = |count: f64, opened: u64| {
         open()
-            .edit(|case| {
+            .edit(move |case| {
+                case.end.summary.measured.connections_opened = opened;
                 let range = Fact::Text("50000\t50100".into());
                 case.facts.facts.insert("sysctl.net.ipv4.ip_local_port_range".into(), range);
             })
             .gauge("sockstat.tcp_tw_count", "netns:target", count)
     };
-    assert_eq!(status_of("M07", waiting(95.0)), Some(Suspect));
-    assert_eq!(status_of("M07", waiting(20.0)), None);
+    assert_eq!(status_of("M07", waiting(95.0, 50)), Some(Suspect));
+    assert_eq!(status_of("M07", waiting(20.0, 50)), None);
+    assert_eq!(status_of("M07", waiting(95.0, 5)), None, "others have used them");
     assert_eq!(status_of("M08", open().fail(FailureClass::LocalFdLimit, 1)), Some(Invalid));
     let descriptors = |used: f64| {
         let scope = format!("process:{GENERATOR}");
