@@ -204,6 +204,12 @@ pub(crate) trait Io: Sized {
     /// [`Completion::Sent`] will say so; never [`Send::Partial`].
     fn flush(&mut self, slot: Slot) -> Send;
 
+    /// The same for a request that nothing else is sent after before it is answered.
+    #[inline]
+    fn flush_request(&mut self, slot: Slot) -> Send {
+        self.flush(slot)
+    }
+
     /// Closes the socket of `slot`; nothing more is reported for it.
     fn close(&mut self, slot: Slot);
 

@@ -6,8 +6,8 @@
 //! that the engine takes for "sent" is early by the few microseconds that the sends before it in the batch take, and
 //! never late: a service time can be too long by them, not too short.
 //!
-//! Bytes that were made for one request are handed over to the ring as a whole and come back when they are sent. What is
-//! put into [`Io::outgoing`] meanwhile goes out in one piece after them.
+//! Of a short request that was made up the ring sends a copy. Other bytes that were made are handed over to the ring as a whole
+//! and come back when they are sent; what is put into [`Io::outgoing`] meanwhile goes out in one piece after them.
 //!
 //! What completes for a socket that has been closed is told by the generation in its tag, and dropped.
 
@@ -139,6 +139,16 @@ impl Uring {
             && self.sockets[slot as usize].generation == generation
         {
             self.arm(slot);
+        }
+    }
+
+    /// A send was queued: enough of them go out together.
+    #[inline]
+    fn note_queued(&mut self) {
+        self.queued_sends += 1;
+        if self.queued_sends == SEND_BATCH_COUNT {
+            self.ring.submit();
+            self.queued_sends = 0;
         }
     }
 
@@ -313,11 +323,7 @@ impl Io for Uring {
             return Send::Pending;
         }
         self.ring.send(slot, tag, message.position(), offset);
-        self.queued_sends += 1;
-        if self.queued_sends == SEND_BATCH_COUNT {
-            self.ring.submit();
-            self.queued_sends = 0;
-        }
+        self.note_queued();
         Send::Complete
     }
 
@@ -339,12 +345,23 @@ impl Io for Uring {
         let tag = tag(Operation::Flush, slot, self.sockets[slot as usize].generation);
         self.told_sends += u32::from(piece.len() <= NEVER_BLOCKING_BYTES);
         self.ring.send_piece(slot, tag, piece);
-        self.queued_sends += 1;
-        if self.queued_sends == SEND_BATCH_COUNT {
-            self.ring.submit();
-            self.queued_sends = 0;
-        }
+        self.note_queued();
         Send::Pending
+    }
+
+    /// A short one is copied and forgotten, as [`Io::send`] does it: it is heard of only if it fails.
+    #[inline]
+    fn flush_request(&mut self, slot: Slot) -> Send {
+        let outgoing = &mut self.outgoing[slot as usize];
+        let is_short = (1..=ring::SHORT_BYTES).contains(&outgoing.queued.len());
+        if !is_short || outgoing.is_under_way || self.can_block {
+            return self.flush(slot);
+        }
+        let tag = tag(Operation::Send, slot, self.sockets[slot as usize].generation);
+        self.ring.send_short(slot, tag, &outgoing.queued);
+        outgoing.queued.clear();
+        self.note_queued();
+        Send::Complete
     }
 
     fn close(&mut self, slot: Slot) {

@@ -35,6 +35,9 @@ const POLL_FIRST: u16 = 1;
 /// `MSG_NOSIGNAL | MSG_WAITALL`: no signal for a broken pipe, and the kernel goes on with a send that was cut short.
 const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
+/// Longest request of which a copy is sent. Unit: bytes.
+pub(crate) const SHORT_BYTES: usize = 512;
+
 /// The header of a stamped receive, and the whole of what comes before its bytes. Unit: bytes.
 const STAMPED_HEADER_BYTES: usize = 16;
 const STAMPED_BYTES: usize = STAMPED_HEADER_BYTES + stamp::CONTROL_BYTES;
@@ -77,6 +80,8 @@ struct Lent {
     /// The period of the ticks.
     period: Box<Timespec>,
     buffers: Buffers,
+    /// The short request of each socket; empty before the first.
+    short: Box<[u8]>,
     /// The piece that is being sent on each socket.
     pieces: Vec<Option<Piece>>,
     /// Pieces of sockets that were closed before their end was known.
@@ -164,6 +169,7 @@ impl Ring {
                 header,
                 period: Box::default(),
                 buffers,
+                short: Box::default(),
                 pieces: (0..slots).map(|_| None).collect(),
                 late_pieces: Vec::new(),
             }),
@@ -218,6 +224,20 @@ impl Ring {
     pub(crate) fn send_and_tell(&mut self, slot: u32, tag: u64, message: usize, offset: usize) {
         let send = self.send_entry(slot, message, offset);
         self.push(send.user_data(tag));
+    }
+
+    /// Sends a copy of up to [`SHORT_BYTES`]. Completes only if it fails. The copy of one socket is overwritten by its next.
+    #[inline]
+    pub(crate) fn send_short(&mut self, slot: u32, tag: u64, bytes: &[u8]) {
+        let lent = self.lent.as_mut().expect("lent until the ring is dropped");
+        if lent.short.is_empty() {
+            lent.short = vec![0; lent.pieces.len() * SHORT_BYTES].into_boxed_slice();
+        }
+        let copy = &mut lent.short[slot as usize * SHORT_BYTES..][..bytes.len()];
+        copy.copy_from_slice(bytes);
+        let send =
+            opcode::Send::new(Fixed(slot), copy.as_ptr(), bytes.len() as u32).flags(SEND_FLAGS).build();
+        self.push(send.flags(squeue::Flags::SKIP_SUCCESS).user_data(tag));
     }
 
     /// Sends bytes that the ring holds until [`Ring::take_back`]. Completes when all of them are in the socket, or fails.
@@ -430,7 +450,7 @@ impl Drop for Ring {
             // Something may still be under way: its memory is given up rather than freed.
             lent.buffers.leak();
             std::mem::forget((lent.messages, lent.address, lent.one, lent.header, lent.period));
-            std::mem::forget((lent.pieces, lent.late_pieces));
+            std::mem::forget((lent.short, lent.pieces, lent.late_pieces));
         }
     }
 }

@@ -143,7 +143,7 @@ impl<I: Io> Worker<'_, I> {
                 if let (Some(source), Some(memcached)) = (&mut self.source, &self.job.memcached) {
                     source.ask(&memcached.keys, decoder, self.io.outgoing(slot));
                 }
-                self.io.flush(slot)
+                self.io.flush_request(slot)
             }
         }
     }

@@ -92,7 +92,7 @@ impl<I: Io> Worker<'_, I> {
         };
         let out = self.io.outgoing(slot);
         values.write(templates, request.kind, slot, &filling, out);
-        Some(self.io.flush(slot))
+        Some(self.io.flush_request(slot))
     }
 
     /// An object that was fetched is in the cache of its user from now on, in the version that its head names.
