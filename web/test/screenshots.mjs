@@ -1,29 +1,42 @@
-// Pictures of a report, to look at: `node test/screenshots.mjs REPORT.html OUT_FOLDER`.
-// First screens and whole pages at a desk's and a phone's width, light and dark.
+// Pictures of a report: `node test/screenshots.mjs REPORT.html OUT`.
+// OUT.png becomes the first screen at a document's width; in a folder, to look at, are first screens and whole pages at a desk's
+// and a phone's width, light and dark.
 
 import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launch } from "./chromium.mjs";
 
-const [report, folder] = process.argv.slice(2);
-if (!report || !folder) {
-  console.error("usage: node test/screenshots.mjs REPORT.html OUT_FOLDER");
+const [report, out] = process.argv.slice(2);
+if (!report || !out) {
+  console.error("usage: node test/screenshots.mjs REPORT.html OUT_FOLDER_OR_PNG");
   process.exit(2);
 }
-await mkdir(folder, { recursive: true });
 const browser = await launch();
-for (const [width, height] of [
-  [1440, 900],
-  [390, 844],
-]) {
-  for (const colorScheme of ["light", "dark"]) {
-    const page = await browser.newPage({ viewport: { width, height }, colorScheme, deviceScaleFactor: 1 });
-    await page.goto(pathToFileURL(resolve(report)).href);
-    await page.waitForSelector(".u-over, .forest svg");
-    await page.screenshot({ path: `${folder}/${width}-${colorScheme}-first.png` });
-    await page.screenshot({ path: `${folder}/${width}-${colorScheme}-whole.png`, fullPage: true });
-    await page.close();
+
+/** The report as it looks in a window. */
+async function opened(width, height, colorScheme) {
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme, deviceScaleFactor: 1 });
+  await page.goto(pathToFileURL(resolve(report)).href);
+  await page.waitForSelector(".u-over, .forest svg");
+  return page;
+}
+
+if (out.endsWith(".png")) {
+  const page = await opened(1100, 900, "light");
+  await page.screenshot({ path: out });
+} else {
+  await mkdir(out, { recursive: true });
+  for (const [width, height] of [
+    [1440, 900],
+    [390, 844],
+  ]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await opened(width, height, colorScheme);
+      await page.screenshot({ path: `${out}/${width}-${colorScheme}-first.png` });
+      await page.screenshot({ path: `${out}/${width}-${colorScheme}-whole.png`, fullPage: true });
+      await page.close();
+    }
   }
 }
 await browser.close();

@@ -65,10 +65,26 @@ pub struct VariantShown {
     pub settings: Vec<String>,
     /// Commands that were run before its trials. Untrusted.
     pub prepare: Vec<String>,
+    /// Share of the requests of the shown trial that failed or timed out, the median of the runs, whether these may be compared
+    /// or not; 0 if nothing was sent, `None`: there are no runs.
+    pub failed_ratio: Option<f64>,
+    /// What the CPUs of the server's host did in the shown trial; empty where they were not read.
+    pub cpus: Vec<VariantCpu>,
     /// What was found to limit the server, most often first.
     pub found: Vec<FoundShown>,
     /// All sound trials of its runs, by their place on the axis.
     pub curve: Vec<VariantPoint>,
+}
+
+/// What a CPU did, as the median of the runs of a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct VariantCpu {
+    /// Its number.
+    pub number: u32,
+    /// Time that was neither idle nor waiting for I/O, as a share.
+    pub busy_ratio: f64,
+    /// Time in interrupts, hard and soft, as a share of all its time.
+    pub softirq_ratio: f64,
 }
 
 /// A limit that was found in the runs of a variant.

@@ -92,6 +92,13 @@ export interface VariantPoint {
   met: boolean | null;
 }
 
+/** Medians over the runs of a variant. */
+export interface VariantCpu {
+  number: number;
+  busy_ratio: number;
+  softirq_ratio: number;
+}
+
 export interface MatrixShown {
   name: string;
   planned_count: number;
@@ -101,6 +108,8 @@ export interface MatrixShown {
     levels: [string, string][];
     settings: string[];
     prepare: string[];
+    failed_ratio: number | null;
+    cpus: VariantCpu[];
     found: { title: string; id: string | null; runs_count: number }[];
     curve: VariantPoint[];
   }[];

@@ -1,7 +1,7 @@
 //! A run as comparisons see it: what was sent, what came back, on which host, among what else.
 
 use crate::input::{AnalyzeInput, Examined, Sorted};
-use crate::readings::{ratio, sum_known};
+use crate::readings::{CpuShare, ratio, sum_known};
 use crate::verdict::foreign_cpus;
 use crate::view::{TrialView, error_ratio};
 use std::collections::BTreeMap;
@@ -34,6 +34,8 @@ pub struct RunProfile {
     pub(super) is_whole: bool,
     pub(super) work: Work,
     pub(super) around: Surroundings,
+    /// What the CPUs of the server's host did in the shown trial.
+    pub(crate) cpus: Vec<CpuShare>,
 }
 
 /// What came back.
@@ -97,6 +99,7 @@ impl RunProfile {
             search,
             work: work(&examined.views, view),
             around: surroundings(view),
+            cpus: view.server_steady().cpus(),
             analysis,
         })
     }
@@ -119,6 +122,11 @@ impl RunProfile {
     /// Whether a comparison of rates or latencies of single loads makes sense: every trial of a search has its own rate.
     pub(super) fn is_search(&self) -> bool {
         self.search.is_some()
+    }
+
+    /// Share of requests that failed or timed out.
+    pub(crate) fn error_ratio(&self) -> f64 {
+        self.work.error_ratio
     }
 
     /// Whether requests arrive whatever the server does.

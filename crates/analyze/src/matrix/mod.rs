@@ -4,14 +4,14 @@
 //! late and a linear drift of the host cancels. Which order that is, is drawn for every two blocks; the comparison is that
 //! of `compare` with its variants as sides, and without the remark that the runs were not interleaved.
 
-use crate::compare::{CompareOptions, RunProfile, Side, compare, interleave};
+mod shown;
+
+use crate::compare::{COMPARED_METRICS, CompareOptions, RunProfile, Side, compare, interleave};
 use crate::format;
 use crate::search::Search;
-use std::collections::BTreeMap;
-use sysdyno_record::analysis::{Analysis, Confidence, CurvePoint, VerdictStatus};
-use sysdyno_record::comparison::{FoundShown, MatrixShown, RunsComparison, VariantPoint, VariantShown};
+use sysdyno_record::comparison::{MatrixShown, RunsComparison, VariantShown};
 use sysdyno_record::effect::Better;
-use sysdyno_record::matrix::{MatrixLine, MatrixPlan, MatrixVariant, ServiceChange, measured_cells};
+use sysdyno_record::matrix::{MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
 use sysdyno_record::plan::{PhaseEnd, Plan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::schedule::SplitMix64;
@@ -121,7 +121,7 @@ pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured>) -> Option<RunsCompar
     let variants: Vec<VariantShown> = known
         .iter()
         .enumerate()
-        .map(|(side, measured)| shown(side, &plan.variants[measured.variant], &measured.runs))
+        .map(|(side, measured)| shown::variant(side, &plan.variants[measured.variant], &measured.runs))
         .collect();
     let measured_count = known.iter().map(|measured| measured.runs.len() as u64).sum();
     let sides = known
@@ -132,7 +132,7 @@ pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured>) -> Option<RunsCompar
     let allowed = OF_FACTORS.iter().chain(noise).copied();
     let options = CompareOptions {
         margin_ratio: plan.effect_ratio,
-        metrics: plan.metric.iter().cloned().collect(),
+        metrics: metrics(plan.metric.as_deref()),
         allowed: allowed.map(str::to_owned).collect(),
         workload: sysdyno_record::facts::Workload::Web,
     };
@@ -149,6 +149,12 @@ pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured>) -> Option<RunsCompar
         variants,
     });
     Some(comparison)
+}
+
+/// All metrics, that which decides first.
+fn metrics(deciding: Option<&str>) -> Vec<String> {
+    let others = COMPARED_METRICS.iter().map(|metric| metric.name).filter(|name| Some(*name) != deciding);
+    deciding.into_iter().chain(others).map(str::to_owned).collect()
 }
 
 /// Which variant is best by the metric that decides; `None`: two that are compared say it themselves, or none can be.
@@ -189,52 +195,6 @@ fn best(comparison: &RunsComparison) -> Option<String> {
         one.letter,
         format::name(&one.name)
     ))
-}
-
-fn shown(side: usize, variant: &MatrixVariant, runs: &[RunProfile]) -> VariantShown {
-    let settings = variant.settings.iter().map(|setting| format!("{}={}", setting.key, setting.value));
-    VariantShown {
-        side,
-        levels: variant.levels.clone(),
-        settings: variant.services.iter().map(ServiceChange::text).chain(settings).collect(),
-        prepare: variant.prepare.iter().map(|command| command.text.clone()).collect(),
-        found: found(runs.iter().map(|run| &run.analysis)),
-        curve: curve(runs.iter().flat_map(|run| &run.analysis.curve)),
-    }
-}
-
-/// What each run says first of its limit, counted.
-fn found<'a>(analyses: impl Iterator<Item = &'a Analysis>) -> Vec<FoundShown> {
-    let mut found: BTreeMap<Option<String>, FoundShown> = BTreeMap::new();
-    for analysis in analyses {
-        let first = analysis.findings.first().filter(|finding| finding.confidence >= Confidence::Likely);
-        let id = first.map(|finding| finding.id.clone());
-        let entry = found.entry(id.clone()).or_insert(FoundShown {
-            title: analysis.limit.clone(),
-            id,
-            runs_count: 0,
-        });
-        entry.runs_count += 1;
-    }
-    let mut found: Vec<FoundShown> = found.into_values().collect();
-    found.sort_by_key(|found| std::cmp::Reverse(found.runs_count));
-    found
-}
-
-fn curve<'a>(points: impl Iterator<Item = &'a CurvePoint>) -> Vec<VariantPoint> {
-    let sound = points.filter(|point| point.status != VerdictStatus::Invalid);
-    let mut curve: Vec<VariantPoint> = sound
-        .map(|point| VariantPoint {
-            connections: point.connections,
-            offered_hz: point.offered_hz,
-            goodput_hz: point.goodput_hz,
-            p99_ns: point.p99_ns,
-            met: point.met,
-        })
-        .collect();
-    let place = |point: &VariantPoint| point.offered_hz.unwrap_or(f64::from(point.connections));
-    curve.sort_by(|one, other| place(one).total_cmp(&place(other)));
-    curve
 }
 
 #[cfg(test)]

@@ -111,7 +111,10 @@ fn draw_found(comparison: &RunsComparison, screen: &mut Screen) {
     for variant in &matrix.variants {
         let Some(found) = variant.found.first() else { continue };
         let count: u64 = variant.found.iter().map(|found| found.runs_count).sum();
-        let text = format!("{} ({} of {} runs)", found.title, found.runs_count, count);
+        let failed = variant.failed_ratio.filter(|ratio| *ratio > 0.0);
+        let failed =
+            failed.map_or(String::new(), |ratio| format!("; {} of requests failed", number::percent(ratio)));
+        let text = format!("{} ({} of {} runs){failed}", found.title, found.runs_count, count);
         let label = format!("limit {}", comparison.sides[variant.side].letter);
         screen.sentence(Rank::Useful, (Tone::Quiet, &label), (Tone::Plain, &text));
     }

@@ -2,20 +2,23 @@
 
 import { linear, linearTicks, log, logDomain, logTicks } from "../../chart/scale.ts";
 import { useWidth } from "../../chart/size.ts";
-import { onAxis } from "../../number.ts";
-import type { Comparison, MatrixShown, VariantPoint } from "../../record/comparison.ts";
+import { onAxis, percent } from "../../number.ts";
+import type { Comparison, MatrixShown, VariantCpu, VariantPoint } from "../../record/comparison.ts";
 import { prose } from "../../record/text.ts";
 import { Axes } from "../Axes.tsx";
 import { Table } from "../Table.tsx";
 
 const HEIGHT = 320;
 
+/** CPUs that are listed. */
+const CPUS_MAX = 8;
+
 /** Names of run folders that a link may lead to. */
 const PLAIN = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
 
 export function Variants({ compared, matrix }: { compared: Comparison; matrix: MatrixShown }) {
   return (
-    <Table label="Variants as a table" class="variants" heads={["side", "variant", "what limits it", "its trials"]}>
+    <Table label="Variants as a table" class="variants" heads={["side", "variant", "what limits it", "CPUs", "its trials"]}>
       {matrix.variants.map((variant) => {
         const side = compared.sides[variant.side];
         const changed = [...variant.settings, ...variant.prepare];
@@ -38,6 +41,10 @@ export function Variants({ compared, matrix }: { compared: Comparison; matrix: M
               ))}
             </td>
             <td>
+              <Cpus cpus={variant.cpus} />
+            </td>
+            <td>
+              {!!variant.failed_ratio && <p>{percent(variant.failed_ratio)} of requests failed</p>}
               {side?.runs.map(({ id }, position) => (
                 <Run key={id} id={id} number={position + 1} />
               ))}
@@ -46,6 +53,23 @@ export function Variants({ compared, matrix }: { compared: Comparison; matrix: M
         );
       })}
     </Table>
+  );
+}
+
+/** The CPUs with most work in interrupts, in the order of their numbers. */
+function Cpus({ cpus }: { cpus: VariantCpu[] }) {
+  const most = [...cpus].sort((one, other) => other.softirq_ratio - one.softirq_ratio).slice(0, CPUS_MAX);
+  return (
+    <>
+      {most
+        .sort((one, other) => one.number - other.number)
+        .map(({ number, busy_ratio, softirq_ratio }) => (
+          <p key={number}>
+            {number}: {percent(busy_ratio)} busy, {percent(softirq_ratio)} in interrupts
+          </p>
+        ))}
+      {cpus.length > CPUS_MAX && <p class="quiet">and {cpus.length - CPUS_MAX} more</p>}
+    </>
   );
 }
 

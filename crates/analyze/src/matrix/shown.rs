@@ -1,0 +1,75 @@
+//! What the report shows of a variant: its changes, what was found in its runs, its CPUs, its trials.
+
+use crate::compare::RunProfile;
+use crate::readings::CpuShare;
+use std::collections::BTreeMap;
+use sysdyno_record::analysis::{Analysis, Confidence, CurvePoint, VerdictStatus};
+use sysdyno_record::comparison::{FoundShown, VariantCpu, VariantPoint, VariantShown};
+use sysdyno_record::matrix::{MatrixVariant, ServiceChange};
+use sysdyno_stats::descriptive::median;
+
+/// A variant as its report shows it.
+pub(super) fn variant(side: usize, variant: &MatrixVariant, runs: &[RunProfile]) -> VariantShown {
+    let settings = variant.settings.iter().map(|setting| format!("{}={}", setting.key, setting.value));
+    VariantShown {
+        side,
+        levels: variant.levels.clone(),
+        settings: variant.services.iter().map(ServiceChange::text).chain(settings).collect(),
+        prepare: variant.prepare.iter().map(|command| command.text.clone()).collect(),
+        failed_ratio: median(&runs.iter().map(RunProfile::error_ratio).collect::<Vec<f64>>()),
+        cpus: cpus(runs),
+        found: found(runs.iter().map(|run| &run.analysis)),
+        curve: curve(runs.iter().flat_map(|run| &run.analysis.curve)),
+    }
+}
+
+/// What each run says first of its limit, counted.
+fn found<'a>(analyses: impl Iterator<Item = &'a Analysis>) -> Vec<FoundShown> {
+    let mut found: BTreeMap<Option<String>, FoundShown> = BTreeMap::new();
+    for analysis in analyses {
+        let first = analysis.findings.first().filter(|finding| finding.confidence >= Confidence::Likely);
+        let id = first.map(|finding| finding.id.clone());
+        let entry = found.entry(id.clone()).or_insert(FoundShown {
+            title: analysis.limit.clone(),
+            id,
+            runs_count: 0,
+        });
+        entry.runs_count += 1;
+    }
+    let mut found: Vec<FoundShown> = found.into_values().collect();
+    found.sort_by_key(|found| std::cmp::Reverse(found.runs_count));
+    found
+}
+
+fn curve<'a>(points: impl Iterator<Item = &'a CurvePoint>) -> Vec<VariantPoint> {
+    let sound = points.filter(|point| point.status != VerdictStatus::Invalid);
+    let mut curve: Vec<VariantPoint> = sound
+        .map(|point| VariantPoint {
+            connections: point.connections,
+            offered_hz: point.offered_hz,
+            goodput_hz: point.goodput_hz,
+            p99_ns: point.p99_ns,
+            met: point.met,
+        })
+        .collect();
+    let place = |point: &VariantPoint| point.offered_hz.unwrap_or(f64::from(point.connections));
+    curve.sort_by(|one, other| place(one).total_cmp(&place(other)));
+    curve
+}
+
+/// What each CPU of the server's host did: medians over the runs, each share by itself.
+fn cpus(runs: &[RunProfile]) -> Vec<VariantCpu> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let shares = |scope: &str, share: fn(&CpuShare) -> f64| -> Option<f64> {
+        let of_run = |run: &RunProfile| run.cpus.iter().find(|cpu| cpu.scope == scope).map(share);
+        median(&runs.iter().filter_map(of_run).collect::<Vec<f64>>())
+    };
+    let cpu = |cpu: &CpuShare| {
+        Some(VariantCpu {
+            number: cpu.number().parse().ok()?,
+            busy_ratio: shares(&cpu.scope, |cpu| cpu.busy_ratio)?,
+            softirq_ratio: shares(&cpu.scope, |cpu| cpu.softirq_ratio)?,
+        })
+    };
+    first.cpus.iter().filter_map(cpu).collect()
+}
