@@ -12,10 +12,12 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build demo cases test crash-test hadoop-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases test crash-test hadoop-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
+	@echo 'make dist               static programs for x86-64 and 64-bit ARM in dist/, in archives with documents, and their SHA-256'
+	@echo 'make dist-test          put them to work, that of the other machine under qemu-user; a minute after the build'
 	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
 	@echo 'make cases              the short versions of experiments that bring their lab, a line each, and what is left; as root'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
@@ -36,6 +38,12 @@ help:
 build:
 	$(CARGO) build --release --package sysdyno
 	@if [ '$(TARGET_DIR)' != target ]; then mkdir -p target/release && cp '$(TARGET_DIR)/release/sysdyno' $(PROGRAM); fi
+
+dist:
+	scripts/dist
+
+dist-test: dist
+	scripts/test-dist
 
 demo: build
 	$(PROGRAM) demo
@@ -77,4 +85,4 @@ install: build
 
 clean:
 	$(CARGO) clean
-	rm -rf web/node_modules web/dist fuzz/target fuzz/corpus fuzz/artifacts bench/results
+	rm -rf dist web/node_modules web/dist fuzz/target fuzz/corpus fuzz/artifacts bench/results

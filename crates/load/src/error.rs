@@ -6,6 +6,14 @@ use std::path::PathBuf;
 /// A load that could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
+    /// The kernel does not know an option of sockets, or what runs this program in its place does not.
+    #[error(
+        "cannot {operation}: the kernel does not know this option\nhint: `--stamps user` does without the kernel's time stamps"
+    )]
+    Unknown {
+        /// The verb and what it was done to.
+        operation: &'static str,
+    },
     /// This process may not open another file.
     #[error(
         "cannot {operation}: too many open files\nhint: raise the descriptor limit with 'ulimit -n', or use fewer connections"
@@ -102,6 +110,7 @@ impl LoadError {
             let source = source.into();
             match source.raw_os_error() {
                 Some(libc::EMFILE) => LoadError::Descriptors { operation },
+                Some(libc::ENOPROTOOPT) => LoadError::Unknown { operation },
                 _ => LoadError::System { operation, source },
             }
         }

@@ -51,10 +51,9 @@ impl Connection {
         match &place.way {
             Way::Namespace(path) => Connection::start(place, namespace_command(path, ways)),
             Way::Ssh(address) => {
-                let upload = Upload::of(&ways.program)?;
-                let script = upload::script(&upload, ways.uses_sudo);
+                let script = upload::script(ways.uses_sudo);
                 let mut connection = Connection::start(place, ssh_command(address, &script, ways))?;
-                connection.upload(upload)?;
+                connection.upload(&ways.program)?;
                 Ok(connection)
             }
         }
@@ -88,8 +87,14 @@ impl Connection {
         self.pipes.take().expect("both are piped, and are taken once")
     }
 
-    /// Sends this program over; the agent that it becomes speaks first.
-    fn upload(&mut self, upload: Upload) -> Result<(), LabError> {
+    /// Sends this program over, or that of the other host's kind of machine; the agent that it becomes speaks first.
+    fn upload(&mut self, own: &Path) -> Result<(), LabError> {
+        let Some((_, output)) = self.pipes.as_mut() else { return Ok(()) };
+        let machine = upload::machine(output).map_err(|cause| self.failure(&cause))?;
+        let program = upload::program_for(&machine, own);
+        let host = self.place.name.clone();
+        let program = program.map_err(|(cause, hint)| LabError::Reach { host, cause, hint })?;
+        let upload = Upload::of(&program)?;
         let sent = self.pipes.as_mut().map_or(Ok(()), |(input, _)| upload.send(input));
         sent.map_err(|error| self.failure(&format!("the program cannot be sent there: {error}")))
     }

@@ -22,9 +22,6 @@ const MAX_BUFFER_BYTES: usize = 64 * 1024;
 /// sets of the caches. Unit: bytes.
 const STAGGER_BYTES: usize = 9 * 64;
 
-/// Alignment of the ring, which the kernel maps by pages. Unit: bytes.
-const PAGE_BYTES: usize = 4096;
-
 /// Buffers and the ring that lends them to the kernel.
 pub(super) struct Buffers {
     ring: Region,
@@ -99,7 +96,7 @@ impl Buffers {
     }
 }
 
-/// Memory that starts at a page.
+/// Memory that starts at a page, as the kernel wants it of a ring that it maps; 64-bit ARM also has pages of 16 and 64 KiB.
 struct Region {
     start: NonNull<u8>,
     layout: Layout,
@@ -107,7 +104,8 @@ struct Region {
 
 impl Region {
     fn new(bytes: usize) -> Region {
-        let layout = Layout::from_size_align(bytes, PAGE_BYTES).expect("a few megabytes at most");
+        let layout =
+            Layout::from_size_align(bytes, rustix::param::page_size()).expect("a few megabytes at most");
         // SAFETY: the size is not zero.
         let start = unsafe { alloc_zeroed(layout) };
         let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
