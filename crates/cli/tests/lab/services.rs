@@ -22,6 +22,12 @@ const CASES: &[Case] = &[
     },
     Case { recipe: "h2o", program: "h2o", with: "threads = 2", page: Some(("/page.html", "hello")) },
     Case { recipe: "caddy", program: "caddy", with: "", page: Some(("/page.html", "hello")) },
+    Case {
+        recipe: "mighttpd2",
+        program: "mighty",
+        with: "capabilities = 2",
+        page: Some(("/page.html", "hello")),
+    },
     Case { recipe: "memcached", program: "memcached", with: "threads = 2", page: None },
     Case { recipe: "mariadb", program: "mariadbd", with: "buffer_pool_mib = 16", page: None },
 ];
@@ -29,6 +35,7 @@ const CASES: &[Case] = &[
 pub fn run(rig: &mut Rig) {
     CASES.iter().for_each(|case| one(rig, case));
     php_behind_nginx(rig);
+    a_host_of_a_lab_is_read_by_ssh(rig);
     a_wordpress_site_answers_with_its_posts(rig);
     a_working_copy_lies_on_a_file_system_of_its_own(rig);
 }
@@ -75,6 +82,26 @@ fn fetch(rig: &Rig, path: &str) -> String {
     let url = format!("http://10.77.0.2{path}");
     rig.expect(&["exec", "real", "client", "--", "curl", "--silent", "--fail", "--max-time", "20", &url], 0)
         .stdout
+}
+
+fn a_host_of_a_lab_is_read_by_ssh(rig: &mut Rig) {
+    if !["sshd", "ssh", "nginx"].iter().all(|program| is_installed(program)) {
+        return;
+    }
+    let services = "[[service]]\nname = 'door'\nhost = 'server'\nrecipe = 'sshd'\nwith = { port = 2222 }\n\
+        [[service]]\nname = 'web'\nhost = 'server'\nrecipe = 'nginx'\nfiles = [{ path = 'page.html', text = 'hello' }]\n";
+    rig.expect(&["up", &rig.lab(&format!("{HOSTS}{services}"))], 0);
+    let own = env!("CARGO_BIN_EXE_sysdyno");
+    let config = rig.state().join("lab/real/door/client");
+    let config = config.to_string_lossy();
+    let runs = rig.folder().join("runs").display().to_string();
+    let load = ["load", "http://10.77.0.2/page.html", "-n", "200", "--json", "--runs-dir"];
+    let server = ["--server", "ssh://root@10.77.0.2:2222", "--ssh-config", &config];
+    let load = [&load[..], &[&runs], &server].concat();
+    let loaded = rig.ask(&[&["exec", "real", "client", "--", own], &load[..]].concat());
+    assert!(loaded.stdout.contains("\"ok\": 200"), "{loaded:?}");
+    rig.expect(&["down", "real"], 0);
+    rig.check("sshd");
 }
 
 fn php_behind_nginx(rig: &mut Rig) {

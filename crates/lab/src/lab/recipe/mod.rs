@@ -34,8 +34,10 @@ const RECIPES: &[(&str, &str)] = &[
     ("lighttpd", include_str!("../../../recipes/lighttpd.toml")),
     ("mariadb", include_str!("../../../recipes/mariadb.toml")),
     ("memcached", include_str!("../../../recipes/memcached.toml")),
+    ("mighttpd2", include_str!("../../../recipes/mighttpd2.toml")),
     ("nginx", include_str!("../../../recipes/nginx.toml")),
     ("php-fpm", include_str!("../../../recipes/php-fpm.toml")),
+    ("sshd", include_str!("../../../recipes/sshd.toml")),
     ("subversion-copy", include_str!("../../../recipes/subversion-copy.toml")),
     ("wordpress", include_str!("../../../recipes/wordpress.toml")),
     ("yarn-nodemanager", include_str!("../../../recipes/yarn-nodemanager.toml")),
@@ -197,7 +199,7 @@ pub enum StopSignal {
 }
 
 /// What is looked at to see whether a service does its work.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// A path that is asked for by HTTP.
