@@ -181,6 +181,9 @@ _sysdyno() {
             sysdyno__subcmd__help__subcmd__lab,recipes)
                 cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__recipes"
                 ;;
+            sysdyno__subcmd__help__subcmd__lab,relay)
+                cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__relay"
+                ;;
             sysdyno__subcmd__help__subcmd__lab,reload)
                 cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__reload"
                 ;;
@@ -238,6 +241,9 @@ _sysdyno() {
             sysdyno__subcmd__lab,recipes)
                 cmd="sysdyno__subcmd__lab__subcmd__recipes"
                 ;;
+            sysdyno__subcmd__lab,relay)
+                cmd="sysdyno__subcmd__lab__subcmd__relay"
+                ;;
             sysdyno__subcmd__lab,reload)
                 cmd="sysdyno__subcmd__lab__subcmd__reload"
                 ;;
@@ -264,6 +270,9 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__lab__subcmd__help,recipes)
                 cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__recipes"
+                ;;
+            sysdyno__subcmd__lab__subcmd__help,relay)
+                cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__relay"
                 ;;
             sysdyno__subcmd__lab__subcmd__help,reload)
                 cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__reload"
@@ -937,7 +946,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help__subcmd__lab)
-            opts="up status logs exec reload down recipes keep"
+            opts="up status logs exec reload down recipes keep relay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1007,6 +1016,20 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help__subcmd__lab__subcmd__recipes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__lab__subcmd__relay)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1329,7 +1352,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab)
-            opts="-h --state-dir --color --help up status logs exec reload down recipes keep help"
+            opts="-h --state-dir --color --help up status logs exec reload down recipes keep relay help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1395,7 +1418,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__help)
-            opts="up status logs exec reload down recipes keep help"
+            opts="up status logs exec reload down recipes keep relay help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1479,6 +1502,20 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__help__subcmd__recipes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__help__subcmd__relay)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1579,6 +1616,28 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__recipes)
+            opts="-h --state-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__lab__subcmd__relay)
             opts="-h --state-dir --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -488,20 +488,21 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_su
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "guard" -d 'Watch over a trial'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "up" -d 'Put a lab up: its namespaces, links and services, in this order; needs root'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "status" -d 'Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "logs" -d 'Print what services have printed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "exec" -d 'Run a command in the namespace of a host; its exit code is that of this command'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "reload" -d 'Have a service read its files again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "recipes" -d 'List the services that are known, or the parameters of one'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "keep" -d 'Keep a service'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "up" -d 'Put a lab up: its namespaces, links and services, in this order; needs root'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "status" -d 'Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "logs" -d 'Print what services have printed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "exec" -d 'Run a command in the namespace of a host; its exit code is that of this command'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "reload" -d 'Have a service read its files again'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "recipes" -d 'List the services that are known, or the parameters of one'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "keep" -d 'Keep a service'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "relay" -d 'Forward frames between both ends of a link'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -546,6 +547,11 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_sub
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from keep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from relay" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from relay" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from relay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "up" -d 'Put a lab up: its namespaces, links and services, in this order; needs root'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "status" -d 'Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "logs" -d 'Print what services have printed'
@@ -554,6 +560,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_sub
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "recipes" -d 'List the services that are known, or the parameters of one'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Keep a service'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "relay" -d 'Forward frames between both ends of a link'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s k -l kind -d 'The operation, instead of the one that the target\'s form stands for' -r -f -a "http\t'A request on a kept connection'
 tcp\t'A connection, made and closed'
@@ -693,3 +700,4 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_su
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "recipes" -d 'List the services that are known, or the parameters of one'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "keep" -d 'Keep a service'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "relay" -d 'Forward frames between both ends of a link'

@@ -809,6 +809,17 @@ never\:"Never"))' \
 '--help[Print help (see more with '\''--help'\'')]' \
 && ret=0
 ;;
+(relay)
+_arguments "${_arguments_options[@]}" : \
+'--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':order -- What to do, as `lab up` says it:_default' \
+&& ret=0
+;;
 (help)
 _arguments "${_arguments_options[@]}" : \
 ":: :_sysdyno__subcmd__lab__subcmd__help_commands" \
@@ -850,6 +861,10 @@ _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
 (keep)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(relay)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
@@ -1189,6 +1204,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(relay)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
         esac
     ;;
 esac
@@ -1467,6 +1486,7 @@ _sysdyno__subcmd__help__subcmd__lab_commands() {
 'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
 'recipes:List the services that are known, or the parameters of one' \
 'keep:Keep a service' \
+'relay:Forward frames between both ends of a link' \
     )
     _describe -t commands 'sysdyno help lab commands' commands "$@"
 }
@@ -1494,6 +1514,11 @@ _sysdyno__subcmd__help__subcmd__lab__subcmd__logs_commands() {
 _sysdyno__subcmd__help__subcmd__lab__subcmd__recipes_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno help lab recipes commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__relay_commands] )) ||
+_sysdyno__subcmd__help__subcmd__lab__subcmd__relay_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help lab relay commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__lab__subcmd__reload_commands] )) ||
 _sysdyno__subcmd__help__subcmd__lab__subcmd__reload_commands() {
@@ -1627,6 +1652,7 @@ _sysdyno__subcmd__lab_commands() {
 'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
 'recipes:List the services that are known, or the parameters of one' \
 'keep:Keep a service' \
+'relay:Forward frames between both ends of a link' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'sysdyno lab commands' commands "$@"
@@ -1652,6 +1678,7 @@ _sysdyno__subcmd__lab__subcmd__help_commands() {
 'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
 'recipes:List the services that are known, or the parameters of one' \
 'keep:Keep a service' \
+'relay:Forward frames between both ends of a link' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'sysdyno lab help commands' commands "$@"
@@ -1686,6 +1713,11 @@ _sysdyno__subcmd__lab__subcmd__help__subcmd__recipes_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno lab help recipes commands' commands "$@"
 }
+(( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__relay_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__help__subcmd__relay_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab help relay commands' commands "$@"
+}
 (( $+functions[_sysdyno__subcmd__lab__subcmd__help__subcmd__reload_commands] )) ||
 _sysdyno__subcmd__lab__subcmd__help__subcmd__reload_commands() {
     local commands; commands=()
@@ -1715,6 +1747,11 @@ _sysdyno__subcmd__lab__subcmd__logs_commands() {
 _sysdyno__subcmd__lab__subcmd__recipes_commands() {
     local commands; commands=()
     _describe -t commands 'sysdyno lab recipes commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__lab__subcmd__relay_commands] )) ||
+_sysdyno__subcmd__lab__subcmd__relay_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno lab relay commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__lab__subcmd__reload_commands] )) ||
 _sysdyno__subcmd__lab__subcmd__reload_commands() {

@@ -82,4 +82,10 @@ pub enum LabCommand {
     /// Keep a service
     #[command(hide = true)]
     Keep,
+    /// Forward frames between both ends of a link
+    #[command(hide = true)]
+    Relay {
+        /// What to do, as `lab up` says it
+        order: String,
+    },
 }

@@ -13,7 +13,9 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use sysdyno_lab::LabError;
-use sysdyno_lab::lab::{self, KeeperSigns, LabPlan, LabStatus, Labs, Missing, Recipe, UpOrder};
+use sysdyno_lab::lab::{
+    self, Forwarded, KeeperSigns, LabPlan, LabStatus, Labs, Missing, Recipe, Relay, UpOrder,
+};
 use sysdyno_report::escape;
 
 /// How much of a log is printed. Unit: bytes.
@@ -24,6 +26,9 @@ const MAX_LINE: usize = 2000;
 
 /// What a keeper is called, so that it is known in a list of processes.
 const KEEPER: &std::ffi::CStr = c"lab-keeper";
+
+/// What the process of a link with delay or loss is called.
+const RELAY: &std::ffi::CStr = c"lab-relay";
 
 pub fn lab(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let done = act(args, ui);
@@ -67,6 +72,12 @@ fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         LabCommand::Keep => keep(),
+        LabCommand::Relay { order } => {
+            // Only a name is lost if this fails.
+            let _ = rustix::thread::set_name(RELAY);
+            lab::forward(&order, &mut std::io::stdout()).map_err(|error| anyhow!("{error}"))?;
+            Ok(Exit::Done)
+        }
     }
 }
 
@@ -168,7 +179,8 @@ fn dry_run(labs: &Labs, file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
                 end.address.map_or(String::new(), |found| format!(" {}/{}", found.ip, found.prefix_bits));
             format!("{} {}{address}", end.host, end.interface)
         };
-        let _ = writeln!(text, "link     {} -- {}", end(&link.ends[0]), end(&link.ends[1]));
+        let held = link.relay.map_or(String::new(), |relay| format!(", {}", told(&relay)));
+        let _ = writeln!(text, "link     {} -- {}{held}", end(&link.ends[0]), end(&link.ends[1]));
     }
     for service in &plan.services {
         let _ = writeln!(text, "service  {}: {} on {}", service.name, service.recipe, service.host);
@@ -196,7 +208,11 @@ fn status(labs: &Labs, lab: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Res
     } else {
         ui.print(&found.iter().map(shown).collect::<Vec<_>>().join("\n"));
     }
-    let is_well = |lab: &LabStatus| lab.is_up && lab.services.iter().all(|service| service.is_healthy);
+    let is_well = |lab: &LabStatus| {
+        let has_relays =
+            lab.links.iter().filter_map(|link| link.relay.as_ref()).all(|relay| relay.pid.is_some());
+        lab.is_up && has_relays && lab.services.iter().all(|service| service.is_healthy)
+    };
     Ok(if found.iter().all(is_well) { Exit::Done } else { Exit::CheckFailed })
 }
 
@@ -217,6 +233,21 @@ fn shown(lab: &LabStatus) -> String {
             host.addresses.join(", ")
         );
     }
+    for link in &lab.links {
+        let [one, other] = &link.ends;
+        let Some(relay) = &link.relay else { continue };
+        let _ = writeln!(text, "  link     {one} -- {other}: {}", told(&relay.relay));
+        for (from, counts) in link.ends.iter().zip(&relay.from_ends) {
+            let Forwarded { forwarded_count, lost_count, overflowed_count } = counts;
+            let _ = writeln!(
+                text,
+                "           from {from}: {forwarded_count} frames went on, {lost_count} lost, {overflowed_count} found no room"
+            );
+        }
+        if let Some(cause) = &relay.cause {
+            let _ = writeln!(text, "           nothing goes through: {}", escape::terminal(cause, 200));
+        }
+    }
     for service in &lab.services {
         let pid = service.pid.map_or("-".to_owned(), |pid| pid.to_string());
         let cause = service.cause.as_deref().map_or("well".to_owned(), |cause| escape::terminal(cause, 200));
@@ -231,6 +262,13 @@ fn shown(lab: &LabStatus) -> String {
         }
     }
     text
+}
+
+/// What a relay does to frames.
+fn told(relay: &Relay) -> String {
+    let delay = (relay.delay_ns.0 > 0).then(|| format!("delay {}", relay.delay_ns));
+    let loss = (relay.loss_ppm > 0).then(|| format!("loss {} %", f64::from(relay.loss_ppm) / 10_000.0));
+    [delay, loss].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn logs(labs: &Labs, lab: &str, service: Option<&str>, ui: &Ui) -> anyhow::Result<Exit> {

@@ -8,6 +8,7 @@
 
 mod experiments;
 mod kills;
+mod links;
 #[path = "../namespaces/mod.rs"]
 mod namespaces;
 mod rig;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
 fn inside() -> ExitCode {
     let mut rig = Rig::new();
     scenarios::run(&mut rig);
+    links::run(&mut rig);
     services::run(&mut rig);
     experiments::run(&mut rig);
     kills::run(&mut rig);

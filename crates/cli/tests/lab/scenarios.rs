@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::time::Duration;
 
-/// Two hosts with a link; a service that starts processes that try to get away from it, and one that answers.
+/// Two hosts with a link, and one with delay and loss; a service that starts processes that try to get away from it, and one that answers.
 pub const LAB: &str = r#"
 name = "LAB"
 [[host]]
@@ -17,6 +17,10 @@ between = ["a", "b"]
 addresses = ["10.77.0.1/24", "10.77.0.2/24"]
 queues = 2
 mtu = 1400
+[[link]]
+between = ["b", "a"]
+delay = "1ms"
+loss = "1%"
 [[service]]
 name = "wild"
 host = "a"

@@ -112,8 +112,9 @@ fn stop(made: &Made, service: &str, keeper: &Held) {
 /// Kills processes that are in the session of a service and in a namespace of its lab. A session's id is not given to
 /// another one as long as a process is in it.
 fn kill_session(made: &Made, service: &str, main: ProcessId) {
-    let host = made.begin.plan.service(service).map(|service| &service.host);
-    let made_host = made.hosts.iter().find(|known| Some(&known.host) == host);
+    // A relay is alone on what the journal knows as a host of its name.
+    let host = made.begin.plan.service(service).map_or(service, |service| &service.host);
+    let made_host = made.hosts.iter().find(|known| known.host == host);
     let Some(inode) = made_host.and_then(|known| known.inode) else { return };
     process::kill_all(|process| {
         process.session_id == main.pid

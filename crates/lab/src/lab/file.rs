@@ -38,6 +38,9 @@ pub(super) struct LinkFile {
     pub(super) queues: Option<Spanned<u32>>,
     pub(super) mtu: Option<Spanned<u32>>,
     pub(super) rate: Option<Spanned<String>>,
+    pub(super) delay: Option<Spanned<String>>,
+    pub(super) loss: Option<Spanned<String>>,
+    pub(super) seed: Option<Spanned<u64>>,
 }
 
 /// A service.

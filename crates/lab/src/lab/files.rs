@@ -157,6 +157,13 @@ pub(super) fn replace(path: &Path, content: &str) -> io::Result<()> {
     file.write_all(content.as_bytes())
 }
 
+/// Puts a small file of ours in the place of an earlier one, so that whoever reads it finds the one or the other.
+pub(super) fn exchange(path: &Path, content: &str) -> io::Result<()> {
+    let draft = path.with_extension("new");
+    replace(&draft, content)?;
+    fs::rename(&draft, path)
+}
+
 /// Makes an empty file to mount something on; one that is there is an error.
 pub(super) fn make_mount_point(path: &Path) -> io::Result<()> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;

@@ -4,7 +4,7 @@
 //! `include/uapi/linux/{if_link,if_addr,veth,pkt_sched}.h`.
 
 use super::namespace;
-use super::plan::{Address, End, Link};
+use super::plan_links::{Address, End, Link};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
@@ -25,6 +25,10 @@ const IFLA_LINKINFO: u16 = 18;
 const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_NUM_TX_QUEUES: u16 = 31;
 const IFLA_NUM_RX_QUEUES: u16 = 32;
+const IFLA_AF_SPEC: u16 = 26;
+const IFLA_GSO_MAX_SEGS: u16 = 40;
+const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;
+const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
 const IFLA_INFO_KIND: u16 = 1;
 const IFLA_INFO_DATA: u16 = 2;
 const VETH_INFO_PEER: u16 = 1;
@@ -61,8 +65,18 @@ pub(super) fn loopback_up(path: &Path) -> io::Result<()> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     pub(super) namespace: &'a Path,
-    /// Whether that is a switch, of which it becomes a port.
-    pub(super) is_port: bool,
+    pub(super) role: Role,
+}
+
+/// What an end is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// An interface of a host.
+    Host,
+    /// A port of a switch.
+    Port,
+    /// The inner end of a pair that leads to a relay, which brings it up: so the host's end has no carrier before.
+    Relay,
 }
 
 /// Makes the bridge of a switch, in whose namespace nothing else is.
@@ -96,7 +110,7 @@ pub(super) fn make(link: &Link, places: [Place<'_>; 2]) -> io::Result<()> {
         Netlink::route()?.ask(RTM_NEWLINK, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request).map(drop)
     })?;
     let mut ends = link.ends.iter().zip(places);
-    ends.try_for_each(|(end, place)| namespace::within(place.namespace, || set(link, end, place.is_port)))
+    ends.try_for_each(|(end, place)| namespace::within(place.namespace, || set(link, end, place.role)))
 }
 
 fn put_interface(request: &mut Vec<u8>, link: &Link, end: &End) {
@@ -113,14 +127,20 @@ fn named(name: &str) -> Vec<u8> {
 }
 
 /// Address, queueing discipline and state of one end, in whose namespace this is.
-fn set(link: &Link, end: &End, is_port: bool) -> io::Result<()> {
+fn set(link: &Link, end: &End, role: Role) -> io::Result<()> {
     let netlink = Netlink::route()?;
     let index = self::index(&netlink, &end.interface)?;
-    if is_port {
-        let master = self::index(&netlink, SWITCH)?;
-        let mut request = [&[0; 4][..], &index.to_ne_bytes(), &[0; 8]].concat();
-        put(&mut request, IFLA_MASTER, &master.to_ne_bytes());
-        netlink.ask(RTM_NEWLINK, Wanted::Change(0), &request)?;
+    match role {
+        Role::Host => {}
+        Role::Port => join_switch(&netlink, index)?,
+        Role::Relay => {
+            // A kernel without IPv6 has nothing to say.
+            let _ = make_silent(&netlink, index);
+            return Ok(());
+        }
+    }
+    if link.relay.is_some() {
+        cut_segments(&netlink, index)?;
     }
     if let Some(address) = end.address {
         add_address(&netlink, index, address)?;
@@ -129,6 +149,41 @@ fn set(link: &Link, end: &End, is_port: bool) -> io::Result<()> {
         limit(&netlink, index, rate)?;
     }
     set_up(&netlink, index)
+}
+
+fn change(netlink: &Netlink, index: u32, put: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+    let mut request = [&[0; 4][..], &index.to_ne_bytes(), &[0; 8]].concat();
+    put(&mut request);
+    netlink.ask(RTM_NEWLINK, Wanted::Change(0), &request).map(drop)
+}
+
+fn join_switch(netlink: &Netlink, index: u32) -> io::Result<()> {
+    let master = self::index(netlink, SWITCH)?;
+    change(netlink, index, |request| put(request, IFLA_MASTER, &master.to_ne_bytes()))
+}
+
+/// No link-local address of IPv6, so that the kernel does not speak there by itself.
+fn make_silent(netlink: &Netlink, index: u32) -> io::Result<()> {
+    let (mut mode, mut family) = (Vec::new(), Vec::new());
+    put(&mut mode, IFLA_INET6_ADDR_GEN_MODE, &[IN6_ADDR_GEN_MODE_NONE]);
+    put_nested(&mut family, libc::AF_INET6 as u16, &mode);
+    change(netlink, index, |request| put_nested(request, IFLA_AF_SPEC, &family))
+}
+
+/// Has the kernel cut what it sends into packets itself, as it would in front of a wire: a pair hands on up to 64 KiB in one
+/// piece otherwise, which a relay would hold and lose as one frame.
+fn cut_segments(netlink: &Netlink, index: u32) -> io::Result<()> {
+    change(netlink, index, |request| put(request, IFLA_GSO_MAX_SEGS, &1u32.to_ne_bytes()))
+}
+
+/// Brings an interface of the thread's network namespace up.
+pub(super) fn bring_up(index: u32) -> io::Result<()> {
+    set_up(&Netlink::route()?, index)
+}
+
+/// The index of an interface of the thread's network namespace.
+pub(super) fn index_of(name: &str) -> io::Result<u32> {
+    index(&Netlink::route()?, name)
 }
 
 fn index(netlink: &Netlink, name: &str) -> io::Result<u32> {

@@ -20,9 +20,11 @@ mod link;
 mod machine;
 mod namespace;
 mod plan;
+mod plan_links;
 mod problem;
 mod process;
 mod recipe;
+mod relay;
 mod service;
 mod stage;
 mod status;
@@ -34,12 +36,14 @@ mod volume;
 pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
 pub use machine::{Missing, install, missing};
-pub use plan::{Address, Content, Data, End, LabPlan, Link, Service, wrong_name};
+pub use plan::{Content, Data, LabPlan, Service, wrong_name};
+pub use plan_links::{Address, End, Link, Relay};
 pub use recipe::{
     Check, Kind, Parameter, Recipe, StopSignal, TunableKey, find as find_recipe, names as recipe_names,
 };
+pub use relay::{Forwarded, forward};
 pub use stage::{Part, Setting, Stage, part_of};
-pub use status::{HostStatus, LabStatus, ServiceLog, ServiceStatus};
+pub use status::{HostStatus, LabStatus, LinkStatus, RelayStatus, ServiceLog, ServiceStatus};
 pub use up::may_make;
 
 use crate::error::LabError;

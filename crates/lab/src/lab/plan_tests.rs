@@ -1,6 +1,8 @@
 //! What a file means, and what is refused with its place.
 
+use super::super::plan_links::Relay;
 use super::*;
+use sysdyno_record::units::SpanNs;
 
 const HOSTS: &str = "name = 'a'\n[[host]]\nname = 'c'\n[[host]]\nname = 's'\n";
 
@@ -12,7 +14,7 @@ fn parse(text: &str) -> Result<LabPlan, String> {
 fn a_whole_lab_is_understood() {
     let text = format!(
         "{HOSTS}[[link]]\nbetween = ['c', 's']\naddresses = ['10.77.0.1/24', 'fd00::2/64']\nqueues = 4\nmtu = 9000\n\
-         rate = '100Mbit'\n[[link]]\nbetween = ['s', 'c']\n[[service]]\nname = 'php'\nhost = 's'\nrecipe = 'php-fpm'\n\
+         rate = '100Mbit'\n[[link]]\nbetween = ['s', 'c']\ndelay = '20ms'\nloss = '0.1%'\n[[service]]\nname = 'php'\nhost = 's'\nrecipe = 'php-fpm'\n\
          [[service]]\nname = 'web'\nhost = 's'\nrecipe = 'nginx'\nwith = {{ port = 8080, site = 'php', upstream = 'php' }}\n\
          files = [{{ path = 'a/b', size = '1KiB' }}]\nhealth = {{ http = '/', status = 200 }}\n"
     );
@@ -20,6 +22,9 @@ fn a_whole_lab_is_understood() {
     assert_eq!(plan.links[0].ends.each_ref().map(|end| end.interface.as_str()), ["eth0", "eth0"]);
     assert_eq!(plan.links[1].ends.each_ref().map(|end| end.interface.as_str()), ["eth1", "eth1"]);
     assert_eq!((plan.links[0].rate_bits_hz, plan.links[0].queues_count), (Some(100_000_000), 4));
+    assert_eq!(plan.links[0].relay, None);
+    let relay = Relay { delay_ns: SpanNs::from_millis(20), loss_ppm: 1000, seed: 2 };
+    assert_eq!(plan.links[1].relay, Some(relay));
     assert_eq!(plan.address("c").to_string(), "10.77.0.1");
     assert_eq!(plan.address_from("c", "s").to_string(), "fd00::2");
     assert_eq!(plan.services[1].files[0].content, Content::Bytes(1024));
@@ -55,6 +60,14 @@ fn what_is_wrong_is_told_with_line_and_column() {
             "the name of an interface",
         ),
         (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nqueues = 0\n"), "not from 1 to 64"),
+        (
+            format!("{HOSTS}[[link]]\nbetween = ['c', 's']\ndelay = '11s'\n"),
+            "line 8, column 9: this is no delay",
+        ),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = '0.1'\n"), "this is no loss from"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = 'nan%'\n"), "this is no loss from"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = '101%'\n"), "this is no loss from"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nseed = 1\n"), "only a link with loss"),
         (
             format!("{HOSTS}{service}with = {{ port = 70000 }}\n"),
             "line 10, column 17: it takes an integer from 1 to 65535",

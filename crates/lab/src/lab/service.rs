@@ -56,19 +56,29 @@ impl Site<'_> {
             volume::make(&wanted, &values, journal)?;
         }
         let order = self.order_of(service, &recipe, &values).map_err(other)?;
+        let held = self.keep(&service.name, &order, journal)?;
+        let check = expanded(&recipe.ready, &values).map_err(other)?;
+        let address = self.plan().address(&service.host);
+        let port = values::port(service);
+        let subject = Subject { namespace: &order.namespace, address, port, log: &order.log };
+        self.wait(&order, &check, &subject, &held).map_err(cannot)?;
+        match &service.health {
+            Some(health) => self.wait(&order, health, &subject, &held).map_err(cannot),
+            None => Ok(()),
+        }
+    }
+
+    /// Starts a keeper and lets it go, each once it is in the journal.
+    pub(super) fn keep(&self, name: &str, order: &Order, journal: &mut Journal) -> Result<Held, LabError> {
+        let cannot =
+            |source| LabError::Process { operation: "start", object: format!("service '{name}'"), source };
         let mut keeper = self.keeper().map_err(cannot)?;
         let id = process::identify(keeper.id());
         let id = id.ok_or_else(|| cannot(io::Error::other("its keeper has ended at once")))?;
-        journal.append(&Record::Keeper { service: service.name.clone(), process: id })?;
-        let main = let_go(&mut keeper, &order).map_err(cannot)?;
-        journal.append(&Record::Main { service: service.name.clone(), process: main })?;
-        let held = Held::of(id).ok_or_else(|| failed(&order, "its keeper has ended")).map_err(cannot)?;
-        let check = expanded(&recipe.ready, &values).map_err(other)?;
-        self.wait(service, &order, &check, &held).map_err(cannot)?;
-        match &service.health {
-            Some(health) => self.wait(service, &order, health, &held).map_err(cannot),
-            None => Ok(()),
-        }
+        journal.append(&Record::Keeper { service: name.to_owned(), process: id })?;
+        let main = let_go(&mut keeper, order).map_err(cannot)?;
+        journal.append(&Record::Main { service: name.to_owned(), process: main })?;
+        Held::of(id).ok_or_else(|| failed(order, "its keeper has ended")).map_err(cannot)
     }
 
     /// Makes the folder of a service with all that is in it.
@@ -125,13 +135,17 @@ impl Site<'_> {
             .spawn()
     }
 
-    fn wait(&self, service: &Service, order: &Order, check: &Check, keeper: &Held) -> io::Result<()> {
-        let address = self.plan().address(&service.host);
-        let port = values::port(service);
-        let subject = Subject { namespace: &order.namespace, address, port, log: &order.log };
+    /// Waits until what is kept is as `check` wants it.
+    pub(super) fn wait(
+        &self,
+        order: &Order,
+        check: &Check,
+        subject: &Subject<'_>,
+        keeper: &Held,
+    ) -> io::Result<()> {
         let deadline = clock::monotonic().0 + check.within().as_nanos() as u64;
         loop {
-            let asked = check::ask(check, &subject);
+            let asked = check::ask(check, subject);
             if keeper.wait(AGAIN)? {
                 return Err(failed(order, "it has ended"));
             }

@@ -3,8 +3,10 @@
 use super::check::{self, Subject};
 use super::journal::{self, Made};
 use super::plan::{LabPlan, Service};
+use super::plan_links::Relay;
 use super::process::Held;
 use super::recipe::ReloadSignal;
+use super::relay::{self, Forwarded};
 use super::{Labs, log_of, machine, namespace, service, values};
 use crate::error::LabError;
 use rustix::process::Signal;
@@ -27,6 +29,8 @@ pub struct LabStatus {
     pub folder: PathBuf,
     /// Its hosts.
     pub hosts: Vec<HostStatus>,
+    /// Its links.
+    pub links: Vec<LinkStatus>,
     /// Its services.
     pub services: Vec<ServiceStatus>,
 }
@@ -42,6 +46,31 @@ pub struct HostStatus {
     pub is_there: bool,
     /// Addresses with their interfaces.
     pub addresses: Vec<String>,
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LinkStatus {
+    /// The hosts at its ends, with their interfaces.
+    pub ends: [String; 2],
+    /// What delays and loses frames; `None`: nothing does.
+    pub relay: Option<RelayStatus>,
+}
+
+/// What stands between the ends of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RelayStatus {
+    /// Its name in logs, and in that of its namespace.
+    pub name: String,
+    /// What it is to do.
+    #[serde(flatten)]
+    pub relay: Relay,
+    /// Its process; `None`: it does not run, and nothing goes through.
+    pub pid: Option<u32>,
+    /// Why it does not run; `None` if it does.
+    pub cause: Option<String>,
+    /// Of frames from each end, within a tenth of a second. They begin at 0 with the lab.
+    pub from_ends: [Forwarded; 2],
 }
 
 /// A service.
@@ -79,6 +108,7 @@ impl Labs {
         let plan = &made.begin.plan;
         let is_of_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
         let hosts = plan.hosts.iter().map(|host| host_status(plan, host)).collect();
+        let links = (0..plan.links.len()).map(|position| link_status(&made, position)).collect();
         let services = plan.services.iter().map(|service| service_status(&made, service)).collect();
         Ok(LabStatus {
             name: name.to_owned(),
@@ -86,6 +116,7 @@ impl Labs {
             is_of_this_boot,
             folder: made.begin.folder.clone(),
             hosts,
+            links,
             services,
         })
     }
@@ -221,27 +252,43 @@ fn host_status(plan: &LabPlan, host: &str) -> HostStatus {
     }
 }
 
+fn link_status(made: &Made, position: usize) -> LinkStatus {
+    let link = &made.begin.plan.links[position];
+    let relay = link.relay.map(|relay| {
+        let name = relay::name_of(position);
+        let (pid, ended) = process_of(made, &name);
+        let from_ends = relay::counts(&made.begin.folder, &name).unwrap_or_default();
+        RelayStatus { name, relay, pid, cause: ended, from_ends }
+    });
+    LinkStatus { ends: link.ends.each_ref().map(|end| format!("{} {}", end.host, end.interface)), relay }
+}
+
+/// The first process of what a keeper keeps, or how that has ended.
+fn process_of(made: &Made, name: &str) -> (Option<u32>, Option<String>) {
+    let main = made.mains.iter().rev().find(|(known, _)| known == name);
+    match main.filter(|(_, id)| Held::of(*id).is_some()) {
+        Some((_, id)) => (Some(id.pid), None),
+        None => {
+            let how = fs::read_to_string(super::ended_of(&made.begin.folder, name));
+            (None, Some(how.unwrap_or_else(|_| "it does not run".to_owned())))
+        }
+    }
+}
+
 fn service_status(made: &Made, service: &Service) -> ServiceStatus {
     let folder = &made.begin.folder;
-    let of = |list: &[(String, journal::ProcessId)]| {
-        list.iter().rev().find(|(name, _)| *name == service.name).map(|(_, id)| *id)
-    };
-    let main = of(&made.mains).filter(|id| Held::of(*id).is_some());
+    let (pid, ended) = process_of(made, &service.name);
     let (cause, metrics, tunables) = match told(made, service) {
         Ok(told) => told,
         Err(cause) => (Some(cause), None, Vec::new()),
     };
-    let cause = match (main, fs::read_to_string(super::ended_of(folder, &service.name))) {
-        (None, Ok(how)) => Some(how),
-        (None, Err(_)) => Some("it does not run".to_owned()),
-        (Some(_), _) => cause,
-    };
+    let cause = ended.or(cause);
     let address = made.begin.plan.address(&service.host);
     ServiceStatus {
         name: service.name.clone(),
         host: service.host.clone(),
         recipe: service.recipe.clone(),
-        pid: main.map(|id| id.pid),
+        pid,
         is_healthy: cause.is_none(),
         cause,
         endpoint: values::port(service).map(|port| std::net::SocketAddr::new(address, port).to_string()),

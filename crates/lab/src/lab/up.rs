@@ -1,10 +1,10 @@
 //! Putting a lab up: each thing is in the journal, on the disk, before it is made.
 
 use super::journal::{Begin, Journal, LinkEnd, Record};
-use super::link::Place;
-use super::plan::{LabPlan, Link};
+use super::link::{Place, Role};
+use super::plan::LabPlan;
 use super::service::Site;
-use super::{Labs, UpOrder, files, link, namespace};
+use super::{Labs, UpOrder, files, link, namespace, relay};
 use crate::error::LabError;
 use crate::execute::clock;
 use std::io;
@@ -63,8 +63,8 @@ impl Labs {
             let cause = format!("it is there already\nhint: `sysdyno lab down {name}` takes it away");
             return Err(cannot(io::Error::other(cause)));
         }
-        for host in &order.plan.hosts {
-            let path = namespace::path_of(name, host);
+        for host in order.plan.hosts.iter().cloned().chain(relay::names(&order.plan)) {
+            let path = namespace::path_of(name, &host);
             if path.exists() {
                 let cause = format!("'{}' is there already, and is of no lab", path.display());
                 return Err(cannot(io::Error::other(cause)));
@@ -102,11 +102,11 @@ impl Labs {
             go_on()?;
             make_host(&order.plan, host, journal)?;
         }
-        for link in &order.plan.links {
-            go_on()?;
-            make_link(&order.plan, link, journal)?;
-        }
         let site = Site { order, folder: &folder, is_stopped };
+        for position in 0..order.plan.links.len() {
+            go_on()?;
+            make_link(&site, position, journal)?;
+        }
         for service in &order.plan.services {
             go_on()?;
             told(&format!(
@@ -143,16 +143,26 @@ fn make_host(plan: &LabPlan, host: &str, journal: &mut Journal) -> Result<(), La
     }
 }
 
-fn make_link(plan: &LabPlan, link: &Link, journal: &mut Journal) -> Result<(), LabError> {
+fn make_link(site: &Site<'_>, position: usize, journal: &mut Journal) -> Result<(), LabError> {
+    let plan = &site.order.plan;
+    let link = &plan.links[position];
     let ends = link.ends.each_ref();
     let [a, b] = ends.map(|end| LinkEnd { host: end.host.clone(), interface: end.interface.clone() });
     let object = format!("link between '{}' and '{}'", a.host, b.host);
+    if link.relay.is_some() {
+        make_host(plan, &relay::name_of(position), journal)?;
+    }
     journal.append(&Record::Link { a, b })?;
     let paths = ends.map(|end| namespace::path_of(&plan.name, &end.host));
     let places = [0, 1].map(|side| {
-        let is_port = plan.switches.contains(&ends[side].host);
-        Place { namespace: &paths[side], is_port }
+        let role = if plan.switches.contains(&ends[side].host) { Role::Port } else { Role::Host };
+        Place { namespace: &paths[side], role }
     });
-    let made = link::make(link, places);
-    made.map_err(|source| LabError::Process { operation: "make", object, source })
+    match link.relay {
+        Some(_) => relay::make(site, position, places, journal),
+        None => {
+            let made = link::make(link, places);
+            made.map_err(|source| LabError::Process { operation: "make", object, source })
+        }
+    }
 }

@@ -3,4 +3,5 @@
 
 pub(crate) mod mounts;
 pub(crate) mod namespace;
+pub(crate) mod packet;
 pub(crate) mod wait;
