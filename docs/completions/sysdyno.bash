@@ -1726,7 +1726,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__load)
-            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --ramp --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --ssh-config --source --proxy-protocol --churn --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
+            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --ramp --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --load-from --ssh-config --source --proxy-protocol --churn --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1976,6 +1976,10 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --load-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2144,7 +2148,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__run)
-            opts="-c -m -H -p -T -k -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --urls --mix --need --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --ssh-config --source --proxy-protocol --churn --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -m -H -p -T -k -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --urls --mix --need --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --load-from --ssh-config --source --proxy-protocol --churn --probe --probe-log --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2359,6 +2363,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --load-from)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -115,6 +115,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-key-size -d '
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-value-size -d 'Length of the values [default: 200]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l server -d 'Host of the server, whose counters are read too: netns:NAME, netns:/PATH, [USER@]HOST or ssh://[USER@]HOST[:PORT]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l load-from -d 'Hosts that send the load together, instead of this process: as for --server, or \'here\'' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l source -d 'Addresses of this host that connections come from, in turn [default: the kernel\'s choice]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l proxy-protocol -d 'Begin each connection with a PROXY header that says its own addresses, for servers that expect one' -r -f -a "v1\t'One line of text'
@@ -201,6 +202,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-key-size -d 
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-value-size -d 'Length of the values [default: 200]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l server -d 'Host of the server, whose counters are read too: netns:NAME, netns:/PATH, [USER@]HOST or ssh://[USER@]HOST[:PORT]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l load-from -d 'Hosts that send the load together, instead of this process: as for --server, or \'here\'' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l source -d 'Addresses of this host that connections come from, in turn [default: the kernel\'s choice]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l proxy-protocol -d 'Begin each connection with a PROXY header that says its own addresses, for servers that expect one' -r -f -a "v1\t'One line of text'

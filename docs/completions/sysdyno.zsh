@@ -111,6 +111,7 @@ meta\:"mg and ms, since memcached 1.6"))' \
 '--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
 '--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
 '--server=[Host of the server, whose counters are read too\: netns\:NAME, netns\:/PATH, \[USER@\]HOST or ssh\://\[USER@\]HOST\[\:PORT\]]:HOST:_default' \
+'*--load-from=[Hosts that send the load together, instead of this process\: as for --server, or '\''here'\'']:HOST,…:_default' \
 '--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '*--source=[Addresses of this host that connections come from, in turn \[default\: the kernel'\''s choice\]]:ADDRESS,…:_default' \
 '--proxy-protocol=[Begin each connection with a PROXY header that says its own addresses, for servers that expect one]:VERSION:((v1\:"One line of text"
@@ -212,6 +213,7 @@ meta\:"mg and ms, since memcached 1.6"))' \
 '--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
 '--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
 '--server=[Host of the server, whose counters are read too\: netns\:NAME, netns\:/PATH, \[USER@\]HOST or ssh\://\[USER@\]HOST\[\:PORT\]]:HOST:_default' \
+'*--load-from=[Hosts that send the load together, instead of this process\: as for --server, or '\''here'\'']:HOST,…:_default' \
 '--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '*--source=[Addresses of this host that connections come from, in turn \[default\: the kernel'\''s choice\]]:ADDRESS,…:_default' \
 '--proxy-protocol=[Begin each connection with a PROXY header that says its own addresses, for servers that expect one]:VERSION:((v1\:"One line of text"

@@ -8,6 +8,8 @@ use sysdyno_record::load::*;
 use sysdyno_record::plan::*;
 use sysdyno_record::probe::{ProbeKind, ProbeOutcome, ProbePlan, ProbeReply};
 use sysdyno_record::series::{Column, ReadingKind, Row, Series, SeriesLine};
+use sysdyno_record::server::ClockOffset;
+use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::units::{Bytes, MonoNs, SpanNs};
 use sysdyno_stats::censored::LowerBounds;
 use sysdyno_stats::histogram::LatencyHistogram;
@@ -245,6 +247,7 @@ impl Specimen {
             learnt_body: None,
             operations: Vec::new(),
             session: Vec::new(),
+            generators: Vec::new(),
         };
         let trial_end = at(BEGIN + WARMUP + seconds + 0.2);
         let mut case = Specimen {
@@ -415,4 +418,33 @@ impl Specimen {
             probe: &self.probe,
         }
     }
+}
+
+/// The trial as hosts of these names had it together, each the same part of it; the last one is then edited.
+pub(crate) fn shared(mut case: Specimen, names: &[&str], edit: fn(&mut GeneratorShare)) -> Specimen {
+    let summary = &mut case.end.summary;
+    let share = |name: &&str| {
+        let mut measured = summary.measured.clone();
+        measured.counts.ok /= names.len() as u64;
+        GeneratorShare {
+            name: (*name).into(),
+            connections: u64::from(case.begin.plan.connections) / names.len() as u64,
+            measured,
+            total: summary.total,
+            generator: summary.generator.clone(),
+            clock: ClockOffset {
+                offset_ns: 0,
+                uncertainty_ns: 20_000,
+                round_trip_ns: 40_000,
+                exchanges_count: 32,
+                is_same_clock: false,
+            },
+            learnt_body: Some(LearntBody { crc32: 1, body_bytes: 5 }),
+            lost: None,
+        }
+    };
+    let mut shares: Vec<GeneratorShare> = names.iter().map(share).collect();
+    shares.last_mut().into_iter().for_each(edit);
+    summary.generators = shares;
+    case
 }

@@ -279,6 +279,7 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         learnt_body: None,
         operations: Vec::new(),
         session: Vec::new(),
+        generators: Vec::new(),
     };
     TrialEnd { trial: begin.trial, end_mono_ns, ending: TrialEnding::Complete, summary }
 }

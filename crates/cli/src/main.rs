@@ -13,6 +13,7 @@ mod plan;
 mod ramp;
 mod session;
 mod settings;
+mod spread;
 mod ui;
 mod values;
 mod wire;

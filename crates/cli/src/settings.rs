@@ -27,7 +27,7 @@ pub struct Settings {
     pub run: CapacityOptions,
     /// What is sent instead of one request.
     pub workload: WorkloadOptions,
-    /// The server's host.
+    /// Hosts of the server and of the generators.
     pub server: ServerOptions,
     /// Where connections come from.
     pub origin: OriginOptions,
@@ -113,7 +113,7 @@ combine! {
     }
     LoadOptions { connections, duration, requests, rate, steps, ramp, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
-    ServerOptions { server, server_sudo, ssh_config }
+    ServerOptions { server, server_sudo, load_from, ssh_config }
     OriginOptions { source, proxy_protocol, churn }
     ProbeOptions { probe, probe_log }
     RecordOptions { runs_dir }

@@ -28,5 +28,8 @@ pub mod target;
 pub mod tls;
 pub mod workload;
 
-pub use engine::{Aside, Control, Outcome, Sink, generator_cpus, run};
+pub use engine::{
+    Aside, Control, Generators, Outcome, Part, PartOrder, Said, Sink, SpreadHost, generator_cpus, run,
+    run_part, spread,
+};
 pub use error::LoadError;

@@ -27,6 +27,7 @@ pub mod probe;
 pub mod series;
 pub mod server;
 pub mod session;
+pub mod spread;
 pub mod store;
 pub mod units;
 pub mod wire;

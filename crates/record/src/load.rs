@@ -2,6 +2,7 @@
 
 use crate::plan::{LoadPlan, PhaseKind};
 use crate::session::SessionOperationSummary;
+use crate::spread::GeneratorShare;
 use crate::units::MonoNs;
 use crate::wire::{CacheCounts, HandshakeCounts};
 use crate::workload::OperationSummary;
@@ -594,6 +595,9 @@ pub struct TrialSummary {
     /// The operations of users, in the order of the plan; empty without users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub session: Vec<SessionOperationSummary>,
+    /// What each of several hosts had of it, in the order of the plan; empty where this process alone sends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub generators: Vec<GeneratorShare>,
 }
 
 /// The body that later ones were compared with.

@@ -1,4 +1,4 @@
-//! Where the connections of a load come from: addresses of this host, what they say of their client, how often they are
+//! Where the connections of a load come from: hosts, addresses of this host, what they say of their client, how often they are
 //! made anew.
 
 use serde::{Deserialize, Serialize};
@@ -16,12 +16,21 @@ pub struct OriginPlan {
     /// Connections that are closed after a response and made anew, over all threads. `None`: none. Unit: per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub churn_hz: Option<f64>,
+    /// Hosts that send the load together, as typed; empty: this process sends it. Thread k runs on host k modulo their number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
 }
 
 impl OriginPlan {
     /// Whether everything is left to the kernel.
     pub fn is_default(&self) -> bool {
         *self == OriginPlan::default()
+    }
+
+    /// So many threads, or fewer that each host has as many of, but one at least.
+    pub fn even_threads(&self, threads: u32) -> u32 {
+        let hosts = self.hosts.len().max(1) as u32;
+        (threads / hosts).max(1) * hosts
     }
 }
 

@@ -9,6 +9,7 @@ use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::{LoadPlan, Plan};
 use sysdyno_record::series::Series;
 use sysdyno_record::server::ServerHost;
+use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::store::{Run, Trial};
 
 /// One record, borrowed.
@@ -67,6 +68,12 @@ impl<'a> ReportInput<'a> {
     /// The URL as the user wrote it; empty if no plan is left.
     pub fn url(&self) -> &'a str {
         self.load().map_or("", |load| &load.target.url)
+    }
+
+    /// What each of several hosts had of the shown trial; empty where one process sent it.
+    pub fn shares(&self) -> &'a [GeneratorShare] {
+        let end = self.shown_trial().and_then(|trial| trial.end.as_ref());
+        end.map_or(&[], |end| &end.summary.generators)
     }
 
     /// The trial whose latency and counts are shown.

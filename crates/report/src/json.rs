@@ -8,10 +8,11 @@ use crate::experiment::ExperimentInput;
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use serde_json::{Value, json};
 use sysdyno_record::analysis::{Analysis, Finding, Verdict};
-use sysdyno_record::load::LatencySummary;
+use sysdyno_record::load::{LatencyKind, LatencySummary};
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::probe::ProbeSummary;
+use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::wire::CacheCounts;
 use sysdyno_record::workload::OperationSummary;
 
@@ -55,6 +56,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
             "spin_seconds": generator.spin_seconds,
             "spin_ended": generator.spin_ended,
         },
+        "generators": input.shares().iter().map(share).collect::<Vec<_>>(),
         "arrival_fit": analysis.arrival_fit,
         "checks": analysis.checks,
         "probe": analysis.probe.as_ref().map(probe),
@@ -174,6 +176,26 @@ fn operation(operation: &OperationSummary) -> Value {
         "goodput_hz": operation.goodput_hz,
         "received_bytes": operation.received_bytes,
         "latency_ns": latency(&operation.latency),
+    })
+}
+
+fn share(share: &GeneratorShare) -> Value {
+    let measured = &share.measured;
+    let slip = measured.latency.get(&LatencyKind::LoopSlip).copied().unwrap_or_default();
+    json!({
+        "name": share.name,
+        "connections": share.connections,
+        "counts": measured.counts,
+        "failures": measured.failures,
+        "total": share.total,
+        "goodput_hz": measured.goodput_hz,
+        "received_bytes": measured.received_bytes,
+        "loop_slip_ns": latency(&slip),
+        "threads": share.generator.threads,
+        "cpu_seconds": share.generator.cpu_seconds,
+        "busiest_thread_ratio": share.generator.busiest_thread_ratio,
+        "clock": share.clock,
+        "lost": share.lost,
     })
 }
 

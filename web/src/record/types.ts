@@ -176,6 +176,16 @@ export interface OperationSummary {
   latency: LatencySummary;
 }
 
+/** What one of several hosts had of a trial. */
+export interface GeneratorShare {
+  name: string;
+  connections: number;
+  measured: { counts: Counts; goodput_hz: number; latency: { loop_slip?: LatencySummary } };
+  generator: { threads: number; io: string; cpu_seconds: number; busiest_thread_ratio: number };
+  clock: { offset_ns: number; uncertainty_ns: number; is_same_clock: boolean };
+  lost?: string;
+}
+
 export interface Evidence {
   role: EvidenceRole;
   text: string;
@@ -403,6 +413,8 @@ export interface Payload {
   analysis: Analysis;
   capacity: Claim;
   failures: { class: string; count: number; meaning: string; is_generator: boolean }[];
+  /** What each of several hosts had of the shown trial; missing where one process sent it. */
+  generators?: GeneratorShare[];
   trials: Trial[];
   intervals: Intervals;
   series: SeriesTable;

@@ -6,6 +6,7 @@ import { Answer } from "./Answer.tsx";
 import { Capacity } from "./Capacity.tsx";
 import { Findings } from "./Findings.tsx";
 import { RunFrame, type Part } from "./Frame.tsx";
+import { Hosts } from "./Hosts.tsx";
 import { Latency } from "./Latency.tsx";
 import { Machine } from "./Machine.tsx";
 import { Operations } from "./Operations.tsx";
@@ -25,6 +26,7 @@ function partsOf(run: Run): Part[] {
     { id: "latency", short: "Latency", title: "Latency distribution", body: <Latency run={run} /> },
     analysis.session !== undefined && { id: "session", short: "Users", title: "Users", body: <Session run={run} /> },
     (analysis.operations?.length ?? 0) > 0 && { id: "operations", short: "Operations", title: "Operations", body: <Operations run={run} /> },
+    run.payload.generators !== undefined && { id: "hosts", short: "Hosts", title: "Hosts that sent the load", body: <Hosts shares={run.payload.generators} /> },
     analysis.findings.length > 0 && { id: "findings", short: "Findings", title: "Findings", body: <Findings run={run} /> },
     { id: "timeline", short: "Timeline", title: "Timeline: the same seconds of every counter", body: <Timeline run={run} /> },
     { id: "requests", short: "Requests", title: "Requests", body: <Requests run={run} /> },

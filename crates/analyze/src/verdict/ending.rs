@@ -46,7 +46,7 @@ fn is_balanced(counts: &Counts) -> bool {
 pub(super) const HOST_LOST: Check = Check {
     id: "V41",
     name: "host-lost",
-    meaning: "The agent on the server's host was lost while the load ran; what happened there after that is not known.",
+    meaning: "The agent on another host was lost while the load ran; what happened there after that is not known.",
     thresholds: &[],
     remedy: "look at the link to that host and at its memory, then measure again",
     examine: Examine::Trial(examine_host_lost),

@@ -12,6 +12,7 @@ mod generator;
 mod host;
 mod outsider;
 mod responses;
+mod spread;
 mod stationary;
 mod timing;
 
@@ -110,6 +111,8 @@ pub static CHECKS: &[&Check] = &[
     &generator::OBSERVER,
     &host::CO_LOCATED,
     &host::TARGET_CHANGED,
+    &spread::HOST_BEHIND,
+    &spread::HOSTS_DIFFER,
     &host::PATH_HIDES_NIC,
     &ending::ACCOUNTING,
     &responses::ACHIEVED_RATE,
@@ -131,7 +134,7 @@ pub static CHECKS: &[&Check] = &[
 ];
 
 /// Checks whose INVALID means that the generator, not the server, was the limit.
-pub const GENERATOR_CHECKS: &[&str] = &["M01", "M07", "M08", "V06", "V09"];
+pub const GENERATOR_CHECKS: &[&str] = &["M01", "M07", "M08", "M20", "V06", "V09"];
 
 /// Checks whose INVALID means that a trial says nothing about server or generator: the world around it changed.
 pub const ENVIRONMENT_CHECKS: &[&str] = &["M12", "M19", "V01", "V41"];

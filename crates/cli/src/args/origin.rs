@@ -30,6 +30,7 @@ impl OriginOptions {
             sources: self.source.clone(),
             proxy_protocol: self.proxy_protocol.map(Into::into),
             churn_hz: self.churn.map(|rate| rate.0.0),
+            hosts: Vec::new(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Options that say on which host the server runs, and the agent that is started there.
+//! Options that say on which hosts the server and the generators run, and the agents that are started there.
 
 use super::Typed;
 use clap::Args;
@@ -6,10 +6,10 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use sysdyno_lab::agent::HostPlace;
 
-/// The server's host.
+/// Hosts of the server and of the generators.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[command(next_help_heading = "Server's host")]
+#[command(next_help_heading = "Other hosts")]
 pub struct ServerOptions {
     /// Host of the server, whose counters are read too: netns:NAME, netns:/PATH, [USER@]HOST or ssh://[USER@]HOST[:PORT]
     ///
@@ -22,6 +22,13 @@ pub struct ServerOptions {
     #[arg(long, requires = "server")]
     #[serde(skip)]
     pub server_sudo: bool,
+    /// Hosts that send the load together, instead of this process: as for --server, or 'here'
+    ///
+    /// Rate, requests, connections and clients are those of the whole load; each arrival and each connection is one
+    /// host's. -t is the threads of each. All begin at one instant, and their counts and histograms are merged; the verdict
+    /// names a host that is late or lost. What a list, mix, log, session or probe sends is not spread.
+    #[arg(long, value_name = "HOST,…", value_delimiter = ',', env = "SYSDYNO_LOAD_FROM")]
+    pub load_from: Vec<Typed<HostPlace>>,
     /// Configuration for ssh [default: ssh's own]
     #[arg(long, value_name = "FILE", env = "SYSDYNO_SSH_CONFIG")]
     #[serde(skip)]

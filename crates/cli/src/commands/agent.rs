@@ -1,4 +1,4 @@
-//! Agents: of this host, of the server's host, and this process as the agent of another one.
+//! Agents: of this host, of those of the server and of the generators, and this process as the agent of another one.
 
 use crate::args::{AgentArgs, ServerOptions};
 use crate::exit::Exit;
@@ -8,7 +8,8 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use sysdyno_lab::LabError;
 use sysdyno_lab::agent::{
-    self, Agent, Answer, Connection, Link, LocalAgent, Notice, Proceed, RemoteAgent, Request, Ways,
+    self, Agent, Answer, Connection, Fleet, HostPlace, Link, LocalAgent, Notice, Proceed, RemoteAgent,
+    Request, Ways,
 };
 
 /// What the process is called, wherever its file lies.
@@ -31,22 +32,41 @@ pub fn serve(args: &AgentArgs) -> anyhow::Result<Exit> {
 /// Reaches the server's host; `None`: the server is on this one, as far as the user says.
 pub fn reach(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Option<RemoteAgent>> {
     let Some(place) = &options.server else { return Ok(None) };
-    let ways = Ways {
-        program: std::env::current_exe().context("cannot find this program")?,
-        ssh_config: options.ssh_config.clone(),
-        uses_sudo: options.server_sudo,
-    };
-    let agent = RemoteAgent::meet(Connection::open(&place.0, &ways)?, env!("CARGO_PKG_VERSION"))?;
-    let clock = agent.clock();
-    ui.note(&match clock.is_same_clock {
-        true => format!("reads host '{}' too, which has this host's clock", agent.host()),
-        false => format!(
-            "reads host '{}' too; its clock is known within {:.0} µs",
-            agent.host(),
-            clock.uncertainty_ns as f64 / 1e3
-        ),
-    });
+    let agent = meet(&place.0, &ways(options, options.server_sudo)?)?;
+    ui.note(&format!("reads host '{}' too; {}", agent.host(), clock_text(&agent)));
     Ok(Some(agent))
+}
+
+/// Reaches the hosts that send the load; `None`: this process does.
+pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Option<Fleet>> {
+    if options.load_from.is_empty() {
+        return Ok(None);
+    }
+    let ways = ways(options, false)?;
+    let mut hosts = Vec::new();
+    for place in &options.load_from {
+        let agent = meet(&place.0, &ways)?;
+        ui.note(&format!("sends from host '{}'; {}", agent.host(), clock_text(&agent)));
+        hosts.push(agent);
+    }
+    Ok(Some(Fleet::new(hosts)))
+}
+
+fn ways(options: &ServerOptions, uses_sudo: bool) -> anyhow::Result<Ways> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    Ok(Ways { program, ssh_config: options.ssh_config.clone(), uses_sudo })
+}
+
+fn meet(place: &HostPlace, ways: &Ways) -> Result<RemoteAgent, LabError> {
+    RemoteAgent::meet(Connection::open(place, ways)?, env!("CARGO_PKG_VERSION"))
+}
+
+fn clock_text(agent: &RemoteAgent) -> String {
+    let clock = agent.clock();
+    match clock.is_same_clock {
+        true => "it has this host's clock".into(),
+        false => format!("its clock is known within {:.0} µs", clock.uncertainty_ns as f64 / 1e3),
+    }
 }
 
 /// Has the agent of this host do one thing.

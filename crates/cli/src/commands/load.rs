@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
 use crate::workload;
-use crate::{plan, ramp};
+use crate::{plan, ramp, spread};
 use anyhow::ensure;
 use sysdyno_lab::execute::{self, Sampling};
 use sysdyno_record::manifest::RunKind;
@@ -14,6 +14,10 @@ use sysdyno_record::plan::Plan;
 
 pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.work.is_asked() {
+        ensure!(
+            args.server.load_from.is_empty(),
+            "cannot spread commands or file operations over several hosts\nhint: leave out --load-from"
+        );
         return super::work::work(args, ui);
     }
     ensure!(
@@ -41,6 +45,8 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     crate::values::add(&mut plan)?;
     plan::add_origin(&mut plan, &args.origin.or(settings.origin), ui)?;
     plan::add_probe(&mut plan, &probe)?;
+    let server = args.server.or(settings.server);
+    spread::add(&mut plan, &server)?;
     ramp::lines(&plan).iter().for_each(|line| ui.note(line));
     if args.dry_run {
         ui.note(&format!("would send {}", plan::worst_case(&plan)));
@@ -54,7 +60,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         runs_dir: &runs_dir,
         form: args.output.form(),
         probe_log: probe.probe_log.as_deref(),
-        server: &args.server.or(settings.server),
+        server: &server,
     };
     let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: target.watch_pid };
     record(&session, &Plan::Load(plan.clone()), ui, |hosts, journal| {

@@ -1,6 +1,6 @@
 //! What `load`, `run` and `demo` have in common: a folder is made, a plan is run, conclusions are drawn and printed.
 
-use super::agent::reach;
+use super::agent::{reach, reach_generators};
 use crate::args::{OutputForm, ServerOptions};
 use crate::exit::Exit;
 use crate::plan;
@@ -9,7 +9,7 @@ use anyhow::Context;
 use std::path::Path;
 use sysdyno_analyze::{AnalyzeInput, ServerView};
 use sysdyno_lab::LabError;
-use sysdyno_lab::agent::LocalAgent;
+use sysdyno_lab::agent::{Agent, LocalAgent};
 use sysdyno_lab::execute::{Hosts, Journal, clock};
 use sysdyno_observe::describe_process;
 use sysdyno_record::analysis::Analysis;
@@ -32,7 +32,7 @@ pub struct Session<'a> {
     pub form: OutputForm,
     /// File for the lines of the probe.
     pub probe_log: Option<&'a Path>,
-    /// The server's host.
+    /// The hosts of the server and of the generators.
     pub server: &'a ServerOptions,
 }
 
@@ -51,7 +51,7 @@ impl Recorded {
     pub fn exit(&self) -> Exit {
         match self.run.manifest.status {
             _ if self.is_interrupted => Exit::Interrupted,
-            // The server's host was lost.
+            // A host was lost.
             RunStatus::Failed => Exit::Untrusted,
             _ => Exit::of(&self.analysis),
         }
@@ -80,23 +80,32 @@ pub fn record_quietly(
     let signals = Signals::listen().context("cannot listen to signals")?;
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
     let mut server = reach(session.server, ui)?;
+    let mut fleet = reach_generators(session.server, ui)?;
+    let described = fleet.as_mut().map(|fleet| fleet.describe_hosts()).transpose()?;
     let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
     writer.plan(plan)?;
+    described.iter().try_for_each(|hosts| writer.generators(hosts))?;
     let mut console =
         Console::new(*ui, signals.clone()).with_probe(plan.load().and_then(|load| load.probe), probe_log);
     let (executed, lost) = {
         let mut journal = Journal::new(&mut writer, &mut console);
-        let hosts = Hosts { generator: &mut LocalAgent::default(), server: server.as_mut() };
-        let executed = execute(hosts, &mut journal);
+        let mut local = LocalAgent::default();
+        let generator: &mut dyn Agent = match &mut fleet {
+            Some(fleet) => fleet,
+            None => &mut local,
+        };
+        let executed = execute(Hosts { generator, server: server.as_mut() }, &mut journal);
         (executed, journal.lost().map(str::to_owned))
     };
-    drop(server);
+    let at_end = fleet.as_mut().zip(described).map(|(fleet, hosts)| fleet.at_end(hosts));
+    drop((server, fleet));
     console.clear();
     let logged = console.take_probe_log().map_or(Ok(()), ProbeLog::finish);
     if let Err(error) = executed {
         writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
         return Err(error.into());
     }
+    at_end.iter().try_for_each(|hosts| writer.generators(hosts))?;
     writer.flush()?;
     let analysis = conclude(&Run::open(writer.path(), &is_living)?);
     writer.analysis(&analysis)?;

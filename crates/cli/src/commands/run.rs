@@ -5,6 +5,7 @@ use crate::args::{OutputForm, RunArgs};
 use crate::exit::Exit;
 use crate::plan;
 use crate::settings::{Combine, Settings};
+use crate::spread;
 use crate::ui::Ui;
 use crate::workload;
 use sysdyno_analyze::search::Search;
@@ -23,6 +24,8 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     plan.need = workload::need(&args.need.or(settings.need))?.map(Box::new);
     plan::add_origin(&mut plan.load, &args.origin.or(settings.origin), ui)?;
     plan::add_probe(&mut plan.load, &probe)?;
+    let server = args.server.or(settings.server);
+    spread::add_to_search(&mut plan, &server)?;
     ui.note(&forecast(&plan));
     if args.dry_run {
         ui.print(&serde_json::to_string_pretty(&plan)?);
@@ -34,7 +37,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         runs_dir: &runs_dir,
         form: OutputForm::of_json(args.json),
         probe_log: probe.probe_log.as_deref(),
-        server: &args.server.or(settings.server),
+        server: &server,
     };
     search(&session, &plan, ui)
 }

@@ -22,6 +22,7 @@ mod server_host;
 mod server_ssh;
 mod servers;
 mod signals;
+mod spread;
 mod tls;
 mod tune;
 mod usage;

@@ -3,17 +3,17 @@
 //! The load runs in threads of its own; the calling thread passes notices on and asks the link whether to go on. Notices
 //! of load, probe and sampler come through one channel, in the order in which they were made.
 
-use super::{Agent, Answer, Link, Notice, Proceed, Request, spin};
+use super::{Agent, Answer, Link, Notice, PartCall, Proceed, Request, spin};
 use crate::error::LabError;
 use crate::execute::clock;
 use crate::service::RunningCommand;
 use crate::target::raise_descriptor_limit;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use sysdyno_analyze::experiment::CommandOutcome;
 use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
-use sysdyno_load::{Aside, Control, LoadError, Outcome, Sink};
+use sysdyno_load::{Aside, Control, LoadError, Outcome, PartOrder, Sink, run_part};
 use sysdyno_observe::{Roots, SamplerPlan, Sampling, describe_process, find_target_processes};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::load::{Interval, LatencySet};
@@ -34,6 +34,8 @@ pub struct LocalAgent {
     watched: Vec<WatchedProcess>,
     /// Trials of settings that end with this agent: their guardians see it go.
     trials: Vec<Trial>,
+    /// Orders for a part of a load; `None`: nobody gives any.
+    orders: Option<Receiver<PartOrder>>,
 }
 
 /// What comes through the channel.
@@ -41,16 +43,70 @@ enum Message {
     Notice(Notice),
     Loaded(Result<Box<Outcome>, LoadError>),
     Probed(Result<(), LoadError>),
+    Parted(Result<(), LoadError>),
 }
 
 impl Default for LocalAgent {
     fn default() -> LocalAgent {
         let (sender, messages) = mpsc::channel();
-        LocalAgent { sender, messages, sampling: None, watched: Vec::new(), trials: Vec::new() }
+        LocalAgent { sender, messages, sampling: None, watched: Vec::new(), trials: Vec::new(), orders: None }
     }
 }
 
 impl LocalAgent {
+    /// An agent that can have a part of a load, by orders that come from elsewhere.
+    pub(super) fn with_orders(orders: Receiver<PartOrder>) -> LocalAgent {
+        LocalAgent { orders: Some(orders), ..LocalAgent::default() }
+    }
+
+    /// Hands on what has been read, without waiting.
+    ///
+    /// # Errors
+    /// It could not be written down.
+    pub(super) fn pass_on(&mut self, link: &mut dyn Link) -> Result<(), LabError> {
+        while let Ok(message) = self.messages.try_recv() {
+            if let Message::Notice(notice) = message {
+                link.notice(notice)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a part of a load.
+    fn part(&mut self, call: &PartCall, link: &mut dyn Link) -> Result<Answer, LabError> {
+        let mut plan = call.plan();
+        let threads = call.part().machine_threads;
+        plan.spin = spin::resolve(&LoadPlan { threads, ..plan.clone() }, &self.watched);
+        let Some(orders) = self.orders.as_mut() else { return Err(LabError::Answer { request: "part" }) };
+        // Orders for an earlier part that came too late for it.
+        while orders.try_recv().is_ok() {}
+        let (control, sender, messages) = (Control::new(), self.sender.clone(), &self.messages);
+        std::thread::scope(|scope| {
+            let (control, plan) = (&control, &plan);
+            scope.spawn(move || {
+                // The receiver lives as long as the agent, here and below.
+                let mut report = |report| drop(sender.send(Message::Notice(Notice::Part(report))));
+                let mut order = || next_order(orders, control);
+                let run = (call.trial, call.part());
+                let ended = run_part(plan, run, control, &mut order, &mut report);
+                let _ = sender.send(Message::Parted(ended));
+            });
+            loop {
+                match messages.recv_timeout(TICK) {
+                    Ok(Message::Parted(ended)) => {
+                        return ended.map(|()| Answer::Done).map_err(LabError::from);
+                    }
+                    // Its errors are those of the link, which notes them itself.
+                    Ok(Message::Notice(notice)) => drop(link.notice(notice)),
+                    Ok(Message::Loaded(_) | Message::Probed(_)) | Err(_) => {}
+                }
+                if link.tick() == Proceed::Stop {
+                    control.stop();
+                }
+            }
+        })
+    }
+
     fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn Link) -> Result<Answer, LabError> {
         let plan = &LoadPlan { spin: spin::resolve(plan, &self.watched), ..plan.clone() };
         let control = Control::new();
@@ -164,6 +220,10 @@ impl Agent for LocalAgent {
                 raise_descriptor_limit();
                 self.load(trial, &plan, link)
             }
+            Request::Part(call) => {
+                raise_descriptor_limit();
+                self.part(&call, link)
+            }
             Request::Rest { span } => self.rest(span, link),
             Request::Command { words, limit } => self.command(&words, limit, link),
             Request::Tune(request) => Ok(Answer::Tuned(Box::new(request.carry_out(&mut self.trials)?))),
@@ -202,7 +262,7 @@ impl Awaited {
                 self.fail(ended.err().map(LabError::from));
             }
             Message::Notice(notice) if self.failure.is_none() => self.fail(link.notice(notice).err()),
-            Message::Notice(_) => {}
+            Message::Notice(_) | Message::Parted(_) => {}
         }
     }
 
@@ -217,6 +277,17 @@ impl Awaited {
             (_, Some(failure)) => Err(failure),
             (Some(Ok(outcome)), None) => Ok(Answer::Loaded(outcome)),
             (None, None) => Err(LabError::Answer { request: "load" }),
+        }
+    }
+}
+
+/// Waits for an order; `None`: the part was stopped before one came.
+fn next_order(orders: &Receiver<PartOrder>, control: &Control) -> Option<PartOrder> {
+    loop {
+        match orders.recv_timeout(TICK) {
+            Ok(order) => return Some(order),
+            Err(RecvTimeoutError::Timeout) if !control.is_stopped() => {}
+            Err(_) => return None,
         }
     }
 }

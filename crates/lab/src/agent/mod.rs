@@ -1,14 +1,17 @@
 //! The agent: does on a host what it is asked for, and says what it sees while it does it.
 //!
 //! Requests and answers are plain values. An agent is this process ([`LocalAgent`]) or another one behind a pipe
-//! ([`RemoteAgent`]): in a network namespace, or on another host behind the system's `ssh`. While a request lasts, notices come in between: intervals of the load, readings of the kernel. A [`Link`] takes them, and is asked
+//! ([`RemoteAgent`]): in a network namespace, or on another host behind the system's `ssh`; several of these send a load
+//! together ([`Fleet`]). While a request lasts, notices come in between: intervals of the load, readings of the kernel. A [`Link`] takes them, and is asked
 //! several times a second whether to go on.
 
 mod check;
+mod fleet;
 pub mod frame;
 mod local;
 mod namespace;
 mod offset;
+mod part;
 mod place;
 mod remote;
 mod serve;
@@ -18,9 +21,11 @@ mod tune;
 mod upload;
 pub mod wire;
 
+pub use fleet::Fleet;
 pub use local::LocalAgent;
 pub use namespace::enter;
 pub(crate) use namespace::mount_writable_sys;
+pub use part::{MAX_SPREAD_BODY_BYTES, PartCall};
 pub use place::{HostPlace, NoHost, SshAddress, Way};
 pub use remote::RemoteAgent;
 pub use serve::serve;
@@ -36,6 +41,7 @@ use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::plan::{Endpoint, LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::series::SeriesLine;
+use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::{MonoNs, SpanNs};
 
 /// Something that is to be done on a host.
@@ -70,6 +76,8 @@ pub enum Request {
         /// The load.
         plan: Box<LoadPlan>,
     },
+    /// Send a part of a load, by the orders that come meanwhile. Answer: [`Answer::Done`]; what is measured comes as notices.
+    Part(Box<PartCall>),
     /// Do nothing for a while, sampling on. Answer: [`Answer::Done`].
     Rest {
         /// How long.
@@ -95,6 +103,7 @@ impl Request {
             Request::StartSampling { .. } => "start sampling",
             Request::StopSampling => "stop sampling",
             Request::Load { .. } => "load",
+            Request::Part(_) => "send a part of the load",
             Request::Rest { .. } => "rest",
             Request::Command { .. } => "run a command",
             Request::Tune(request) => request.name(),
@@ -144,6 +153,15 @@ pub enum Notice {
     Series(SeriesLine),
     /// An operation of the probe is over.
     Probe(ProbeReply),
+    /// A part of a load goes on.
+    Part(PartReport),
+    /// A host that sends a part of the load is gone.
+    HostLost {
+        /// The host, as it was typed.
+        host: String,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// Whether a request goes on.

@@ -1,4 +1,4 @@
-//! What a user types for a host: `netns:NAME`, `netns:/PATH`, `[USER@]HOST`, `ssh://[USER@]HOST[:PORT]`.
+//! What a user types for a host: `here`, `netns:NAME`, `netns:/PATH`, `[USER@]HOST`, `ssh://[USER@]HOST[:PORT]`.
 //!
 //! The text becomes arguments of a program, so its letters are few: no space, no quote, nothing that begins like an option
 //! (CVE-2017-1000117 and its like).
@@ -21,6 +21,8 @@ pub struct HostPlace {
 /// A way to a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
+    /// This host, in another process.
+    Here,
     /// A network namespace of this machine.
     Namespace(PathBuf),
     /// The system's `ssh`.
@@ -41,12 +43,15 @@ pub struct SshAddress {
 /// A text that names no host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{text}' names no host\nhint: netns:NAME and netns:/PATH are network namespaces, USER@HOST and ssh://USER@HOST:PORT are reached by ssh"
+    "'{text}' names no host\nhint: 'here' is this one, netns:NAME and netns:/PATH are network namespaces, USER@HOST and ssh://USER@HOST:PORT are reached by ssh"
 )]
 pub struct NoHost {
     /// What was typed, escaped.
     text: String,
 }
+
+/// This host; another one of that name is ssh://here.
+const HERE: &str = "here";
 
 /// Folder of named network namespaces.
 const NAMED: &str = "/run/netns";
@@ -57,6 +62,7 @@ impl FromStr for HostPlace {
     fn from_str(text: &str) -> Result<HostPlace, NoHost> {
         let way = match text.strip_prefix("netns:") {
             Some(place) => namespace(place).map(Way::Namespace),
+            None if text == HERE => Some(Way::Here),
             None => ssh(text.strip_prefix("ssh://").unwrap_or(text)).map(Way::Ssh),
         };
         match way.filter(|_| text.len() <= MAX_BYTES) {
@@ -118,7 +124,7 @@ mod tests {
     fn ssh_of(text: &str) -> Option<(Option<String>, String, Option<u16>)> {
         match text.parse::<HostPlace>().ok()?.way {
             Way::Ssh(address) => Some((address.user, address.host, address.port)),
-            Way::Namespace(_) => None,
+            Way::Namespace(_) | Way::Here => None,
         }
     }
 
@@ -126,6 +132,8 @@ mod tests {
     fn the_ways_that_there_are() {
         let name = |text: &str| text.parse::<HostPlace>().map(|place| place.way);
         assert_eq!(name("netns:web-1"), Ok(Way::Namespace("/run/netns/web-1".into())));
+        assert_eq!(name("here"), Ok(Way::Here));
+        assert_eq!(ssh_of("ssh://here"), Some((None, "here".into(), None)));
         assert_eq!(name("netns:/proc/7/ns/net"), Ok(Way::Namespace("/proc/7/ns/net".into())));
         let some = |user: &str, host: &str, port| Some((Some(user.to_owned()), host.to_owned(), port));
         assert_eq!(ssh_of("ann@web.example"), some("ann", "web.example", None));

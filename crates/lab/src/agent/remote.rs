@@ -12,7 +12,7 @@ use super::frame::{Decoder, encode};
 use super::offset::{Exchange, estimate, moved};
 use super::serve::{LEASE, hello, is_readable};
 use super::transport::Connection;
-use super::wire::{Call, FromAgent, Hello, PROTOCOL, Reply, ToAgent};
+use super::wire::{Call, FromAgent, Hello, Order, PROTOCOL, Reply, ToAgent};
 use super::{Agent, Answer, Link, Notice, Request};
 use crate::error::LabError;
 use crate::execute::clock;
@@ -24,6 +24,7 @@ use std::time::Duration;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::series::SeriesLine;
 use sysdyno_record::server::ClockOffset;
+use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::MonoNs;
 
 /// How long an agent may take to say hello: a program is uploaded, and started.
@@ -57,6 +58,15 @@ const MAX_CPUS: usize = 8192;
 enum Incoming {
     Message { message: Box<FromAgent>, at: MonoNs },
     Lost { cause: String },
+}
+
+/// What is heard of an agent that has a part of a load.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// It goes on; instants are on this host's clock.
+    Report(PartReport),
+    /// Its request is answered.
+    Done,
 }
 
 /// An agent in another process.
@@ -140,6 +150,16 @@ impl RemoteAgent {
             .is_ok_and(|own| own.boot_id == self.hello.boot_id)
     }
 
+    /// What names its machine: the boot of the kernel below it.
+    pub(super) fn boot_id(&self) -> &str {
+        &self.hello.boot_id
+    }
+
+    /// Its process, where it runs under the kernel of this process.
+    pub(super) fn local_pid(&self) -> Option<u32> {
+        self.is_same_machine().then_some(self.hello.pid)
+    }
+
     /// Why it is lost; `None`: it is not.
     pub fn lost(&self) -> Option<&str> {
         self.lost.as_deref()
@@ -200,6 +220,76 @@ impl RemoteAgent {
             }
         }
         Ok(())
+    }
+
+    /// Asks for something that [`RemoteAgent::hear`] tells of.
+    pub(super) fn ask(&mut self, request: Request) -> Result<(), LabError> {
+        let name = request.name();
+        match Call::of(request) {
+            Some(call) => self.say(&ToAgent::Call(call)),
+            None => Err(LabError::NotCarried { request: name, host: self.host.clone() }),
+        }
+    }
+
+    /// Gives an order for the part of a load that it has; instants are on this host's clock.
+    pub(super) fn order(&mut self, order: Order) -> Result<(), LabError> {
+        let order = match order {
+            Order::Begin(at) => Order::Begin(moved(at, self.offset.offset_ns.saturating_neg())),
+            Order::Connect | Order::Stop => order,
+        };
+        self.say(&ToAgent::Order(order))
+    }
+
+    /// What is heard of a part of a load within `span`.
+    ///
+    /// # Errors
+    /// It is lost, or says that it could not be done.
+    pub(super) fn hear(&mut self, span: Duration) -> Result<Option<Heard>, LabError> {
+        let Some((message, _)) = self.wait(span)? else { return Ok(None) };
+        match message {
+            FromAgent::Part(report) => Ok(Some(Heard::Report(self.placed_part(report)))),
+            FromAgent::Reply(Reply::Done) => Ok(Some(Heard::Done)),
+            FromAgent::Pong { .. } => Ok(None),
+            FromAgent::Failed { text } => Err(self.there(&text)),
+            _ => Err(self.lose("it answered what was not asked".into())),
+        }
+    }
+
+    /// Measures its clock, and moves its instants by that from now on.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub(super) fn set_clock(&mut self) -> Result<ClockOffset, LabError> {
+        self.offset = self.measure_clock()?;
+        Ok(self.offset)
+    }
+
+    /// Takes it for lost since what it says cannot be.
+    pub(super) fn refuse(&mut self, cause: &str) -> LabError {
+        self.lose(cause.to_owned())
+    }
+
+    /// What it measured on the clock of this host.
+    fn placed_part(&self, report: PartReport) -> PartReport {
+        let place = |at| moved(at, self.offset.offset_ns);
+        match report {
+            PartReport::Window(mut window) => {
+                window.begin_mono_ns = place(window.begin_mono_ns);
+                window.end_mono_ns = place(window.end_mono_ns);
+                PartReport::Window(window)
+            }
+            PartReport::Finished(mut finish) => {
+                finish.end_mono_ns = place(finish.end_mono_ns);
+                PartReport::Finished(finish)
+            }
+            other @ (PartReport::Ready(_) | PartReport::Connected | PartReport::Over(_)) => other,
+        }
+    }
+
+    /// It could not do what it was asked for.
+    fn there(&self, text: &str) -> LabError {
+        let cause = text.chars().take(500).collect::<String>().escape_debug().to_string();
+        LabError::There { host: self.host.clone(), cause }
     }
 
     /// The next message and when it came; `None`: there was none within `span`.
@@ -266,15 +356,13 @@ impl Agent for RemoteAgent {
             match message {
                 FromAgent::Series(line) => link.notice(Notice::Series(self.placed(line)?))?,
                 FromAgent::Pong { .. } => {}
-                FromAgent::Failed { text } => {
-                    let cause = text.chars().take(500).collect::<String>().escape_debug().to_string();
-                    return Err(LabError::There { host: self.host.clone(), cause });
-                }
+                FromAgent::Failed { text } => return Err(self.there(&text)),
                 FromAgent::Reply(Reply::Processes(processes)) if is_describe => {
                     return Ok(Answer::Processes(bounded(processes)));
                 }
                 FromAgent::Reply(reply) => return Ok(reply.into_answer()),
                 FromAgent::Hello(_) => return Err(self.lose("it said hello twice".into())),
+                FromAgent::Part(_) => return Err(self.lose("it answered what was not asked".into())),
             }
         }
     }

@@ -7,7 +7,7 @@
 //! any more end it, even in the midst of a request; guardians of what it tried see it go and undo that.
 
 use super::frame::{Decoder, encode};
-use super::wire::{Call, FromAgent, Hello, PROTOCOL, Reply, ToAgent};
+use super::wire::{Call, FromAgent, Hello, Order, PROTOCOL, Reply, ToAgent};
 use super::{Agent, Link, LocalAgent, Notice, Proceed, Request};
 use crate::error::LabError;
 use crate::execute::clock;
@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use sysdyno_load::PartOrder;
 use sysdyno_observe::{Roots, identity};
 use sysdyno_record::units::SpanNs;
 
@@ -40,7 +41,8 @@ const PIECE_BYTES: usize = 64 << 10;
 pub(super) fn hello(version: &str) -> Result<Hello, LabError> {
     let identity = identity(&Roots::host())?;
     let (boot_id, time_namespace) = (identity.boot_id, identity.time_namespace);
-    Ok(Hello { protocol: PROTOCOL, version: version.to_owned(), boot_id, time_namespace })
+    let pid = std::process::id();
+    Ok(Hello { protocol: PROTOCOL, version: version.to_owned(), boot_id, time_namespace, pid })
 }
 
 /// Serves requests until the other side is gone.
@@ -52,28 +54,35 @@ pub fn serve<O: Write + Send + 'static>(
     output: O,
     version: &str,
 ) -> Result<(), LabError> {
-    let output = Output { sink: Arc::new(Mutex::new(output)), is_over: Arc::new(AtomicBool::new(false)) };
+    let output =
+        Output { sink: Arc::new(Mutex::new(output)), is_over: Arc::default(), is_stopped: Arc::default() };
     output.say(&FromAgent::Hello(hello(version)?));
     let (calls, asked) = mpsc::channel();
+    let (orders, ordered) = mpsc::channel();
     let (done, ended) = mpsc::channel::<()>();
     let worker = output.clone();
     std::thread::spawn(move || {
         // Dropped at the end of the thread, however it comes.
         let _done = done;
-        work(&asked, &worker);
+        work(&asked, ordered, &worker);
     });
-    let listened = listen(&mut input, &calls, &output);
+    let listened = listen(&mut input, Senders { calls, orders }, &output);
     output.is_over.store(true, Ordering::Relaxed);
-    drop(calls);
     // A worker that hangs in a read of the kernel does not keep this process alive.
     let _ = ended.recv_timeout(GRACE);
     listened
 }
 
+/// Ways to the worker; it ends when they are gone.
+struct Senders {
+    calls: Sender<Call>,
+    orders: Sender<PartOrder>,
+}
+
 /// Hears the other side until it is gone.
 fn listen<O: Write>(
     input: &mut (impl Read + AsFd),
-    calls: &Sender<Call>,
+    to_worker: Senders,
     output: &Output<O>,
 ) -> Result<(), LabError> {
     let (mut decoder, mut piece) = (Decoder::default(), vec![0; PIECE_BYTES]);
@@ -97,8 +106,14 @@ fn listen<O: Write>(
                 ToAgent::Ping { sequence } => {
                     output.say(&FromAgent::Pong { sequence, mono_ns: clock::monotonic() });
                 }
-                // A worker that is gone has said so.
-                ToAgent::Call(call) => drop(calls.send(call)),
+                // A worker that is gone has said so, here and below.
+                ToAgent::Call(call) => {
+                    output.is_stopped.store(false, Ordering::Relaxed);
+                    drop(to_worker.calls.send(call));
+                }
+                ToAgent::Order(Order::Stop) => output.is_stopped.store(true, Ordering::Relaxed),
+                ToAgent::Order(Order::Connect) => drop(to_worker.orders.send(PartOrder::Connect)),
+                ToAgent::Order(Order::Begin(at)) => drop(to_worker.orders.send(PartOrder::Begin(at))),
             }
         }
     }
@@ -125,12 +140,12 @@ pub(super) fn is_readable(file: impl AsFd, span: Duration) -> io::Result<bool> {
 }
 
 /// Does what is asked, one after the other, and passes readings on in between.
-fn work<O: Write>(asked: &Receiver<Call>, output: &Output<O>) {
-    let mut agent = LocalAgent::default();
+fn work<O: Write>(asked: &Receiver<Call>, orders: Receiver<PartOrder>, output: &Output<O>) {
+    let mut agent = LocalAgent::with_orders(orders);
     let mut link = output.clone();
     while !output.is_over.load(Ordering::Relaxed) {
         match asked.try_recv() {
-            Ok(call) => output.say(&carry_out(&mut agent, call, &mut link)),
+            Ok(call) => output.say(&carry_out(&mut agent, call, &mut InCall(output.clone()))),
             Err(TryRecvError::Empty) => {
                 // Its errors are those of the link, which notes them itself.
                 let _ = agent.call(Request::Rest { span: PASS_ON }, &mut link);
@@ -153,11 +168,17 @@ struct Output<O> {
     sink: Arc<Mutex<O>>,
     /// Set when nobody listens any more.
     is_over: Arc<AtomicBool>,
+    /// Set when the present request is to come to an end.
+    is_stopped: Arc<AtomicBool>,
 }
 
 impl<O> Clone for Output<O> {
     fn clone(&self) -> Output<O> {
-        Output { sink: Arc::clone(&self.sink), is_over: Arc::clone(&self.is_over) }
+        Output {
+            sink: Arc::clone(&self.sink),
+            is_over: Arc::clone(&self.is_over),
+            is_stopped: Arc::clone(&self.is_stopped),
+        }
     }
 }
 
@@ -180,13 +201,28 @@ impl<O: Write> Output<O> {
 
 impl<O: Write> Link for Output<O> {
     fn notice(&mut self, notice: Notice) -> Result<(), LabError> {
-        if let Notice::Series(line) = notice {
-            self.say(&FromAgent::Series(line));
+        match notice {
+            Notice::Series(line) => self.say(&FromAgent::Series(line)),
+            Notice::Part(report) => self.say(&FromAgent::Part(report)),
+            Notice::Phase { .. } | Notice::Interval(..) | Notice::Probe(_) | Notice::HostLost { .. } => {}
         }
         Ok(())
     }
 
     fn tick(&mut self) -> Proceed {
         if self.is_over.load(Ordering::Relaxed) { Proceed::Stop } else { Proceed::Continue }
+    }
+}
+
+/// The other side while a request lasts, which may be told to stop.
+struct InCall<O>(Output<O>);
+
+impl<O: Write> Link for InCall<O> {
+    fn notice(&mut self, notice: Notice) -> Result<(), LabError> {
+        self.0.notice(notice)
+    }
+
+    fn tick(&mut self) -> Proceed {
+        if self.0.is_stopped.load(Ordering::Relaxed) { Proceed::Stop } else { self.0.tick() }
     }
 }

@@ -49,6 +49,7 @@ impl Connection {
     /// No process can be started, or this program cannot be uploaded.
     pub fn open(place: &HostPlace, ways: &Ways) -> Result<Connection, LabError> {
         match &place.way {
+            Way::Here => Connection::start(place, agent_command(ways)),
             Way::Namespace(path) => Connection::start(place, namespace_command(path, ways)),
             Way::Ssh(address) => {
                 let script = upload::script(ways.uses_sudo);
@@ -106,6 +107,7 @@ impl Connection {
             Way::Namespace(_) => {
                 "hint: `ip netns list` lists the names; only root may enter a network namespace".to_owned()
             }
+            Way::Here => "hint: this program must be able to start itself".to_owned(),
             Way::Ssh(_) => {
                 "hint: ssh is asked to ask nothing: the key must be loaded, and the host's key be known; \
                             `ssh -o BatchMode=yes -o StrictHostKeyChecking=yes HOST true` must work"
@@ -144,14 +146,20 @@ impl Drop for Connection {
 
 fn command_name(way: &Way) -> &'static str {
     match way {
-        Way::Namespace(_) => "sysdyno agent",
+        Way::Here | Way::Namespace(_) => "sysdyno agent",
         Way::Ssh(_) => "ssh",
     }
 }
 
-fn namespace_command(path: &Path, ways: &Ways) -> Command {
+fn agent_command(ways: &Ways) -> Command {
     let mut command = Command::new(&ways.program);
-    command.args(["agent", "--stdio", "--netns"]).arg(path);
+    command.args(["agent", "--stdio"]);
+    command
+}
+
+fn namespace_command(path: &Path, ways: &Ways) -> Command {
+    let mut command = agent_command(ways);
+    command.arg("--netns").arg(path);
     command
 }
 

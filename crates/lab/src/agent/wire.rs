@@ -3,19 +3,20 @@
 //! Both sides begin with a [`Hello`]. The agent says its own first, so that nothing is sent to what is no agent. Another
 //! protocol number is refused; within one number fields are added only.
 //!
-//! Only requests that read a host have a form here. A load plan is not written with the bodies of its requests, and
-//! changes of settings are made by the host's own `sysdyno tune`.
+//! Requests that read a host have a form here, and that for a part of a load, in which a body goes beside the plan, since
+//! plans are not written with it. Changes of settings are made by the host's own `sysdyno tune`.
 
-use super::{Answer, Request};
+use super::{Answer, PartCall, Request};
 use serde::{Deserialize, Serialize};
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::series::SeriesLine;
+use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::MonoNs;
 
 /// The number of this protocol.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Who speaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,8 @@ pub struct Hello {
     pub boot_id: String,
     /// Its time namespace.
     pub time_namespace: String,
+    /// Its process; says something on one machine only.
+    pub pid: u32,
 }
 
 /// A message to an agent.
@@ -43,6 +46,20 @@ pub enum ToAgent {
     },
     /// A request; one at a time.
     Call(Call),
+    /// Concerns the part of a load that is being sent.
+    Order(Order),
+}
+
+/// What an agent is told while it has a part of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Make the connections.
+    Connect,
+    /// Send from this instant on, on the agent's clock.
+    Begin(MonoNs),
+    /// Come to an end.
+    Stop,
 }
 
 /// A message of an agent.
@@ -60,6 +77,8 @@ pub enum FromAgent {
     },
     /// Readings of the kernel, on the agent's clock.
     Series(SeriesLine),
+    /// A part of a load goes on, on the agent's clock.
+    Part(PartReport),
     /// The answer to the request.
     Reply(Reply),
     /// The request could not be done.
@@ -95,6 +114,8 @@ pub enum Call {
     },
     /// [`Request::StopSampling`].
     StopSampling,
+    /// [`Request::Part`].
+    Part(Box<PartCall>),
 }
 
 /// The answer to a request; see [`Answer`].
@@ -126,6 +147,7 @@ impl Call {
                 Some(Call::StartSampling { hz, watch, endpoint, threads })
             }
             Request::StopSampling => Some(Call::StopSampling),
+            Request::Part(call) => Some(Call::Part(call)),
             Request::Load { .. } | Request::Rest { .. } | Request::Command { .. } | Request::Tune(_) => None,
         }
     }
@@ -139,6 +161,7 @@ impl Call {
                 Request::StartSampling { hz, watch, endpoint, threads }
             }
             Call::StopSampling => Request::StopSampling,
+            Call::Part(call) => Request::Part(call),
         }
     }
 }

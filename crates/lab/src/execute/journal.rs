@@ -48,7 +48,7 @@ pub struct Journal<'a> {
     /// The server's host, where it is another one, and its readings.
     server: Option<ServerHost>,
     server_series: Series,
-    /// Why the agent on the server's host is lost, once it is.
+    /// Why the agent on another host is lost, once one is.
     lost: Option<String>,
     /// Intervals, events and operations of the probe of the present trial.
     intervals: Vec<Interval>,
@@ -100,12 +100,12 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Why the agent on the server's host was lost; `None`: it was not, or there is none.
+    /// Why the agent on another host was lost; `None`: none was.
     pub fn lost(&self) -> Option<&str> {
         self.lost.as_deref()
     }
 
-    /// Whether the plan is to be stopped: a signal, or the server's host is lost.
+    /// Whether the plan is to be stopped: a signal, or a host is lost.
     pub(super) fn is_stopped(&mut self) -> bool {
         self.lost.is_some() || self.is_interrupted()
     }
@@ -148,13 +148,17 @@ impl<'a> Journal<'a> {
         reason: Option<&str>,
         error: LabError,
     ) -> Result<(), LabError> {
-        let Some(reason) = reason else { return Err(error) };
-        if self.lost.is_none() {
-            self.lost = Some(error.to_string());
-            let (host, reason) = (host.to_owned(), reason.to_owned());
-            self.event(clock::monotonic(), EventKind::HostLost { host, reason })?;
+        match reason {
+            Some(reason) => self.lose_host(host.to_owned(), reason.to_owned()),
+            None => Err(error),
         }
-        Ok(())
+    }
+
+    /// Marks that the agent on a host is gone; the first one says why the run failed.
+    fn lose_host(&mut self, host: String, reason: String) -> Result<(), LabError> {
+        let lost = LabError::Lost { host: host.clone(), cause: reason.clone() };
+        self.lost.get_or_insert(lost.to_string());
+        self.event(clock::monotonic(), EventKind::HostLost { host, reason })
     }
 
     /// Processes that are measured from now on, beside those of before.
@@ -321,6 +325,9 @@ impl Link for Journal<'_> {
                 self.probe.push(reply);
                 Ok(())
             }
+            Notice::HostLost { host, reason } => self.lose_host(host, reason),
+            // Whoever spreads a load merges it.
+            Notice::Part(_) => Ok(()),
             Notice::Interval(interval, latency) => self.keep_interval(*interval, &latency),
             Notice::Phase { begin, phase, rate_hz } => {
                 self.close_phase(begin)?;

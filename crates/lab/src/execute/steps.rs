@@ -243,7 +243,7 @@ pub(super) fn trial_plan(load: &LoadPlan, request: &TrialRequest) -> LoadPlan {
     LoadPlan {
         arrival,
         connections: request.connections,
-        threads: load.threads.min(request.connections),
+        threads: load.origin.even_threads(load.threads.min(request.connections)),
         phases,
         seed: request.seed,
         ..load.clone()

@@ -1,16 +1,20 @@
 //! Merges the windows of all threads into intervals and sums.
 
-use super::back_end::BackEnd;
+use super::crew::Message;
 use super::job::Job;
+use super::spread::HostSum;
 use super::summary::{self, PhaseSpan};
 use super::tally::{Tally, Window};
 use super::worker::Finish;
-use super::{Message, Outcome, Sink, ThreadLine};
+use super::{Outcome, Sink};
+use crate::schedule::Share;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::mpsc::Receiver;
-use sysdyno_record::load::{GeneratorSummary, Interval, LatencyKind, TimerError, TrialSummary};
+use sysdyno_record::load::{
+    Counts, GeneratorSummary, Interval, LatencyKind, LearntBody, PhaseSummary, TimerError, TrialSummary,
+};
 use sysdyno_record::plan::{PhaseEnd, PhaseKind};
 use sysdyno_record::session::SessionOperationSummary;
+use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::workload::OperationSummary;
 
@@ -20,13 +24,26 @@ const FAILURE_WINDOWS_COUNT: usize = 10;
 /// Fewest requests in them that say anything.
 const FAILURE_MIN_REQUESTS_COUNT: u64 = 100;
 
+/// What the threads send with.
+#[derive(Clone, Debug)]
+pub(super) struct Gear {
+    /// The CPU of each thread.
+    pub cpus: Vec<Option<u32>>,
+    pub timer_error: TimerError,
+    pub io: String,
+    pub io_fallback: Option<String>,
+}
+
+/// Takes an emptied tally back to its thread.
+type GiveBack<'a> = &'a dyn Fn(u32, Box<Tally>);
+
 /// Everything that has come from the threads so far.
 pub(super) struct Merge<'a> {
     job: &'a Job<'a>,
     trial: u32,
-    cpus: Vec<Option<u32>>,
-    timer_error: TimerError,
-    back_end: BackEnd,
+    gear: Gear,
+    /// What each host had of it; empty where this process alone sends.
+    hosts: Vec<HostSum>,
     /// Windows that not all threads have handed over.
     open: BTreeMap<u32, Vec<(u32, Window)>>,
     finished: Vec<Option<Finish>>,
@@ -40,52 +57,47 @@ pub(super) struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    pub(super) fn new(
-        job: &'a Job<'a>,
-        trial: u32,
-        cpus: &[Option<u32>],
-        timer_error: TimerError,
-        back_end: BackEnd,
-    ) -> Merge<'a> {
-        let phases = job.plan.phases.len() + 1;
+    pub(super) fn new(job: &'a Job<'a>, trial: u32, gear: Gear, hosts: Vec<HostSum>) -> Merge<'a> {
+        let (phases, threads) = (job.plan.phases.len() + 1, gear.cpus.len());
         Merge {
             job,
             trial,
-            cpus: cpus.to_vec(),
-            timer_error,
-            back_end,
+            gear,
+            hosts,
             open: BTreeMap::new(),
-            finished: cpus.iter().map(|_| None).collect(),
+            finished: (0..threads).map(|_| None).collect(),
             next_index: 0,
             totals: (0..phases).map(|_| Tally::default()).collect(),
             spans: vec![None; phases],
-            measured_cpu_ns: vec![0; cpus.len()],
-            measured_spun_ns: vec![0; cpus.len()],
+            measured_cpu_ns: vec![0; threads],
+            measured_spun_ns: vec![0; threads],
             recent: VecDeque::new(),
             end: MonoNs(0),
         }
     }
 
-    /// Merges until all threads have finished.
-    pub(super) fn collect(
-        mut self,
-        messages: &Receiver<Message>,
-        threads: &[ThreadLine],
-        sink: &mut dyn Sink,
-    ) -> Outcome {
-        while let Ok(message) = messages.recv() {
-            match message {
-                Message::Window(thread, window) => {
-                    self.open.entry(window.index).or_default().push((thread, window));
-                }
-                Message::Finished(thread, finish) => self.finished[thread as usize] = Some(finish),
-                Message::Ready(_) | Message::Failed(_) => {}
+    /// Takes what a thread says, and merges the windows that are complete by that.
+    pub(super) fn take(&mut self, message: Message, give_back: GiveBack<'_>, sink: &mut dyn Sink) {
+        match message {
+            Message::Window(thread, window) => {
+                self.open.entry(window.index).or_default().push((thread, window));
             }
-            while let Some(windows) = self.take_complete() {
-                self.merge(windows, threads, sink);
-            }
+            Message::Finished(thread, finish) => self.finished[thread as usize] = Some(finish),
+            Message::Ready(_) | Message::Failed(_) => {}
         }
-        self.finish()
+        while let Some(windows) = self.take_complete() {
+            self.merge(windows, give_back, sink);
+        }
+    }
+
+    /// Whether a thread has said its last word.
+    pub(super) fn has_finished(&self, thread: u32) -> bool {
+        self.finished.get(thread as usize).is_none_or(Option::is_some)
+    }
+
+    /// The sums of a host.
+    pub(super) fn host_mut(&mut self, host: usize) -> &mut HostSum {
+        &mut self.hosts[host]
     }
 
     /// The next window, if all threads that still run have handed it over.
@@ -101,13 +113,13 @@ impl<'a> Merge<'a> {
         self.open.remove(&(self.next_index - 1))
     }
 
-    fn merge(&mut self, windows: Vec<(u32, Window)>, threads: &[ThreadLine], sink: &mut dyn Sink) {
+    fn merge(&mut self, windows: Vec<(u32, Window)>, give_back: GiveBack<'_>, sink: &mut dyn Sink) {
         let begin = windows.iter().map(|(_, window)| window.begin).min().unwrap_or_default();
         let end = windows.iter().map(|(_, window)| window.end).max().unwrap_or_default();
         let current = windows.iter().map(|(_, window)| window.phase).min().unwrap_or_default();
         let in_flight = windows.iter().map(|(_, window)| window.in_flight).sum();
-        let mut cpu_ns = vec![0; threads.len()];
-        let mut spun_ns = vec![0; threads.len()];
+        let mut cpu_ns = vec![0; self.finished.len()];
+        let mut spun_ns = vec![0; self.finished.len()];
         let mut by_phase: BTreeMap<u32, Box<Tally>> = BTreeMap::new();
         by_phase.insert(current, Box::default());
         for (thread, window) in windows {
@@ -115,10 +127,8 @@ impl<'a> Merge<'a> {
             spun_ns[thread as usize] = window.spun_ns.min(window.cpu_ns);
             for item in window.tallies {
                 by_phase.entry(item.phase).or_default().merge(&item.tally);
-                let mut spare = item.tally;
-                spare.clear();
-                // A thread that has finished needs no spare.
-                let _ = threads[thread as usize].spares.send(spare);
+                self.note_host(thread, item.phase, &item.tally);
+                give_back(thread, item.tally);
             }
         }
         self.note_window(current, PhaseSpan { begin, end }, sink);
@@ -133,6 +143,14 @@ impl<'a> Merge<'a> {
             self.totals[phase as usize].merge(&tally);
             sink.interval(interval, &tally.latency);
             self.check_failures(&tally);
+        }
+    }
+
+    fn note_host(&mut self, thread: u32, phase: u32, tally: &Tally) {
+        let is_measured = self.kind(phase).is_measured();
+        let hosts = self.hosts.len();
+        if hosts > 0 {
+            self.hosts[thread as usize % hosts].add(phase, is_measured, tally);
         }
     }
 
@@ -186,9 +204,11 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn finish(mut self) -> Outcome {
+    /// The result, when all threads have ended.
+    pub(super) fn finish(mut self, learnt_body: Option<LearntBody>, sink: &mut dyn Sink) -> Outcome {
         self.end_counted_phase();
-        let mut total = sysdyno_record::load::Counts::default();
+        self.balance_lost_hosts(sink);
+        let mut total = Counts::default();
         self.totals.iter().for_each(|tally| total.add(&tally.counts));
         assert!(total.is_balanced(), "a request vanished: {total:?}");
         let plan = self.job.plan;
@@ -215,16 +235,65 @@ impl<'a> Merge<'a> {
             .find(|kind| kind.is_measured())
             .unwrap_or(PhaseKind::Steady);
         let rate_hz = summary::mean_rate_hz(&spans, rates);
+        let measured_summary = summary::phase(kind, span, rate_hz, &measured);
         let summary = TrialSummary {
-            measured: summary::phase(kind, span, rate_hz, &measured),
             phases,
             total,
-            generator: self.generator(span),
-            learnt_body: self.job.learnt_body(),
+            generator: self.generator(span, &self.gear, &|_| true),
+            learnt_body,
             operations: self.operations(span, &measured),
             session: self.session(span, &measured),
+            generators: self.shares(span, &measured_summary),
+            measured: measured_summary,
         };
         Outcome { summary, ending: self.job.control.ending(), end: self.end, latency: measured.latency }
+    }
+
+    /// What each host had of it.
+    fn shares(&self, span: PhaseSpan, all: &PhaseSummary) -> Vec<GeneratorShare> {
+        let hosts = self.hosts.len();
+        let threads = self.finished.len();
+        let share = |(number, host): (usize, &HostSum)| {
+            let is_of = |thread: usize| thread % hosts == number;
+            let share = |thread| Share { thread: thread as u32, threads: threads as u32 };
+            let own = (0..threads).filter(|thread| is_of(*thread));
+            let connections =
+                own.clone().map(|thread| share(thread).of(u64::from(self.job.plan.connections))).sum();
+            let rate_hz = all.offered_hz.map(|hz| hz * own.count() as f64 / threads as f64);
+            GeneratorShare {
+                name: host.name.clone(),
+                connections,
+                measured: summary::phase(all.kind, span, rate_hz, &host.measured),
+                total: host.total(),
+                generator: GeneratorSummary {
+                    gap_sample_ns: Vec::new(),
+                    arrival_gaps: Vec::new(),
+                    ..self.generator(span, &host.gear, &is_of)
+                },
+                clock: host.clock,
+                learnt_body: host.learnt_body,
+                lost: host.lost.clone(),
+            }
+        };
+        self.hosts.iter().enumerate().map(share).collect()
+    }
+
+    /// What was open on hosts that were lost: sent requests are in flight for good, others were never sent.
+    fn balance_lost_hosts(&mut self, sink: &mut dyn Sink) {
+        for phase in 0..self.totals.len() as u32 {
+            let is_measured = self.kind(phase).is_measured();
+            let mut missing = Tally::default();
+            for host in self.hosts.iter_mut().filter(|host| host.lost.is_some()) {
+                let open = Tally { counts: host.open(phase), ..Tally::default() };
+                host.add(phase, is_measured, &open);
+                missing.merge(&open);
+            }
+            if missing.counts != Counts::default() {
+                let frame = Frame { phase, begin: self.end, end: self.end, in_flight: 0 };
+                sink.interval(self.interval(frame, &missing, Vec::new()), &missing.latency);
+                self.totals[phase as usize].merge(&missing);
+            }
+        }
     }
 
     fn operations(&self, span: PhaseSpan, measured: &Tally) -> Vec<OperationSummary> {
@@ -259,19 +328,22 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn generator(&self, span: PhaseSpan) -> GeneratorSummary {
-        let worked_ns = self.measured_cpu_ns.iter().zip(&self.measured_spun_ns).map(|(cpu, spun)| cpu - spun);
-        let busiest_ns = worked_ns.max().unwrap_or(0);
-        let finishes = || self.finished.iter().flatten();
+    /// What some of the threads say of themselves.
+    fn generator(&self, span: PhaseSpan, gear: &Gear, is_of: &dyn Fn(usize) -> bool) -> GeneratorSummary {
+        let own = || (0..self.finished.len()).filter(|thread| is_of(*thread));
+        let cpu_ns = |thread: usize| self.measured_cpu_ns[thread];
+        let spun_ns = |thread: usize| self.measured_spun_ns[thread];
+        let busiest_ns = own().map(|thread| cpu_ns(thread) - spun_ns(thread)).max().unwrap_or(0);
+        let finishes = || own().filter_map(|thread| self.finished[thread].as_ref());
         GeneratorSummary {
-            threads: self.cpus.len() as u32,
-            cpus: self.cpus.clone(),
-            cpu_seconds: self.measured_cpu_ns.iter().sum::<u64>() as f64 / 1e9,
+            threads: gear.cpus.len() as u32,
+            cpus: gear.cpus.clone(),
+            cpu_seconds: own().map(cpu_ns).sum::<u64>() as f64 / 1e9,
             busiest_thread_ratio: busiest_ns as f64 / span.end.since(span.begin).max(1) as f64,
-            timer_error: self.timer_error,
-            io: self.back_end.name().into(),
-            io_fallback: self.back_end.fallback.clone(),
-            spin_seconds: self.measured_spun_ns.iter().sum::<u64>() as f64 / 1e9,
+            timer_error: gear.timer_error,
+            io: gear.io.clone(),
+            io_fallback: gear.io_fallback.clone(),
+            spin_seconds: own().map(spun_ns).sum::<u64>() as f64 / 1e9,
             spin_ended: finishes().find_map(|finish| finish.spin_ended.clone()),
             gap_sample_ns: finishes().flat_map(Finish::single_gaps_ns).collect(),
             arrival_gaps: finishes().flat_map(|finish| finish.gaps.iter().cloned()).collect(),

@@ -96,6 +96,12 @@ impl Tally {
         }
     }
 
+    /// Sets how many responses had a status; `None`: there is no such status.
+    pub(super) fn set_status(&mut self, status: u16, count: u32) -> Option<()> {
+        *self.statuses.get_mut(usize::from(status).checked_sub(100)?)? = count;
+        Some(())
+    }
+
     /// Forgets everything and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.latency.clear();
@@ -113,7 +119,8 @@ impl Tally {
         self.cache.add(&other.cache);
         self.handshakes.add(&other.handshakes);
         self.failures.iter_mut().zip(&other.failures).for_each(|(mine, theirs)| *mine += theirs);
-        self.statuses.iter_mut().zip(&other.statuses).for_each(|(mine, theirs)| *mine += theirs);
+        let statuses = self.statuses.iter_mut().zip(&other.statuses);
+        statuses.for_each(|(mine, theirs)| *mine = mine.saturating_add(*theirs));
         self.latency.merge(&other.latency);
         self.received_bytes += other.received_bytes;
         self.connections_opened += other.connections_opened;

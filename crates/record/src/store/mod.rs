@@ -68,6 +68,7 @@ const MANIFEST: &str = "manifest.json";
 const PLAN: &str = "plan.json";
 const FACTS: &str = "facts.json";
 const SERVER: &str = "server.json";
+const GENERATORS: &str = "generators.json";
 const SERVER_SERIES: &str = "server-series.jsonl";
 const TRIALS: &str = "trials.jsonl";
 const INTERVALS: &str = "intervals.jsonl";

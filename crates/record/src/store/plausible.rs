@@ -43,6 +43,11 @@ pub(super) fn check_trial_end(end: &TrialEnd) -> Result<(), String> {
         .chain([operation.cycles_count])
         .try_for_each(|count| check_count(count, MAX_TRIAL_COUNT))?;
     }
+    for share in &summary.generators {
+        check_count(share.connections, MAX_TRIAL_COUNT)?;
+        check_counts(&share.total, &Failures::new(), MAX_TRIAL_COUNT)?;
+        check_phase(&share.measured)?;
+    }
     summary.operations.iter().try_for_each(|operation| {
         check_counts(&operation.counts, &operation.failures, MAX_TRIAL_COUNT)?;
         check_counts(&operation.total, &Failures::new(), MAX_TRIAL_COUNT)?;

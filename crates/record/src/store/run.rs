@@ -5,9 +5,10 @@ use super::latency::read_latency;
 use super::lines::{Caps, Line, read_lines, read_values, read_values_if_any};
 use super::work::read_operations;
 use super::{
-    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, INTERVALS, LATENCY, MANIFEST, MAX_DOCUMENT_BYTES,
-    MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, OPERATIONS,
-    PLAN, PROBE, REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, plausible, verify,
+    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST,
+    MAX_DOCUMENT_BYTES, MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES,
+    MAX_TRIALS, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, plausible,
+    verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -20,6 +21,7 @@ use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::series::{Row, Series, SeriesLine};
 use crate::server::ServerHost;
+use crate::spread::GeneratorHost;
 use crate::work::{WorkLine, WorkSummary};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -44,6 +46,8 @@ pub struct Run {
     pub series: Series,
     /// The server's host; `None`: it is the measuring one, or was not reached, or is damaged.
     pub server: Option<ServerHost>,
+    /// Hosts that send the load together; empty where the measuring one does.
+    pub generators: Vec<GeneratorHost>,
     /// Readings of the server's kernel; empty where it is the measuring host's.
     pub server_series: Series,
     /// Marks on the time axis.
@@ -81,7 +85,7 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 15] = [
+const FILES: [&str; 16] = [
     PLAN,
     FACTS,
     TRIALS,
@@ -97,6 +101,7 @@ const FILES: [&str; 15] = [
     WORK,
     SERVER,
     SERVER_SERIES,
+    GENERATORS,
 ];
 
 /// One trial.
@@ -140,6 +145,7 @@ impl Run {
             intervals: read_intervals(&folder, caps, &mut damage)?,
             series: read_series(&folder, SERIES, caps, &mut damage)?,
             server: read_document(&folder, SERVER, &mut damage)?,
+            generators: read_document(&folder, GENERATORS, &mut damage)?.unwrap_or_default(),
             server_series: read_server_series(&folder, caps, &mut damage)?,
             events: read_events(&folder, caps, &mut damage)?,
             probe: read_probe(&folder, caps, &mut damage)?,

@@ -138,6 +138,7 @@ pub(super) fn trial_end(trial: u32) -> TrialEnd {
             learnt_body: None,
             operations: Vec::new(),
             session: Vec::new(),
+            generators: Vec::new(),
         },
     }
 }

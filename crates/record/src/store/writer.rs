@@ -3,8 +3,8 @@
 use super::folder::Folder;
 use super::verify::{self, hexadecimal};
 use super::{
-    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
-    REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, redact,
+    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS,
+    PLAN, PROBE, REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -18,6 +18,7 @@ use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::series::SeriesLine;
 use crate::server::ServerHost;
+use crate::spread::GeneratorHost;
 use crate::units::WallNs;
 use crate::work::{WorkLine, WorkSummary};
 use serde::Serialize;
@@ -161,6 +162,11 @@ impl RunWriter {
     /// Writes `server.json`, in the place of an earlier one.
     pub fn server(&mut self, server: &ServerHost) -> Result<(), RecordError> {
         self.document(SERVER, server)
+    }
+
+    /// Writes `generators.json`, in the place of an earlier one.
+    pub fn generators(&mut self, generators: &[GeneratorHost]) -> Result<(), RecordError> {
+        self.document(GENERATORS, &generators.to_vec())
     }
 
     /// Writes a header or a row of the series of the server's host.

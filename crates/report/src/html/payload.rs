@@ -16,6 +16,7 @@ use sysdyno_record::load::{
 use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::{Arrival, PhaseKind, Plan};
 use sysdyno_record::series::{Column, Series};
+use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::store::Trial;
 use sysdyno_record::units::MonoNs;
 
@@ -46,6 +47,8 @@ pub(super) struct Payload<'a> {
     analysis: Value,
     capacity: Claim<'a>,
     failures: Vec<FailureRow>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    generators: &'a [GeneratorShare],
     trials: Vec<TrialRow<'a>>,
     intervals: Intervals,
     series: SeriesTable<'a>,
@@ -132,6 +135,7 @@ pub(super) fn payload<'a>(input: &ReportInput<'a>) -> Payload<'a> {
         analysis: conclusions(input),
         capacity: claim(input),
         failures: failures(&input.analysis.failures),
+        generators: input.shares(),
         trials: input.trials.iter().map(trial).collect(),
         intervals: intervals(input.intervals),
         series: series(input.series),

@@ -2,11 +2,12 @@
 //!
 //! At most [`SCREEN_LINES`] lines, whatever the record holds: where whole sentences do not fit they are cut to a line,
 //! and then lines go that matter least.
-//! The order never changes: verdict and reasons, capacity and limit, latency, operations, counts, where the report is.
+//! The order never changes: verdict and reasons, capacity and limit, latency, operations, hosts, counts, where the report is.
 
 mod answer;
 mod checks;
 mod experiment;
+mod hosts;
 mod latency;
 mod operations;
 mod screen;
@@ -42,6 +43,7 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
                 operations::draw(input, &mut screen);
             }
         }
+        hosts::draw(input, &mut screen);
         work::draw(input, &mut screen);
         screen
     };

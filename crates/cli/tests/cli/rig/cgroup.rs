@@ -43,6 +43,11 @@ impl CpuQuota {
         fs::write(self.folder.join(file), value).ok()
     }
 
+    /// Moves a process into it.
+    pub fn admit(&self, pid: u32) {
+        fs::write(self.folder.join("cgroup.procs"), pid.to_string()).expect("a process can be moved");
+    }
+
     /// The shell command with which a process moves itself into it.
     pub fn enter(&self) -> String {
         format!("echo $$ > '{}/cgroup.procs'", self.folder.display())

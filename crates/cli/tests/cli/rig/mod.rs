@@ -8,6 +8,7 @@ pub mod nginx;
 pub mod pair;
 pub mod program;
 pub mod ssh;
+pub mod star;
 
 use std::io::Write;
 use std::time::{Duration, Instant};

@@ -1,0 +1,82 @@
+//! Loads that several hosts send together: what can be split over hosts, and what cannot.
+
+use crate::args::{ServerOptions, Typed};
+use anyhow::ensure;
+use sysdyno_lab::agent::{HostPlace, MAX_SPREAD_BODY_BYTES, Way};
+use sysdyno_load::target::is_home;
+use sysdyno_record::plan::{LoadPlan, RunPlan, SearchMethod};
+use sysdyno_record::spread::MAX_GENERATORS;
+
+/// Adds the hosts that send a load; threads are those of each host.
+pub fn add(plan: &mut LoadPlan, options: &ServerOptions) -> anyhow::Result<()> {
+    let places = &options.load_from;
+    if places.is_empty() {
+        return Ok(());
+    }
+    let hosts = check_places(plan, places)?;
+    check_workload(plan)?;
+    check_connections(plan.connections, hosts)?;
+    plan.threads = plan.threads.min(plan.connections / hosts).max(1) * hosts;
+    plan.origin.hosts = places.iter().map(|place| place.0.name.clone()).collect();
+    Ok(())
+}
+
+/// The same for the trials of a search.
+pub fn add_to_search(plan: &mut RunPlan, options: &ServerOptions) -> anyhow::Result<()> {
+    let hosts = options.load_from.len() as u32;
+    if let SearchMethod::Connections(points) = &plan.search.method {
+        points.iter().try_for_each(|connections| check_connections(*connections, hosts))?;
+    }
+    add(&mut plan.load, options)
+}
+
+fn check_connections(connections: u32, hosts: u32) -> anyhow::Result<()> {
+    ensure!(
+        connections >= hosts,
+        "cannot spread {connections} connections over {hosts} hosts\nhint: -c {hosts} gives each of them one"
+    );
+    Ok(())
+}
+
+fn check_places(plan: &LoadPlan, places: &[Typed<HostPlace>]) -> anyhow::Result<u32> {
+    ensure!(
+        places.len() <= MAX_GENERATORS,
+        "cannot spread a load over {} hosts: {MAX_GENERATORS} are the most",
+        places.len()
+    );
+    for (position, place) in places.iter().enumerate() {
+        ensure!(
+            !places[..position].contains(place),
+            "cannot spread a load over '{}' twice\nhint: -t sets the threads of each host",
+            place.0.name
+        );
+    }
+    let is_elsewhere = places.iter().any(|place| place.0.way != Way::Here);
+    ensure!(
+        places.len() == 1 || !is_elsewhere || !is_home(&plan.target.endpoint),
+        "cannot reach '{}' from several hosts: that address is another one on each\nhint: give an address that all of them reach",
+        plan.target.url
+    );
+    Ok(places.len() as u32)
+}
+
+/// Refuses what is not split over hosts.
+fn check_workload(plan: &LoadPlan) -> anyhow::Result<()> {
+    let workload = &plan.workload;
+    let refused = [
+        (workload.log.is_some(), "a log that is replayed or mixed"),
+        (workload.session.is_some(), "users of a session"),
+        (!workload.operations.is_empty(), "a list or mix of requests"),
+        (!workload.files.is_empty(), "values from a file"),
+        (plan.probe.is_some(), "a load with a probe"),
+        (!plan.origin.sources.is_empty(), "a load with source addresses, which belong to one host,"),
+        (plan.request.body.len() > MAX_SPREAD_BODY_BYTES, "a request with a body longer than 2 MiB"),
+    ];
+    let cause = refused.iter().find(|(is_so, _)| *is_so).map(|(_, what)| *what);
+    ensure!(
+        cause.is_none(),
+        "cannot spread {} over several hosts\nhint: leave out --load-from, or send one request (a URL, with a rate, a ramp or clients)",
+        cause.unwrap_or_default()
+    );
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! A part of a load as it goes to another host: the plan, and beside it what plans are not written with.
+
+use serde::{Deserialize, Serialize};
+use sysdyno_load::Part;
+use sysdyno_record::plan::{LoadPlan, RequestSpec};
+
+/// Longest body of a request that goes to another host, which is told it as numbers. Unit: bytes.
+pub const MAX_SPREAD_BODY_BYTES: usize = 2 << 20;
+
+/// A part of a load for one host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartCall {
+    /// Number of the trial in the run.
+    pub trial: u32,
+    /// Number of the host, from 0.
+    pub host: u32,
+    /// Number of hosts.
+    pub hosts: u32,
+    /// Threads of hosts before this one on the same machine.
+    pub threads_before: u32,
+    /// Threads of all hosts on the same machine.
+    pub machine_threads: u32,
+    /// The whole load.
+    plan: LoadPlan,
+    /// The body of its request.
+    body: Vec<u8>,
+}
+
+impl PartCall {
+    /// A part of a plan.
+    pub(super) fn new(trial: u32, part: Part, plan: LoadPlan) -> PartCall {
+        let Part { host, hosts, threads_before, machine_threads } = part;
+        let body = plan.request.body.clone();
+        PartCall { trial, host, hosts, threads_before, machine_threads, plan, body }
+    }
+
+    /// Which part it is.
+    pub(super) fn part(&self) -> Part {
+        let PartCall { host, hosts, threads_before, machine_threads, .. } = *self;
+        Part { host, hosts, threads_before, machine_threads }
+    }
+
+    /// The whole load, with what it is sent with.
+    pub(super) fn plan(&self) -> LoadPlan {
+        let request = RequestSpec { body: self.body.clone(), ..self.plan.request.clone() };
+        LoadPlan { request, ..self.plan.clone() }
+    }
+}

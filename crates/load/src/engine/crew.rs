@@ -1,0 +1,174 @@
+//! The threads of a load in this process: started together, told together.
+
+use super::affinity;
+use super::back_end;
+use super::clock;
+use super::job::Job;
+use super::tally::{Tally, Window};
+use super::worker::{Finish, Worker};
+use crate::error::LoadError;
+use crate::http2::Http2;
+use crate::io::{Epoll, Gather, Io, Uring};
+use crate::schedule::Share;
+use crate::tls::Tls;
+use std::num::NonZeroU64;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::Scope;
+use sysdyno_record::load::TimerError;
+use sysdyno_record::plan::SpinChoice;
+use sysdyno_record::units::MonoNs;
+
+/// What a generator thread is told.
+#[derive(Clone, Copy)]
+pub(super) enum Order {
+    Connect,
+    Begin(MonoNs),
+}
+
+/// What a generator thread says.
+pub(super) enum Message {
+    Ready(TimerError),
+    Failed(LoadError),
+    Window(u32, Window),
+    Finished(u32, Finish),
+}
+
+/// A generator thread that is to be: its share of the load, and its CPU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Post {
+    pub share: Share,
+    pub cpu: Option<u32>,
+}
+
+/// The threads of a load in this process.
+pub(super) struct Crew {
+    lines: Vec<ThreadLine>,
+    pub messages: Receiver<Message>,
+}
+
+/// What is held of a generator thread.
+struct ThreadLine {
+    thread: u32,
+    orders: Sender<Order>,
+    spares: Sender<Box<Tally>>,
+}
+
+impl Crew {
+    /// Starts a thread for each post; they end with the scope.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub(super) fn muster<'scope, 'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        job: &'env Job<'_>,
+        posts: &[Post],
+        kind: back_end::Kind,
+    ) -> Result<Crew, LoadError> {
+        let (to_merge, messages) = mpsc::channel();
+        let mut lines = Vec::new();
+        for post in posts {
+            let (order_sender, orders) = mpsc::channel();
+            let (spare_sender, spares) = mpsc::channel();
+            let seat = Seat { post: *post, messages: to_merge.clone(), orders, spares };
+            let thread = post.share.thread;
+            std::thread::Builder::new()
+                .name(format!("sysdyno-load-{thread}"))
+                .spawn_scoped(scope, move || match kind {
+                    back_end::Kind::Uring => seat.dress::<Uring>(job),
+                    back_end::Kind::Epoll => seat.dress::<Epoll>(job),
+                })
+                .map_err(LoadError::system("start a generator thread"))?;
+            lines.push(ThreadLine { thread, orders: order_sender, spares: spare_sender });
+        }
+        Ok(Crew { lines, messages })
+    }
+
+    /// Waits until each thread has said that it is ready; the worst of their timers.
+    ///
+    /// # Errors
+    /// A thread could not be set up.
+    pub(super) fn await_all(&self) -> Result<TimerError, LoadError> {
+        let mut worst = TimerError::default();
+        for _ in &self.lines {
+            match self.messages.recv() {
+                Ok(Message::Ready(error)) => worst = if error.p99_ns > worst.p99_ns { error } else { worst },
+                Ok(Message::Failed(error)) => return Err(error),
+                Ok(Message::Window(..) | Message::Finished(..)) | Err(_) => {
+                    return Err(LoadError::plan("a generator thread ended before it began"));
+                }
+            }
+        }
+        Ok(worst)
+    }
+
+    /// Tells all threads the same.
+    pub(super) fn tell(&self, order: Order) {
+        self.lines.iter().for_each(|line| {
+            // A thread that is gone cannot be told; its missing windows end the trial.
+            let _ = line.orders.send(order);
+        });
+    }
+
+    /// Gives a thread a tally back, empty.
+    pub(super) fn give_back(&self, thread: u32, mut spare: Box<Tally>) {
+        spare.clear();
+        if let Some(line) = self.lines.iter().find(|line| line.thread == thread) {
+            // A thread that has finished needs no spare.
+            let _ = line.spares.send(spare);
+        }
+    }
+}
+
+/// What a generator thread is given.
+struct Seat {
+    post: Post,
+    messages: Sender<Message>,
+    orders: Receiver<Order>,
+    spares: Receiver<Box<Tally>>,
+}
+
+impl Seat {
+    /// Works with what the load speaks on top of a back end.
+    fn dress<I: Io>(self, job: &Job<'_>) {
+        match job.route.tls {
+            None => self.dress_http2::<I>(job),
+            Some(_) => self.dress_http2::<Tls<I>>(job),
+        }
+    }
+
+    fn dress_http2<I: Io>(self, job: &Job<'_>) {
+        match job.route.http2 {
+            None => self.work::<I>(job),
+            Some(_) => self.work::<Http2<I>>(job),
+        }
+    }
+
+    fn work<I: Io>(self, job: &Job<'_>) {
+        let share = self.post.share;
+        let thread = share.thread;
+        // The merging thread outlives this one; if it is gone, nobody is left to be told.
+        let say = |message| drop(self.messages.send(message));
+        self.post.cpu.map(affinity::pin);
+        if job.plan.spin == SpinChoice::On {
+            affinity::prefer();
+        }
+        // Sleeps end when they should, not when it suits other timers (default slack: 50 µs).
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let slots = share.of(u64::from(job.plan.connections)) as usize * job.plan.streams() as usize;
+        let mut io = match I::new(slots, &job.route.from(share.before(u64::from(job.plan.connections)))) {
+            Ok(io) => io,
+            Err(error) => return say(Message::Failed(error)),
+        };
+        let timer_error = clock::measure_timer_error(|span| io.wait(span, Gather::NOTHING));
+        say(Message::Ready(timer_error));
+        // An order that does not come means that another thread could not be set up.
+        let Ok(Order::Connect) = self.orders.recv() else { return };
+        let mut worker = Worker::new(io, job, share, self.spares, timer_error.p99_ns);
+        worker.dial_all();
+        say(Message::Ready(timer_error));
+        if let Ok(Order::Begin(begin)) = self.orders.recv() {
+            let finish = worker.run(begin, |window| say(Message::Window(thread, window)));
+            say(Message::Finished(thread, finish));
+        }
+    }
+}

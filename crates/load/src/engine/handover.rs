@@ -1,0 +1,199 @@
+//! Windows on their way from one host to another: how they are told, and what of that is believed.
+//!
+//! Whatever another host says is hostile: a window that could not have been measured is refused before it is merged, so
+//! that no assertion of the merge depends on another host's honesty.
+
+use super::job::Job;
+use super::tally::{PhaseTally, Tally, Window};
+use sysdyno_record::load::{Counts, LatencyKind, LatencySet};
+use sysdyno_record::spread::{PartTally, PartWindow};
+use sysdyno_record::units::MonoNs;
+use sysdyno_stats::censored::LowerBounds;
+use sysdyno_stats::histogram::{LatencyHistogram, MAX_VALUE_NS};
+
+/// Greatest number of anything in one window; sums of windows stay far below 2^64.
+const MAX_COUNT: u64 = 1 << 40;
+
+/// Longest that all responses of a window lay unread together: a million of them for the whole of an hour. Unit: nanoseconds.
+const MAX_UNREAD_NS: u64 = 1 << 56;
+
+/// Values of one kind that a histogram tells apart, at most.
+const MAX_STEPS: usize = 100_000;
+
+/// Longest window. Unit: nanoseconds.
+const MAX_WINDOW_NS: u64 = 3_600_000_000_000;
+
+/// A window as it is told to another host.
+pub(super) fn told(thread: u32, window: &Window) -> PartWindow {
+    PartWindow {
+        thread,
+        index: window.index,
+        begin_mono_ns: window.begin,
+        end_mono_ns: window.end,
+        phase: window.phase,
+        tallies: window.tallies.iter().map(|item| told_tally(item.phase, &item.tally)).collect(),
+        in_flight: window.in_flight,
+        cpu_ns: window.cpu_ns,
+        spun_ns: window.spun_ns,
+    }
+}
+
+fn told_tally(phase: u32, tally: &Tally) -> PartTally {
+    let kinds = LatencyKind::ALL.into_iter().filter(|kind| !tally.latency.get(*kind).is_empty());
+    let bounds = |bounds: LowerBounds| (bounds.count > 0).then_some([bounds.count, bounds.min_ns]);
+    PartTally {
+        phase,
+        counts: tally.counts,
+        completed: tally.completed,
+        failures: tally.failures(),
+        statuses: tally.statuses(),
+        received_bytes: tally.received_bytes,
+        connections_opened: tally.connections_opened,
+        connections_closed_idle: tally.connections_closed_idle,
+        unread_ns: tally.unread_ns,
+        cache: tally.cache,
+        handshakes: tally.handshakes,
+        latency: kinds.map(|kind| (kind, steps(tally.latency.get(kind)))).collect(),
+        response_bounds: bounds(tally.response_bounds),
+        service_bounds: bounds(tally.service_bounds),
+    }
+}
+
+fn steps(histogram: &LatencyHistogram) -> Vec<[u64; 2]> {
+    let recorded = histogram.as_hdr().iter_recorded();
+    recorded.map(|step| [step.value_iterated_to().min(MAX_VALUE_NS), step.count_at_value()]).collect()
+}
+
+/// What one thread of another host has said so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Heard {
+    windows_count: u32,
+    end: MonoNs,
+    /// Sums by phase.
+    counts: Vec<Counts>,
+}
+
+impl Heard {
+    /// A window that may be merged, now being `latest` at most; the error is a sentence about the host.
+    pub(super) fn window(
+        &mut self,
+        window: PartWindow,
+        job: &Job<'_>,
+        latest: MonoNs,
+    ) -> Result<Window, &'static str> {
+        if window.index != self.windows_count {
+            return Err("it left out a window");
+        }
+        let is_in_time = window.begin_mono_ns >= self.end
+            && window.end_mono_ns >= window.begin_mono_ns
+            && window.end_mono_ns <= latest
+            && window.end_mono_ns.since(window.begin_mono_ns) <= MAX_WINDOW_NS;
+        if !is_in_time {
+            return Err("it told a window from before the last one, or from the future");
+        }
+        let phases = job.plan.phases.len() as u32 + 1;
+        let is_phase = |phase: u32| phase < phases;
+        let is_small = [window.in_flight, window.cpu_ns, window.spun_ns].iter().all(|n| *n <= MAX_COUNT);
+        if !is_phase(window.phase) || window.tallies.len() > phases as usize || !is_small {
+            return Err("it told a window that the plan does not have");
+        }
+        self.counts.resize(phases as usize, Counts::default());
+        let mut tallies = Vec::with_capacity(window.tallies.len());
+        for told in window.tallies {
+            let phase = told.phase;
+            let tally = Some(&told).filter(|told| is_phase(told.phase)).and_then(believed);
+            let tally = tally.ok_or("it counted what cannot be")?;
+            let sum = &mut self.counts[phase as usize];
+            sum.add(&tally.counts);
+            if !is_possible(sum) {
+                return Err("its counts do not add up");
+            }
+            tallies.push(PhaseTally { phase, tally: Box::new(tally) });
+        }
+        (self.windows_count, self.end) = (window.index + 1, window.end_mono_ns);
+        Ok(Window {
+            index: window.index,
+            begin: window.begin_mono_ns,
+            end: window.end_mono_ns,
+            phase: window.phase,
+            tallies,
+            in_flight: window.in_flight,
+            cpu_ns: window.cpu_ns,
+            spun_ns: window.spun_ns.min(window.cpu_ns),
+        })
+    }
+
+    /// Whether no request of it vanished, now that it has ended.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.counts.iter().all(Counts::is_balanced)
+    }
+
+    /// When it was heard of last.
+    pub(super) fn end(&self) -> MonoNs {
+        self.end
+    }
+}
+
+/// Whether requests may have gone these ways so far; what has no outcome yet may get one.
+fn is_possible(counts: &Counts) -> bool {
+    counts.scheduled >= counts.sent + counts.unsent
+        && counts.sent >= counts.ok + counts.failed + counts.timed_out + counts.in_flight
+}
+
+/// A tally, if it can have been counted.
+fn believed(told: &PartTally) -> Option<Tally> {
+    let Counts { scheduled, sent, written, ok, failed, timed_out, in_flight, unsent } = told.counts;
+    let numbers = [scheduled, sent, written, ok, failed, timed_out, in_flight, unsent, told.completed];
+    let connections = [told.connections_opened, told.connections_closed_idle];
+    let bytes = [told.received_bytes, told.cache.hits, told.cache.misses, told.cache.stored];
+    let handshakes = [told.handshakes.full, told.handshakes.resumed];
+    let bounds = |told: Option<[u64; 2]>| match told {
+        Some([count, min_ns]) => LowerBounds { count: count.min(MAX_COUNT), min_ns },
+        None => LowerBounds::NONE,
+    };
+    let is_small = |numbers: &[u64]| numbers.iter().all(|number| *number <= MAX_COUNT);
+    let all = [&numbers[..], &connections, &bytes, &handshakes];
+    if !all.into_iter().all(is_small) || told.unread_ns > MAX_UNREAD_NS {
+        return None;
+    }
+    let mut tally = Tally {
+        counts: told.counts,
+        completed: told.completed,
+        received_bytes: told.received_bytes,
+        connections_opened: told.connections_opened,
+        connections_closed_idle: told.connections_closed_idle,
+        unread_ns: told.unread_ns,
+        cache: told.cache,
+        handshakes: told.handshakes,
+        response_bounds: bounds(told.response_bounds),
+        service_bounds: bounds(told.service_bounds),
+        latency: latency(told)?,
+        ..Tally::default()
+    };
+    let mut failed_count = 0u64;
+    for (class, count) in &told.failures {
+        tally.failures[*class as usize] = *count;
+        failed_count = failed_count.checked_add(*count)?;
+    }
+    for (status, count) in &told.statuses {
+        tally.set_status(*status, u32::try_from(*count).ok()?)?;
+    }
+    (failed_count == failed).then_some(tally)
+}
+
+fn latency(told: &PartTally) -> Option<LatencySet> {
+    let mut set = LatencySet::default();
+    for (kind, steps) in &told.latency {
+        if steps.len() > MAX_STEPS {
+            return None;
+        }
+        let histogram = set.get_mut(*kind);
+        for [value_ns, count] in steps {
+            if *value_ns > MAX_VALUE_NS || *count > MAX_COUNT {
+                return None;
+            }
+            histogram.record_many(*value_ns, *count);
+        }
+    }
+    Some(set)
+}
