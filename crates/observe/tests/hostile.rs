@@ -89,7 +89,7 @@ fn sample(folder: &Path) {
         WatchedProcess { pid, start_ticks, command, role: ProcessRole::Target, cpus: None }
     };
     let watch = vec![process(900, 5900), process(901, 5901)];
-    let plan = SamplerPlan { roots: Roots::at(folder), hz: 10.0, watch, target_port: None };
+    let plan = SamplerPlan { roots: Roots::at(folder), hz: 10.0, watch, target_port: None, behind: vec![] };
     let mut sampler = Sampler::new(plan).expect("a tree can be sampled");
     let (mut lines, mut width) = (Vec::new(), 0);
     sampler.sample(&mut lines);

@@ -68,6 +68,9 @@ pub struct MatrixVariant {
     /// The service of the lab that is under load; `None`: there is no lab.
     #[serde(default)]
     pub service: Option<String>,
+    /// How long a trial takes, with the start of its services, where that does not follow from the plan; `None`: it does.
+    #[serde(default)]
+    pub takes: Option<SpanNs>,
     /// What a trial is, with the seed of the first block: [`Plan::Run`] or [`Plan::Load`].
     pub plan: Plan,
 }

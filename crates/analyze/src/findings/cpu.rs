@@ -5,8 +5,9 @@ use crate::format::{cpus, list, name, percent};
 use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{foreign_cpus, generator_cpus};
+use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::event::ProcessRole;
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 const MACHINE_BUSY: Threshold = Threshold::new(
     "busy share of all CPUs",
@@ -36,6 +37,8 @@ const OTHERS_MOST: Threshold = Threshold::new(
     "ratio",
     HOUSE,
 );
+const PART: Threshold =
+    Threshold::new("CPU of a program of the server from which on it is named", 0.005, "CPUs", HOUSE);
 const GENERATOR_PART: Threshold =
     Threshold::new("the generator's part of the busy time that is named first", 0.30, "ratio", HOUSE);
 
@@ -44,7 +47,7 @@ pub(super) const SATURATED: Rule = Rule {
     id: "C13",
     name: "cpu-saturated",
     meaning: "All CPUs are busy; more requests cannot be worked on at the same time.",
-    thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, OTHERS, OTHERS_MOST, GENERATOR_PART],
+    thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, OTHERS, OTHERS_MOST, PART, GENERATOR_PART],
     place: Place::Server,
     remedy: "spend less CPU per request (profile the server, cache its responses) or give it more CPUs",
     counterfactual: "with one CPU more, or one taken away, the capacity would stay the same",
@@ -70,20 +73,21 @@ fn examine_saturated(scene: &Scene) -> Option<Case> {
     let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, "/proc/stat", text))];
     found.extend(waiting(scene, &window));
     found.extend(user_effect(scene));
-    let (server, generator) = (
-        window.process_cpus(&scene.focus.processes(ProcessRole::Target)),
-        generator_cpus(&scene.focus, &window),
-    );
+    let targets = scene.focus.processes(ProcessRole::Target);
+    let (server, generator) = (window.process_cpus(&targets), generator_cpus(&scene.focus, &window));
+    let server = server.map(|used| (used, parts(&targets, &window)));
     let who = match (server, generator) {
-        (Some(server), Some(generator)) => {
+        (Some((server, parts)), Some(generator)) => {
             format!(
-                "; the server used {} of {} CPUs, the generator {}",
+                "; the server used {} of {} CPUs{parts}, the generator {}",
                 cpus(server),
                 machine.cpus,
                 cpus(generator)
             )
         }
-        (Some(server), None) => format!("; the server used {} of {} CPUs", cpus(server), machine.cpus),
+        (Some((server, parts)), None) => {
+            format!("; the server used {} of {} CPUs{parts}", cpus(server), machine.cpus)
+        }
         _ => String::new(),
     };
     let others =
@@ -125,6 +129,26 @@ fn remedy(machine: &MachineShare, generator_part: f64) -> Option<String> {
          interrupts; or give it more CPUs"
             .to_owned()
     })
+}
+
+/// Programs of a server that has several: ` (php-fpm 1.4, mariadbd 0.21)`, the busiest first.
+fn parts(targets: &[&WatchedProcess], window: &Window) -> String {
+    let mut programs: BTreeMap<&str, Vec<&WatchedProcess>> = BTreeMap::new();
+    for process in targets {
+        programs.entry(process.command.as_str()).or_default().push(process);
+    }
+    if programs.len() < 2 {
+        return String::new();
+    }
+    let used = programs.into_iter().filter_map(|(program, processes)| {
+        let used = window.process_cpus(&processes).filter(|used| *used >= PART.value)?;
+        Some((program, used))
+    });
+    let mut used: Vec<(&str, f64)> = used.collect();
+    used.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let parts: Vec<String> =
+        used.iter().map(|(program, used)| format!("{} {}", name(program), cpus(*used))).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 fn busiest(window: &Window) -> Option<CpuShare> {

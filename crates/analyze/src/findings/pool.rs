@@ -1,12 +1,13 @@
 //! Worker pool full: requests wait in the server's sockets while its workers wait for something that is not CPU.
 
 use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
-use crate::format::{counted, cpus, name, percent, whole};
+use crate::format::{counted, cpus, list, name, percent, whole};
 use crate::readings::{Window, process_scope, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::own_busy_ratio;
 use crate::view::TrialView;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::event::ProcessRole;
 
@@ -152,7 +153,10 @@ fn workers(scene: &Scene, window: &Window) -> Workers {
     let threads = sum("process.threads_count").map(f64::round);
     let running = sum("process.running_threads_count");
     let blocked = sum("process.uninterruptible_threads_count").unwrap_or(0.0);
-    let command = targets.first().map_or("the server".to_owned(), |process| name(&process.command));
+    let mut programs: Vec<String> = targets.iter().map(|process| name(&process.command)).collect();
+    let mut seen = BTreeSet::new();
+    programs.retain(|program| seen.insert(program.clone()));
+    let command = if programs.is_empty() { "the server".to_owned() } else { list(&programs) };
     let used = window.process_cpus(&targets);
     let who =
         threads.map_or(command.clone(), |threads| format!("{} of {command}", counted(threads, "thread")));

@@ -14,6 +14,7 @@ use sysdyno_record::effect::Better;
 use sysdyno_record::matrix::{MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
 use sysdyno_record::plan::{PhaseEnd, Plan};
 use sysdyno_record::units::SpanNs;
+use sysdyno_stats::descriptive::mean;
 use sysdyno_stats::schedule::SplitMix64;
 
 /// Most variants of a matrix: each is a side of a comparison.
@@ -84,10 +85,18 @@ pub fn trial_plan(variant: &MatrixVariant, block: u32) -> Plan {
     plan
 }
 
-/// How long these trials will take if nothing surprising happens.
-pub fn forecast(plan: &MatrixPlan, cells: &[Cell]) -> SpanNs {
-    let seconds =
-        |cell: &Cell| plan.variants.get(cell.variant as usize).map_or(0.0, |variant| span(&variant.plan));
+/// How long trials of variants took, by position. Unit: seconds.
+pub type Timed = BTreeMap<u32, Vec<f64>>;
+
+/// How long these trials will take if nothing surprising happens: as long as those of their variant took, else as long as
+/// the file says, else as long as their plan does.
+pub fn forecast(plan: &MatrixPlan, cells: &[Cell], timed: &Timed) -> SpanNs {
+    let said =
+        |variant: &MatrixVariant| variant.takes.map_or_else(|| span(&variant.plan), |takes| takes.seconds());
+    let seconds = |cell: &Cell| {
+        let took = timed.get(&cell.variant).and_then(|seconds| mean(seconds));
+        took.or_else(|| plan.variants.get(cell.variant as usize).map(said)).unwrap_or(0.0)
+    };
     SpanNs::from_secs(cells.iter().map(seconds).sum::<f64>().clamp(0.0, 1e9).round() as u64)
 }
 
@@ -212,6 +221,7 @@ mod tests {
             prepare: Vec::new(),
             services: Vec::new(),
             service: None,
+            takes: None,
             plan: Plan::Load(crate::corpus::load_plan(Arrival::Poisson, 4, Some(100.0), 5.0)),
         };
         MatrixPlan {
@@ -272,7 +282,11 @@ mod tests {
         }
         let left = missing(&plan, &lines);
         assert_eq!(left, [&all[1..2], &all[3..]].concat());
-        assert!(forecast(&plan, &left) < forecast(&plan, &all));
+        let nothing = Timed::new();
+        assert!(forecast(&plan, &left, &nothing) < forecast(&plan, &all, &nothing));
+        let slow = Timed::from([(all[0].variant, vec![90.0, 110.0])]);
+        let told = |timed: &Timed| forecast(&plan, &all[..1], timed).seconds();
+        assert!(told(&nothing) < 50.0 && told(&slow) == 100.0);
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub struct MatrixFile {
     pub blocks: Option<u32>,
     /// No trial is begun that would end later.
     pub budget: Option<Typed<SpanNs>>,
+    /// How long a trial takes, with the start of its services: what a forecast goes by until one was made.
+    pub takes: Option<Typed<SpanNs>>,
     /// The metric that decides.
     pub metric: Option<String>,
     /// The smallest effect that matters.
@@ -133,6 +135,8 @@ pub struct QuickTable {
     pub blocks: Option<u32>,
     /// No trial is begun that would end later.
     pub budget: Option<Typed<SpanNs>>,
+    /// How long a trial takes, whatever levels say.
+    pub takes: Option<Typed<SpanNs>>,
     /// Options that replace those of the file and of its levels.
     pub run: CapacityOptions,
     /// Options that replace those of the file and of its levels.
@@ -169,6 +173,8 @@ pub struct LevelTable {
     pub settings: Vec<String>,
     /// Commands before each trial.
     pub prepare: Vec<String>,
+    /// How long a trial of this level takes.
+    pub takes: Option<Typed<SpanNs>>,
     /// Parameters of services of the lab, or their recipes.
     pub services: ServiceTables,
     /// The server.

@@ -54,8 +54,14 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ));
     let form = OutputForm::of_json(args.json);
     let server = ServerOptions::default();
-    let session =
-        Session { kind: RunKind::Demo, runs_dir: &runs_dir, form, probe_log: None, server: &server };
+    let session = Session {
+        kind: RunKind::Demo,
+        runs_dir: &runs_dir,
+        form,
+        probe_log: None,
+        server: &server,
+        behind: &[],
+    };
     if args.bottleneck == Planted::AcceptQueue {
         return close_the_loop(&session, &target, ui);
     }

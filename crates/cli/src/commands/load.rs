@@ -61,6 +61,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         form: args.output.form(),
         probe_log: probe.probe_log.as_deref(),
         server: &server,
+        behind: &[],
     };
     let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: target.watch_pid };
     record(&session, &Plan::Load(plan.clone()), ui, |hosts, journal| {

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::plan;
 use crate::ui::{Console, ProbeLog, Signals, Ui};
 use anyhow::Context;
+use std::net::SocketAddr;
 use std::path::Path;
 use sysdyno_analyze::{AnalyzeInput, ServerView};
 use sysdyno_lab::LabError;
@@ -34,6 +35,8 @@ pub struct Session<'a> {
     pub probe_log: Option<&'a Path>,
     /// The hosts of the server and of the generators.
     pub server: &'a ServerOptions,
+    /// Addresses of services that the server asks, on its host.
+    pub behind: &'a [SocketAddr],
 }
 
 /// A run that is over.
@@ -94,7 +97,8 @@ pub fn record_quietly(
             Some(fleet) => fleet,
             None => &mut local,
         };
-        let executed = execute(Hosts { generator, server: server.as_mut() }, &mut journal);
+        let executed =
+            execute(Hosts { generator, server: server.as_mut(), behind: session.behind }, &mut journal);
         (executed, journal.lost().map(str::to_owned))
     };
     let at_end = fleet.as_mut().zip(described).map(|(fleet, hosts)| fleet.at_end(hosts));

@@ -38,6 +38,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         form: OutputForm::of_json(args.json),
         probe_log: probe.probe_log.as_deref(),
         server: &server,
+        behind: &[],
     };
     search(&session, &plan, ui)
 }

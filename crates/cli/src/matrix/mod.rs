@@ -55,8 +55,10 @@ fn shorten(file: &mut MatrixFile, quick: QuickTable) {
     file.name.push_str("-quick");
     file.blocks = quick.blocks.or(file.blocks);
     file.budget = quick.budget.or(file.budget.take());
+    file.takes = quick.takes.or(file.takes);
     let levels = file.factors.iter_mut().flat_map(|factor| &mut factor.levels).chain(&mut file.variants);
     for level in levels {
+        level.takes = level.takes.filter(|_| quick.takes.is_none());
         level.run = quick.run.clone().or(std::mem::take(&mut level.run));
         level.load = quick.load.clone().or(std::mem::take(&mut level.load));
         level.target = quick.target.clone().or(std::mem::take(&mut level.target));
@@ -208,8 +210,10 @@ fn variant(
     }
     let commands = parts.iter().flat_map(|part| &part.prepare);
     let prepare = commands.map(|text| command(text, false)).collect::<anyhow::Result<Vec<_>>>()?;
+    let takes = parts.iter().filter_map(|part| part.takes).max_by_key(|takes| takes.0).or(file.takes);
+    let takes = takes.map(|takes| takes.0);
     let plan = trial(file, url, &parts, seed)?;
-    Ok(MatrixVariant { name, levels, settings: changes, prepare, services, service, plan })
+    Ok(MatrixVariant { name, levels, settings: changes, prepare, services, service, takes, plan })
 }
 
 /// What a trial of a variant is.

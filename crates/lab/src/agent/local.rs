@@ -8,6 +8,7 @@ use crate::error::LabError;
 use crate::execute::clock;
 use crate::service::RunningCommand;
 use crate::target::raise_descriptor_limit;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -178,14 +179,7 @@ impl LocalAgent {
         }
     }
 
-    fn start_sampling(
-        &mut self,
-        hz: f64,
-        watch: Vec<WatchedProcess>,
-        endpoint: Option<Endpoint>,
-    ) -> Result<Answer, LabError> {
-        self.watched.clone_from(&watch);
-        let plan = SamplerPlan { roots: Roots::host(), hz, watch, target_port: endpoint };
+    fn start_sampling(&mut self, plan: SamplerPlan) -> Result<Answer, LabError> {
         let sender = self.sender.clone();
         let sampling = Sampling::start(plan, move |line| {
             // Readings after the agent's end are nobody's.
@@ -208,12 +202,16 @@ impl Agent for LocalAgent {
     fn call(&mut self, request: Request, link: &mut dyn Link) -> Result<Answer, LabError> {
         match request {
             Request::Facts => Ok(Answer::Facts(sysdyno_observe::facts(&Roots::host()))),
-            Request::Describe { endpoint, pids } => describe(endpoint.as_ref(), &pids).map(Answer::Processes),
-            Request::StartSampling { hz, watch, endpoint, threads } => {
+            Request::Describe { endpoint, pids, behind } => {
+                describe(endpoint.as_ref(), &pids, &behind).map(Answer::Processes)
+            }
+            Request::StartSampling { hz, watch, endpoint, threads, behind } => {
                 // Not before, so that the facts tell the limits that this process was given.
                 raise_descriptor_limit();
                 let _aside = Aside::step(threads);
-                self.start_sampling(hz, watch, endpoint)
+                self.watched.clone_from(&watch);
+                let roots = Roots::host();
+                self.start_sampling(SamplerPlan { roots, hz, watch, target_port: endpoint, behind })
             }
             Request::StopSampling => self.stop_sampling(link),
             Request::Load { trial, plan } => {
@@ -231,14 +229,22 @@ impl Agent for LocalAgent {
     }
 }
 
-/// The processes of the target and this one; a target that cannot be found is left out.
-fn describe(endpoint: Option<&Endpoint>, pids: &[u32]) -> Result<Vec<WatchedProcess>, LabError> {
+/// The processes of the target, of what is behind it, and this one; a target that cannot be found is left out.
+fn describe(
+    endpoint: Option<&Endpoint>,
+    pids: &[u32],
+    behind: &[SocketAddr],
+) -> Result<Vec<WatchedProcess>, LabError> {
     let own = describe_process(std::process::id(), ProcessRole::Generator)?;
-    let targets = if pids.is_empty() {
+    let mut targets = if pids.is_empty() {
         endpoint.and_then(|endpoint| find_target_processes(endpoint).ok()).unwrap_or_default()
     } else {
         pids.iter().map(|pid| describe_process(*pid, ProcessRole::Target)).collect::<Result<Vec<_>, _>>()?
     };
+    for address in behind {
+        let found = find_target_processes(&Endpoint::Tcp(*address)).unwrap_or_default();
+        targets.extend(found.into_iter().filter(|process| !targets.contains(process)).collect::<Vec<_>>());
+    }
     Ok(targets.into_iter().chain([own]).collect())
 }
 

@@ -33,6 +33,7 @@ pub use transport::{Connection, Ways};
 pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::LabError;
+use std::net::SocketAddr;
 use sysdyno_analyze::experiment::CommandOutcome;
 use sysdyno_load::Outcome;
 use sysdyno_record::event::WatchedProcess;
@@ -55,6 +56,8 @@ pub enum Request {
         endpoint: Option<Endpoint>,
         /// Processes to watch instead of those that hold its socket.
         pids: Vec<u32>,
+        /// Addresses of services that the server asks; their processes are parts of it.
+        behind: Vec<SocketAddr>,
     },
     /// Begin to sample the kernel. Answer: [`Answer::Done`]; readings come as notices.
     StartSampling {
@@ -66,6 +69,8 @@ pub enum Request {
         endpoint: Option<Endpoint>,
         /// Generator threads whose CPUs the sampler keeps off, if there are others.
         threads: u32,
+        /// Addresses of services behind the server, whose queues are measured too.
+        behind: Vec<SocketAddr>,
     },
     /// Stop sampling. Answer: [`Answer::SamplingEnded`].
     StopSampling,

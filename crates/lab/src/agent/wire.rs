@@ -8,6 +8,7 @@
 
 use super::{Answer, PartCall, Request};
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::plan::Endpoint;
@@ -100,6 +101,9 @@ pub enum Call {
         endpoint: Option<Endpoint>,
         /// Processes to watch instead of those that hold its socket.
         pids: Vec<u32>,
+        /// Services behind it.
+        #[serde(default)]
+        behind: Vec<SocketAddr>,
     },
     /// [`Request::StartSampling`].
     StartSampling {
@@ -111,6 +115,9 @@ pub enum Call {
         endpoint: Option<Endpoint>,
         /// Generator threads on the same machine.
         threads: u32,
+        /// Services behind the server.
+        #[serde(default)]
+        behind: Vec<SocketAddr>,
     },
     /// [`Request::StopSampling`].
     StopSampling,
@@ -142,9 +149,9 @@ impl Call {
     pub(super) fn of(request: Request) -> Option<Call> {
         match request {
             Request::Facts => Some(Call::Facts),
-            Request::Describe { endpoint, pids } => Some(Call::Describe { endpoint, pids }),
-            Request::StartSampling { hz, watch, endpoint, threads } => {
-                Some(Call::StartSampling { hz, watch, endpoint, threads })
+            Request::Describe { endpoint, pids, behind } => Some(Call::Describe { endpoint, pids, behind }),
+            Request::StartSampling { hz, watch, endpoint, threads, behind } => {
+                Some(Call::StartSampling { hz, watch, endpoint, threads, behind })
             }
             Request::StopSampling => Some(Call::StopSampling),
             Request::Part(call) => Some(Call::Part(call)),
@@ -156,9 +163,9 @@ impl Call {
     pub(super) fn into_request(self) -> Request {
         match self {
             Call::Facts => Request::Facts,
-            Call::Describe { endpoint, pids } => Request::Describe { endpoint, pids },
-            Call::StartSampling { hz, watch, endpoint, threads } => {
-                Request::StartSampling { hz, watch, endpoint, threads }
+            Call::Describe { endpoint, pids, behind } => Request::Describe { endpoint, pids, behind },
+            Call::StartSampling { hz, watch, endpoint, threads, behind } => {
+                Request::StartSampling { hz, watch, endpoint, threads, behind }
             }
             Call::StopSampling => Request::StopSampling,
             Call::Part(call) => Request::Part(call),

@@ -38,7 +38,8 @@ impl Conditions<'_> {
             [] => None,
             settings => self.tuning.apply(&mut bench, settings)?,
         };
-        let hosts = Hosts { generator: &mut *bench.agent, server: bench.server.as_deref_mut() };
+        let (server, behind) = (bench.server.as_deref_mut(), bench.behind);
+        let hosts = Hosts { generator: &mut *bench.agent, server, behind };
         let done = work(hosts, bench.journal);
         let left = held.map_or(Ok(Vec::new()), |id| self.tuning.undo(&mut bench, id));
         done?;

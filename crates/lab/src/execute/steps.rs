@@ -4,6 +4,7 @@ use super::server::{self, Beside};
 use super::{Journal, clock};
 use crate::agent::{Agent, Answer, RemoteAgent, Request};
 use crate::error::LabError;
+use std::net::SocketAddr;
 use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::event::WatchedProcess;
@@ -72,19 +73,22 @@ pub struct Hosts<'a> {
     pub generator: &'a mut dyn Agent,
     /// The agent on the server's host, where that is another one; `None`: the server is looked for on this host.
     pub server: Option<&'a mut RemoteAgent>,
+    /// Addresses of services that the server asks, on its host: what they use is part of what a request costs.
+    pub behind: &'a [SocketAddr],
 }
 
 /// Hosts and a journal, and the number of the trial.
 pub(super) struct Bench<'a, 'b> {
     pub(super) agent: &'a mut dyn Agent,
     pub(super) server: Option<&'a mut RemoteAgent>,
+    pub(super) behind: &'a [SocketAddr],
     pub(super) journal: &'a mut Journal<'b>,
     pub(super) trial: u32,
 }
 
 impl<'a, 'b> Bench<'a, 'b> {
     pub(super) fn new<'h: 'a>(hosts: Hosts<'h>, journal: &'a mut Journal<'b>) -> Bench<'a, 'b> {
-        Bench { agent: hosts.generator, server: hosts.server, journal, trial: 0 }
+        Bench { agent: hosts.generator, server: hosts.server, behind: hosts.behind, journal, trial: 0 }
     }
 }
 
@@ -116,12 +120,13 @@ impl Bench<'_, '_> {
         let Some(server) = self.server.as_deref_mut() else { return Ok(own) };
         let endpoint = Some(load.target.endpoint.clone());
         server::keep_host(server, self.journal)?;
-        let describe = Request::Describe { endpoint: endpoint.clone(), pids: sampling.pids.clone() };
+        let (pids, behind) = (sampling.pids.clone(), self.behind.to_vec());
+        let describe = Request::Describe { endpoint: endpoint.clone(), pids, behind: behind.clone() };
         let watch = server::targets(server, self.journal, describe)?;
         self.journal.keep_watched(watch.clone())?;
         // The sampler keeps off the generator's CPUs where it could take them.
         let threads = if server.is_same_machine() { load.threads } else { 0 };
-        let start = Request::StartSampling { hz: sampling.hz, watch, endpoint, threads };
+        let start = Request::StartSampling { hz: sampling.hz, watch, endpoint, threads, behind };
         server::ask(server, self.journal, start)?;
         Ok(own)
     }
@@ -139,7 +144,8 @@ impl Bench<'_, '_> {
         endpoint: Option<&Endpoint>,
         pids: &[u32],
     ) -> Result<Vec<WatchedProcess>, LabError> {
-        let describe = Request::Describe { endpoint: endpoint.cloned(), pids: pids.to_vec() };
+        let behind = self.behind_here();
+        let describe = Request::Describe { endpoint: endpoint.cloned(), pids: pids.to_vec(), behind };
         match self.call(describe)? {
             Answer::Processes(watch) => Ok(watch),
             _ => Err(LabError::Answer { request: "describe" }),
@@ -155,9 +161,15 @@ impl Bench<'_, '_> {
         threads: u32,
     ) -> Result<(), LabError> {
         self.journal.keep_watched(watch.clone())?;
-        self.call(Request::StartSampling { hz, watch, endpoint, threads })?;
+        let behind = self.behind_here();
+        self.call(Request::StartSampling { hz, watch, endpoint, threads, behind })?;
         self.call(Request::Rest { span: MARGIN })?;
         Ok(())
+    }
+
+    /// Services behind the server, where it is on this host.
+    fn behind_here(&self) -> Vec<SocketAddr> {
+        if self.server.is_none() { self.behind.to_vec() } else { Vec::new() }
     }
 
     pub(super) fn take_down(&mut self) -> Result<(), LabError> {

@@ -6,6 +6,7 @@ use super::plan::{LabPlan, Service};
 use super::recipe::{self, Recipe, Value};
 use super::values;
 use crate::error::LabError;
+use std::net::SocketAddr;
 use sysdyno_record::matrix::ServiceChange;
 
 /// The key that names another recipe.
@@ -46,6 +47,21 @@ impl LabPlan {
     /// The host of a service; `None`: there is no such service.
     pub fn host_of(&self, service: &str) -> Option<&str> {
         self.service(service).map(|service| service.host.as_str())
+    }
+
+    /// Where the services listen that a service asks, and those that these ask, as far as they run on its host.
+    pub fn behind(&self, service: &str) -> Vec<SocketAddr> {
+        let host = self.host_of(service).unwrap_or_default();
+        let mut known: Vec<&Service> = self.service(service).into_iter().collect();
+        let mut next = 0;
+        while let Some(service) = known.get(next) {
+            let named = service.with.values().filter_map(|value| self.service(value.as_str()?));
+            let new: Vec<&Service> =
+                named.filter(|other| other.host == host && !known.contains(other)).collect();
+            known.extend(new);
+            next += 1;
+        }
+        known.iter().skip(1).filter_map(|service| values::endpoint(self, host, &service.name)).collect()
     }
 
     /// A URL with `{{SERVICE}}` in it as a host finds that service, and which service that is.
@@ -145,6 +161,21 @@ mod tests {
             let told = lab().with(&[wrong]).expect_err(said).to_string();
             assert!(told.contains(said), "{told}");
         }
+    }
+
+    #[test]
+    fn what_a_service_asks_and_what_that_asks_is_behind_it() {
+        let text = "name = 'l'\n[[host]]\nname = 'web'\n\
+            [[service]]\nname = 'cache'\nhost = 'web'\nrecipe = 'memcached'\n\
+            [[service]]\nname = 'php'\nhost = 'web'\nrecipe = 'php-fpm'\n\
+            [[service]]\nname = 'front'\nhost = 'web'\nrecipe = 'nginx'\nwith = { site = 'php', upstream = 'php' }\n\
+            [[service]]\nname = 'proxy'\nhost = 'web'\nrecipe = 'nginx'\n\
+            with = { port = 8080, site = 'proxy', upstream = 'front' }\n";
+        let lab = LabPlan::parse(text, Path::new("lab.toml")).expect("is in order");
+        let ports = |service: &str| lab.behind(service).iter().map(SocketAddr::port).collect::<Vec<_>>();
+        assert_eq!(ports("proxy"), [80, 9000]);
+        assert_eq!(ports("front"), [9000]);
+        assert!(ports("cache").is_empty() && ports("nothing").is_empty());
     }
 
     #[test]

@@ -44,11 +44,11 @@ struct ListenerCollector {
 
 /// The queue behind an address.
 #[derive(Clone, Debug, PartialEq)]
-struct Queue {
-    address: Endpoint,
+pub(super) struct Queue {
+    pub(super) address: Endpoint,
     inode: u64,
-    waiting_count: Option<u64>,
-    limit_count: Option<u64>,
+    pub(super) waiting_count: Option<u64>,
+    pub(super) limit_count: Option<u64>,
 }
 
 /// Columns of an address: queue, limit; then established and unread connections if it is TCP.
@@ -164,7 +164,7 @@ impl ListenerCollector {
 }
 
 /// Asks for each socket by its address; returns whether all of them are still there.
-fn ask_again(diag: &mut DiagSocket, sockets: &mut [InetSocket]) -> bool {
+pub(super) fn ask_again(diag: &mut DiagSocket, sockets: &mut [InetSocket]) -> bool {
     sockets.iter_mut().all(|socket| {
         let question = ListenerQuestion { local: socket.local };
         let answer = diag.ask_for_one(|sequence| question.encode(sequence), InetSocket::decode);
@@ -177,7 +177,7 @@ fn ask_again(diag: &mut DiagSocket, sockets: &mut [InetSocket]) -> bool {
 }
 
 /// Walks all listening sockets; between looks only those of the families that were found before.
-fn search(
+pub(super) fn search(
     diag: &mut DiagSocket,
     address: SocketAddr,
     is_look: bool,
@@ -189,13 +189,13 @@ fn search(
 }
 
 /// Whether there are sockets, and no two of them listen at one address.
-fn are_alone(sockets: &[InetSocket]) -> bool {
+pub(super) fn are_alone(sockets: &[InetSocket]) -> bool {
     let is_alone =
         |socket: &InetSocket| sockets.iter().filter(|other| other.local == socket.local).count() == 1;
     !sockets.is_empty() && sockets.iter().all(is_alone)
 }
 
-fn from_inet(socket: &InetSocket) -> Queue {
+pub(super) fn from_inet(socket: &InetSocket) -> Queue {
     Queue {
         address: Endpoint::Tcp(socket.local),
         inode: u64::from(socket.inode),
@@ -216,7 +216,7 @@ fn find_unix(diag: &mut DiagSocket, path: &Path, out: &mut Vec<Queue>) -> io::Re
 }
 
 /// Leaves one queue per address: the one that is nearest to its limit, and of these the longest.
-fn keep_fullest(queues: &mut Vec<Queue>) {
+pub(super) fn keep_fullest(queues: &mut Vec<Queue>) {
     let mut kept: Vec<Queue> = Vec::with_capacity(queues.len());
     for queue in queues.drain(..) {
         match kept.iter_mut().find(|other| other.address == queue.address) {

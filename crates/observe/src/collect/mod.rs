@@ -5,6 +5,7 @@
 //! - its columns change only when what it watches changes, so that headers are rare;
 //! - a value that was not read in this pass is `None`; nothing is carried over from an earlier pass.
 
+mod behind;
 mod cgroup;
 mod columns;
 mod cpu;
@@ -110,6 +111,7 @@ type Make = fn() -> Box<dyn Collector>;
 /// All collectors, in the order in which they are read and their columns are listed.
 pub(crate) const COLLECTORS: &[(Pace, Make)] = &[
     (Pace::Foremost, listener::collector),
+    (Pace::EverySample, behind::collector),
     (Pace::EverySample, softnet::collector),
     (Pace::EverySample, protocols::snmp),
     (Pace::EverySample, protocols::netstat),

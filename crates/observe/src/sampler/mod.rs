@@ -12,6 +12,7 @@ use crate::{ListenerFilter, clock, discover};
 use beats::Beats;
 use budget::Budget;
 use seat::Seat;
+use std::net::SocketAddr;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::series::{Column, Row, SeriesLine};
 use sysdyno_record::units::MonoNs;
@@ -30,12 +31,14 @@ pub struct SamplerPlan {
     pub watch: Vec<WatchedProcess>,
     /// Whose listening sockets and connections are measured; `None` for none.
     pub target_port: Option<ListenerFilter>,
+    /// Addresses of services behind the target, whose queues are measured too.
+    pub behind: Vec<SocketAddr>,
 }
 
 impl SamplerPlan {
     /// Ten samples per second of this host, without a target.
     pub fn host() -> SamplerPlan {
-        SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port: None }
+        SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port: None, behind: vec![] }
     }
 }
 
@@ -71,8 +74,10 @@ impl Sampler {
             watch.extend(discover::find_target_processes(endpoint).unwrap_or_default());
         }
         let period_ns = (1e9 / plan.hz).round() as u64;
+        let mut scene = Scene::new(plan.roots, plan.target_port, watch);
+        scene.behind = plan.behind;
         let mut sampler = Sampler {
-            scene: Scene::new(plan.roots, plan.target_port, watch),
+            scene,
             seats: COLLECTORS.iter().map(|(pace, make)| Seat::new(*pace, make())).collect(),
             buffer: Vec::new(),
             beats: Beats::new(period_ns),

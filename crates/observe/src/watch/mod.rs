@@ -3,6 +3,7 @@
 use crate::discover;
 use crate::roots::Roots;
 use crate::turn::Turn;
+use std::net::SocketAddr;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::units::MonoNs;
@@ -26,6 +27,8 @@ struct Entry {
 pub(crate) struct Scene {
     pub(crate) roots: Roots,
     pub(crate) endpoint: Option<Endpoint>,
+    /// Addresses of services that the target asks.
+    pub(crate) behind: Vec<SocketAddr>,
     entries: Vec<Entry>,
     generation: u64,
     /// Inodes of the target's listening sockets, and whether they changed since the last search.
@@ -41,6 +44,7 @@ impl Scene {
         let mut scene = Scene {
             roots,
             endpoint,
+            behind: vec![],
             entries: vec![],
             generation: 1,
             inodes: vec![],

@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use sysdyno_analyze::matrix::{Cell, Measured, conclude, forecast, missing, order, trial_plan};
+use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, forecast, missing, order, trial_plan};
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
 use sysdyno_record::manifest::{RunKind, RunStatus};
@@ -112,7 +112,7 @@ fn sentence(plan: &MatrixPlan, cells: &[Cell]) -> String {
         plan.variants.len(),
         plan.blocks,
         cells.len(),
-        forecast(plan, cells)
+        forecast(plan, cells, &Timed::new())
     )
 }
 
@@ -165,11 +165,11 @@ fn trials(
     signals: &Signals,
     ui: &Ui,
 ) -> anyhow::Result<Option<Exit>> {
-    let began = Instant::now();
+    let (began, mut timed) = (Instant::now(), Timed::new());
     let all = order(&folder.plan).len();
     while let Some(cell) = missing(&folder.plan, &folder.lines).first().copied() {
         let left = missing(&folder.plan, &folder.lines);
-        let this = forecast(&folder.plan, &[cell]);
+        let this = forecast(&folder.plan, &[cell], &timed);
         let is_spent =
             |budget: SpanNs| began.elapsed().as_nanos() > u128::from(budget.0.saturating_sub(this.0));
         if signals.is_interrupted() || folder.plan.budget.is_some_and(is_spent) {
@@ -180,11 +180,13 @@ fn trials(
             all - left.len() + 1,
             cell.block + 1,
             name(&folder.plan, cell),
-            forecast(&folder.plan, &left)
+            forecast(&folder.plan, &left, &timed)
         ));
+        let start = Instant::now();
         let end = trial(folder, cell, (place, tuning), signals, ui)
             .with_context(|| format!("cannot go on with experiment '{}'", folder.path().display()));
         let end = end.inspect_err(|_| hint(folder, ui))?;
+        timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());
         if !end.not_restored.is_empty() {
             ui.note(&format!(
                 "error: not restored, since somebody else has set it: {}",
@@ -221,7 +223,15 @@ fn trial(
     let runs = folder.runs();
     place.set(&folder.plan, &variant)?;
     let server = place.server(&folder.plan, &variant)?;
-    let session = Session { kind, runs_dir: &runs, form: OutputForm::Text, probe_log: None, server: &server };
+    let behind = place.behind(&folder.plan, &variant)?;
+    let session = Session {
+        kind,
+        runs_dir: &runs,
+        form: OutputForm::Text,
+        probe_log: None,
+        server: &server,
+        behind: &behind,
+    };
     // A lab has settings of its own.
     let settings = if matches!(place, Place::Here) { variant.settings.as_slice() } else { &[] };
     let conditions = Conditions { prepare: &variant.prepare, settings, tuning };

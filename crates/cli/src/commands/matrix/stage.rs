@@ -7,6 +7,7 @@ use crate::matrix::lab_plan_of;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, anyhow};
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::Tuning;
@@ -61,6 +62,12 @@ impl Place {
         let is_there = lab.host_of(service) == Some(&kept.generator);
         let server = stage.place(service).filter(|_| !is_there).map(Typed);
         Ok(ServerOptions { server, ..ServerOptions::default() })
+    }
+
+    /// Where services behind that of a variant listen.
+    pub fn behind(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<Vec<SocketAddr>> {
+        let lab = lab_plan_of(plan, variant)?;
+        Ok(lab.zip(variant.service.as_ref()).map_or(Vec::new(), |(lab, service)| lab.behind(service)))
     }
 
     /// Makes the lab that of a variant.
