@@ -32,6 +32,7 @@ pub mod threshold;
 pub mod verdict;
 mod view;
 pub mod work;
+mod work_limit;
 
 #[cfg(test)]
 mod corpus;

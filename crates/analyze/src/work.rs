@@ -4,13 +4,15 @@
 //! clean up are in no sum.
 
 use crate::format;
+use crate::work_limit::limit;
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Reason, Verdict, VerdictStatus};
 use sysdyno_record::load::LatencySummary;
+use sysdyno_record::series::Series;
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::work::{
-    CommandRun, Ending, FileOperation, FileSummary, FileWindow, IoUsage, Spread, Step, Usage, WORK_SCHEMA,
-    WorkKind, WorkLine, WorkPlan, WorkSummary,
+    CommandRun, CommandSummary, Ending, FileOperation, FileSummary, FileWindow, IoUsage, Spread, Step, Usage,
+    WORK_SCHEMA, WorkKind, WorkLine, WorkPlan, WorkSummary,
 };
 use sysdyno_stats::censored::LowerBounds;
 use sysdyno_stats::descriptive::{mean, median, standard_deviation};
@@ -21,27 +23,20 @@ use sysdyno_stats::order_statistics::quantile_ranks;
 const LEVEL: f64 = 0.95;
 
 /// Concludes.
-pub fn conclude(plan: &WorkPlan, lines: &[WorkLine]) -> WorkSummary {
+pub fn conclude(plan: &WorkPlan, lines: &[WorkLine], series: &Series) -> WorkSummary {
     let runs: Vec<&CommandRun> = lines.iter().filter_map(measured).collect();
     let windows: Vec<&FileWindow> = lines.iter().filter_map(files).collect();
     let count = |is: &dyn Fn(&Ending) -> bool| runs.iter().filter(|run| is(&run.ending)).count() as u64;
-    let done: Vec<&CommandRun> = runs.iter().copied().filter(|run| run.ending == Ending::Exit(0)).collect();
+    let done = rounds(plan, &runs);
     let elapsed_ns = elapsed_ns(&runs, &windows);
-    let used = |value: &dyn Fn(&Usage) -> u64| {
-        let values: Option<Vec<f64>> = done.iter().map(|run| Some(value(&run.usage?) as f64)).collect();
-        spread(&values?)
-    };
-    let io = |value: &dyn Fn(&IoUsage) -> u64| {
-        let values: Option<Vec<f64>> = done.iter().map(|run| Some(value(&run.usage?.io?) as f64)).collect();
-        spread(&values?)
-    };
-    let wall: Vec<f64> = done.iter().map(|run| run.end_mono_ns.since(run.begin_mono_ns) as f64).collect();
+    let used = |value: &dyn Fn(&Usage) -> u64| of_rounds(&done, |run| Some(value(&run.usage?)));
+    let io = |value: &dyn Fn(&IoUsage) -> u64| of_rounds(&done, |run| Some(value(&run.usage?.io?)));
     let mut summary = WorkSummary {
         schema: WORK_SCHEMA.into(),
         verdict: Verdict { status: VerdictStatus::Valid, reasons: Vec::new() },
         headline: String::new(),
         runs_count: runs.len() as u64,
-        ok_count: done.len() as u64,
+        ok_count: count(&|ending| *ending == Ending::Exit(0)),
         failed_count: count(&|ending| match ending {
             Ending::Exit(code) => *code != 0,
             Ending::Signal(_) | Ending::NotStarted(_) => true,
@@ -50,7 +45,7 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine]) -> WorkSummary {
         timed_out_count: count(&|ending| *ending == Ending::TimedOut),
         interrupted_count: count(&|ending| *ending == Ending::Interrupted),
         elapsed_ns,
-        wall_ns: spread(&wall),
+        wall_ns: of_rounds(&done, |run| Some(wall_ns(run))),
         user_us: used(&|usage| usage.user_us),
         system_us: used(&|usage| usage.system_us),
         read_bytes: io(&|io| io.read_bytes),
@@ -60,6 +55,8 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine]) -> WorkSummary {
         minor_faults_count: used(&|usage| usage.minor_faults_count),
         max_rss_bytes: used(&|usage| usage.max_rss_bytes),
         files: file_summaries(&windows, elapsed_ns),
+        commands: command_summaries(plan, &runs, series),
+        limit: limit(series, &spans(&runs, &windows)),
     };
     summary.verdict = verdict(plan, &summary, &runs);
     summary.headline = headline(plan, &summary);
@@ -80,10 +77,55 @@ fn files(line: &WorkLine) -> Option<&FileWindow> {
     }
 }
 
-fn elapsed_ns(runs: &[&CommandRun], windows: &[&FileWindow]) -> u64 {
+fn wall_ns(run: &CommandRun) -> u64 {
+    run.end_mono_ns.since(run.begin_mono_ns)
+}
+
+/// Rounds in which every command succeeded.
+fn rounds<'a>(plan: &WorkPlan, runs: &[&'a CommandRun]) -> Vec<Vec<&'a CommandRun>> {
+    let WorkKind::Command(command) = &plan.kind else { return Vec::new() };
+    let mut rounds: BTreeMap<u64, Vec<&CommandRun>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.ending == Ending::Exit(0)) {
+        rounds.entry(run.number).or_default().push(run);
+    }
+    let count = command.round().count();
+    rounds.into_values().filter(|round| round.len() == count).collect()
+}
+
+/// A number of each round, summed over its commands; `None`: it is not known of one.
+fn of_rounds(rounds: &[Vec<&CommandRun>], value: impl Fn(&CommandRun) -> Option<u64>) -> Option<Spread> {
+    let sum =
+        |round: &Vec<&CommandRun>| -> Option<f64> { round.iter().map(|run| Some(value(run)? as f64)).sum() };
+    spread(&rounds.iter().map(sum).collect::<Option<Vec<f64>>>()?)
+}
+
+/// Commands by name, where there are several.
+fn command_summaries(plan: &WorkPlan, runs: &[&CommandRun], series: &Series) -> Vec<CommandSummary> {
+    let WorkKind::Command(command) = &plan.kind else { return Vec::new() };
+    let one = |name: &String| {
+        let mine: Vec<&CommandRun> =
+            runs.iter().copied().filter(|run| run.name.as_ref() == Some(name)).collect();
+        let done: Vec<f64> =
+            mine.iter().filter(|run| run.ending == Ending::Exit(0)).map(|run| wall_ns(run) as f64).collect();
+        CommandSummary {
+            name: name.clone(),
+            ok_count: done.len() as u64,
+            wall_ns: spread(&done),
+            limit: limit(series, &spans(&mine, &[])),
+        }
+    };
+    let names = command.round().filter_map(|command| command.name.as_ref());
+    if command.then.is_empty() { Vec::new() } else { names.map(one).collect() }
+}
+
+fn spans(runs: &[&CommandRun], windows: &[&FileWindow]) -> Vec<[MonoNs; 2]> {
     let runs = runs.iter().map(|run| [run.begin_mono_ns, run.end_mono_ns]);
     let windows = windows.iter().map(|window| [window.begin_mono_ns, window.end_mono_ns]);
-    let all: Vec<[MonoNs; 2]> = runs.chain(windows).collect();
+    runs.chain(windows).collect()
+}
+
+fn elapsed_ns(runs: &[&CommandRun], windows: &[&FileWindow]) -> u64 {
+    let all = spans(runs, windows);
     let first = all.iter().map(|span| span[0]).min().unwrap_or_default();
     all.iter().map(|span| span[1]).max().unwrap_or_default().since(first)
 }
@@ -188,13 +230,17 @@ fn headline(plan: &WorkPlan, summary: &WorkSummary) -> String {
     let ms = format::duration;
     match &plan.kind {
         WorkKind::Command(command) => {
-            let name = command.run.text.chars().take(60).collect::<String>();
-            let Some(wall) = &summary.wall_ns else { return format!("'{name}' did not succeed") };
+            let names: Vec<String> = command.round().filter_map(|command| command.name.clone()).collect();
+            let (name, verb) = match names.len() {
+                0 | 1 => (format!("'{}'", command.run.text.chars().take(60).collect::<String>()), "takes"),
+                _ => (format::list(&names), "take"),
+            };
+            let Some(wall) = &summary.wall_ns else { return format!("{name} did not succeed") };
             let runs = if wall.count == 1 { "1 run".to_owned() } else { format!("{} runs", wall.count) };
             let interval = wall
                 .median_interval
                 .map_or_else(String::new, |[low, high]| format!(" (95 % interval {}–{})", ms(low), ms(high)));
-            format!("'{name}' takes {}{interval}, median of {runs}", ms(wall.median))
+            format!("{name} {verb} {}{interval}, median of {runs}", ms(wall.median))
         }
         WorkKind::Files(_) => {
             let placed = summary.files.iter().find(|kind| kind.operation == FileOperation::Rename);
@@ -222,7 +268,7 @@ mod tests {
 
     fn command() -> WorkPlan {
         let run = CommandSpec { text: "svn update wc".into(), words: vec!["svn".into()] };
-        plan(WorkKind::Command(CommandWork { run, prepare: None, clean: None }))
+        plan(WorkKind::Command(CommandWork { name: None, run, prepare: None, clean: None, then: Vec::new() }))
     }
 
     fn run(number: u64, ms: u64, ending: Ending) -> WorkLine {
@@ -235,6 +281,7 @@ mod tests {
         WorkLine::Command(CommandRun {
             number,
             worker: 0,
+            name: None,
             step: Step::Run,
             begin_mono_ns: MonoNs(number * 1_000_000_000),
             end_mono_ns: MonoNs(number * 1_000_000_000 + ms * 1_000_000),
@@ -249,7 +296,7 @@ mod tests {
             (1..=7).map(|number| run(number, 100 + number, Ending::Exit(0))).collect();
         lines.push(run(8, 5, Ending::Exit(3)));
         lines.push(run(9, 60_000, Ending::TimedOut));
-        let summary = conclude(&command(), &lines);
+        let summary = conclude(&command(), &lines, &Series::default());
         assert_eq!(
             [summary.runs_count, summary.ok_count, summary.failed_count, summary.timed_out_count],
             [9, 7, 1, 1]
@@ -268,12 +315,40 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_a_round_is_that_of_all_its_commands_and_each_is_told_by_itself() {
+        let mut work = command();
+        if let WorkKind::Command(command) = &mut work.kind {
+            command.name = Some("write".into());
+            command.then = vec![CommandWork { name: Some("read".into()), ..command.clone() }];
+        }
+        let named = |number, ms, name: &str, ending| match run(number, ms, ending) {
+            WorkLine::Command(run) => WorkLine::Command(CommandRun { name: Some(name.into()), ..run }),
+            WorkLine::Files(_) => panic!("it is a command"),
+        };
+        let lines = [
+            named(1, 100, "write", Ending::Exit(0)),
+            named(1, 50, "read", Ending::Exit(0)),
+            named(2, 300, "write", Ending::Exit(0)),
+            named(2, 10, "read", Ending::Exit(1)),
+        ];
+        let summary = conclude(&work, &lines, &Series::default());
+        assert_eq!(summary.wall_ns.map(|wall| (wall.count, wall.median)), Some((1, 150e6)));
+        let each: Vec<_> = summary
+            .commands
+            .iter()
+            .map(|one| (one.name.as_str(), one.ok_count, one.wall_ns.map(|wall| wall.median)))
+            .collect();
+        assert_eq!(each, [("write", 2, Some(200e6)), ("read", 1, Some(50e6))]);
+        assert_eq!(summary.limit, None, "nothing was read");
+    }
+
+    #[test]
     fn what_never_succeeded_has_no_time() {
         let lines = [run(1, 5, Ending::Exit(127)), run(2, 5, Ending::NotStarted("no such file".into()))];
-        let summary = conclude(&command(), &lines);
+        let summary = conclude(&command(), &lines, &Series::default());
         assert_eq!((summary.wall_ns, summary.user_us), (None, None));
         assert_eq!(summary.verdict.status, VerdictStatus::Invalid);
-        let nothing = conclude(&command(), &[]);
+        let nothing = conclude(&command(), &[], &Series::default());
         assert_eq!((nothing.verdict.status, nothing.elapsed_ns), (VerdictStatus::Invalid, 0));
     }
 
@@ -283,7 +358,7 @@ mod tests {
         if let WorkLine::Command(run) = &mut lines[1] {
             run.usage = run.usage.map(|usage| Usage { io: None, ..usage });
         }
-        let summary = conclude(&command(), &lines);
+        let summary = conclude(&command(), &lines, &Series::default());
         assert!(summary.user_us.is_some() && summary.read_bytes.is_none());
         assert_eq!(summary.wall_ns.expect("both").median_interval, None, "two are too few");
     }
@@ -302,7 +377,7 @@ mod tests {
         };
         let work = FileWork { folder: "d".into(), files_count: 5, file_bytes: 9 };
         let lines = [window(0, &[]), window(0, &[("ENOSPC", 2)]), window(1, &[("ENOSPC", 1)])];
-        let summary = conclude(&plan(WorkKind::Files(work)), &lines);
+        let summary = conclude(&plan(WorkKind::Files(work)), &lines, &Series::default());
         let [renames] = &summary.files[..] else { panic!("{summary:?}") };
         assert_eq!((renames.ok_count, renames.rate_hz), (300, 150.0));
         assert_eq!(renames.failures, [("ENOSPC".to_owned(), 3)].into());

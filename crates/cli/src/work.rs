@@ -50,9 +50,11 @@ fn kind(options: &WorkOptions) -> anyhow::Result<WorkKind> {
     let spec = |text: &String| command(text, options.shell);
     if let Some(text) = &options.command {
         return Ok(WorkKind::Command(CommandWork {
+            name: None,
             run: spec(text)?,
             prepare: options.prepare.as_ref().map(spec).transpose()?,
             clean: options.clean.as_ref().map(spec).transpose()?,
+            then: Vec::new(),
         }));
     }
     let Some(folder) = &options.files else {

@@ -49,6 +49,9 @@ pub struct MatrixLab {
     pub beside: String,
     /// The host that sends the load. Untrusted.
     pub generator: String,
+    /// Services that are started anew before each trial, beside the one under load. Untrusted.
+    #[serde(default)]
+    pub restart: Vec<String>,
 }
 
 /// One combination.
@@ -71,7 +74,7 @@ pub struct MatrixVariant {
     /// How long a trial takes, with the start of its services, where that does not follow from the plan; `None`: it does.
     #[serde(default)]
     pub takes: Option<SpanNs>,
-    /// What a trial is, with the seed of the first block: [`Plan::Run`] or [`Plan::Load`].
+    /// What a trial is, with the seed of the first block: [`Plan::Run`], [`Plan::Load`] or [`Plan::Work`].
     pub plan: Plan,
 }
 

@@ -10,6 +10,9 @@ use sysdyno_record::effect::{Better, Comparison, ComparisonVerdict, Effect};
 /// What is true of runs that were made one after the other.
 pub(super) const NOT_INTERLEAVED_LIMIT: &str = "The runs were not interleaved: whatever else changed between them is in the difference; `sysdyno try` proves a cause";
 
+/// What is true of a side of one run.
+pub(super) const SINGLE_LIMIT: &str = "A single run says how steady it was, not how far the next one would lie from it: 4 runs on each side make an interval of their own";
+
 /// Other metrics that a sentence names.
 const OTHERS_TOLD: usize = 4;
 
@@ -183,10 +186,7 @@ pub(super) fn limits(sides: &[Side], refused: &[bool]) -> Vec<String> {
         );
     }
     if sides.iter().any(|side| side.runs.len() == 1) {
-        limits.push(
-            "A single run says how steady it was, not how far the next one would lie from it: 4 runs on each side make an interval of their own"
-                .to_owned(),
-        );
+        limits.push(SINGLE_LIMIT.to_owned());
     }
     limits
 }

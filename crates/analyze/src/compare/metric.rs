@@ -128,6 +128,20 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
     },
 ];
 
+/// What records of work are compared by.
+pub(super) static WORK_TIME: ComparedMetric = ComparedMetric {
+    name: "time",
+    title: "time",
+    meaning: "from the start of a command to its end; work only",
+    unit: "ns",
+    better: Better::Lower,
+    margin: margin(0.05),
+    deviation: RUN_DEVIATION,
+    applies: |_| false,
+    is_by_operation: true,
+    of: |_| Err("runs under load have no such time".to_owned()),
+};
+
 /// What a number is taken of: a run, or one operation of it.
 struct Subject<'a> {
     run: &'a RunProfile,

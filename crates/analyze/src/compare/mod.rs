@@ -16,6 +16,7 @@ mod letters;
 mod metric;
 mod profile;
 mod trend;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use gate::{COMPARABILITY, Gate};
 pub use metric::{COMPARED_METRICS, ComparedMetric};
 pub use profile::RunProfile;
 pub use trend::{TREND_RUNS_MAX, over_time};
+pub use work::{WorkProfile, WorkSide, compare_work};
 
 use gate::Allowed;
 use metric::{Measured, applying};

@@ -6,9 +6,13 @@
 
 mod shown;
 
-use crate::compare::{COMPARED_METRICS, CompareOptions, RunProfile, Side, compare, interleave};
+use crate::compare::{
+    COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkProfile, WorkSide, compare, compare_work,
+    interleave,
+};
 use crate::format;
 use crate::search::Search;
+use std::collections::BTreeMap;
 use sysdyno_record::comparison::{MatrixShown, RunsComparison, VariantShown};
 use sysdyno_record::effect::Better;
 use sysdyno_record::matrix::{MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
@@ -151,12 +155,7 @@ pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured>) -> Option<RunsCompar
     if let Some(best) = best(&comparison) {
         comparison.headline = best;
     }
-    comparison.matrix = Some(MatrixShown {
-        name: plan.name.clone(),
-        planned_count: u64::from(plan.blocks) * plan.variants.len() as u64,
-        measured_count,
-        variants,
-    });
+    comparison.matrix = Some(matrix_shown(plan, measured_count, variants));
     Some(comparison)
 }
 
@@ -164,6 +163,36 @@ pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured>) -> Option<RunsCompar
 fn metrics(deciding: Option<&str>) -> Vec<String> {
     let others = COMPARED_METRICS.iter().map(|metric| metric.name).filter(|name| Some(*name) != deciding);
     deciding.into_iter().chain(others).map(str::to_owned).collect()
+}
+
+/// The records of work of a variant.
+#[derive(Clone, Debug)]
+pub struct MeasuredWork {
+    /// Position of the variant in the plan.
+    pub variant: usize,
+    /// Its records, at least one.
+    pub runs: Vec<WorkProfile>,
+}
+
+/// What came of a matrix of work; `None`: fewer than two of its variants were measured.
+pub fn conclude_work(plan: &MatrixPlan, measured: Vec<MeasuredWork>) -> Option<RunsComparison> {
+    let known: Vec<(&MatrixVariant, Vec<WorkProfile>)> =
+        measured.into_iter().filter_map(|one| Some((plan.variants.get(one.variant)?, one.runs))).collect();
+    if known.len() < 2 {
+        return None;
+    }
+    let measured_count = known.iter().map(|(_, runs)| runs.len() as u64).sum();
+    let variants = known.iter().enumerate();
+    let variants = variants.map(|(side, (variant, runs))| shown::work(side, variant, runs)).collect();
+    let sides: Vec<WorkSide> =
+        known.into_iter().map(|(variant, runs)| WorkSide { name: variant.name.clone(), runs }).collect();
+    let mut comparison = compare_work(&sides, plan.effect_ratio);
+    interleave(&mut comparison);
+    if let Some(best) = best(&comparison) {
+        comparison.headline = best;
+    }
+    comparison.matrix = Some(matrix_shown(plan, measured_count, variants));
+    Some(comparison)
 }
 
 /// Which variant is best by the metric that decides; `None`: two that are compared say it themselves, or none can be.
@@ -204,6 +233,11 @@ fn best(comparison: &RunsComparison) -> Option<String> {
         one.letter,
         format::name(&one.name)
     ))
+}
+
+fn matrix_shown(plan: &MatrixPlan, measured_count: u64, variants: Vec<VariantShown>) -> MatrixShown {
+    let planned_count = u64::from(plan.blocks) * plan.variants.len() as u64;
+    MatrixShown { name: plan.name.clone(), planned_count, measured_count, variants }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the report shows of a variant: its changes, what was found in its runs, its CPUs, its trials.
 
-use crate::compare::RunProfile;
+use crate::compare::{RunProfile, WorkProfile};
+use crate::format;
 use crate::readings::CpuShare;
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Analysis, Confidence, CurvePoint, VerdictStatus};
@@ -21,6 +22,33 @@ pub(super) fn variant(side: usize, variant: &MatrixVariant, runs: &[RunProfile])
         found: found(runs.iter().map(|run| &run.analysis)),
         curve: curve(runs.iter().flat_map(|run| &run.analysis.curve)),
     }
+}
+
+/// A variant of commands as its report shows it.
+pub(super) fn work(side: usize, variant: &MatrixVariant, runs: &[WorkProfile]) -> VariantShown {
+    VariantShown { found: found_at_work(runs), ..self::variant(side, variant, &[]) }
+}
+
+/// What the machine had least of in each command, counted by what it was, with the numbers of the first record.
+fn found_at_work(runs: &[WorkProfile]) -> Vec<FoundShown> {
+    let mut found: BTreeMap<String, FoundShown> = BTreeMap::new();
+    for run in runs {
+        let each = run.summary.commands.iter().filter_map(|one| {
+            let limit = one.limit.as_deref()?;
+            let name = format::name(&one.name);
+            Some([limit.split(':').next().unwrap_or(limit), limit].map(|text| format!("{name}: {text}")))
+        });
+        let mut said: Vec<[String; 2]> = each.collect();
+        if said.is_empty() {
+            said.extend(run.summary.limit.clone().map(|limit| [limit.clone(), limit]));
+        }
+        let joined = |at: usize| said.iter().map(|texts| texts[at].clone()).collect::<Vec<_>>().join("; ");
+        let nothing = || FoundShown { title: joined(1), id: None, runs_count: 0 };
+        found.entry(joined(0)).or_insert_with(nothing).runs_count += 1;
+    }
+    let mut found: Vec<FoundShown> = found.into_values().collect();
+    found.sort_by_key(|found| std::cmp::Reverse(found.runs_count));
+    found
 }
 
 /// What each run says first of its limit, counted.

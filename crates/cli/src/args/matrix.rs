@@ -100,6 +100,8 @@ pub struct MatrixFile {
     pub run: Option<CapacityOptions>,
     /// Options of `load`: a trial is a load.
     pub load: Option<LoadOptions>,
+    /// Commands: a trial is their time.
+    pub work: Option<WorkTable>,
     /// The request and its response.
     #[serde(default)]
     pub target: TargetOptions,
@@ -113,8 +115,38 @@ pub struct MatrixFile {
     pub lab: Option<LabSource>,
     /// The host of the lab that sends the load.
     pub generator: Option<String>,
+    /// Services of the lab that are started anew before each trial, beside the one under load.
+    #[serde(default)]
+    pub restart: Vec<String>,
     /// What is other in the short version.
     pub quick: Option<QuickTable>,
+}
+
+/// Commands whose time is measured.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WorkTable {
+    /// How often all of them are run in a trial.
+    pub rounds: Option<u32>,
+    /// After which time a command is ended.
+    pub timeout: Option<Typed<SpanNs>>,
+    /// The commands of a round, in their order.
+    #[serde(rename = "command")]
+    pub commands: Vec<CommandTable>,
+}
+
+/// A command of a round.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CommandTable {
+    /// Its name.
+    pub name: String,
+    /// What is measured.
+    pub run: String,
+    /// What runs before it.
+    pub prepare: Option<String>,
+    /// What runs after it.
+    pub clean: Option<String>,
 }
 
 /// Where a lab is said.
@@ -135,6 +167,8 @@ pub struct QuickTable {
     pub blocks: Option<u32>,
     /// No trial is begun that would end later.
     pub budget: Option<Typed<SpanNs>>,
+    /// How often all commands are run in a trial.
+    pub rounds: Option<u32>,
     /// How long a trial takes, whatever levels say.
     pub takes: Option<Typed<SpanNs>>,
     /// Options that replace those of the file and of its levels.

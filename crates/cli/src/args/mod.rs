@@ -21,8 +21,8 @@ pub use facts::FactsArgs;
 pub use habits::TimeoutOrType;
 pub use lab::{LabArgs, LabCommand};
 pub use matrix::{
-    FactorTable, LabSource, LevelTable, MatrixArgs, MatrixCommand, MatrixFile, MatrixFolderArgs,
-    MatrixHostArgs, MatrixRunArgs, QuickTable, ServiceTables,
+    CommandTable, FactorTable, LabSource, LevelTable, MatrixArgs, MatrixCommand, MatrixFile,
+    MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs, QuickTable, ServiceTables, WorkTable,
 };
 pub use options::{
     CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ObjectiveOption,

@@ -144,7 +144,7 @@ pub(super) fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<(
 }
 
 /// Sees to it that jars that are missing get fetched, if that is wanted.
-fn fetch(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> {
+pub(super) fn fetch(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> {
     for set in labs.missing_jars(plan)? {
         let folder = set.folder.display();
         ui.note(&format!("mvn would fetch: {}, {} jars, into '{folder}' (they stay)", set.name, set.count));
@@ -257,6 +257,9 @@ fn shown(lab: &LabStatus) -> String {
             "  service  {:<12} {} on {}, {endpoint}, pid {pid}: {cause}",
             service.name, service.recipe, service.host
         );
+        for symptom in &service.symptoms {
+            let _ = writeln!(text, "           warning: {}", escape::terminal(symptom, 400));
+        }
         if let Some(metrics) = &service.metrics {
             let _ = writeln!(text, "           metrics {metrics}");
         }

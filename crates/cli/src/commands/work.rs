@@ -6,8 +6,11 @@ use crate::exit::Exit;
 use crate::settings::{Combine, Settings};
 use crate::ui::{Signals, Ui};
 use crate::work;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
+use std::path::Path;
+use sysdyno_analyze::compare::WorkProfile;
 use sysdyno_analyze::work::conclude;
+use sysdyno_lab::LabError;
 use sysdyno_lab::execute::clock;
 use sysdyno_lab::work::{Overseer, run};
 use sysdyno_record::analysis::VerdictStatus;
@@ -32,24 +35,62 @@ pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note(&escape::terminal(&work::forecast(&plan), 1000));
     let runs_dir = args.record.or(Settings::read()?.record).folder()?;
     let signals = Signals::listen().context("cannot listen to signals")?;
-    let mut writer = RunWriter::create(&runs_dir, new_run(RunKind::Load)?)?;
+    let worked =
+        record(&plan, (&runs_dir, args.work.show_output), &signals, ui, |_, do_work| Ok(do_work()?))?;
+    print(&worked.run, &plan, form, ui)?;
+    Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit(&worked.summary) })
+}
+
+/// Work that is done.
+pub struct Worked {
+    /// As its folder tells it.
+    pub run: Run,
+    /// What came of it.
+    pub summary: WorkSummary,
+}
+
+/// Does work in a run folder of its own, and writes its report. `around` is given the name of the run and what does it.
+pub fn record(
+    plan: &WorkPlan,
+    (runs_dir, is_shown): (&Path, bool),
+    signals: &Signals,
+    ui: &Ui,
+    around: impl FnOnce(String, &mut dyn FnMut() -> Result<(), LabError>) -> anyhow::Result<()>,
+) -> anyhow::Result<Worked> {
+    let mut writer = RunWriter::create(runs_dir, new_run(RunKind::Load)?)?;
     writer.plan(&Plan::Work(plan.clone()))?;
-    let done = run(&plan, args.work.show_output, &mut writer, &mut Foreman { ui, signals: &signals });
+    let name = writer.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let done = around(name, &mut || run(plan, is_shown, &mut writer, &mut Foreman { ui, signals }));
     if let Err(error) = done {
         writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
-        return Err(error.into());
+        return Err(error);
     }
     writer.flush()?;
-    let summary = conclude(&plan, &Run::open(writer.path(), &is_living)?.operations);
+    let so_far = Run::open(writer.path(), &is_living)?;
+    let summary = conclude(plan, &so_far.operations, &so_far.series);
     writer.work(&summary)?;
     let is_interrupted = signals.is_interrupted();
     let status = if is_interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
     let path = writer.path().to_owned();
     writer.finish(status, is_interrupted.then(|| "interrupted by a signal".into()), clock::wall())?;
     let run = Run::open(&path, &is_living)?;
-    run.write_report(&page(&WorkInput::new(&run, &plan, &summary)))?;
-    print(&run, &plan, form, ui)?;
-    Ok(if is_interrupted { Exit::Interrupted } else { exit(&summary) })
+    run.write_report(&page(&WorkInput::new(&run, plan, &summary)))?;
+    Ok(Worked { run, summary })
+}
+
+/// A record of work as comparisons see it.
+pub fn profile(path: &Path) -> anyhow::Result<WorkProfile> {
+    let run = Run::open(path, &is_living)?;
+    let Some(Plan::Work(plan)) = &run.plan else {
+        bail!("cannot compare '{}': it is no record of work", path.display())
+    };
+    Ok(WorkProfile {
+        id: run.manifest.id.clone(),
+        started_unix_ns: run.manifest.started_unix_ns,
+        described: String::new(),
+        summary: summary(&run, plan),
+        is_whole: run.manifest.status == RunStatus::Complete && !run.is_incomplete,
+    })
 }
 
 /// Prints a record of work as `load` and `show` do.
@@ -75,7 +116,7 @@ pub fn exit_of(run: &Run, plan: &WorkPlan) -> Exit {
 }
 
 fn summary(run: &Run, plan: &WorkPlan) -> WorkSummary {
-    run.work.clone().unwrap_or_else(|| conclude(plan, &run.operations))
+    run.work.clone().unwrap_or_else(|| conclude(plan, &run.operations, &run.series))
 }
 
 fn exit(summary: &WorkSummary) -> Exit {

@@ -24,10 +24,27 @@ impl Lab {
     }
 }
 
+impl Lab {
+    /// The service that these texts name first, after looking at all that they name.
+    pub(super) fn first_named(
+        &self,
+        texts: &[&str],
+        services: &[ServiceChange],
+    ) -> anyhow::Result<Option<String>> {
+        let plan = self.plan.with(services)?;
+        for text in texts {
+            plan.fill(&self.kept.generator, Path::new("/"), text)?;
+        }
+        let first = texts.iter().find_map(|text| text.split_once("{{")?.1.split(['.', '}']).next());
+        Ok(first.map(str::to_owned))
+    }
+}
+
 /// The lab that a file says; `None`: it has none.
 pub(super) fn read(file: &MatrixFile, path: &Path) -> anyhow::Result<Option<Lab>> {
     let Some(source) = &file.lab else {
         ensure!(file.generator.is_none(), "it has a generator, and no lab");
+        ensure!(file.restart.is_empty(), "it restarts services, and has no lab");
         return Ok(None);
     };
     let beside = path.parent().unwrap_or(Path::new(""));
@@ -52,7 +69,11 @@ pub(super) fn read(file: &MatrixFile, path: &Path) -> anyhow::Result<Option<Lab>
         plan.hosts.join(", ")
     );
     let beside = place.parent().filter(|_| matches!(source, LabSource::File(_))).unwrap_or(&beside);
-    let kept = MatrixLab { text, beside: beside.display().to_string(), generator };
+    let restart = file.restart.clone();
+    if let Some(unknown) = restart.iter().find(|name| plan.host_of(name).is_none()) {
+        return Err(anyhow!("its lab has no service '{}' to restart", unknown.escape_debug()));
+    }
+    let kept = MatrixLab { text, beside: beside.display().to_string(), generator, restart };
     Ok(Some(Lab { plan, kept }))
 }
 

@@ -2,6 +2,7 @@
 
 mod lab;
 mod level;
+mod work;
 
 use crate::args::{LevelTable, MatrixFile, QuickTable, TargetOptions};
 use crate::experiment::{command, settings};
@@ -15,8 +16,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use sysdyno_analyze::compare::COMPARED_METRICS;
 use sysdyno_analyze::matrix::VARIANTS_MAX;
-use sysdyno_record::matrix::{MATRIX_SCHEMA, MatrixPlan, MatrixVariant};
+use sysdyno_record::matrix::{MATRIX_SCHEMA, MatrixPlan, MatrixVariant, ServiceChange};
 use sysdyno_record::plan::Plan;
+use sysdyno_record::work::WorkPlan;
+pub use work::with_words;
 
 const DEFAULT_BLOCKS: u32 = 3;
 const BLOCKS_MAX: u32 = 100;
@@ -56,6 +59,9 @@ fn shorten(file: &mut MatrixFile, quick: QuickTable) {
     file.blocks = quick.blocks.or(file.blocks);
     file.budget = quick.budget.or(file.budget.take());
     file.takes = quick.takes.or(file.takes);
+    if let Some(work) = &mut file.work {
+        work.rounds = quick.rounds.or(work.rounds);
+    }
     let levels = file.factors.iter_mut().flat_map(|factor| &mut factor.levels).chain(&mut file.variants);
     for level in levels {
         level.takes = level.takes.filter(|_| quick.takes.is_none());
@@ -78,16 +84,18 @@ fn plan_of(mut file: MatrixFile, path: &Path) -> anyhow::Result<MatrixPlan> {
     let blocks = file.blocks.unwrap_or(DEFAULT_BLOCKS);
     ensure!((1..=BLOCKS_MAX).contains(&blocks), "it has {blocks} blocks: give 1 to {BLOCKS_MAX}");
     if let Some(metric) = &file.metric {
-        let names: Vec<&str> = COMPARED_METRICS.iter().map(|metric| metric.name).collect();
+        let known = COMPARED_METRICS.iter().map(|metric| metric.name);
+        let names: Vec<&str> = if file.work.is_some() { vec!["time"] } else { known.collect() };
         ensure!(
             names.contains(&metric.as_str()),
             "'{metric}' is no metric\nhint: write one of {}",
             names.join(", ")
         );
     }
+    let kinds = [file.run.is_some(), file.load.is_some(), file.work.is_some()];
     ensure!(
-        file.run.is_none() || file.load.is_none(),
-        "a trial is a search for the capacity ([run]) or a load ([load]), not both"
+        kinds.into_iter().filter(|is_meant| *is_meant).count() <= 1,
+        "a trial is a search for the capacity ([run]), a load ([load]) or commands ([work]), one of them"
     );
     let seed = file.seed.unwrap_or_else(plan::draw_seed);
     file.factors = file.factors.into_iter().map(level::spelled_out).collect::<anyhow::Result<_>>()?;
@@ -169,15 +177,58 @@ fn check_names(factor: &str, levels: &[LevelTable]) -> anyhow::Result<()> {
     ensure!(!levels.is_empty(), "factor '{factor}' has no level");
     let mut names = BTreeSet::new();
     for name in levels.iter().map(|level| level.name.as_str()).chain([factor]) {
-        ensure!(
-            !name.is_empty() && name.chars().count() <= NAME_MAX && !name.chars().any(char::is_control),
-            "a level of '{factor}' has no name, or one that is too long"
-        );
+        check_name(&format!("a level of '{factor}'"), name)?;
     }
     for level in levels {
         ensure!(names.insert(&level.name), "'{factor}' has two levels with the name '{}'", level.name);
     }
     Ok(())
+}
+
+fn check_name(what: &str, name: &str) -> anyhow::Result<()> {
+    let is_good = !name.is_empty() && name.chars().count() <= NAME_MAX && !name.chars().any(char::is_control);
+    ensure!(is_good, "{what} has no name, or one that is too long");
+    Ok(())
+}
+
+/// What a trial does to a variant's lab, or to this host: the server, and the service that is under load.
+struct Aim {
+    url: String,
+    service: Option<String>,
+    work: Option<WorkPlan>,
+}
+
+fn aim(
+    (file, lab): (&MatrixFile, Option<&lab::Lab>),
+    parts: &[&LevelTable],
+    services: &[ServiceChange],
+) -> anyhow::Result<Aim> {
+    let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
+    if lab.is_none() && !services.is_empty() {
+        bail!("it changes services, and has no lab\nhint: lab = \"lab.toml\" names one");
+    }
+    if let Some(table) = &file.work {
+        ensure!(urls.is_empty() && file.url.is_none(), "it has a url, and commands that are measured");
+        let is_bare =
+            |part: &&LevelTable| part.prepare.is_empty() && (lab.is_some() || part.settings.is_empty());
+        ensure!(
+            parts.iter().all(is_bare),
+            "it measures commands, which have a 'prepare' of their own, and settings only in a lab"
+        );
+        let plan = work::plan(table)?;
+        let service = lab.map_or(Ok(None), |lab| lab.first_named(&work::texts(&plan), services))?;
+        return Ok(Aim { url: String::new(), service, work: Some(plan) });
+    }
+    let url = match urls.as_slice() {
+        [] => file.url.as_ref().context("it has no url")?,
+        [url] => url,
+        _ => bail!("two of its levels name a server"),
+    };
+    let (url, service) = match lab {
+        Some(lab) => lab.url(url, services).map(|(url, service)| (url, Some(service)))?,
+        None => (url.clone(), None),
+    };
+    Ok(Aim { url, service, work: None })
 }
 
 fn variant(
@@ -186,18 +237,8 @@ fn variant(
     seed: u64,
 ) -> anyhow::Result<MatrixVariant> {
     let Combination { name, levels, parts } = combination;
-    let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
-    let url = match urls.as_slice() {
-        [] => file.url.as_ref().context("it has no url")?,
-        [url] => url,
-        _ => bail!("two of its levels name a server"),
-    };
     let services = level::services(&parts)?;
-    let (url, service) = match lab {
-        Some(lab) => lab.url(url, &services).map(|(url, service)| (url, Some(service)))?,
-        None if services.is_empty() => (url.clone(), None),
-        None => bail!("it changes services, and has no lab\nhint: lab = \"lab.toml\" names one"),
-    };
+    let Aim { url, service, work } = aim((file, lab), &parts, &services)?;
     let url = url.as_str();
     let typed: Vec<String> = parts.iter().flat_map(|part| part.settings.iter().cloned()).collect();
     let changes = settings(&typed, url)?;
@@ -212,7 +253,10 @@ fn variant(
     let prepare = commands.map(|text| command(text, false)).collect::<anyhow::Result<Vec<_>>>()?;
     let takes = parts.iter().filter_map(|part| part.takes).max_by_key(|takes| takes.0).or(file.takes);
     let takes = takes.map(|takes| takes.0);
-    let plan = trial(file, url, &parts, seed)?;
+    let plan = match work {
+        Some(work) => Plan::Work(work),
+        None => trial(file, url, &parts, seed)?,
+    };
     Ok(MatrixVariant { name, levels, settings: changes, prepare, services, service, takes, plan })
 }
 
@@ -249,7 +293,8 @@ pub fn resolve_again(plan: &mut MatrixPlan) -> anyhow::Result<()> {
         let load = match &mut variant.plan {
             Plan::Run(run) => &mut run.load,
             Plan::Load(load) => load,
-            Plan::Experiment(_) | Plan::Work(_) => bail!("cannot go on: a variant is no run and no load"),
+            Plan::Work(_) => continue,
+            Plan::Experiment(_) => bail!("cannot go on: a variant is an experiment"),
         };
         load.target = sysdyno_load::target::resolve(&load.target.url)?;
         values::add(load)?;

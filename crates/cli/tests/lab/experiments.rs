@@ -44,8 +44,46 @@ blocks = 1
 requests = 40
 "#;
 
+/// Commands that find the files of a service, and one service that half of the variants do without.
+const WORK: &str = r#"
+name = "times"
+blocks = 2
+restart = ["idle"]
+noisy = true
+metric = "time"
+takes = "1s"
+[lab]
+host = [{ name = "client" }, { name = "server" }]
+[[lab.service]]
+name = "idle"
+host = "server"
+recipe = "command"
+with = { argv = ["sleep", "infinity"] }
+files = [{ path = "a", text = "hello" }]
+[[lab.service]]
+name = "other"
+host = "server"
+recipe = "command"
+with = { argv = ["sleep", "infinity"] }
+[work]
+rounds = 2
+[[work.command]]
+name = "copy"
+run = "cp {{idle.data}}/a {{idle.folder}}/b"
+clean = "rm {{idle.folder}}/b"
+[[work.command]]
+name = "look"
+run = "test -d {{other.folder}}"
+[[variant]]
+name = "both"
+[[variant]]
+name = "one"
+services.other.on = false
+"#;
+
 pub fn run(rig: &mut Rig) {
     wrong_files(rig);
+    commands_are_measured_where_a_service_may_be_off(rig);
     if !is_installed("nginx") {
         return;
     }
@@ -111,6 +149,49 @@ fn a_parameter_is_a_factor(rig: &mut Rig) {
     assert_eq!(answered(rig), [(8080, 40), (8080, 40), (8081, 40), (8081, 40)], "{ended:?}");
     rig.check("an experiment in a lab");
     forget(rig);
+}
+
+fn commands_are_measured_where_a_service_may_be_off(rig: &mut Rig) {
+    let path = file(rig, WORK);
+    let ended = ask(rig, &["run", &path, "--json"]);
+    // Without the service there is no folder to look at.
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let found: serde_json::Value = serde_json::from_str(&ended.stdout).expect("is JSON");
+    let names: Vec<&str> = found["operations"]
+        .as_array()
+        .expect("is a list")
+        .iter()
+        .filter_map(|operation| operation["operation"].as_str())
+        .collect();
+    assert_eq!(names, ["all commands", "copy", "look"], "{found:#}");
+    let sides = found["sides"].as_array().expect("is a list");
+    let refused: Vec<Option<bool>> = sides.iter().map(|side| side["is_refused"].as_bool()).collect();
+    assert_eq!(refused, [Some(false), Some(true)], "{found:#}");
+    let copies = &found["operations"][1]["metrics"][0]["sides"];
+    assert!(
+        (0..2).all(|side| copies[side]["runs"].as_array().is_some_and(|runs| runs.len() == 2)),
+        "{found:#}"
+    );
+    rig.check("an experiment of commands in a lab");
+    forget(rig);
+    for (wrong, with, said) in [
+        ("{{idle.data}}", "{{none.data}}", "the lab has no such service"),
+        ("{{idle.data}}", "{{idle.pid}}", "a place is SERVICE, SERVICE.folder or SERVICE.data"),
+        ("\"idle\"]", "\"none\"]", "its lab has no service 'none' to restart"),
+        ("other.on = false", "other.on = 1", "it takes true or false"),
+        ("name = \"look\"", "name = \"copy\"", "two of its commands have the name 'copy'"),
+        ("metric = \"time\"", "metric = \"p99\"", "'p99' is no metric"),
+        (
+            "blocks = 2",
+            "blocks = 2\nurl = \"http://{{idle}}/\"",
+            "it has a url, and commands that are measured",
+        ),
+    ] {
+        assert!(WORK.contains(wrong), "{wrong}");
+        let ended = ask(rig, &["run", &file(rig, &WORK.replacen(wrong, with, 1))]);
+        assert_eq!(ended.code, Some(2), "{wrong}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{wrong}: {ended:?}");
+    }
 }
 
 fn a_killed_one_goes_on_and_leaves_nothing(rig: &mut Rig) {

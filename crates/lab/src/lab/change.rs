@@ -41,12 +41,14 @@ impl Labs {
         }
         let site = Site { order, folder: &folder, is_stopped };
         for service in order.plan.services.iter().filter(|service| is_changed(&service.name)) {
-            told(&format!("{name}: starting {} ({} on {})", service.name, service.recipe, service.host));
             files::remove_tree(&folder.join(&service.name)).map_err(cannot)?;
             for old in [log_of(&folder, &service.name), ended_of(&folder, &service.name)] {
                 files::remove_file(&old).map_err(cannot)?;
             }
-            site.start(service, &mut journal)?;
+            if !service.is_off {
+                told(&format!("{name}: starting {} ({} on {})", service.name, service.recipe, service.host));
+                site.start(service, &mut journal)?;
+            }
         }
         Ok(())
     }

@@ -58,6 +58,21 @@ pub(super) fn ask(check: &Check, subject: &Subject<'_>) -> io::Result<()> {
     })
 }
 
+/// What is found at a path by HTTP, as far as it is looked through.
+///
+/// # Errors
+/// There is no answer, or one with another status than 200.
+pub(super) fn body(namespace: &Path, address: SocketAddr, path: &str) -> io::Result<Vec<u8>> {
+    namespace::within(namespace, || {
+        let answer = http(TcpStream::connect_timeout(&address, LIMIT)?, address, path)?;
+        expect(answer.status, Some(200))?;
+        let mut bytes = Vec::new();
+        answer.stream.take(MAX_ANSWER).read_to_end(&mut bytes)?;
+        let end = bytes.windows(4).position(|part| part == b"\r\n\r\n").map_or(0, |at| at + 4);
+        Ok(bytes.split_off(end))
+    })
+}
+
 /// The answer to one request.
 struct Answer {
     status: u16,

@@ -28,6 +28,7 @@ mod relay;
 mod service;
 mod stage;
 mod status;
+mod symptom;
 mod up;
 mod values;
 mod variant;

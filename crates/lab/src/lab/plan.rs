@@ -47,6 +47,9 @@ pub struct Service {
     pub host: String,
     /// How.
     pub recipe: String,
+    /// Whether it is left out: what an experiment compares may be how many there are.
+    #[serde(default)]
+    pub is_off: bool,
     /// What was chosen.
     pub with: BTreeMap<String, toml::Value>,
     /// What it serves.
@@ -143,15 +146,14 @@ fn understand(file: &LabFile) -> Result<LabPlan, Problem> {
         super::values::check(&plan, plan.services.last().expect("was just added"))
             .map_err(|cause| Problem::with(&service.recipe, cause))?;
     }
-    file.service
-        .iter()
-        .zip(&plan.services)
-        .try_for_each(|(typed, service)| check_counts(&plan, service, typed))?;
+    file.service.iter().zip(&plan.services).try_for_each(|(typed, service)| {
+        check_counts(&plan, service).map_err(|cause| Problem::with(&typed.name, cause))
+    })?;
     Ok(plan)
 }
 
 /// Whether what a service wants of others is there, such as as many DataNodes as there are to be copies.
-fn check_counts(plan: &LabPlan, service: &Service, typed: &ServiceFile) -> Result<(), Problem> {
+pub(super) fn check_counts(plan: &LabPlan, service: &Service) -> Result<(), String> {
     let Some(recipe) = recipe::find(&service.recipe) else { return Ok(()) };
     for rule in &recipe.at_most {
         let parameter = recipe.parameters.get(&rule.parameter);
@@ -159,15 +161,14 @@ fn check_counts(plan: &LabPlan, service: &Service, typed: &ServiceFile) -> Resul
         let wanted = chosen.and_then(toml::Value::as_integer).unwrap_or(0);
         let refers = |other: &&Service| {
             let to = other.with.get(&rule.through).and_then(toml::Value::as_str);
-            other.recipe == rule.recipe && to == Some(&service.name)
+            other.recipe == rule.recipe && to == Some(&service.name) && !other.is_off
         };
         let count = plan.services.iter().filter(refers).count();
         if wanted > count as i64 {
             let AtMost { parameter, recipe, because, .. } = rule;
-            let cause = format!(
+            return Err(format!(
                 "'{parameter}' is {wanted}, but {count} services of recipe '{recipe}' refer to this one: {because}"
-            );
-            return Err(Problem::with(&typed.name, cause));
+            ));
         }
     }
     Ok(())
@@ -230,6 +231,7 @@ fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Pro
         name: file.name.get_ref().clone(),
         host: file.host.get_ref().clone(),
         recipe: recipe.name,
+        is_off: false,
         with,
         files: file.files.iter().map(data).collect::<Result<_, _>>()?,
         health: file.health.as_ref().map(|health| health.get_ref().clone()),

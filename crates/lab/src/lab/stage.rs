@@ -45,6 +45,8 @@ pub fn part_of(key: &str) -> Option<Part> {
 pub struct Setting<'a> {
     /// The service that is started for it.
     pub service: &'a str,
+    /// Others that are started for it.
+    pub again: &'a [String],
     /// Settings.
     pub changes: &'a [SettingChange],
     /// How they are changed.
@@ -56,6 +58,7 @@ pub struct Setting<'a> {
 pub struct Stage {
     labs: Labs,
     order: UpOrder,
+    generator: String,
     home: File,
 }
 
@@ -85,7 +88,7 @@ impl Stage {
         labs.up(&order, told, is_stopped)?;
         let path = namespace::path_of(&order.plan.name, generator);
         let entered = namespace::enter(&path).map_err(cannot);
-        let stage = Stage { labs, order, home };
+        let stage = Stage { labs, order, generator: generator.to_owned(), home };
         match entered {
             Ok(()) => Ok(stage),
             Err(error) => {
@@ -99,6 +102,16 @@ impl Stage {
     pub fn place(&self, service: &str) -> Option<HostPlace> {
         let host = self.order.plan.host_of(service)?;
         format!("netns:sysdyno-{}-{host}", self.order.plan.name).parse().ok()
+    }
+
+    /// A text with the places of services filled in, as the host that sends the load finds them: `{{SERVICE}}` for address and
+    /// port, `{{SERVICE.folder}}` for the service's folder, `{{SERVICE.data}}` for what it serves.
+    ///
+    /// # Errors
+    /// It names a service that is not there.
+    pub fn fill(&self, text: &str) -> Result<String, LabError> {
+        let folder = self.labs.folder_of(&self.order.plan.name);
+        self.order.plan.fill(&self.generator, &folder, text)
     }
 
     /// What the services are to be from now on.
@@ -118,7 +131,7 @@ impl Stage {
         told: &mut dyn FnMut(&str),
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, LabError> {
-        let Setting { service, changes, tuning } = *setting;
+        let Setting { service, again, changes, tuning } = *setting;
         let of = |part: Part| -> Vec<SettingChange> {
             changes.iter().filter(|change| part_of(&change.key) == Some(part)).cloned().collect()
         };
@@ -128,7 +141,8 @@ impl Stage {
         let enter = || namespace::enter(&path).and_then(|()| mount_writable_sys());
         hold_within(tuning, &enter_home, &of(Part::Machine), || {
             hold_within(&self.tuning(tuning, "network"), &enter, &of(Part::Network), || {
-                self.labs.change(&self.order, &[service], told, is_stopped)?;
+                let again: Vec<&str> = again.iter().map(String::as_str).chain([service]).collect();
+                self.labs.change(&self.order, &again, told, is_stopped)?;
                 let running = self.with_pids(of(Part::Running))?;
                 hold_within(&self.tuning(tuning, "running"), &enter, &running, || work().map(|()| Vec::new()))
             })

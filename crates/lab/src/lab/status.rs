@@ -7,7 +7,7 @@ use super::plan_links::Relay;
 use super::process::Held;
 use super::recipe::ReloadSignal;
 use super::relay::{self, Forwarded};
-use super::{Labs, log_of, machine, namespace, service, values};
+use super::{Labs, log_of, machine, namespace, service, symptom, values};
 use crate::error::LabError;
 use rustix::process::Signal;
 use serde::Serialize;
@@ -88,6 +88,8 @@ pub struct ServiceStatus {
     pub is_healthy: bool,
     /// Why it is not healthy; `None` if it is.
     pub cause: Option<String>,
+    /// What it says of itself that is not as it should be, although it does its work.
+    pub symptoms: Vec<String>,
     /// Where it listens, as hosts of the lab find it; `None` if its recipe has no port.
     pub endpoint: Option<String>,
     /// Where it tells of itself; `None` if its recipe does not say.
@@ -278,11 +280,9 @@ fn process_of(made: &Made, name: &str) -> (Option<u32>, Option<String>) {
 fn service_status(made: &Made, service: &Service) -> ServiceStatus {
     let folder = &made.begin.folder;
     let (pid, ended) = process_of(made, &service.name);
-    let (cause, metrics, tunables) = match told(made, service) {
-        Ok(told) => told,
-        Err(cause) => (Some(cause), None, Vec::new()),
-    };
-    let cause = ended.or(cause);
+    let Told { cause, symptoms, metrics, tunables } =
+        told(made, service).unwrap_or_else(|cause| Told { cause: Some(cause), ..Told::default() });
+    let cause = if service.is_off { Some("it is switched off".to_owned()) } else { ended.or(cause) };
     let address = made.begin.plan.address(&service.host);
     ServiceStatus {
         name: service.name.clone(),
@@ -290,6 +290,7 @@ fn service_status(made: &Made, service: &Service) -> ServiceStatus {
         recipe: service.recipe.clone(),
         pid,
         is_healthy: cause.is_none(),
+        symptoms: if pid.is_some() { symptoms } else { Vec::new() },
         cause,
         endpoint: values::port(service).map(|port| std::net::SocketAddr::new(address, port).to_string()),
         metrics,
@@ -298,9 +299,15 @@ fn service_status(made: &Made, service: &Service) -> ServiceStatus {
     }
 }
 
-type Told = (Option<String>, Option<String>, Vec<String>);
+/// What keeps it from being well, what it says of itself and where, and what can be tuned.
+#[derive(Default)]
+struct Told {
+    cause: Option<String>,
+    symptoms: Vec<String>,
+    metrics: Option<String>,
+    tunables: Vec<String>,
+}
 
-/// What keeps it from being well, where it tells of itself, and what can be tuned.
 fn told(made: &Made, known: &Service) -> Result<Told, String> {
     let (plan, folder) = (&made.begin.plan, &made.begin.folder);
     let recipe = values::recipe_of(known)?;
@@ -317,5 +324,6 @@ fn told(made: &Made, known: &Service) -> Result<Told, String> {
     let cause = check::ask(&check, &subject).err().map(|error| error.to_string());
     let metrics = recipe.metrics.as_ref().map(|metrics| values.expand(&metrics.url)).transpose()?;
     let keys = recipe.tunables.iter().map(|tunable| values.expand(&tunable.key));
-    Ok((cause, metrics, keys.collect::<Result<_, _>>()?))
+    let symptoms = symptom::seen(&recipe.symptoms, &values, &path, address)?;
+    Ok(Told { cause, symptoms, metrics, tunables: keys.collect::<Result<_, _>>()? })
 }

@@ -107,7 +107,7 @@ impl Labs {
             go_on()?;
             make_link(&site, position, journal)?;
         }
-        for service in &order.plan.services {
+        for service in order.plan.services.iter().filter(|service| !service.is_off) {
             go_on()?;
             told(&format!(
                 "{}: starting {} ({} on {})",

@@ -2,15 +2,19 @@
 //!
 //! A change is read as the file itself is: what its recipe does not know or take is refused before anything is made.
 
-use super::plan::{LabPlan, Service};
+use super::plan::{LabPlan, Service, check_counts};
 use super::recipe::{self, Recipe, Value};
 use super::values;
 use crate::error::LabError;
 use std::net::SocketAddr;
+use std::path::Path;
 use sysdyno_record::matrix::ServiceChange;
 
 /// The key that names another recipe.
 const RECIPE: &str = "recipe";
+
+/// The key that says whether there is such a service at all.
+const ON: &str = "on";
 
 impl LabPlan {
     /// This lab with other services. One that gets another recipe keeps none of its parameters.
@@ -34,6 +38,16 @@ impl LabPlan {
             let service = plan.service(&change.service);
             let checked = service.map_or(Ok(()), |service| values::check(&plan, service));
             checked.map_err(|cause| refused(change, &cause))?;
+        }
+        for service in plan.services.iter().filter(|service| !service.is_off) {
+            let cannot = |cause: String| {
+                LabError::Refused(format!("cannot have service '{}' so: {cause}", service.name))
+            };
+            check_counts(&plan, service).map_err(cannot)?;
+            let named = service.with.values().filter_map(|value| plan.service(value.as_str()?));
+            if let Some(off) = named.into_iter().find(|other| other.is_off) {
+                return Err(cannot(format!("it is told of '{}', which is off", off.name)));
+            }
         }
         Ok(plan)
     }
@@ -62,6 +76,35 @@ impl LabPlan {
             next += 1;
         }
         known.iter().skip(1).filter_map(|service| values::endpoint(self, host, &service.name)).collect()
+    }
+
+    /// A text with the places of services filled in, as a host finds them: `{{SERVICE}}`, `{{SERVICE.folder}}` and
+    /// `{{SERVICE.data}}`; `folder` is the lab's.
+    ///
+    /// # Errors
+    /// It names a service that is not there or, for its address, has no port.
+    pub fn fill(&self, from: &str, folder: &Path, text: &str) -> Result<String, LabError> {
+        let cannot =
+            |cause: &str| LabError::Refused(format!("cannot fill in '{}': {cause}", text.escape_debug()));
+        let (mut filled, mut rest) = (String::new(), text);
+        while let Some((before, behind)) = rest.split_once("{{") {
+            let (place, after) = behind.split_once("}}").ok_or_else(|| cannot("'{{' without '}}'"))?;
+            let (name, part) = place.split_once('.').unwrap_or((place, ""));
+            let service = self.service(name).ok_or_else(|| cannot("the lab has no such service"))?;
+            let own = folder.join(&service.name);
+            let value = match part {
+                "" => values::endpoint(self, from, name).map(|address| address.to_string()),
+                "folder" => Some(own.display().to_string()),
+                "data" => Some(own.join("data").display().to_string()),
+                _ => None,
+            };
+            filled.push_str(before);
+            filled.push_str(
+                &value.ok_or_else(|| cannot("a place is SERVICE, SERVICE.folder or SERVICE.data"))?,
+            );
+            rest = after;
+        }
+        Ok(filled + rest)
     }
 
     /// A URL with `{{SERVICE}}` in it as a host finds that service, and which service that is.
@@ -96,6 +139,10 @@ fn apply(plan: &LabPlan, service: &Service, change: &ServiceChange) -> Result<Se
         service.recipe = recipe.name;
         return Ok(service);
     }
+    if change.key == ON {
+        service.is_off = !change.value.as_bool().ok_or("it takes true or false")?;
+        return Ok(service);
+    }
     let recipe = values::recipe_of(&service)?;
     let value = read(plan, &recipe, change)?;
     service.with.insert(change.key.clone(), value);
@@ -124,7 +171,6 @@ fn refused(change: &ServiceChange, cause: &str) -> LabError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     const LAB: &str = "name = 'l'\n[[host]]\nname = 'web'\n[[host]]\nname = 'client'\n\
         [[link]]\nbetween = ['web', 'client']\naddresses = ['10.1.0.1/24', '10.1.0.2/24']\n\
@@ -161,6 +207,22 @@ mod tests {
             let told = lab().with(&[wrong]).expect_err(said).to_string();
             assert!(told.contains(said), "{told}");
         }
+    }
+
+    #[test]
+    fn a_service_may_be_off_unless_another_is_told_of_it_or_needs_so_many() {
+        let text = "name = 'l'\n[[host]]\nname = 'h'\n\
+            [[service]]\nname = 'names'\nhost = 'h'\nrecipe = 'hdfs-namenode'\nwith = { replication = 2 }\n\
+            [[service]]\nname = 'one'\nhost = 'h'\nrecipe = 'hdfs-datanode'\nwith = { namenode = 'names' }\n\
+            [[service]]\nname = 'two'\nhost = 'h'\nrecipe = 'hdfs-datanode'\nwith = { namenode = 'names' }\n";
+        let lab = LabPlan::parse(text, Path::new("lab.toml")).expect("is in order");
+        let off = change("two", "on", false);
+        let told = lab.with(std::slice::from_ref(&off)).expect_err("two copies on one").to_string();
+        assert!(told.contains("'replication' is 2, but 1 services of recipe 'hdfs-datanode'"), "{told}");
+        let fewer = lab.with(&[off, change("names", "replication", 1)]).expect("one copy on one");
+        assert!(fewer.services[2].is_off && !fewer.services[1].is_off);
+        let told = lab.with(&[change("names", "on", false)]).expect_err("they need it").to_string();
+        assert!(told.contains("it is told of 'names', which is off"), "{told}");
     }
 
     #[test]

@@ -35,25 +35,42 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// One run with what comes before and after it.
+    /// One run of each command; after one that did not succeed the others are left out.
     fn round(&self, number: u64, step: Step) -> Result<(), LabError> {
-        if let Some(prepare) = &self.commands.prepare {
-            let ending = self.step(prepare, number, Step::Prepare, &self.shift.stop);
-            demand(prepare, "prepare a run with", &ending)?;
-            if ending == Ending::Interrupted {
-                return Ok(());
+        for commands in self.commands.round() {
+            if self.turn(commands, number, step)? != Ending::Exit(0) {
+                break;
             }
-        }
-        self.step(&self.commands.run, number, step, &self.shift.stop);
-        if let Some(clean) = &self.commands.clean {
-            // What was begun is cleaned up, interrupted or not; only its own time ends that.
-            let ending = self.step(clean, number, Step::Clean, &AtomicBool::new(false));
-            demand(clean, "clean up with", &ending)?;
         }
         Ok(())
     }
 
-    fn step(&self, command: &CommandSpec, number: u64, step: Step, stop: &AtomicBool) -> Ending {
+    /// One run with what comes before and after it.
+    fn turn(&self, commands: &CommandWork, number: u64, step: Step) -> Result<Ending, LabError> {
+        let name = commands.name.as_deref();
+        if let Some(prepare) = &commands.prepare {
+            let ending = self.step((prepare, name), number, Step::Prepare, &self.shift.stop);
+            demand(prepare, "prepare a run with", &ending)?;
+            if ending == Ending::Interrupted {
+                return Ok(ending);
+            }
+        }
+        let ended = self.step((&commands.run, name), number, step, &self.shift.stop);
+        if let Some(clean) = &commands.clean {
+            // What was begun is cleaned up, interrupted or not; only its own time ends that.
+            let ending = self.step((clean, name), number, Step::Clean, &AtomicBool::new(false));
+            demand(clean, "clean up with", &ending)?;
+        }
+        Ok(ended)
+    }
+
+    fn step(
+        &self,
+        (command, name): (&CommandSpec, Option<&str>),
+        number: u64,
+        step: Step,
+        stop: &AtomicBool,
+    ) -> Ending {
         let setting = Setting {
             words: &command.words,
             worker: self.worker,
@@ -65,6 +82,7 @@ impl Worker<'_> {
         let line = CommandRun {
             number,
             worker: self.worker,
+            name: name.map(str::to_owned),
             step,
             begin_mono_ns: ran.begin,
             end_mono_ns: ran.end,

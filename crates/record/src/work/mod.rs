@@ -9,4 +9,4 @@ mod summary;
 
 pub use operation::{CommandRun, Ending, FileOperation, FileWindow, IoUsage, Step, Usage, WorkLine};
 pub use plan::{CacheChoice, CommandWork, FileWork, WorkKind, WorkPlan};
-pub use summary::{FileSummary, Spread, WORK_SCHEMA, WorkSummary};
+pub use summary::{CommandSummary, FileSummary, Spread, WORK_SCHEMA, WorkSummary};

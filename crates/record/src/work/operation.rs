@@ -21,6 +21,9 @@ pub struct CommandRun {
     pub number: u64,
     /// Which worker, from 0.
     pub worker: u32,
+    /// What the command is called; `None`: it has no name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Which of the commands.
     pub step: Step,
     /// Just before it was started.

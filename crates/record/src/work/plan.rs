@@ -34,12 +34,25 @@ pub enum WorkKind {
 /// A command that is run again and again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandWork {
+    /// What it is called; `None`: there is one command, which needs no name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// What is measured.
     pub run: CommandSpec,
     /// What runs before each of its runs; not measured.
     pub prepare: Option<CommandSpec>,
     /// What runs after each of its runs; not measured.
     pub clean: Option<CommandSpec>,
+    /// Further commands of the same round, each with a name; the round is over when the last has ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<CommandWork>,
+}
+
+impl CommandWork {
+    /// All commands of a round, in their order.
+    pub fn round(&self) -> impl Iterator<Item = &CommandWork> {
+        std::iter::once(self).chain(&self.then)
+    }
 }
 
 /// Operations on many small files.

@@ -30,7 +30,8 @@ pub struct WorkSummary {
     pub interrupted_count: u64,
     /// From the first begin to the last end. Unit: nanoseconds.
     pub elapsed_ns: u64,
-    /// Time of the runs that succeeded, from start to end; `None`: none did. Unit: nanoseconds.
+    /// Time of the runs that succeeded, from start to end, of several commands that of the round; `None`: none did. Unit:
+    /// nanoseconds.
     pub wall_ns: Option<Spread>,
     /// Their CPU time in user mode; `None`: not known. Unit: microseconds.
     pub user_us: Option<Spread>,
@@ -50,6 +51,25 @@ pub struct WorkSummary {
     pub max_rss_bytes: Option<Spread>,
     /// File operations by kind.
     pub files: Vec<FileSummary>,
+    /// Commands of a round, each by itself; empty where there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<CommandSummary>,
+    /// What the machine had least of while commands ran, in a sentence; `None`: nothing was read.
+    #[serde(default)]
+    pub limit: Option<String>,
+}
+
+/// One of the commands of a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommandSummary {
+    /// What it is called. Untrusted.
+    pub name: String,
+    /// Those of its runs with exit code 0.
+    pub ok_count: u64,
+    /// Time of these, from start to end; `None`: there is none. Unit: nanoseconds.
+    pub wall_ns: Option<Spread>,
+    /// What the machine had least of while it ran, in a sentence; `None`: nothing was read.
+    pub limit: Option<String>,
 }
 
 /// How a number is spread over runs. Unit: that of the number.

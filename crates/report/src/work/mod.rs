@@ -68,19 +68,32 @@ type Written = fn(f64) -> String;
 
 /// A row of the table of a command: label, spread, and how its numbers are written.
 struct Row<'a> {
-    label: &'static str,
+    label: &'a str,
     spread: Option<&'a Spread>,
     written: Written,
 }
 
+/// What limits were seen: that of each command where there are several.
+fn limits(summary: &WorkSummary) -> Vec<String> {
+    if summary.commands.is_empty() {
+        return summary.limit.iter().cloned().collect();
+    }
+    let each = summary.commands.iter();
+    each.filter_map(|one| Some(format!("{}: {}", one.name, one.limit.as_ref()?))).collect()
+}
+
 /// The rows of the table of a command, in their order.
-fn rows(summary: &WorkSummary) -> [Row<'_>; 9] {
-    let row = |label, spread, written| Row { label, spread, written };
+fn rows(summary: &WorkSummary) -> Vec<Row<'_>> {
+    fn row<'a>(label: &'a str, spread: Option<&'a Spread>, written: Written) -> Row<'a> {
+        Row { label, spread, written }
+    }
     let microseconds: Written = |us| number::duration_ns((us * 1e3) as u64);
     let bytes: Written = |bytes| number::bytes(bytes as u64);
     let count: Written = |count| number::count(count as u64);
-    [
-        row("wall", summary.wall_ns.as_ref(), |ns| number::duration_ns(ns as u64)),
+    let duration: Written = |ns| number::duration_ns(ns as u64);
+    let each = summary.commands.iter().map(|one| row(one.name.as_str(), one.wall_ns.as_ref(), duration));
+    let all = [
+        row("wall", summary.wall_ns.as_ref(), duration),
         row("user", summary.user_us.as_ref(), microseconds),
         row("system", summary.system_us.as_ref(), microseconds),
         row("read", summary.read_bytes.as_ref(), bytes),
@@ -89,7 +102,8 @@ fn rows(summary: &WorkSummary) -> [Row<'_>; 9] {
         row("major f.", summary.major_faults_count.as_ref(), count),
         row("minor f.", summary.minor_faults_count.as_ref(), count),
         row("max RSS", summary.max_rss_bytes.as_ref(), bytes),
-    ]
+    ];
+    each.chain(all).collect()
 }
 
 /// Headers of that table, without the label.

@@ -1,6 +1,6 @@
 //! The page: what the screen says, and every run in a table. It has no script and loads nothing.
 
-use super::{HEADERS, WorkInput, described, rows};
+use super::{HEADERS, WorkInput, described, limits, rows};
 use crate::escape;
 use crate::number;
 use std::fmt::Write;
@@ -36,6 +36,9 @@ pub fn page(input: &WorkInput<'_>) -> String {
     match &input.plan.kind {
         WorkKind::Command(_) => commands(&mut page, input),
         WorkKind::Files(_) => files(&mut page, input),
+    }
+    for limit in limits(input.summary) {
+        let _ = writeln!(page, "<p>Limit: {}</p>", text(&limit));
     }
     let tool = text(&input.manifest.tool.version);
     let _ = writeln!(page, "<p><code>{}</code></p>", text(&input.manifest.command.join(" ")));

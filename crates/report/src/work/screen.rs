@@ -1,6 +1,6 @@
 //! The screen: verdict, counts, then what the runs that succeeded took, or what the file operations took.
 
-use super::{HEADERS, WorkInput, described, rows};
+use super::{HEADERS, WorkInput, described, limits, rows};
 use crate::escape;
 use crate::number;
 use crate::terminal::{Detail, Rank, Screen, Style, Tone, draw_reason, draw_state, shape};
@@ -22,6 +22,9 @@ pub fn screen(input: &WorkInput<'_>, style: &Style) -> String {
         WorkKind::Files(_) => draw_files(input, &mut screen),
     }
     screen.gap();
+    for limit in limits(summary) {
+        screen.sentence(Rank::Needed, (Tone::Quiet, "Limit"), (Tone::Plain, &limit));
+    }
     screen.row(Rank::Needed, (Tone::Quiet, "Work"), &[(Tone::Quiet, &described(input.plan))]);
     let path = escape::terminal(&input.folder.join("report.html").to_string_lossy(), 4096);
     let label = style.dress(Tone::Quiet, "Report");

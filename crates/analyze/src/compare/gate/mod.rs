@@ -6,7 +6,7 @@
 
 mod around;
 mod plan;
-mod sound;
+pub(super) mod sound;
 mod work;
 
 use super::profile::RunProfile;

@@ -8,7 +8,7 @@ use crate::verdict::GENERATOR_CHECKS;
 use sysdyno_record::analysis::{Reason, VerdictStatus};
 
 /// C01.
-pub(super) const INVALID_RUN: Gate = Gate {
+pub(in crate::compare) const INVALID_RUN: Gate = Gate {
     id: "C01",
     name: "invalid-run",
     meaning: "A run is INVALID, or did not come to its end: its numbers are not the server's, and a comparison of them says nothing.",

@@ -5,6 +5,7 @@ mod stage;
 use self::stage::{Place, described, provide_all};
 use super::compare;
 use super::record::{Session, record_quietly};
+use super::work::{profile as work_profile, record as record_work};
 use crate::args::{MatrixArgs, MatrixCommand, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs, OutputForm};
 use crate::exit::Exit;
 use crate::matrix;
@@ -15,14 +16,19 @@ use anyhow::{Context, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, forecast, missing, order, trial_plan};
+use sysdyno_analyze::matrix::{
+    Cell, Measured, MeasuredWork, Timed, conclude, conclude_work, forecast, missing, order, trial_plan,
+};
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
 use sysdyno_record::manifest::{RunKind, RunStatus};
-use sysdyno_record::matrix::{MatrixBegan, MatrixEnded, MatrixLine, MatrixPlan, measured_cells};
+use sysdyno_record::matrix::{
+    MatrixBegan, MatrixEnded, MatrixLine, MatrixPlan, MatrixVariant, measured_cells,
+};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::MatrixFolder;
 use sysdyno_record::units::SpanNs;
+use sysdyno_record::work::WorkPlan;
 use sysdyno_report::{compare as text, escape, html};
 
 pub fn experiment(args: MatrixArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -54,7 +60,7 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = matrix::read(&args.file, args.quick)?;
     let tuning = tuning(&args.host)?;
     check(&plan, &tuning, ui)?;
-    provide_all(&plan, args.host.yes, ui)?;
+    provide_all(&plan, &tuning, args.host.yes, ui)?;
     let parent = match &args.folder {
         Some(folder) => folder.clone(),
         None => beside(&args.record.clone().or(Settings::read()?.record).folder()?),
@@ -75,7 +81,7 @@ fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let cells = missing(&folder.plan, &folder.lines);
     if !cells.is_empty() {
         check(&folder.plan, &tuning, ui)?;
-        provide_all(&folder.plan, args.host.yes, ui)?;
+        provide_all(&folder.plan, &tuning, args.host.yes, ui)?;
     }
     ui.note(&sentence(&folder.plan, &cells));
     measure(folder, &tuning, &args.host, ui)
@@ -217,11 +223,15 @@ fn trial(
     ui: &Ui,
 ) -> anyhow::Result<MatrixEnded> {
     let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
-    let plan = trial_plan(&variant, cell.block);
-    let kind = if matches!(plan, Plan::Run(_)) { RunKind::Run } else { RunKind::Load };
-    let number = folder.lines.iter().filter(|line| matches!(line, MatrixLine::Began(_))).count() as u32 + 1;
-    let runs = folder.runs();
     place.set(&folder.plan, &variant)?;
+    let plan = trial_plan(&variant, cell.block);
+    if let Plan::Work(work) = &plan {
+        return work_trial(folder, (cell, &variant, work), (place, tuning), signals, ui);
+    }
+    let kind = if matches!(plan, Plan::Run(_)) { RunKind::Run } else { RunKind::Load };
+    let number = next_number(folder);
+    let runs = folder.runs();
+    let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
     let server = place.server(&folder.plan, &variant)?;
     let behind = place.behind(&folder.plan, &variant)?;
     let session = Session {
@@ -241,7 +251,8 @@ fn trial(
         let (trial, block) = (number, cell.block);
         folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
         not_restored = conditions.hold(hosts, journal, |hosts, journal| {
-            left = place.hold((&variant, tuning), signals, || carry_out(&plan, hosts, journal))?;
+            let work = || carry_out(&plan, hosts, journal);
+            left = place.hold((&variant, &again), tuning, signals, work)?;
             Ok(())
         })?;
         Ok(())
@@ -254,25 +265,70 @@ fn trial(
     Ok(ended)
 }
 
+/// The number of the next trial.
+fn next_number(folder: &MatrixFolder) -> u32 {
+    folder.lines.iter().filter(|line| matches!(line, MatrixLine::Began(_))).count() as u32 + 1
+}
+
+/// Makes a trial of commands in a run folder of its own.
+fn work_trial(
+    folder: &mut MatrixFolder,
+    (cell, variant, work): (Cell, &MatrixVariant, &WorkPlan),
+    (place, tuning): (&mut Place, &Tuning),
+    signals: &Signals,
+    ui: &Ui,
+) -> anyhow::Result<MatrixEnded> {
+    let work = place.fill(work)?;
+    let (number, runs) = (next_number(folder), folder.runs());
+    let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
+    let mut not_restored = Vec::new();
+    let (trial, block) = (number, cell.block);
+    let recorded = record_work(&work, (&runs, false), signals, ui, |run, do_work| {
+        folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
+        not_restored = place.hold((variant, &again), tuning, signals, do_work)?;
+        Ok(())
+    })?;
+    let ended = MatrixEnded { trial: number, status: recorded.run.manifest.status, not_restored };
+    folder.append(MatrixLine::Ended(ended.clone()))?;
+    ui.note(&format!("  {}", shown(&recorded.summary.headline)));
+    Ok(ended)
+}
+
 fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), LabError> {
     match plan {
         Plan::Run(run) => execute::run(run, hosts, journal),
         Plan::Load(load) => {
             execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
         }
-        Plan::Experiment(_) | Plan::Work(_) => unreachable!("plans of a matrix are runs and loads"),
+        Plan::Experiment(_) | Plan::Work(_) => unreachable!("work has a trial of its own"),
     }
+}
+
+/// The runs that count, as `read` sees them, by the position of their variant.
+fn measured<T>(
+    folder: &MatrixFolder,
+    read: impl Fn(&Path) -> anyhow::Result<T>,
+) -> anyhow::Result<BTreeMap<usize, Vec<T>>> {
+    let mut runs: BTreeMap<usize, Vec<T>> = BTreeMap::new();
+    for cell in measured_cells(&folder.lines) {
+        runs.entry(cell.variant as usize).or_default().push(read(&folder.runs().join(&cell.run))?);
+    }
+    Ok(runs)
 }
 
 /// Compares what was measured, prints it and writes the page.
 fn report(folder: &MatrixFolder, args: &MatrixHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let mut runs: BTreeMap<usize, Vec<_>> = BTreeMap::new();
-    for cell in measured_cells(&folder.lines) {
-        let profile = compare::read(&folder.runs().join(&cell.run), ui)?;
-        runs.entry(cell.variant as usize).or_default().push(profile);
-    }
-    let measured = runs.into_iter().map(|(variant, runs)| Measured { variant, runs }).collect();
-    let Some(comparison) = conclude(&folder.plan, measured) else {
+    let is_work = folder.plan.variants.iter().all(|variant| matches!(variant.plan, Plan::Work(_)));
+    let compared = if is_work {
+        let measured = measured(folder, work_profile)?;
+        let measured = measured.into_iter().map(|(variant, runs)| MeasuredWork { variant, runs });
+        conclude_work(&folder.plan, measured.collect())
+    } else {
+        let measured = measured(folder, |path| compare::read(path, ui))?;
+        let measured = measured.into_iter().map(|(variant, runs)| Measured { variant, runs });
+        conclude(&folder.plan, measured.collect())
+    };
+    let Some(comparison) = compared else {
         bail!(
             "cannot compare anything in '{}': fewer than two variants were measured",
             folder.path().display()

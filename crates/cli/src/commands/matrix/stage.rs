@@ -1,9 +1,9 @@
 //! Where the trials of an experiment are made: on this host as it is, or in a lab that is put up for them.
 
-use super::super::lab::provide;
+use super::super::lab::{fetch, provide};
 use super::shown;
 use crate::args::{ServerOptions, Typed};
-use crate::matrix::lab_plan_of;
+use crate::matrix::{lab_plan_of, with_words};
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, anyhow};
 use std::collections::BTreeSet;
@@ -14,6 +14,7 @@ use sysdyno_lab::execute::Tuning;
 use sysdyno_lab::lab::{self, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
 use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
 use sysdyno_record::store::MatrixFolder;
+use sysdyno_record::work::WorkPlan;
 
 /// Where trials are made.
 pub enum Place {
@@ -78,17 +79,26 @@ impl Place {
         Ok(())
     }
 
-    /// Does `work` in the lab of a variant, under its settings.
+    /// Work with the places of services in its words filled in.
+    pub fn fill(&self, plan: &WorkPlan) -> anyhow::Result<WorkPlan> {
+        match self {
+            Place::Here => Ok(plan.clone()),
+            Place::Lab(stage) => with_words(plan, &|word| stage.fill(word)).map_err(said),
+        }
+    }
+
+    /// Does `work` in the lab of a variant, with services `again` started anew, under its settings.
     pub fn hold(
         &self,
-        (variant, tuning): (&MatrixVariant, &Tuning),
+        (variant, again): (&MatrixVariant, &[String]),
+        tuning: &Tuning,
         signals: &Signals,
         work: impl FnOnce() -> Result<(), LabError>,
     ) -> Result<Vec<String>, LabError> {
         let (Place::Lab(stage), Some(service)) = (self, &variant.service) else {
             return work().map(|()| Vec::new());
         };
-        let setting = Setting { service, changes: &variant.settings, tuning };
+        let setting = Setting { service, again, changes: &variant.settings, tuning };
         stage.hold(&setting, work, &mut |_| {}, &|| signals.is_interrupted())
     }
 
@@ -101,9 +111,9 @@ impl Place {
     }
 }
 
-/// Sees to it that what services of all variants need gets installed, if that is wanted.
-pub fn provide_all(plan: &MatrixPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> {
-    let mut all = Missing::default();
+/// Sees to it that what services of all variants need gets installed and fetched, if that is wanted.
+pub fn provide_all(plan: &MatrixPlan, tuning: &Tuning, yes: bool, ui: &Ui) -> anyhow::Result<()> {
+    let (mut all, mut labs) = (Missing::default(), Vec::new());
     for variant in &plan.variants {
         let Some(lab) = lab_plan_of(plan, variant)? else { return Ok(()) };
         lab::may_make(&lab).map_err(said)?;
@@ -111,8 +121,11 @@ pub fn provide_all(plan: &MatrixPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> 
         all.programs.extend(missing.programs);
         all.packages.extend(missing.packages);
         all.unknown.extend(missing.unknown);
+        labs.push(lab);
     }
-    provide(&all, yes, ui)
+    provide(&all, yes, ui)?;
+    let folder = Labs::below(tuning.state.as_deref());
+    labs.iter().try_for_each(|lab| fetch(&folder, lab, yes, ui))
 }
 
 /// What `experiment plan` says of the lab: its hosts, and the services of all variants.
@@ -127,8 +140,10 @@ pub fn described(plan: &MatrixPlan) -> anyhow::Result<Vec<String>> {
         first.hosts.join(", ")
     )];
     let services = labs.iter().flat_map(|lab| &lab.services);
-    let services: BTreeSet<String> =
-        services.map(|one| format!("  {}: {} on {}", one.name, one.recipe, one.host)).collect();
+    let services: BTreeSet<String> = services
+        .filter(|one| !one.is_off)
+        .map(|one| format!("  {}: {} on {}", one.name, one.recipe, one.host))
+        .collect();
     lines.extend(services);
     Ok(lines)
 }

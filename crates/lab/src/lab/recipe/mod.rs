@@ -101,6 +101,8 @@ pub struct Recipe {
     #[serde(default)]
     pub tunables: Vec<TunableKey>,
     pub(super) metrics: Option<Metrics>,
+    #[serde(default)]
+    pub(super) symptoms: Vec<Symptom>,
 }
 
 /// A file that is made from a text.
@@ -245,6 +247,23 @@ pub struct TunableKey {
     pub key: String,
     /// What it does.
     pub does: String,
+}
+
+/// A number that the service tells of itself in JSON, and that should not be above a value.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Symptom {
+    /// The path that is asked for.
+    pub(super) http: String,
+    pub(super) port: String,
+    /// Its name.
+    pub(super) number: String,
+    #[serde(default)]
+    pub(super) above: i64,
+    /// What it means, with `{NAME}` for other numbers of the answer.
+    pub(super) says: String,
+    /// What to do.
+    pub(super) hint: String,
 }
 
 /// Where the service tells of itself.

@@ -1,0 +1,97 @@
+//! What the machine had least of while work was done on it: CPUs, or a disk.
+//!
+//! Readings are those of the whole machine: in a lab all hosts are on it, and a command is often only what asks others to
+//! work. A disk that is always busy may still have room for more at a time, as SSDs do, so that this is said as it was read.
+
+use crate::format::{name, percent};
+use crate::readings::{MachineShare, Window, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::series::Series;
+use sysdyno_record::units::MonoNs;
+
+const CPUS_BUSY: Threshold = Threshold::new(
+    "busy share of all CPUs",
+    0.85,
+    "ratio",
+    "netdata, CPU utilisation alarm (75 % clears, 85 % warns)",
+);
+const DISK_BUSY: Threshold =
+    Threshold::new("share of the time in which a disk had something to do", 0.80, "ratio", HOUSE);
+
+/// What was used up in these spans of time, in a sentence; `None`: nothing was read.
+pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]]) -> Option<String> {
+    let windows: Vec<Window> = spans.iter().map(|[begin, end]| Window::new(series, *begin, *end)).collect();
+    let shares: Vec<(f64, MachineShare)> =
+        windows.iter().filter_map(|window| Some((window.seconds(), window.machine()?))).collect();
+    let seconds: f64 = shares.iter().map(|(seconds, _)| seconds).sum();
+    let mean = |of: fn(&MachineShare) -> f64| {
+        ratio(shares.iter().map(|(seconds, share)| seconds * of(share)).sum(), seconds)
+    };
+    let busy = mean(|share| share.busy_ratio)?;
+    let count = shares.first().map_or(0, |(_, share)| share.cpus);
+    if busy >= CPUS_BUSY.value {
+        let (user, system) = (mean(|share| share.user_ratio)?, mean(|share| share.system_ratio)?);
+        return Some(format!(
+            "The CPUs are the limit: all {count} were {} busy, {} user, {} system",
+            percent(busy),
+            percent(user),
+            percent(system)
+        ));
+    }
+    let disk = busiest_disk(&windows);
+    match &disk {
+        Some((disk, share)) if *share >= DISK_BUSY.value => Some(format!(
+            "A disk is the limit: {} had something to do in {} of the time",
+            name(disk),
+            percent(*share)
+        )),
+        Some((disk, share)) => Some(format!(
+            "No part of the machine is full: CPUs {} busy, disk {} {}; it waits for itself",
+            percent(busy),
+            name(disk),
+            percent(*share)
+        )),
+        None => Some(format!("The CPUs are not the limit: they were {} busy", percent(busy))),
+    }
+}
+
+/// The disk that had something to do in most of the time, and in how much.
+fn busiest_disk<'a>(windows: &[Window<'a>]) -> Option<(&'a str, f64)> {
+    let scopes = windows.first()?.scopes("disk.io_ms");
+    let share = |scope: &'a str| {
+        let grown = windows.iter().filter_map(|window| window.growth("disk.io_ms", scope));
+        let (busy, seconds) = grown.fold((0.0, 0.0), |(busy, seconds), growth| {
+            (busy + growth.amount / 1e3, seconds + growth.seconds)
+        });
+        Some((scope.trim_start_matches("disk:"), ratio(busy, seconds)?))
+    };
+    scopes.into_iter().filter_map(share).max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::SeriesBuilder;
+
+    /// Ten seconds, of which the CPU was idle and the disk busy for so much of each.
+    fn said(idle: f64, disk: f64) -> Option<String> {
+        let grown = |each: f64| (0..=10).map(|second| f64::from(second) * each).collect::<Vec<f64>>();
+        let series = SeriesBuilder::new(1.0)
+            .column("cpu.idle_us", "cpu:0", &grown(idle * 1e6))
+            .column("cpu.user_us", "cpu:0", &grown((1.0 - idle) * 1e6))
+            .column("disk.io_ms", "disk:sda", &grown(disk * 1e3))
+            .build();
+        limit(&series, &[[MonoNs(0), MonoNs(11_000_000_000)]])
+    }
+
+    #[test]
+    fn what_was_used_up_is_said_and_what_was_not_as_well() {
+        assert!(
+            said(0.02, 0.99)
+                .is_some_and(|text| text.starts_with("The CPUs are the limit: all 1 were 98 % busy"))
+        );
+        assert!(said(0.5, 0.9).is_some_and(|text| text.starts_with("A disk is the limit: sda")));
+        assert!(said(0.5, 0.1).is_some_and(|text| text.contains("CPUs 50 % busy, disk sda 10 %")));
+        assert_eq!(limit(&Series::default(), &[[MonoNs(0), MonoNs(1)]]), None);
+    }
+}
