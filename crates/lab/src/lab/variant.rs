@@ -68,11 +68,12 @@ impl LabPlan {
         let host = self.host_of(service).unwrap_or_default();
         let mut known: Vec<&Service> = self.service(service).into_iter().collect();
         let mut next = 0;
-        while let Some(service) = known.get(next) {
-            let named = service.with.values().filter_map(|value| self.service(value.as_str()?));
-            let new: Vec<&Service> =
-                named.filter(|other| other.host == host && !known.contains(other)).collect();
-            known.extend(new);
+        while let Some(service) = known.get(next).copied() {
+            for value in service.with.values() {
+                let named = value.as_str().and_then(|name| self.service(name));
+                // A service may be named by several parameters.
+                known.extend(named.filter(|other| other.host == host && !known.contains(other)));
+            }
             next += 1;
         }
         known.iter().skip(1).filter_map(|service| values::endpoint(self, host, &service.name)).collect()
