@@ -1,6 +1,7 @@
 //! Marks on the time axis of a run.
 
 use crate::plan::PhaseKind;
+use crate::service::{Moment, ServiceReading};
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +57,15 @@ pub enum EventKind {
         host: String,
         /// Why, in a sentence without its subject.
         reason: String,
+    },
+    /// A service of a lab was asked what it has to tell of itself.
+    Service {
+        /// The trial.
+        trial: u32,
+        /// When in it.
+        moment: Moment,
+        /// What it told.
+        reading: ServiceReading,
     },
     /// Anything else worth keeping.
     Note {

@@ -26,6 +26,7 @@ pub mod plan;
 pub mod probe;
 pub mod series;
 pub mod server;
+pub mod service;
 pub mod session;
 pub mod spread;
 pub mod store;

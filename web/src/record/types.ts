@@ -400,7 +400,17 @@ export type Mark =
   | { kind: "phase_end"; trial: number; phase: PhaseKind }
   | { kind: "warning" | "hard_stop" | "note"; text: string }
   | { kind: "signal"; name: string }
-  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" };
+  | { kind: "watched"; pid: number; command: string; role: "target" | "generator" }
+  | { kind: "service"; trial: number; moment: "begin" | "end"; reading: ServiceReading };
+
+/** What a service of a lab told of itself. */
+export interface ServiceReading {
+  service: string;
+  recipe: string;
+  host: string;
+  values: { name: string; unit: string; kind: "counter" | "gauge"; value: number | null }[];
+  cause: string | null;
+}
 
 export interface Payload {
   schema: "sysdyno.report/1";

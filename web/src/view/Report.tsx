@@ -2,6 +2,7 @@
 
 import type { Run } from "../record/decode.ts";
 import { loadOf, seedOf } from "../record/plan.ts";
+import { servicesOf } from "../record/services.ts";
 import { Answer } from "./Answer.tsx";
 import { Capacity } from "./Capacity.tsx";
 import { Findings } from "./Findings.tsx";
@@ -13,6 +14,7 @@ import { Operations } from "./Operations.tsx";
 import { PlanView } from "./Plan.tsx";
 import { Again, Files } from "./Provenance.tsx";
 import { Requests } from "./Requests.tsx";
+import { Services } from "./Services.tsx";
 import { Session } from "./Session.tsx";
 import { Timeline } from "./Timeline.tsx";
 import { Verdict } from "./Verdict.tsx";
@@ -27,6 +29,7 @@ function partsOf(run: Run): Part[] {
     analysis.session !== undefined && { id: "session", short: "Users", title: "Users", body: <Session run={run} /> },
     (analysis.operations?.length ?? 0) > 0 && { id: "operations", short: "Operations", title: "Operations", body: <Operations run={run} /> },
     run.payload.generators !== undefined && { id: "hosts", short: "Hosts", title: "Hosts that sent the load", body: <Hosts shares={run.payload.generators} /> },
+    servicesOf(run.payload.events, analysis.shown_trial).length > 0 && { id: "services", short: "Services", title: "What services told of themselves", body: <Services run={run} /> },
     analysis.findings.length > 0 && { id: "findings", short: "Findings", title: "Findings", body: <Findings run={run} /> },
     { id: "timeline", short: "Timeline", title: "Timeline: the same seconds of every counter", body: <Timeline run={run} /> },
     { id: "requests", short: "Requests", title: "Requests", body: <Requests run={run} /> },

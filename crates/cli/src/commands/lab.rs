@@ -263,6 +263,12 @@ fn shown(lab: &LabStatus) -> String {
         if let Some(metrics) = &service.metrics {
             let _ = writeln!(text, "           metrics {metrics}");
         }
+        let values = service.values.iter().filter_map(|known| Some((known, known.value?)));
+        let values: Vec<String> =
+            values.map(|(known, value)| format!("{} {value} {}", known.name, known.unit)).collect();
+        if !values.is_empty() {
+            let _ = writeln!(text, "           {}", values.join(", "));
+        }
     }
     text
 }
@@ -315,6 +321,9 @@ fn described(recipe: &Recipe) -> String {
         if let Some(default) = &parameter.default {
             let _ = writeln!(text, "    otherwise {default}");
         }
+    }
+    for metric in &recipe.metric {
+        let _ = writeln!(text, "  metric {}: {}, in {}", metric.name, metric.does, metric.unit);
     }
     for tunable in &recipe.tunables {
         let _ = writeln!(text, "  tunable {}: {}", tunable.key, tunable.does);

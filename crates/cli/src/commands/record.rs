@@ -97,8 +97,8 @@ pub fn record_quietly(
             Some(fleet) => fleet,
             None => &mut local,
         };
-        let executed =
-            execute(Hosts { generator, server: server.as_mut(), behind: session.behind }, &mut journal);
+        let hosts = Hosts { generator, server: server.as_mut(), behind: session.behind, services: None };
+        let executed = execute(hosts, &mut journal);
         (executed, journal.lost().map(str::to_owned))
     };
     let at_end = fleet.as_mut().zip(described).map(|(fleet, hosts)| fleet.at_end(hosts));

@@ -70,12 +70,25 @@ fn one(rig: &mut Rig, case: &Case) {
     // The folder of a database holds nothing but its own.
     let service = if *recipe == "mariadb" { service.replace("files =", "# files =") } else { service };
     rig.expect(&["up", &rig.lab(&format!("{HOSTS}{service}"))], 0);
-    rig.expect(&["status", "real"], 0);
+    told_in_full(rig);
     if let Some((path, text)) = case.page {
         assert_eq!(fetch(rig, path), text, "{recipe}");
     }
     rig.expect(&["down", "real"], 0);
     rig.check(recipe);
+}
+
+/// All services are well, and tell every number of the tables of their recipes.
+fn told_in_full(rig: &Rig) {
+    let said = rig.expect(&["status", "real", "--json"], 0).stdout;
+    let status: serde_json::Value = serde_json::from_str(&said).expect("is JSON");
+    for service in status["labs"][0]["services"].as_array().expect("is a list") {
+        let values = service["values"].as_array().expect("is a list");
+        assert!(values.iter().all(|value| value["value"].is_number()), "{service}");
+        let tells = ["nginx", "apache", "lighttpd", "php-fpm", "memcached"];
+        let should = service["recipe"].as_str().is_some_and(|recipe| tells.contains(&recipe));
+        assert_eq!(!values.is_empty(), should, "{service}");
+    }
 }
 
 fn fetch(rig: &Rig, path: &str) -> String {
@@ -127,6 +140,7 @@ health = { http = "/sum.php", status = 200 }
     let services = services.replace("ROOT", &root.display().to_string());
     rig.expect(&["up", &rig.lab(&format!("{HOSTS}{services}"))], 0);
     assert_eq!(fetch(rig, "/sum.php"), "42");
+    told_in_full(rig);
     rig.expect(&["reload", "real", "front"], 0);
     assert_eq!(fetch(rig, "/sum.php"), "42");
     rig.expect(&["down", "real"], 0);

@@ -38,8 +38,12 @@ impl Conditions<'_> {
             [] => None,
             settings => self.tuning.apply(&mut bench, settings)?,
         };
-        let (server, behind) = (bench.server.as_deref_mut(), bench.behind);
-        let hosts = Hosts { generator: &mut *bench.agent, server, behind };
+        let hosts = Hosts {
+            generator: &mut *bench.agent,
+            server: bench.server.as_deref_mut(),
+            behind: bench.behind,
+            services: bench.services,
+        };
         let done = work(hosts, bench.journal);
         let left = held.map_or(Ok(Vec::new()), |id| self.tuning.undo(&mut bench, id));
         done?;

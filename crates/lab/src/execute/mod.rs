@@ -18,7 +18,7 @@ pub use change::Tuning;
 pub use conditions::Conditions;
 pub use experiment::{ExperimentEnd, ExperimentOrder, experiment, planned_changes};
 pub use journal::{Journal, Watcher};
-pub use steps::{Hosts, Sampling, load, run};
+pub use steps::{AskServices, Hosts, Sampling, load, run};
 pub use within::hold_within;
 
 use sysdyno_record::load::TrialPurpose;

@@ -7,11 +7,12 @@ use crate::error::LabError;
 use std::net::SocketAddr;
 use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_record::analysis::Verdict;
-use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::event::{EventKind, WatchedProcess};
 use sysdyno_record::load::{LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::{
     Arrival, Endpoint, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan, SpinChoice,
 };
+use sysdyno_record::service::{Moment, ServiceReading};
 use sysdyno_record::units::SpanNs;
 
 /// Rest between two trials, at least.
@@ -75,20 +76,27 @@ pub struct Hosts<'a> {
     pub server: Option<&'a mut RemoteAgent>,
     /// Addresses of services that the server asks, on its host: what they use is part of what a request costs.
     pub behind: &'a [SocketAddr],
+    /// Asks the services of a lab what they have to tell of themselves; `None`: there is no lab.
+    pub services: Option<AskServices<'a>>,
 }
+
+/// A question to all services of a lab.
+pub type AskServices<'a> = &'a dyn Fn() -> Vec<ServiceReading>;
 
 /// Hosts and a journal, and the number of the trial.
 pub(super) struct Bench<'a, 'b> {
     pub(super) agent: &'a mut dyn Agent,
     pub(super) server: Option<&'a mut RemoteAgent>,
     pub(super) behind: &'a [SocketAddr],
+    pub(super) services: Option<AskServices<'a>>,
     pub(super) journal: &'a mut Journal<'b>,
     pub(super) trial: u32,
 }
 
 impl<'a, 'b> Bench<'a, 'b> {
     pub(super) fn new<'h: 'a>(hosts: Hosts<'h>, journal: &'a mut Journal<'b>) -> Bench<'a, 'b> {
-        Bench { agent: hosts.generator, server: hosts.server, behind: hosts.behind, journal, trial: 0 }
+        let Hosts { generator, server, behind, services } = hosts;
+        Bench { agent: generator, server, behind, services, journal, trial: 0 }
     }
 }
 
@@ -199,6 +207,7 @@ impl Bench<'_, '_> {
         left: SpanNs,
     ) -> Result<LoadedTrial, LabError> {
         self.trial += 1;
+        self.ask_services(Moment::Begin)?;
         let begin = TrialBegin { trial: self.trial, purpose, begin_mono_ns: clock::monotonic(), plan };
         self.journal.begin_trial(&begin, left.0)?;
         let request = Request::Load { trial: self.trial, plan: Box::new(self.sent_plan(&begin.plan)) };
@@ -214,8 +223,18 @@ impl Bench<'_, '_> {
         };
         // The last row of readings must lie behind the last second of load.
         self.call(Request::Rest { span: MARGIN })?;
+        self.ask_services(Moment::End)?;
         let verdict = self.journal.end_trial(&begin, &end, &latency)?;
         Ok(LoadedTrial { begin, end, latency, verdict })
+    }
+
+    /// Keeps what the services of the lab tell of themselves.
+    fn ask_services(&mut self, moment: Moment) -> Result<(), LabError> {
+        let readings = self.services.map_or_else(Vec::new, |ask| ask());
+        let trial = self.trial;
+        readings.into_iter().try_for_each(|reading| {
+            self.journal.event(clock::monotonic(), EventKind::Service { trial, moment, reading })
+        })
     }
 
     /// The plan for the agent: it cannot see which CPUs a server in another namespace of its machine may use.

@@ -18,6 +18,7 @@ mod journal;
 mod keeper;
 mod link;
 mod machine;
+mod metrics;
 mod namespace;
 mod plan;
 mod plan_links;
@@ -37,6 +38,7 @@ mod volume;
 pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
 pub use machine::{Missing, install, missing};
+pub use metrics::Metric;
 pub use plan::{Content, Data, LabPlan, Service, wrong_name};
 pub use plan_links::{Address, End, Link, Relay};
 pub use recipe::{

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use sysdyno_record::experiment::SettingChange;
+use sysdyno_record::service::ServiceReading;
 use sysdyno_tune::Scope;
 
 /// Part of the host that a setting is of, which says where and when it is changed.
@@ -147,6 +148,11 @@ impl Stage {
                 hold_within(&self.tuning(tuning, "running"), &enter, &running, || work().map(|()| Vec::new()))
             })
         })
+    }
+
+    /// What services tell of themselves just now, of those whose recipes say where they are asked.
+    pub fn readings(&self) -> Vec<ServiceReading> {
+        super::metrics::readings(&self.order.plan, &self.labs.folder_of(&self.order.plan.name))
     }
 
     /// Takes the lab away; notes say what was left alone.

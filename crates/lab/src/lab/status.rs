@@ -7,7 +7,7 @@ use super::plan_links::Relay;
 use super::process::Held;
 use super::recipe::ReloadSignal;
 use super::relay::{self, Forwarded};
-use super::{Labs, log_of, machine, namespace, service, symptom, values};
+use super::{Labs, log_of, machine, metrics, namespace, service, symptom, values};
 use crate::error::LabError;
 use rustix::process::Signal;
 use serde::Serialize;
@@ -15,9 +15,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use sysdyno_record::service::ServiceValue;
 
 /// A lab.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LabStatus {
     /// Its name.
     pub name: String,
@@ -74,7 +75,7 @@ pub struct RelayStatus {
 }
 
 /// A service.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServiceStatus {
     /// Its name.
     pub name: String,
@@ -94,6 +95,8 @@ pub struct ServiceStatus {
     pub endpoint: Option<String>,
     /// Where it tells of itself; `None` if its recipe does not say.
     pub metrics: Option<String>,
+    /// What it tells, by the table of its recipe.
+    pub values: Vec<ServiceValue>,
     /// Keys for `sysdyno tune`, in its network namespace.
     pub tunables: Vec<String>,
     /// What it prints.
@@ -294,9 +297,17 @@ fn service_status(made: &Made, service: &Service) -> ServiceStatus {
         cause,
         endpoint: values::port(service).map(|port| std::net::SocketAddr::new(address, port).to_string()),
         metrics,
+        values: values_of(made, service, pid.is_some()),
         tunables,
         log: log_of(folder, &service.name),
     }
+}
+
+/// What a service that runs tells of itself.
+fn values_of(made: &Made, service: &Service, is_running: bool) -> Vec<ServiceValue> {
+    let recipe = values::recipe_of(service).ok().filter(|recipe| is_running && !recipe.metric.is_empty());
+    let plan = &made.begin.plan;
+    recipe.map_or(Vec::new(), |recipe| metrics::reading(plan, &made.begin.folder, service, &recipe).values)
 }
 
 /// What keeps it from being well, what it says of itself and where, and what can be tuned.

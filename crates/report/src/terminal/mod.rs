@@ -11,6 +11,7 @@ mod hosts;
 mod latency;
 mod operations;
 mod screen;
+mod services;
 mod session;
 mod style;
 mod table;
@@ -44,6 +45,7 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
             }
         }
         hosts::draw(input, &mut screen);
+        services::draw(input, &mut screen);
         work::draw(input, &mut screen);
         screen
     };

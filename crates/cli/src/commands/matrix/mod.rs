@@ -251,6 +251,9 @@ fn trial(
         let (trial, block) = (number, cell.block);
         folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
         not_restored = conditions.hold(hosts, journal, |hosts, journal| {
+            let ask = || place.readings();
+            let Hosts { generator, server, behind, .. } = hosts;
+            let hosts = Hosts { generator, server, behind, services: Some(&ask) };
             let work = || carry_out(&plan, hosts, journal);
             left = place.hold((&variant, &again), tuning, signals, work)?;
             Ok(())

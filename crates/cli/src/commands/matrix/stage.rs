@@ -13,6 +13,7 @@ use sysdyno_lab::LabError;
 use sysdyno_lab::execute::Tuning;
 use sysdyno_lab::lab::{self, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
 use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
+use sysdyno_record::service::ServiceReading;
 use sysdyno_record::store::MatrixFolder;
 use sysdyno_record::work::WorkPlan;
 
@@ -100,6 +101,14 @@ impl Place {
         };
         let setting = Setting { service, again, changes: &variant.settings, tuning };
         stage.hold(&setting, work, &mut |_| {}, &|| signals.is_interrupted())
+    }
+
+    /// What services of the lab tell of themselves just now.
+    pub fn readings(&self) -> Vec<ServiceReading> {
+        match self {
+            Place::Lab(stage) => stage.readings(),
+            Place::Here => Vec::new(),
+        }
     }
 
     /// Takes the lab away, if there is one.

@@ -58,7 +58,7 @@ pub fn experiment(
 ) -> Result<ExperimentEnd, LabError> {
     let mut lab = Lab {
         plan: order.plan,
-        bench: Bench::new(Hosts { generator: agent, server: None, behind: &[] }, journal),
+        bench: Bench::new(Hosts { generator: agent, server: None, behind: &[], services: None }, journal),
         arms: Arms::new(order.plan, order.tuning.clone()),
         targets: Vec::new(),
     };

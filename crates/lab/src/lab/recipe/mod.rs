@@ -10,6 +10,7 @@ pub(super) use parameter::Value;
 pub use parameter::{Kind, Parameter};
 pub(super) use template::Values;
 
+use super::metrics::Metric;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -103,6 +104,9 @@ pub struct Recipe {
     pub(super) metrics: Option<Metrics>,
     #[serde(default)]
     pub(super) symptoms: Vec<Symptom>,
+    /// What of it is kept.
+    #[serde(default)]
+    pub metric: Vec<Metric>,
 }
 
 /// A file that is made from a text.
@@ -315,6 +319,8 @@ mod tests {
                 http.is_some() || port.is_some() || log.is_some() || NEVER_ASKED.contains(name),
                 "{name}"
             );
+            assert!(recipe.metric.is_empty() || recipe.metrics.is_some(), "{name}");
+            assert!(recipe.metric.iter().all(Metric::is_complete), "{name}");
             for (parameter, known) in &recipe.parameters {
                 known.check_definition().unwrap_or_else(|cause| panic!("{name}: {parameter}: {cause}"));
             }

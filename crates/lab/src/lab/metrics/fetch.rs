@@ -1,0 +1,117 @@
+//! One question to a service, by the scheme of its URL: `http`, `fastcgi` or `memcached`.
+
+use super::fastcgi;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// How long a service may take to answer, and each piece of the answer to come.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Longest answer. Unit: bytes.
+pub(super) const MAX_ANSWER: usize = 1 << 20;
+
+/// The body of the answer, as text.
+///
+/// # Errors
+/// There is none, or it is no answer.
+pub(super) fn fetch(url: &str) -> io::Result<String> {
+    let wrong = || io::Error::other(format!("'{url}' is no place to ask"));
+    let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
+    let (address, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
+    let address: SocketAddr = address.parse().map_err(|_| wrong())?;
+    let stream = TcpStream::connect_timeout(&address, LIMIT)?;
+    stream.set_read_timeout(Some(LIMIT))?;
+    stream.set_write_timeout(Some(LIMIT))?;
+    let bytes = match scheme {
+        "http" => http(stream, address, path)?,
+        "fastcgi" => fastcgi::get(stream, path)?,
+        "memcached" => memcached(stream)?,
+        _ => return Err(wrong()),
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// By HTTP/1.0, so that the body comes in one piece, and ends with the connection.
+fn http(mut stream: TcpStream, address: SocketAddr, path: &str) -> io::Result<Vec<u8>> {
+    let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    stream.take(MAX_ANSWER as u64).read_to_end(&mut answer)?;
+    let (head, body) = split_head(&answer).ok_or_else(|| io::Error::other("its answer is not HTTP"))?;
+    let status = head.strip_prefix(b"HTTP/1.").and_then(|rest| rest.get(2..5)).unwrap_or_default();
+    if status == b"200" {
+        return Ok(body.to_vec());
+    }
+    Err(io::Error::other(format!(
+        "it answers with status {}",
+        String::from_utf8_lossy(status).escape_debug()
+    )))
+}
+
+/// Head and body of an answer; `None` if the head has no end.
+pub(super) fn split_head(answer: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = answer.windows(4).position(|part| part == b"\r\n\r\n")?;
+    Some((&answer[..at], &answer[at + 4..]))
+}
+
+/// All statistics, up to the line that ends them.
+fn memcached(mut stream: TcpStream) -> io::Result<Vec<u8>> {
+    stream.write_all(b"stats\r\n")?;
+    let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+    while !answer.ends_with(b"END\r\n") {
+        let length = stream.read(&mut piece)?;
+        if length == 0 || answer.len() + length > MAX_ANSWER {
+            return Err(io::Error::other("its answer has no end"));
+        }
+        answer.extend(&piece[..length]);
+    }
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// What comes of an answer to a question of this scheme.
+    fn asked(scheme: &str, answer: &'static [u8]) -> io::Result<String> {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("can be bound");
+        let address = listener.local_addr().expect("has one");
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("somebody comes");
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer);
+        });
+        let fetched = fetch(&format!("{scheme}://{address}/status"));
+        server.join().expect("ends");
+        fetched
+    }
+
+    #[test]
+    fn answers_of_every_scheme_are_read() {
+        assert_eq!(asked("http", b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nx: 1").expect("is HTTP"), "x: 1");
+        let stats = b"STAT a 1\r\nEND\r\n";
+        assert_eq!(asked("memcached", stats).expect("has an end"), "STAT a 1\r\nEND\r\n");
+        // Version 1, output of request 1, 12 bytes; then its end.
+        let output = b"\x01\x06\0\x01\0\x0c\x01\0A: b\r\n\r\nx: 1\0\x01\x03\0\x01\0\x08\0\0\0\0\0\0\0\0\0\0";
+        assert_eq!(asked("fastcgi", output).expect("is FastCGI"), "x: 1");
+    }
+
+    #[test]
+    fn what_is_no_answer_is_told() {
+        for (scheme, answer, said) in [
+            ("http", &b"HTTP/1.1 404 Not Found\r\n\r\n"[..], "status 404"),
+            ("http", b"SSH-2.0-OpenSSH_9.2\r\n", "not HTTP"),
+            ("memcached", b"STAT a 1\r\n", "has no end"),
+            ("fastcgi", b"HTTP/1.1 400 Bad Request\r\n\r\n", "not FastCGI"),
+            ("fastcgi", b"", "fill whole buffer"),
+        ] {
+            let told = asked(scheme, answer).expect_err(said).to_string();
+            assert!(told.contains(said), "{told}");
+        }
+        for url in ["http", "http://example.org/", "gopher://127.0.0.1:1/"] {
+            assert!(fetch(url).is_err(), "{url}");
+        }
+    }
+}
