@@ -17,7 +17,7 @@ const MAX_CLIENTS: f64 = 1_000_000.0;
 /// Lines that are told before a load.
 const MAX_TOLD_COUNT: usize = 10;
 
-const HINT: &str = "hint: write 100/s..5k/s:60s, steps:100/s..1k/s:10x30s, 10..200:60s (clients), or a CSV file of time,rate";
+const HINT: &str = "hint: write 100/s..5k/s:60s, 9x(0..1k/s:1s,1k/s..0:1s), steps:100/s..1k/s:10x30s, 10..200:60s (clients), or a CSV file of time,rate";
 
 /// A straight line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,13 +155,43 @@ fn read(typed: &str) -> anyhow::Result<(Of, Vec<Segment>)> {
     }
     let mut all = Vec::new();
     let mut kinds = Vec::new();
-    for part in typed.split(',') {
+    for part in parts(typed)? {
         let (of, line) = read_line(part).map_err(|error| hinted("ramp", part, &error))?;
         all.push(line);
         kinds.push(of);
     }
     ensure!(kinds.iter().all(|of| *of == kinds[0]), "cannot mix rates and clients in a ramp\n{HINT}");
     Ok((kinds[0], all))
+}
+
+/// The lines of a ramp, those in `30x(…)` as often as it says.
+fn parts(typed: &str) -> anyhow::Result<Vec<&str>> {
+    let mut parts = Vec::new();
+    let mut rest = typed;
+    loop {
+        let end = rest.find([',', '(']).unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(end);
+        rest = match behind.strip_prefix('(') {
+            None => {
+                parts.push(part);
+                behind
+            }
+            Some(inside) => {
+                let cannot = || anyhow!("cannot repeat '{part}(…)'\n{HINT}");
+                let (lines, behind) = inside.split_once(')').ok_or_else(cannot)?;
+                let times = part.trim().strip_suffix('x').and_then(|times| times.parse().ok());
+                let times: usize = times.filter(|times| *times <= MAX_SEGMENTS_COUNT).ok_or_else(cannot)?;
+                let lines = lines.split(',');
+                parts.extend((0..times).flat_map(|_| lines.clone()));
+                behind
+            }
+        };
+        match rest.strip_prefix(',') {
+            Some(next) => rest = next,
+            None if rest.is_empty() && !parts.is_empty() => return Ok(parts),
+            None => bail!("cannot read ramp '{rest}'\n{HINT}"),
+        }
+    }
 }
 
 fn hinted(what: &str, typed: &str, error: &anyhow::Error) -> anyhow::Error {
@@ -279,6 +309,10 @@ mod tests {
             Of::Rate,
             &[segment(100.0, 100.0, 2), segment(200.0, 200.0, 2), segment(300.0, 300.0, 2)],
         );
+        check("0x(1/s..1/s:1s),2x(1/s..1/s:1s,2/s..2/s:1s),3/s..3/s:1s", Of::Rate, &{
+            let [one, two, three] = [1.0, 2.0, 3.0].map(|rate| segment(rate, rate, 1));
+            [one, two, one, two, three]
+        });
         check("10..200:60s", Of::Clients, &[segment(10.0, 200.0, 60)]);
         for wrong in [
             "100/s..5k/s",
@@ -289,6 +323,12 @@ mod tests {
             "steps:1/s..2/s:1x60s",
             "1..2:1s,1/s..2/s:1s",
             "1..9999999:1s",
+            "2x(1..2:1s",
+            "x(1..2:1s)",
+            "2x(1..2:1s)3x(1..2:1s)",
+            "0x(1..2:1s)",
+            "201x(1..2:1s)",
+            "2x(2x(1..2:1s))",
             "/no/such/file",
             "",
         ] {
