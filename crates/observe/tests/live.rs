@@ -1,11 +1,13 @@
 //! The sampler on the live host, with servers that the tests are themselves.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketType};
 use std::collections::HashMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 use sysdyno_observe::{
     ListenerFilter, Roots, Sampler, SamplerPlan, Sampling, describe_process, find_listeners,
 };
@@ -70,13 +72,25 @@ fn the_accept_queue_and_its_connections_are_counted() {
     waiting[0].write_all(b"unread").expect("writes");
     let target_port = Some(ListenerFilter::Tcp(address));
     let mut sampler = sampler(SamplerPlan { target_port, ..SamplerPlan::host() });
-    let sample = Sample::take(&mut sampler);
     let scope = format!("listener:{address}");
-    assert_eq!(sample.value(&format!("listener.queue_count@{scope}")), Some(3.0));
+    await_value(&mut sampler, &format!("listener.queue_count@{scope}"), 3.0);
+    let sample = Sample::take(&mut sampler);
     assert!(sample.value(&format!("listener.limit_count@{scope}")).is_some_and(|limit| limit >= 3.0));
     drop(listener.accept().expect("one waits"));
     let sample = Sample::take(&mut sampler);
     assert_eq!(sample.value(&format!("listener.queue_count@{scope}")), Some(2.0));
+}
+
+/// Samples until a value is `expected`: a connection may come to the other side a moment after the call that made it.
+fn await_value(sampler: &mut Sampler, key: &str, expected: f64) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let value = Sample::take(sampler).value(key);
+        if value == Some(expected) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{key} is {value:?}, not {expected}");
+    }
 }
 
 /// A listening socket that lets others listen at its address.
@@ -97,9 +111,11 @@ fn a_listener_that_is_replaced_is_followed_at_the_next_sample() {
     let queue = format!("listener.queue_count@listener:{address}");
     assert_eq!(Sample::take(&mut sampler).value(&queue), Some(0.0));
     assert_eq!(Sample::take(&mut sampler).value(&queue), Some(0.0));
-    let _second = listen_beside(address);
+    let second = listen_beside(address);
     drop(first);
     let _waiting = TcpStream::connect(address).expect("connects");
+    let mut polled = [PollFd::new(&second, PollFlags::IN)];
+    assert_eq!(poll(&mut polled, Some(&Timespec { tv_sec: 10, tv_nsec: 0 })), Ok(1), "it comes there");
     assert_eq!(Sample::take(&mut sampler).value(&queue), Some(1.0));
     assert_eq!(Sample::take(&mut sampler).value(&queue), Some(1.0));
 }
@@ -125,12 +141,11 @@ fn connections_with_unread_bytes_are_counted() {
     let mut clients: Vec<TcpStream> =
         (0..3).map(|_| TcpStream::connect(address).expect("connects")).collect();
     let _servers: Vec<TcpStream> = (0..3).map(|_| listener.accept().expect("one waits").0).collect();
-    // Loopback delivers within the call.
     clients[1].write_all(b"unread").expect("writes");
     let target_port = Some(ListenerFilter::Tcp(address));
-    let sample = first_sample(SamplerPlan { target_port, ..SamplerPlan::host() });
-    assert_eq!(sample[&format!("connections.established_count@listener:{address}")], Some(3.0));
-    assert_eq!(sample[&format!("connections.unread_count@listener:{address}")], Some(1.0));
+    let mut sampler = sampler(SamplerPlan { target_port, ..SamplerPlan::host() });
+    await_value(&mut sampler, &format!("connections.unread_count@listener:{address}"), 1.0);
+    await_value(&mut sampler, &format!("connections.established_count@listener:{address}"), 3.0);
 }
 
 /// Values of a sampler's first sample.
