@@ -144,6 +144,13 @@ fn shown_trial(outcomes: &[TrialOutcome], capacity: &Capacity) -> usize {
 /// Checks that say that somebody else used the CPUs.
 const OTHERS_CHECKS: &[&str] = &["M11", "M12"];
 
+/// Whether a verdict is INVALID since somebody else used the CPUs.
+pub fn is_spoilt_by_others(verdict: &Verdict) -> bool {
+    let mut reasons = verdict.reasons.iter();
+    reasons
+        .any(|reason| reason.status == VerdictStatus::Invalid && OTHERS_CHECKS.contains(&reason.id.as_str()))
+}
+
 /// Position of the trial that shows what stops the server: the first beyond the capacity that failed, if possible one
 /// in which nobody else used the CPUs.
 fn focus_trial(examined: &Examined, capacity: &Capacity, shown: usize) -> usize {

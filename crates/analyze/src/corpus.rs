@@ -7,8 +7,8 @@ use sysdyno_record::facts::{Fact, HostFacts};
 use sysdyno_record::load::*;
 use sysdyno_record::plan::*;
 use sysdyno_record::probe::{ProbeKind, ProbeOutcome, ProbePlan, ProbeReply};
+use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::series::{Column, ReadingKind, Row, Series, SeriesLine};
-use sysdyno_record::server::ClockOffset;
 use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::units::{Bytes, MonoNs, SpanNs};
 use sysdyno_stats::censored::LowerBounds;
@@ -48,7 +48,7 @@ impl SeriesBuilder {
         SeriesBuilder { start: BEGIN - 0.5, step: 0.1, rows, columns: Vec::new() }
     }
 
-    fn set(mut self, name: &str, scope: &str, values: Vec<Option<f64>>) -> SeriesBuilder {
+    pub(crate) fn set(mut self, name: &str, scope: &str, values: Vec<Option<f64>>) -> SeriesBuilder {
         self.columns.retain(|(column, _)| (column.name.as_str(), column.scope.as_str()) != (name, scope));
         self.rows = self.rows.max(values.len());
         let column = Column {
@@ -85,9 +85,7 @@ impl SeriesBuilder {
 
     pub(crate) fn build(&self) -> Series {
         let mut series = Series::default();
-        series.push(SeriesLine::Header {
-            columns: self.columns.iter().map(|(column, _)| column.clone()).collect(),
-        });
+        series.push(SeriesLine::header(self.columns.iter().map(|(column, _)| column.clone()).collect()));
         for row in 0..self.rows {
             let begin = self.start + self.step * row as f64;
             series.push(SeriesLine::Row(Row {

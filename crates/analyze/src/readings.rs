@@ -26,6 +26,8 @@ pub struct Growth {
     pub amount: f64,
     /// Time between the first and the last reading. Unit: seconds.
     pub seconds: f64,
+    /// When these two were taken.
+    pub between: [MonoNs; 2],
 }
 
 impl Growth {
@@ -103,9 +105,9 @@ impl<'a> Window<'a> {
             amount += (value - previous).max(0.0);
             (last, previous) = (index, value);
         }
-        let at = |index: usize| self.series.windows()[rows.start + index];
-        let seconds = at(last)[1].seconds_since(at(first)[1]);
-        (last > first && amount.is_finite()).then_some(Growth { amount, seconds })
+        let between = [first, last].map(|index| self.series.windows()[rows.start + index][1]);
+        let seconds = between[1].seconds_since(between[0]);
+        (last > first && amount.is_finite()).then_some(Growth { amount, seconds, between })
     }
 
     /// Readings of a gauge inside the span.
@@ -181,16 +183,14 @@ impl<'a> Window<'a> {
     ///
     /// `None`: none of them has readings.
     pub fn process_cpus(&self, processes: &[&WatchedProcess]) -> Option<f64> {
-        sum_known(processes.iter().map(|process| self.rate_cpus("process.cpu_us", &process_scope(process))))
+        self.sum_cpus("process.cpu_us", processes)
     }
 
     /// Time in which these processes could run but had no CPU, summed over threads. Unit: CPUs.
     ///
     /// `None`: none of them has readings.
     pub fn process_run_delay(&self, processes: &[&WatchedProcess]) -> Option<f64> {
-        sum_known(
-            processes.iter().map(|process| self.rate_cpus("process.run_delay_us", &process_scope(process))),
-        )
+        self.sum_cpus("process.run_delay_us", processes)
     }
 
     /// What the threads of these processes did, busiest first.
@@ -224,6 +224,18 @@ impl<'a> Window<'a> {
             run_delay_ratio: self.rate_cpus(&format!("{kind}.run_delay_us"), scope),
             column: format!("{column}@{scope}"),
         })
+    }
+
+    /// Growth of a counter of microseconds of all these processes together, as a number of CPUs.
+    ///
+    /// Each counts for the time in which it was there: a server starts processes while it is under load, and ends them.
+    fn sum_cpus(&self, name: &str, processes: &[&WatchedProcess]) -> Option<f64> {
+        let grown = processes.iter().filter_map(|process| self.growth(name, &process_scope(process)));
+        let grown: Vec<Growth> = grown.collect();
+        let begin = grown.iter().map(|growth| growth.between[0]).min()?;
+        let end = grown.iter().map(|growth| growth.between[1]).max()?;
+        let amount: f64 = grown.iter().map(|growth| growth.amount).sum();
+        ratio(amount, end.seconds_since(begin)).map(|rate| rate / 1e6)
     }
 
     /// Growth of a counter of microseconds per second, as a number of CPUs.
@@ -309,6 +321,7 @@ impl ThreadShare {
 mod tests {
     use super::*;
     use crate::corpus::SeriesBuilder;
+    use sysdyno_record::event::ProcessRole;
 
     #[test]
     fn a_counter_that_wraps_loses_one_step() {
@@ -317,6 +330,26 @@ mod tests {
         let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
         let growth = window.growth("softnet.dropped_count", "cpu:0").expect("has readings");
         assert_eq!((growth.amount, growth.seconds), (6.0, 3.0));
+    }
+
+    #[test]
+    fn a_process_counts_for_the_time_in_which_it_was_there() {
+        let half = [None, None, None, Some(0.0), Some(1e6)];
+        let series = SeriesBuilder::new(1.0)
+            .column("process.cpu_us", "process:1", &[0.0, 5e5, 1e6, 1.5e6, 2e6])
+            .set("process.cpu_us", "process:2", half.to_vec())
+            .build();
+        let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
+        let process = |pid| WatchedProcess {
+            pid,
+            start_ticks: 1,
+            command: "x".into(),
+            role: ProcessRole::Target,
+            cpus: None,
+        };
+        let [one, two, three] = [1, 2, 3].map(process);
+        assert_eq!(window.process_cpus(&[&one, &two, &three]), Some(0.75), "3 s of CPU time in 4 s");
+        assert_eq!(window.process_cpus(&[&three]), None);
     }
 
     #[test]

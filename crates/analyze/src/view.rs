@@ -10,8 +10,8 @@ use sysdyno_record::load::{
 };
 use sysdyno_record::plan::{Endpoint, LoadPlan};
 use sysdyno_record::probe::ProbeReply;
+use sysdyno_record::remote::RemoteHost;
 use sysdyno_record::series::Series;
-use sysdyno_record::server::ServerHost;
 
 /// One trial, borrowed from the record or from the run that is going on.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub struct TrialView<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ServerView<'a> {
     /// How it was reached, and what it is.
-    pub host: &'a ServerHost,
+    pub host: &'a RemoteHost,
     /// Readings of its kernel, on the clock of the generator's host.
     pub series: &'a Series,
 }

@@ -46,10 +46,7 @@ pub fn add(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<()> {
         "cannot use a ramp for a log that is replayed: it has instants of its own"
     );
     let (of, segments) = read(typed)?;
-    ensure!(
-        segments.len() <= MAX_SEGMENTS_COUNT,
-        "cannot use more than {MAX_SEGMENTS_COUNT} lines or steps of a ramp"
-    );
+    check_count(segments.len())?;
     let warmup = plan.phases.iter().copied().filter(|phase| phase.kind == PhaseKind::Warmup);
     let warmup: Vec<PhasePlan> = warmup.collect();
     match of {
@@ -181,17 +178,26 @@ fn parts(typed: &str) -> anyhow::Result<Vec<&str>> {
                 let (lines, behind) = inside.split_once(')').ok_or_else(cannot)?;
                 let times = part.trim().strip_suffix('x').and_then(|times| times.parse().ok());
                 let times: usize = times.filter(|times| *times <= MAX_SEGMENTS_COUNT).ok_or_else(cannot)?;
-                let lines = lines.split(',');
-                parts.extend((0..times).flat_map(|_| lines.clone()));
+                let lines: Vec<&str> = lines.split(',').take(MAX_SEGMENTS_COUNT + 1).collect();
+                parts.extend((0..times).flat_map(|_| &lines));
                 behind
             }
         };
+        check_count(parts.len())?;
         match rest.strip_prefix(',') {
             Some(next) => rest = next,
             None if rest.is_empty() && !parts.is_empty() => return Ok(parts),
             None => bail!("cannot read ramp '{rest}'\n{HINT}"),
         }
     }
+}
+
+fn check_count(count: usize) -> anyhow::Result<()> {
+    ensure!(
+        count <= MAX_SEGMENTS_COUNT,
+        "cannot use more than {MAX_SEGMENTS_COUNT} lines or steps of a ramp"
+    );
+    Ok(())
 }
 
 fn hinted(what: &str, typed: &str, error: &anyhow::Error) -> anyhow::Error {
@@ -329,6 +335,7 @@ mod tests {
             "0x(1..2:1s)",
             "201x(1..2:1s)",
             "2x(2x(1..2:1s))",
+            "150x(1..2:1s),150x(1..2:1s)",
             "/no/such/file",
             "",
         ] {

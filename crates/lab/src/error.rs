@@ -1,5 +1,6 @@
 //! What keeps a plan from being run.
 
+use std::fmt::Write as _;
 use std::io;
 use sysdyno_load::LoadError;
 use sysdyno_observe::ObserveError;
@@ -90,4 +91,16 @@ pub enum LabError {
         /// The request.
         request: &'static str,
     },
+}
+
+/// What another host or process said, as it may be shown: at most so many characters, and none that moves the cursor.
+pub(crate) fn escaped(text: &str, chars: usize) -> String {
+    let mut shown = String::new();
+    for letter in text.chars().take(chars) {
+        let _ = match letter {
+            '\'' | '"' | '\\' => write!(shown, "{letter}"),
+            _ => write!(shown, "{}", letter.escape_debug()),
+        };
+    }
+    shown
 }

@@ -80,7 +80,7 @@ impl Measured {
             self.costs_us.push((clock::thread_cpu_ns() - before) as f64 / 1e3);
             for line in lines.drain(..) {
                 match line {
-                    SeriesLine::Header { columns } => self.kinds = columns.iter().map(kind).collect(),
+                    SeriesLine::Header { columns, .. } => self.kinds = columns.iter().map(kind).collect(),
                     SeriesLine::Row(row) => self.count(&row),
                 }
             }

@@ -96,7 +96,7 @@ fn sample(folder: &Path) {
     sampler.sample(&mut lines);
     for line in lines {
         match line {
-            SeriesLine::Header { columns } => width = columns.len(),
+            SeriesLine::Header { columns, .. } => width = columns.len(),
             SeriesLine::Row(row) => assert_eq!(row.values.len(), width),
         }
     }

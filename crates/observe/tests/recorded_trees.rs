@@ -31,7 +31,7 @@ impl First {
         sampler.sample(&mut lines);
         sampler.sample(&mut lines);
         let mut lines = lines.into_iter();
-        let (Some(SeriesLine::Header { columns }), Some(SeriesLine::Row(first))) =
+        let (Some(SeriesLine::Header { columns, .. }), Some(SeriesLine::Row(first))) =
             (lines.next(), lines.next())
         else {
             panic!("a header and a row come first");

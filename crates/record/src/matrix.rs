@@ -129,7 +129,13 @@ pub struct MatrixEnded {
     pub status: RunStatus,
     /// Settings that are not what they were, since somebody else has changed them.
     pub not_restored: Vec<String>,
+    /// Whether its run is INVALID since others had the CPUs: it is made once more, whatever it had measured.
+    #[serde(default)]
+    pub is_spoilt: bool,
 }
+
+/// How often a cell is measured at most, with the runs that others have spoilt.
+pub const MAX_TRIES: usize = 2;
 
 /// A cell that was measured: a complete run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,21 +146,31 @@ pub struct MatrixCell {
     pub variant: u32,
     /// Name of its run folder.
     pub run: String,
+    /// How many complete runs there are of it.
+    pub tries: usize,
+    /// Whether others have spoilt all of them.
+    pub is_spoilt: bool,
 }
 
-/// The cells that count, each once: of two complete runs of a cell the first.
+/// The cells that count, each once: of its complete runs the first that was not spoilt, else the last.
 pub fn measured_cells(lines: &[MatrixLine]) -> Vec<MatrixCell> {
-    let is_complete = |number: u32| {
-        lines.iter().any(|line| {
-            matches!(line, MatrixLine::Ended(end) if end.trial == number && end.status == RunStatus::Complete)
+    let complete = |number: u32| {
+        lines.iter().find_map(|line| match line {
+            MatrixLine::Ended(end) if end.trial == number && end.status == RunStatus::Complete => Some(end),
+            _ => None,
         })
     };
     let mut cells: Vec<MatrixCell> = Vec::new();
     for line in lines {
         let MatrixLine::Began(began) = line else { continue };
-        let is_known = cells.iter().any(|cell| (cell.block, cell.variant) == (began.block, began.variant));
-        if is_complete(began.trial) && !is_known {
-            cells.push(MatrixCell { block: began.block, variant: began.variant, run: began.run.clone() });
+        let Some(is_spoilt) = complete(began.trial).map(|end| end.is_spoilt) else { continue };
+        let MatrixBegan { block, variant, run, .. } = began.clone();
+        match cells.iter_mut().find(|cell| (cell.block, cell.variant) == (block, variant)) {
+            None => cells.push(MatrixCell { block, variant, run, tries: 1, is_spoilt }),
+            Some(cell) if cell.is_spoilt => {
+                *cell = MatrixCell { run, tries: cell.tries + 1, is_spoilt, ..cell.clone() };
+            }
+            Some(cell) => cell.tries += 1,
         }
     }
     cells
@@ -169,7 +185,26 @@ mod tests {
     }
 
     fn ended(trial: u32, status: RunStatus) -> MatrixLine {
-        MatrixLine::Ended(MatrixEnded { trial, status, not_restored: Vec::new() })
+        MatrixLine::Ended(MatrixEnded { trial, status, not_restored: Vec::new(), is_spoilt: false })
+    }
+
+    fn spoilt(trial: u32) -> MatrixLine {
+        let status = RunStatus::Complete;
+        MatrixLine::Ended(MatrixEnded { trial, status, not_restored: Vec::new(), is_spoilt: true })
+    }
+
+    #[test]
+    fn of_a_cell_that_was_spoilt_the_next_run_counts() {
+        let told = |lines: &[MatrixLine]| {
+            let cells = measured_cells(lines);
+            cells.into_iter().map(|cell| (cell.run, cell.tries, cell.is_spoilt)).collect::<Vec<_>>()
+        };
+        let mut lines = vec![began(1, 0, 1), spoilt(1)];
+        assert_eq!(told(&lines), [("run-1".to_owned(), 1, true)]);
+        lines.extend([began(2, 0, 1), ended(2, RunStatus::Complete)]);
+        assert_eq!(told(&lines), [("run-2".to_owned(), 2, false)]);
+        lines.extend([began(3, 0, 1), spoilt(3)]);
+        assert_eq!(told(&lines), [("run-2".to_owned(), 3, false)]);
     }
 
     #[test]

@@ -1,21 +1,23 @@
-//! The host of the server under test, where it is not the one that measures: how it was reached, what it is, and how its
-//! clock lies beside that of the measuring host.
+//! Hosts of a run that are not the one that measures: how each was reached, what it is, and how its clock lies beside
+//! that of the measuring host.
 
 use crate::facts::HostFacts;
 use serde::{Deserialize, Serialize};
 
-/// Content of `server.json`.
+/// The host of the server under test, content of `server.json`; or one that sends a part of the load: `generators.json` has
+/// one of each, in the order of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ServerHost {
+pub struct RemoteHost {
     /// As it was typed: `netns:NAME`, `user@host`. Untrusted text.
     pub name: String,
     /// Version of the agent on it.
     pub agent_version: String,
-    /// Whether it is the same machine under the same kernel, so that generator and server share its CPUs.
+    /// Whether it is the measuring machine under the same kernel: then a server shares its CPUs with the generator.
     pub is_same_machine: bool,
-    /// How its clock lies beside that of the measuring host; all its readings were moved by this offset.
+    /// How its clock lay beside that of the measuring host when it was met. What a server's host reads was moved by that;
+    /// generators measure it again before each trial.
     pub clock: ClockOffset,
-    /// The same measured again at the end; `None`: the run did not come to it.
+    /// The same measured again at the end; `None`: the run did not come to it, or the host was lost.
     #[serde(default)]
     pub clock_at_end: Option<ClockOffset>,
     /// What it is.

@@ -3,6 +3,7 @@
 //! A row is one sample of all columns with its acquisition window. Counters are kept as the kernel gives them; rates
 //! are derived by whoever reads. The names of the columns are listed in `docs/formats/series.md`.
 
+use crate::event::WatchedProcess;
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -52,9 +53,19 @@ pub enum SeriesLine {
     Header {
         /// The columns, in the order of the values.
         columns: Vec<Column>,
+        /// Processes that came since the header before, and are watched from now on. A run folder has them as events.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        came: Vec<WatchedProcess>,
     },
     /// A sample.
     Row(Row),
+}
+
+impl SeriesLine {
+    /// A header without processes that came.
+    pub fn header(columns: Vec<Column>) -> SeriesLine {
+        SeriesLine::Header { columns, came: Vec::new() }
+    }
 }
 
 /// A whole series in memory: rows under one union of columns.
@@ -75,7 +86,7 @@ impl Series {
     /// Rows that are longer than their header lose the excess; shorter ones are filled with `None`.
     pub fn push(&mut self, line: SeriesLine) {
         match line {
-            SeriesLine::Header { columns } => self.push_header(columns),
+            SeriesLine::Header { columns, .. } => self.push_header(columns),
             SeriesLine::Row(row) => self.push_row(&row),
         }
     }
@@ -163,9 +174,9 @@ mod tests {
     #[test]
     fn a_column_that_appears_later_is_none_before() {
         let mut series = Series::default();
-        series.push(SeriesLine::Header { columns: vec![column("a", "host")] });
+        series.push(SeriesLine::header(vec![column("a", "host")]));
         series.push(row(10, &[1.0]));
-        series.push(SeriesLine::Header { columns: vec![column("b", "host"), column("a", "host")] });
+        series.push(SeriesLine::header(vec![column("b", "host"), column("a", "host")]));
         series.push(row(20, &[7.0, 2.0]));
         assert_eq!(series.values("a", "host"), Some(&[Some(1.0), Some(2.0)][..]));
         assert_eq!(series.values("b", "host"), Some(&[None, Some(7.0)][..]));
@@ -176,7 +187,7 @@ mod tests {
 
     #[test]
     fn lines_survive_json() {
-        let line = SeriesLine::Header { columns: vec![column("a", "host")] };
+        let line = SeriesLine::header(vec![column("a", "host")]);
         let json = serde_json::to_string(&line).expect("serialises");
         assert_eq!(serde_json::from_str::<SeriesLine>(&json).expect("parses"), line);
         let json = serde_json::to_string(&row(5, &[1.5])).expect("serialises");

@@ -4,11 +4,10 @@
 //! The threads of all hosts are the threads of one load: thread `k` runs on host `k mod n`. So everything that is split over
 //! threads is split over hosts by the same rule, and the sums of all hosts are the sums of the load.
 
-use crate::facts::HostFacts;
 use crate::load::{
     Counts, Failures, GapSample, GeneratorSummary, LatencyKind, LearntBody, PhaseSummary, TimerError,
 };
-use crate::server::ClockOffset;
+use crate::remote::ClockOffset;
 use crate::units::MonoNs;
 use crate::wire::{CacheCounts, HandshakeCounts};
 use serde::{Deserialize, Serialize};
@@ -16,24 +15,6 @@ use std::collections::BTreeMap;
 
 /// Most hosts that send one load.
 pub const MAX_GENERATORS: usize = 64;
-
-/// A host that sends a part of the load; `generators.json` has one of each, in the order of the plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GeneratorHost {
-    /// As it was typed: `netns:NAME`, `user@host`. Untrusted text.
-    pub name: String,
-    /// Version of the agent on it.
-    pub agent_version: String,
-    /// Whether it is the measuring machine under the same kernel.
-    pub is_same_machine: bool,
-    /// How its clock lay beside that of the measuring host when it was met.
-    pub clock: ClockOffset,
-    /// The same measured again at the end; `None`: the run did not come to it, or the host was lost.
-    #[serde(default)]
-    pub clock_at_end: Option<ClockOffset>,
-    /// What it is.
-    pub facts: HostFacts,
-}
 
 /// What one of several hosts had of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

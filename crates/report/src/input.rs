@@ -7,8 +7,8 @@ use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::Interval;
 use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::{LoadPlan, Plan};
+use sysdyno_record::remote::RemoteHost;
 use sysdyno_record::series::Series;
-use sysdyno_record::server::ServerHost;
 use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::store::{Run, Trial};
 
@@ -24,7 +24,7 @@ pub struct ReportInput<'a> {
     /// The generator's host; `None`: not written, or damaged.
     pub facts: Option<&'a HostFacts>,
     /// The server's host where it is another one; `None`: there is one host.
-    pub server: Option<&'a ServerHost>,
+    pub server: Option<&'a RemoteHost>,
     /// The trials, in order.
     pub trials: &'a [Trial],
     /// Load by phase and second.

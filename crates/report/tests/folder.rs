@@ -35,7 +35,7 @@ fn write(record: &SampleRecord, runs_dir: &Path) -> RunWriter {
         writer.interval(interval, &LatencySet::default()).expect("writes");
     }
     let series = &record.series;
-    writer.series(&SeriesLine::Header { columns: series.columns().to_vec() }).expect("writes");
+    writer.series(&SeriesLine::header(series.columns().to_vec())).expect("writes");
     for (row, window) in series.windows().iter().enumerate() {
         let values = (0..series.columns().len()).map(|position| series.values_at(position)[row]).collect();
         let row = Row { begin_mono_ns: window[0], end_mono_ns: window[1], values };

@@ -102,6 +102,7 @@ export interface VariantCpu {
 export interface MatrixShown {
   name: string;
   planned_count: number;
+  repeated_count: number;
   measured_count: number;
   variants: {
     side: number;

@@ -3,6 +3,9 @@
 //! Two blocks belong together: the second has the order of the first from behind, so that every variant stands as early as
 //! late and a linear drift of the host cancels. Which order that is, is drawn for every two blocks; the comparison is that
 //! of `compare` with its variants as sides, and without the remark that the runs were not interleaved.
+//!
+//! A trial whose run is INVALID since others had the CPUs is made once more, when the others of its block are made: that
+//! is settled by what the others did, and not by what was measured, so it favours no variant.
 
 mod shown;
 
@@ -15,12 +18,14 @@ use crate::search::Search;
 use std::collections::BTreeMap;
 use sysdyno_record::comparison::{MatrixShown, RunsComparison, VariantShown};
 use sysdyno_record::effect::Better;
-use sysdyno_record::matrix::{MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
+use sysdyno_record::matrix::{MAX_TRIES, MatrixCell, MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
 use sysdyno_record::plan::{PhaseEnd, Plan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::descriptive::mean;
 use sysdyno_stats::schedule::SplitMix64;
 
+/// Whether the run of a trial is made once more.
+pub use crate::analysis::is_spoilt_by_others;
 /// Most variants of a matrix: each is a side of a comparison.
 pub use crate::compare::SIDES_MAX as VARIANTS_MAX;
 
@@ -66,12 +71,16 @@ fn shuffle(variants: &mut [u32], random: &mut SplitMix64) {
     }
 }
 
-/// The trials that are missing, in order.
+/// The trials that are missing, in order; in each block behind them those that are made once more.
 pub fn missing(plan: &MatrixPlan, lines: &[MatrixLine]) -> Vec<Cell> {
     let measured = measured_cells(lines);
-    let is_measured =
-        |cell: &Cell| measured.iter().any(|one| (one.block, one.variant) == (cell.block, cell.variant));
-    order(plan).into_iter().filter(|cell| !is_measured(cell)).collect()
+    let tries = |cell: &Cell| {
+        let of_it = |one: &&MatrixCell| (one.block, one.variant) == (cell.block, cell.variant);
+        measured.iter().find(of_it).map_or(0, |one| if one.is_spoilt { one.tries } else { MAX_TRIES })
+    };
+    let mut cells: Vec<Cell> = order(plan).into_iter().filter(|cell| tries(cell) < MAX_TRIES).collect();
+    cells.sort_by_key(|cell| (cell.block, tries(cell)));
+    cells
 }
 
 /// The plan of a trial: that of its variant, with the seed of its block.
@@ -115,32 +124,23 @@ fn span(plan: &Plan) -> f64 {
     OVERHEAD_SECONDS + load
 }
 
-/// The runs of a variant.
+/// The runs of a variant, or its records of work.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct Measured<R> {
     /// Position of the variant in the plan.
     pub variant: usize,
-    /// Its runs, at least one.
-    pub runs: Vec<RunProfile>,
+    /// What was measured of it, at least one.
+    pub runs: Vec<R>,
+    /// Runs of it that others have spoilt, and that were made once more.
+    pub repeated_count: u64,
 }
 
 /// What came of a matrix; `None`: fewer than two of its variants were measured.
-pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured>) -> Option<RunsComparison> {
-    if measured.len() < 2 {
-        return None;
-    }
-    let known: Vec<&Measured> =
-        measured.iter().filter(|measured| measured.variant < plan.variants.len()).collect();
-    let variants: Vec<VariantShown> = known
-        .iter()
-        .enumerate()
-        .map(|(side, measured)| shown::variant(side, &plan.variants[measured.variant], &measured.runs))
-        .collect();
-    let measured_count = known.iter().map(|measured| measured.runs.len() as u64).sum();
-    let sides = known
-        .iter()
-        .map(|one| Side { name: plan.variants[one.variant].name.clone(), runs: one.runs.clone() })
-        .collect();
+pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured<RunProfile>>) -> Option<RunsComparison> {
+    let repeated_count = measured.iter().map(|one| one.repeated_count).sum();
+    let known = known(plan, measured)?;
+    let matrix = matrix_shown((plan, repeated_count), &known, shown::variant);
+    let sides = known.into_iter().map(|(variant, runs)| Side { name: variant.name.clone(), runs });
     let noise = if plan.is_noisy { OF_NOISE } else { &[] };
     let allowed = OF_FACTORS.iter().chain(noise).copied();
     let options = CompareOptions {
@@ -149,50 +149,60 @@ pub fn conclude(plan: &MatrixPlan, measured: Vec<Measured>) -> Option<RunsCompar
         allowed: allowed.map(str::to_owned).collect(),
         workload: sysdyno_record::facts::Workload::Web,
     };
-    let mut comparison = compare(sides, &options);
-    interleave(&mut comparison);
+    let mut comparison = compare(sides.collect(), &options);
     comparison.gates.retain(|gate| !OF_FACTORS.contains(&gate.id));
+    Some(of_matrix(comparison, matrix))
+}
+
+/// What came of a matrix of work; `None`: fewer than two of its variants were measured.
+pub fn conclude_work(plan: &MatrixPlan, measured: Vec<Measured<WorkProfile>>) -> Option<RunsComparison> {
+    let repeated_count = measured.iter().map(|one| one.repeated_count).sum();
+    let known = known(plan, measured)?;
+    let matrix = matrix_shown((plan, repeated_count), &known, shown::work);
+    let sides = known.into_iter().map(|(variant, runs)| WorkSide { name: variant.name.clone(), runs });
+    let sides: Vec<WorkSide> = sides.collect();
+    Some(of_matrix(compare_work(&sides, plan.effect_ratio), matrix))
+}
+
+/// Variants of a plan with what was measured of each.
+type Known<'a, R> = Vec<(&'a MatrixVariant, Vec<R>)>;
+
+/// The variants that were measured; `None`: fewer than two.
+fn known<R>(plan: &MatrixPlan, measured: Vec<Measured<R>>) -> Option<Known<'_, R>> {
+    let known = measured.into_iter().filter_map(|one| Some((plan.variants.get(one.variant)?, one.runs)));
+    let known: Known<'_, R> = known.collect();
+    (known.len() >= 2).then_some(known)
+}
+
+fn matrix_shown<R>(
+    (plan, repeated_count): (&MatrixPlan, u64),
+    known: &Known<'_, R>,
+    show: impl Fn(usize, &MatrixVariant, &[R]) -> VariantShown,
+) -> MatrixShown {
+    let variants = known.iter().enumerate().map(|(side, (variant, runs))| show(side, variant, runs));
+    MatrixShown {
+        name: plan.name.clone(),
+        planned_count: u64::from(plan.blocks) * plan.variants.len() as u64,
+        measured_count: known.iter().map(|(_, runs)| runs.len() as u64).sum(),
+        repeated_count,
+        variants: variants.collect(),
+    }
+}
+
+/// A comparison whose runs were made in blocks, and that says first which variant is best.
+fn of_matrix(mut comparison: RunsComparison, matrix: MatrixShown) -> RunsComparison {
+    interleave(&mut comparison);
     if let Some(best) = best(&comparison) {
         comparison.headline = best;
     }
-    comparison.matrix = Some(matrix_shown(plan, measured_count, variants));
-    Some(comparison)
+    comparison.matrix = Some(matrix);
+    comparison
 }
 
 /// All metrics, that which decides first.
 fn metrics(deciding: Option<&str>) -> Vec<String> {
     let others = COMPARED_METRICS.iter().map(|metric| metric.name).filter(|name| Some(*name) != deciding);
     deciding.into_iter().chain(others).map(str::to_owned).collect()
-}
-
-/// The records of work of a variant.
-#[derive(Clone, Debug)]
-pub struct MeasuredWork {
-    /// Position of the variant in the plan.
-    pub variant: usize,
-    /// Its records, at least one.
-    pub runs: Vec<WorkProfile>,
-}
-
-/// What came of a matrix of work; `None`: fewer than two of its variants were measured.
-pub fn conclude_work(plan: &MatrixPlan, measured: Vec<MeasuredWork>) -> Option<RunsComparison> {
-    let known: Vec<(&MatrixVariant, Vec<WorkProfile>)> =
-        measured.into_iter().filter_map(|one| Some((plan.variants.get(one.variant)?, one.runs))).collect();
-    if known.len() < 2 {
-        return None;
-    }
-    let measured_count = known.iter().map(|(_, runs)| runs.len() as u64).sum();
-    let variants = known.iter().enumerate();
-    let variants = variants.map(|(side, (variant, runs))| shown::work(side, variant, runs)).collect();
-    let sides: Vec<WorkSide> =
-        known.into_iter().map(|(variant, runs)| WorkSide { name: variant.name.clone(), runs }).collect();
-    let mut comparison = compare_work(&sides, plan.effect_ratio);
-    interleave(&mut comparison);
-    if let Some(best) = best(&comparison) {
-        comparison.headline = best;
-    }
-    comparison.matrix = Some(matrix_shown(plan, measured_count, variants));
-    Some(comparison)
 }
 
 /// Which variant is best by the metric that decides; `None`: two that are compared say it themselves, or none can be.
@@ -233,11 +243,6 @@ fn best(comparison: &RunsComparison) -> Option<String> {
         one.letter,
         format::name(&one.name)
     ))
-}
-
-fn matrix_shown(plan: &MatrixPlan, measured_count: u64, variants: Vec<VariantShown>) -> MatrixShown {
-    let planned_count = u64::from(plan.blocks) * plan.variants.len() as u64;
-    MatrixShown { name: plan.name.clone(), planned_count, measured_count, variants }
 }
 
 #[cfg(test)]
@@ -312,10 +317,26 @@ mod tests {
                 variant: cell.variant,
                 run: format!("run-{trial}"),
             }));
-            lines.push(MatrixLine::Ended(MatrixEnded { trial, status, not_restored: Vec::new() }));
+            let not_restored = Vec::new();
+            lines.push(MatrixLine::Ended(MatrixEnded { trial, status, not_restored, is_spoilt: false }));
         }
         let left = missing(&plan, &lines);
         assert_eq!(left, [&all[1..2], &all[3..]].concat());
+        let spoil = |lines: &mut Vec<MatrixLine>, number: usize| {
+            if let Some(MatrixLine::Ended(end)) = lines.get_mut(2 * number + 1) {
+                end.is_spoilt = true;
+            }
+        };
+        let mut spoilt = lines.clone();
+        spoil(&mut spoilt, 0);
+        let expected = [&all[1..2], &all[..1], &all[3..]].concat();
+        assert_eq!(missing(&plan, &spoilt), expected, "it is made once more, behind its block");
+        let again = spoilt.iter().take(2).cloned().map(|line| match line {
+            MatrixLine::Began(began) => MatrixLine::Began(MatrixBegan { trial: 4, ..began }),
+            MatrixLine::Ended(ended) => MatrixLine::Ended(MatrixEnded { trial: 4, ..ended }),
+        });
+        let twice: Vec<MatrixLine> = spoilt.iter().cloned().chain(again).collect();
+        assert_eq!(missing(&plan, &twice), left, "and not a third time");
         let nothing = Timed::new();
         assert!(forecast(&plan, &left, &nothing) < forecast(&plan, &all, &nothing));
         let slow = Timed::from([(all[0].variant, vec![90.0, 110.0])]);

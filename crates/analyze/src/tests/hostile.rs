@@ -61,7 +61,7 @@ fn series() -> impl Strategy<Value = Series> {
             kind: ReadingKind::Counter,
             unavailable: None,
         };
-        series.push(SeriesLine::Header { columns: COLUMNS.iter().map(column).collect() });
+        series.push(SeriesLine::header(COLUMNS.iter().map(column).collect()));
         for (second, values) in rows {
             let begin_mono_ns = at(second as f64);
             series.push(SeriesLine::Row(Row { begin_mono_ns, end_mono_ns: begin_mono_ns, values }));

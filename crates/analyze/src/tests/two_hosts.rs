@@ -9,9 +9,9 @@ use crate::view::{ServerView, TrialView};
 use sysdyno_record::analysis::{Confidence, Finding, Reason, VerdictStatus};
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::server::{ClockOffset, ServerHost};
+use sysdyno_record::remote::{ClockOffset, RemoteHost};
 
-fn host(is_same_machine: bool) -> ServerHost {
+fn host(is_same_machine: bool) -> RemoteHost {
     let clock = ClockOffset {
         offset_ns: -7,
         uncertainty_ns: 100_000,
@@ -19,7 +19,7 @@ fn host(is_same_machine: bool) -> ServerHost {
         exchanges_count: 32,
         is_same_clock: false,
     };
-    ServerHost {
+    RemoteHost {
         name: "ann@web".into(),
         agent_version: "0.1.0".into(),
         is_same_machine,
@@ -37,7 +37,7 @@ fn open() -> Specimen {
 fn between<T>(
     generator: Specimen,
     server: Specimen,
-    host: &ServerHost,
+    host: &RemoteHost,
     look: impl Fn(&TrialView<'_>) -> T,
 ) -> T {
     let (generator, server) = (generator.build(), server.build());

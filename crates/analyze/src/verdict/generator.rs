@@ -44,6 +44,10 @@ pub(crate) const CPU_BOUND: Check = Check {
 };
 
 fn examine_cpu(view: &TrialView) -> Option<Observation> {
+    // Where nothing was answered, there is no rate that anyone could have limited.
+    if view.counts().ok == 0 {
+        return None;
+    }
     let window = view.steady();
     let saturated = is_server_saturated(view);
     let at_least = at_least(view);

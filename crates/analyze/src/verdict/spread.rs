@@ -4,11 +4,12 @@
 //! time; which of them is behind is said by its name.
 
 use super::{Check, Examine, Observation};
-use crate::format::{counted, duration, list, name, percent, whole};
+use crate::format::{counted, duration, list, name, percent};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::load::LatencyKind;
+use sysdyno_record::plan::KeepAlive;
 use sysdyno_record::spread::GeneratorShare;
 
 const LATE_NS: Threshold = Threshold::new(
@@ -32,8 +33,8 @@ const FULL: Threshold = Threshold::new(
     HOUSE,
 );
 const BEHIND: Threshold = Threshold::new(
-    "answered requests per connection on one host ÷ the least on the others, in a closed loop",
-    0.50,
+    "share of its time that a connection of one host waits for a response ÷ the least on the others, in a closed loop",
+    0.80,
     "ratio",
     HOUSE,
 );
@@ -99,22 +100,36 @@ fn full(shares: &[GeneratorShare]) -> Option<Observation> {
     })?
 }
 
-/// In a closed loop a host that is behind answers fewer requests on each connection.
+/// In a closed loop a host that is behind leaves its connections without a request, or responses unread. A host from which
+/// the server is farther away gets fewer responses, and waits for them all the time.
 fn slow(view: &TrialView, shares: &[GeneratorShare]) -> Option<Observation> {
-    let answered = |share: &GeneratorShare| {
-        ratio(share.measured.counts.ok as f64, share.connections as f64).unwrap_or(0.0)
-    };
-    let slowest = greatest(shares, |share| -answered(share)).filter(|_| !view.is_open())?;
+    let is_judged = !view.is_open() && view.plan().keep_alive == KeepAlive::Unlimited;
+    let has_failed =
+        |share: &GeneratorShare| share.measured.counts.failed + share.measured.counts.timed_out > 0;
+    if !is_judged || shares.iter().any(has_failed) {
+        return None;
+    }
+    let slowest = greatest(shares, |share| -waiting_ratio(view, share))?;
     let (own, others) = (-slowest.value, -slowest.others?);
     (own < BEHIND.value * others).then(|| {
         let text = format!(
-            "host {} had {} answered on each connection, the others {} or more",
+            "connections of host {} waited for a response in {} of the time, those of the others in {} or more",
             name(&slowest.share.name),
-            counted(own.round(), "request"),
-            whole(others.round())
+            percent(own),
+            percent(others)
         );
         Observation::suspect(text)
     })?
+}
+
+/// Share of the time in which a connection of a host waited for a response: requests × service time by Little's law.
+fn waiting_ratio(view: &TrialView, share: &GeneratorShare) -> f64 {
+    let waited_ns = |kind: LatencyKind| {
+        let latency = share.measured.latency.get(&kind)?;
+        Some(latency.mean? * latency.count as f64)
+    };
+    let waited_ns: f64 = [LatencyKind::Service, LatencyKind::Connect].into_iter().filter_map(waited_ns).sum();
+    ratio(waited_ns / 1e9, view.seconds() * share.connections as f64).unwrap_or(0.0)
 }
 
 fn unsure(shares: &[GeneratorShare]) -> Option<Observation> {
@@ -179,6 +194,10 @@ mod tests {
         share.measured.latency.insert(LatencyKind::LoopSlip, slip);
     }
 
+    fn service(share: &mut GeneratorShare) -> &mut LatencySummary {
+        share.measured.latency.get_mut(&LatencyKind::Service).expect("was measured")
+    }
+
     #[test]
     fn hosts_that_do_the_same_are_not_mentioned() {
         assert_eq!(said("M20", open(), |_| {}), None);
@@ -200,10 +219,17 @@ mod tests {
     fn a_host_without_cpu_or_behind_in_a_closed_loop_is_named() {
         let full: Edit = |share| share.generator.busiest_thread_ratio = 0.97;
         assert_eq!(said("M20", open(), full).map(|(status, _)| status), Some(Suspect));
-        let slow: Edit = |share| share.measured.counts.ok /= 3;
-        let (_, text) = said("M20", Specimen::closed(64, 20_000.0, 10.0), slow).expect("is told");
-        assert!(text.starts_with("host ann@b had "), "{text}");
+        let closed = || Specimen::closed(64, 20_000.0, 10.0);
+        let slow: Edit = |share| service(share).count /= 3;
+        let (_, text) = said("M20", closed(), slow).expect("is told");
+        assert!(text.starts_with("connections of host ann@b waited "), "{text}");
         assert_eq!(said("M20", open(), slow), None, "an open load has a schedule");
+        let far: Edit = |share| {
+            let service = service(share);
+            service.mean = service.mean.map(|mean| 3.0 * mean);
+            service.count /= 3;
+        };
+        assert_eq!(said("M20", closed(), far), None, "a host that is farther away is not behind");
     }
 
     #[test]

@@ -264,8 +264,12 @@ fn shown(lab: &LabStatus) -> String {
             let _ = writeln!(text, "           metrics {metrics}");
         }
         let values = service.values.iter().filter_map(|known| Some((known, known.value?)));
-        let values: Vec<String> =
-            values.map(|(known, value)| format!("{} {value} {}", known.name, known.unit)).collect();
+        let values: Vec<String> = values
+            .map(|(known, value)| match known.name == known.unit {
+                true => format!("{value} {}", known.unit),
+                false => format!("{}: {value} {}", known.name, known.unit),
+            })
+            .collect();
         if !values.is_empty() {
             let _ = writeln!(text, "           {}", values.join(", "));
         }

@@ -51,7 +51,7 @@ impl Ui {
 
     /// Prints why the program ends.
     pub fn error(&self, error: &anyhow::Error) {
-        let text = format!("{error:#}");
+        let text = causes(error);
         let hint = error.chain().find_map(|cause| hint(&cause.to_string()));
         self.note(&format!("error: {text}"));
         if let Some(hint) = hint.filter(|_| !text.contains("hint:")) {
@@ -68,6 +68,15 @@ impl Ui {
     pub fn progress_style(&self) -> Style {
         style(self.color, std::io::stderr().is_terminal(), terminal_columns(rustix::stdio::stderr()))
     }
+}
+
+/// An error and its causes, each said once: many say their cause themselves.
+fn causes(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |said, cause| match cause.to_string() {
+        cause if said.is_empty() => cause,
+        cause if said.contains(&cause) => said,
+        cause => format!("{said}: {cause}"),
+    })
 }
 
 fn style(color: Color, is_terminal: bool, columns: Option<usize>) -> Style {

@@ -28,13 +28,13 @@ impl ReadingCheck {
     /// Whether a line may be written down, now being `latest` at most; the error is a sentence about the agent.
     pub(super) fn check(&mut self, line: &SeriesLine, latest: MonoNs) -> Result<(), &'static str> {
         match line {
-            SeriesLine::Header { columns } if columns.len() > MAX_COLUMNS => {
+            SeriesLine::Header { columns, .. } if columns.len() > MAX_COLUMNS => {
                 Err("it sent more columns than a host can have")
             }
-            SeriesLine::Header { columns } if !columns.iter().all(is_column) => {
+            SeriesLine::Header { columns, .. } if !columns.iter().all(is_column) => {
                 Err("it sent a column with a name that none has")
             }
-            SeriesLine::Header { columns } => {
+            SeriesLine::Header { columns, .. } => {
                 self.columns_count = columns.len();
                 Ok(())
             }
@@ -81,7 +81,7 @@ mod tests {
             kind: ReadingKind::Gauge,
             unavailable: None,
         };
-        SeriesLine::Header { columns: vec![column; count] }
+        SeriesLine::header(vec![column; count])
     }
 
     fn row(begin: u64, end: u64, width: usize) -> SeriesLine {

@@ -2,8 +2,8 @@
 //!
 //! Requests and answers are plain values. An agent is this process ([`LocalAgent`]) or another one behind a pipe
 //! ([`RemoteAgent`]): in a network namespace, or on another host behind the system's `ssh`; several of these send a load
-//! together ([`Fleet`]). While a request lasts, notices come in between: intervals of the load, readings of the kernel. A [`Link`] takes them, and is asked
-//! several times a second whether to go on.
+//! together ([`Fleet`]). While a request lasts, notices come in between: intervals of the load, readings of the kernel. A
+//! [`Link`] takes them, and is asked several times a second whether to go on.
 
 mod check;
 mod fleet;

@@ -4,7 +4,7 @@
 //! answer. If both ways took the same time that instant is the middle; whatever the ways took, it lies within half a
 //! round trip of the middle. So the exchange with the shortest round trip bounds the offset best (RFC 5905, section 8).
 
-use sysdyno_record::server::ClockOffset;
+use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::units::MonoNs;
 
 /// One question and its answer.

@@ -14,7 +14,7 @@ use super::serve::{LEASE, hello, is_readable};
 use super::transport::Connection;
 use super::wire::{Call, FromAgent, Hello, Order, PROTOCOL, Reply, ToAgent};
 use super::{Agent, Answer, Link, Notice, Request};
-use crate::error::LabError;
+use crate::error::{LabError, escaped};
 use crate::execute::clock;
 use std::io::{self, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
@@ -22,8 +22,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::series::SeriesLine;
-use sysdyno_record::server::ClockOffset;
 use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::MonoNs;
 
@@ -288,8 +288,7 @@ impl RemoteAgent {
 
     /// It could not do what it was asked for.
     fn there(&self, text: &str) -> LabError {
-        let cause = text.chars().take(500).collect::<String>().escape_debug().to_string();
-        LabError::There { host: self.host.clone(), cause }
+        LabError::There { host: self.host.clone(), cause: escaped(text, 500) }
     }
 
     /// The next message and when it came; `None`: there was none within `span`.
@@ -313,7 +312,7 @@ impl RemoteAgent {
                 row.end_mono_ns = moved(row.end_mono_ns, self.offset.offset_ns);
                 SeriesLine::Row(row)
             }
-            header @ SeriesLine::Header { .. } => header,
+            SeriesLine::Header { columns, came } => SeriesLine::Header { columns, came: bounded(came) },
         };
         let latest = clock::monotonic().after(Duration::from_nanos(self.offset.uncertainty_ns));
         match self.check.check(&line, latest) {

@@ -6,7 +6,7 @@
 
 use super::place::{HostPlace, SshAddress, Way};
 use super::upload::{self, Upload};
-use crate::error::LabError;
+use crate::error::{LabError, escaped};
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -132,8 +132,8 @@ impl Connection {
         let said = said.or_else(|| self.said.recv_timeout(LAST_WORDS).ok())?;
         let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = lines[lines.len().saturating_sub(2)..].join("; ");
-        let shown: String = last.chars().take(SHOWN_CHARS).collect();
-        (!shown.is_empty()).then(|| shown.escape_debug().to_string())
+        let shown = escaped(last.trim_start_matches("error: "), SHOWN_CHARS);
+        (!shown.is_empty()).then_some(shown)
     }
 }
 

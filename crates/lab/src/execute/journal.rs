@@ -12,10 +12,13 @@ use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::ProbeReply;
+use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
-use sysdyno_record::server::{ClockOffset, ServerHost};
 use sysdyno_record::store::RunWriter;
 use sysdyno_record::units::MonoNs;
+
+/// Most processes of a run, those included that came and went while it lasted.
+const MAX_WATCHED_COUNT: usize = 4096;
 
 /// Whoever looks on while a plan runs.
 pub trait Watcher {
@@ -46,7 +49,7 @@ pub struct Journal<'a> {
     watched: Vec<WatchedProcess>,
     series: Series,
     /// The server's host, where it is another one, and its readings.
-    server: Option<ServerHost>,
+    server: Option<RemoteHost>,
     server_series: Series,
     /// Why the agent on another host is lost, once one is.
     lost: Option<String>,
@@ -124,7 +127,7 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    pub(super) fn keep_server(&mut self, server: ServerHost) -> Result<(), LabError> {
+    pub(super) fn keep_server(&mut self, server: RemoteHost) -> Result<(), LabError> {
         self.writer.server(&server)?;
         self.server = Some(server);
         Ok(())
@@ -132,10 +135,11 @@ impl<'a> Journal<'a> {
 
     pub(super) fn keep_clock_at_end(&mut self, clock: ClockOffset) -> Result<(), LabError> {
         let Some(server) = self.server.take() else { return Ok(()) };
-        self.keep_server(ServerHost { clock_at_end: Some(clock), ..server })
+        self.keep_server(RemoteHost { clock_at_end: Some(clock), ..server })
     }
 
     pub(super) fn keep_server_series(&mut self, line: SeriesLine) -> Result<(), LabError> {
+        let line = self.keep_who_came(line)?;
         self.writer.server_series(&line)?;
         self.server_series.push(line);
         Ok(())
@@ -168,6 +172,16 @@ impl<'a> Journal<'a> {
             self.watched.push(process);
         }
         Ok(())
+    }
+
+    /// Keeps the processes that a sampler has found as those that it was given.
+    fn keep_who_came(&mut self, line: SeriesLine) -> Result<SeriesLine, LabError> {
+        let SeriesLine::Header { columns, came } = line else { return Ok(line) };
+        let room = MAX_WATCHED_COUNT.saturating_sub(self.watched.len());
+        let is_new = |process: &WatchedProcess| !self.watched.contains(process);
+        let new: Vec<WatchedProcess> = came.into_iter().filter(is_new).take(room).collect();
+        self.keep_watched(new)?;
+        Ok(SeriesLine::header(columns))
     }
 
     pub(super) fn event(&mut self, at: MonoNs, kind: EventKind) -> Result<(), LabError> {
@@ -315,6 +329,7 @@ impl Link for Journal<'_> {
     fn notice(&mut self, notice: Notice) -> Result<(), LabError> {
         match notice {
             Notice::Series(line) => {
+                let line = self.keep_who_came(line)?;
                 self.writer.series(&line)?;
                 self.series.push(line);
                 Ok(())

@@ -4,7 +4,7 @@ use super::Journal;
 use crate::agent::{Agent, Answer, Link, Notice, Proceed, RemoteAgent, Request};
 use crate::error::LabError;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
-use sysdyno_record::server::ServerHost;
+use sysdyno_record::remote::RemoteHost;
 
 /// Asks the server's host for something, and keeps what it reads meanwhile.
 ///
@@ -23,7 +23,7 @@ pub(super) fn keep_host(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> 
     let Answer::Facts(facts) = ask(server, journal, Request::Facts)? else {
         return Err(LabError::Answer { request: "facts" });
     };
-    journal.keep_server(ServerHost {
+    journal.keep_server(RemoteHost {
         name: server.host().to_owned(),
         agent_version: server.version().to_owned(),
         is_same_machine: server.is_same_machine(),

@@ -13,7 +13,7 @@ use super::{Control, Outcome, Sink, clock};
 use crate::error::LoadError;
 use sysdyno_record::load::{Counts, GapSample, LearntBody};
 use sysdyno_record::plan::LoadPlan;
-use sysdyno_record::server::ClockOffset;
+use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::spread::{PartEnd, PartFinish, PartReady, PartReport, PartWindow};
 use sysdyno_record::units::MonoNs;
 

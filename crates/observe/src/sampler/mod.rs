@@ -67,14 +67,15 @@ impl Sampler {
                 cause: format!("'{}' is not a folder", plan.roots.proc.display()),
             });
         }
-        let mut watch = plan.watch;
-        let has_target = watch.iter().any(|process| process.role == ProcessRole::Target);
+        let has_target = plan.watch.iter().any(|process| process.role == ProcessRole::Target);
+        let mut found = Vec::new();
         if let Some(endpoint) = plan.target_port.as_ref().filter(|_| !has_target && plan.roots.is_host()) {
             // A target that is not found now may be found later.
-            watch.extend(discover::find_target_processes(endpoint).unwrap_or_default());
+            found = discover::find_target_processes(endpoint).unwrap_or_default();
         }
         let period_ns = (1e9 / plan.hz).round() as u64;
-        let mut scene = Scene::new(plan.roots, plan.target_port, watch);
+        let mut scene = Scene::new(plan.roots, plan.target_port, plan.watch);
+        scene.add(found);
         scene.behind = plan.behind;
         let mut sampler = Sampler {
             scene,
@@ -100,7 +101,7 @@ impl Sampler {
         let [begin_mono_ns, end_mono_ns] = self.read();
         if self.is_header_due {
             self.is_header_due = false;
-            out.push(SeriesLine::Header { columns: self.header() });
+            out.push(SeriesLine::Header { columns: self.header(), came: self.scene.take_came() });
         }
         let width = self.seats.iter_mut().map(|seat| seat.table().values().len()).sum();
         let mut values = Vec::with_capacity(width);

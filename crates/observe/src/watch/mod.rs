@@ -30,6 +30,8 @@ pub(crate) struct Scene {
     /// Addresses of services that the target asks.
     pub(crate) behind: Vec<SocketAddr>,
     entries: Vec<Entry>,
+    /// Processes that were found since they were last asked for.
+    came: Vec<WatchedProcess>,
     generation: u64,
     /// Inodes of the target's listening sockets, and whether they changed since the last search.
     inodes: Vec<u64>,
@@ -46,6 +48,7 @@ impl Scene {
             endpoint,
             behind: vec![],
             entries: vec![],
+            came: vec![],
             generation: 1,
             inodes: vec![],
             must_search: false,
@@ -53,7 +56,13 @@ impl Scene {
             turn: Turn::default(),
         };
         scene.add(watch);
+        scene.came.clear();
         scene
+    }
+
+    /// The processes that were found since the last call, beside those that were given.
+    pub(crate) fn take_came(&mut self) -> Vec<WatchedProcess> {
+        std::mem::take(&mut self.came)
     }
 
     /// The watched processes; those that are gone stay until others come.
@@ -131,7 +140,7 @@ impl Scene {
     }
 
     /// Adds what is not known yet, and lets go of what is gone if there is anything to add.
-    fn add(&mut self, mut found: Vec<WatchedProcess>) {
+    pub(crate) fn add(&mut self, mut found: Vec<WatchedProcess>) {
         let is_same = |entry: &Entry, process: &WatchedProcess| {
             entry.process.pid == process.pid && entry.process.start_ticks == process.start_ticks
         };
@@ -143,6 +152,7 @@ impl Scene {
         for process in found {
             let is_known = self.entries.iter().any(|entry| entry.process.pid == process.pid);
             if !is_known && self.entries.len() < MAX_PROCESSES {
+                self.came.push(process.clone());
                 self.entries.push(Entry { process, is_gone: false, has_children: false });
                 self.generation += 1;
             }

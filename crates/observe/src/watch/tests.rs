@@ -42,6 +42,12 @@ impl Host {
         self.scene.note_gone(pid);
     }
 
+    fn came(&mut self) -> Vec<u32> {
+        let mut pids: Vec<u32> = self.scene.take_came().iter().map(|process| process.pid).collect();
+        pids.sort_unstable();
+        pids
+    }
+
     /// Lets seconds pass, looks, and tells the processes.
     fn look(&mut self, after_s: u64) -> Vec<u32> {
         self.now += after_s * SECOND;
@@ -62,11 +68,14 @@ fn a_server_is_found_by_its_socket_and_its_workers_by_their_parent() {
     assert_eq!(host.look(0), [0u32; 0], "no socket is known");
     host.scene.note_listeners([SOCKET].into_iter());
     assert_eq!(host.look(1), [10, 11, 12]);
+    assert_eq!(host.came(), [10, 11, 12]);
     host.start(14, 12, false);
     host.set_children(12, "14 ");
     let generation = host.scene.generation();
     assert_eq!(host.look(1), [10, 11, 12, 14]);
     assert!(host.scene.generation() > generation);
+    assert_eq!(host.came(), [14], "each is told once");
+    assert_eq!(host.came(), [0u32; 0]);
 }
 
 #[test]

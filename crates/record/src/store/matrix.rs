@@ -151,7 +151,8 @@ mod tests {
         std::fs::write(&log, [whole.as_slice(), b"{\"ended\":{\"tri"].concat()).expect("writes");
         let mut matrix = MatrixFolder::open(matrix.path()).expect("opens");
         assert_eq!((matrix.lines.len(), matrix.damage.len()), (1, 1), "{:?}", matrix.damage);
-        let ended = MatrixEnded { trial: 1, status: RunStatus::Complete, not_restored: Vec::new() };
+        let (status, not_restored) = (RunStatus::Complete, Vec::new());
+        let ended = MatrixEnded { trial: 1, status, not_restored, is_spoilt: false };
         matrix.append(MatrixLine::Ended(ended)).expect("writes");
         let matrix = MatrixFolder::open(matrix.path()).expect("opens");
         assert_eq!((matrix.lines.len(), matrix.damage.len()), (2, 0), "{:?}", matrix.damage);

@@ -19,9 +19,8 @@ use crate::load::{Interval, LatencySet, LatencyWindow, TrialBegin, TrialEnd};
 use crate::manifest::{Manifest, RunStatus, SCHEMA};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
+use crate::remote::RemoteHost;
 use crate::series::{Row, Series, SeriesLine};
-use crate::server::ServerHost;
-use crate::spread::GeneratorHost;
 use crate::work::{WorkLine, WorkSummary};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -45,9 +44,9 @@ pub struct Run {
     /// Readings of the kernel.
     pub series: Series,
     /// The server's host; `None`: it is the measuring one, or was not reached, or is damaged.
-    pub server: Option<ServerHost>,
+    pub server: Option<RemoteHost>,
     /// Hosts that send the load together; empty where the measuring one does.
-    pub generators: Vec<GeneratorHost>,
+    pub generators: Vec<RemoteHost>,
     /// Readings of the server's kernel; empty where it is the measuring host's.
     pub server_series: Series,
     /// Marks on the time axis.
@@ -344,7 +343,7 @@ fn unknown_series_line(line: &[u8], error: &serde_json::Error) -> Line {
 fn take_series_line(series: &mut Series, line: SeriesLine) -> Line {
     let (mut columns, mut rows) = (series.columns().len(), series.windows().len());
     match &line {
-        SeriesLine::Header { columns: added } => columns += added.len(),
+        SeriesLine::Header { columns: added, .. } => columns += added.len(),
         SeriesLine::Row(row) => {
             let last = series.windows().last().map(|window| window[0]);
             if row.end_mono_ns < row.begin_mono_ns || Some(row.begin_mono_ns) < last {

@@ -181,7 +181,7 @@ pub(super) fn series_header() -> SeriesLine {
         kind: ReadingKind::Counter,
         unavailable: unavailable.map(Into::into),
     };
-    SeriesLine::Header { columns: vec![column("a_count", None), column("b_count", Some("not there"))] }
+    SeriesLine::header(vec![column("a_count", None), column("b_count", Some("not there"))])
 }
 
 pub(super) fn series_row(number: u64) -> SeriesLine {

@@ -16,9 +16,8 @@ use crate::load::{Interval, LatencyKind, LatencySet, TrialBegin, TrialEnd};
 use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
+use crate::remote::RemoteHost;
 use crate::series::SeriesLine;
-use crate::server::ServerHost;
-use crate::spread::GeneratorHost;
 use crate::units::WallNs;
 use crate::work::{WorkLine, WorkSummary};
 use serde::Serialize;
@@ -160,12 +159,12 @@ impl RunWriter {
     }
 
     /// Writes `server.json`, in the place of an earlier one.
-    pub fn server(&mut self, server: &ServerHost) -> Result<(), RecordError> {
+    pub fn server(&mut self, server: &RemoteHost) -> Result<(), RecordError> {
         self.document(SERVER, server)
     }
 
     /// Writes `generators.json`, in the place of an earlier one.
-    pub fn generators(&mut self, generators: &[GeneratorHost]) -> Result<(), RecordError> {
+    pub fn generators(&mut self, generators: &[RemoteHost]) -> Result<(), RecordError> {
         self.document(GENERATORS, &generators.to_vec())
     }
 

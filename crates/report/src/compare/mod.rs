@@ -122,6 +122,14 @@ fn draw_found(comparison: &RunsComparison, screen: &mut Screen) {
         let text = format!("{} of {} trials were measured", matrix.measured_count, matrix.planned_count);
         screen.sentence(Rank::Needed, (Tone::Doubtful, "Missing"), (Tone::Plain, &text));
     }
+    if matrix.repeated_count > 0 {
+        let runs = match matrix.repeated_count {
+            1 => "1 run was INVALID and was".to_owned(),
+            count => format!("{count} runs were INVALID and were"),
+        };
+        let text = format!("{runs} made once more, since others had the CPUs");
+        screen.sentence(Rank::Useful, (Tone::Quiet, "Repeated"), (Tone::Plain, &text));
+    }
 }
 
 fn worst(side: &ComparedSide) -> sysdyno_record::analysis::VerdictStatus {

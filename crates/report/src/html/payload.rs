@@ -291,7 +291,7 @@ mod tests {
             unavailable: None,
         };
         let mut long = Series::default();
-        long.push(SeriesLine::Header { columns: vec![column] });
+        long.push(SeriesLine::header(vec![column]));
         for row in 0..5_000 {
             let at = MonoNs(row * 1_000);
             long.push(SeriesLine::Row(Row {

@@ -1,6 +1,6 @@
 // Runs side by side: the word and its interval on the first screen, then why, then every number.
 
-import type { Comparison as Compared, GateOutcome } from "../../record/comparison.ts";
+import type { Comparison as Compared, GateOutcome, MatrixShown } from "../../record/comparison.ts";
 import { prose } from "../../record/text.ts";
 import { WordBadge } from "../Forest.tsx";
 import { Frame, type Part } from "../Frame.tsx";
@@ -28,12 +28,17 @@ function partsOf(compared: Compared): Part[] {
   return parts.filter((part) => part !== false);
 }
 
+function trialsOf(matrix: MatrixShown): string {
+  const again = matrix.repeated_count > 0 ? `, ${matrix.repeated_count} once more since others had the CPUs` : "";
+  return `${matrix.measured_count} of ${matrix.planned_count} trials${again}`;
+}
+
 export function Comparison({ compared }: { compared: Compared }) {
   const masthead = (
     <header class="masthead">
       <p class="wordmark">sysdyno</p>
       <p class="subject">{compared.matrix?.name ?? compared.sides.map((side) => side.runs[0]?.id ?? side.name).join(" · ")}</p>
-      <p class="when">{compared.matrix ? `${compared.matrix.measured_count} of ${compared.matrix.planned_count} trials` : "comparison of runs"}</p>
+      <p class="when">{compared.matrix ? trialsOf(compared.matrix) : "comparison of runs"}</p>
     </header>
   );
   const command = compared.matrix ? "experiment" : "compare";

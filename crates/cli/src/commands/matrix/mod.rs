@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::matrix::{
-    Cell, Measured, MeasuredWork, Timed, conclude, conclude_work, forecast, missing, order, trial_plan,
+    Cell, Measured, Timed, conclude, conclude_work, forecast, is_spoilt_by_others, missing, order, trial_plan,
 };
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::matrix::{
-    MatrixBegan, MatrixEnded, MatrixLine, MatrixPlan, MatrixVariant, measured_cells,
+    MatrixBegan, MatrixCell, MatrixEnded, MatrixLine, MatrixPlan, MatrixVariant, measured_cells,
 };
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::MatrixFolder;
@@ -173,8 +173,9 @@ fn trials(
 ) -> anyhow::Result<Option<Exit>> {
     let (began, mut timed) = (Instant::now(), Timed::new());
     let all = order(&folder.plan).len();
-    while let Some(cell) = missing(&folder.plan, &folder.lines).first().copied() {
+    loop {
         let left = missing(&folder.plan, &folder.lines);
+        let Some(cell) = left.first().copied() else { break };
         let this = forecast(&folder.plan, &[cell], &timed);
         let is_spent =
             |budget: SpanNs| began.elapsed().as_nanos() > u128::from(budget.0.saturating_sub(this.0));
@@ -182,10 +183,11 @@ fn trials(
             break;
         }
         ui.note(&format!(
-            "trial {} of {all}, block {}: {} ({} left)",
+            "trial {} of {all}, block {}: {}{} ({} left)",
             all - left.len() + 1,
             cell.block + 1,
             name(&folder.plan, cell),
+            again(folder, cell),
             forecast(&folder.plan, &left, &timed)
         ));
         let start = Instant::now();
@@ -212,6 +214,15 @@ fn hint(folder: &MatrixFolder, ui: &Ui) {
         "hint: sysdyno experiment resume '{}' measures what is missing",
         folder.path().display()
     ));
+}
+
+/// What is said of a trial that is made once more.
+fn again(folder: &MatrixFolder, cell: Cell) -> &'static str {
+    let is_it = |one: &MatrixCell| (one.block, one.variant) == (cell.block, cell.variant);
+    match measured_cells(&folder.lines).iter().any(is_it) {
+        true => ", once more, since others had the CPUs",
+        false => "",
+    }
 }
 
 /// Makes a trial in a run folder of its own.
@@ -262,7 +273,8 @@ fn trial(
     })?;
     not_restored.append(&mut left);
     let status = recorded.run.manifest.status;
-    let ended = MatrixEnded { trial: number, status, not_restored };
+    let is_spoilt = is_spoilt_by_others(&recorded.analysis.verdict);
+    let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt };
     folder.append(MatrixLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
     Ok(ended)
@@ -291,7 +303,8 @@ fn work_trial(
         not_restored = place.hold((variant, &again), tuning, signals, do_work)?;
         Ok(())
     })?;
-    let ended = MatrixEnded { trial: number, status: recorded.run.manifest.status, not_restored };
+    let status = recorded.run.manifest.status;
+    let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt: false };
     folder.append(MatrixLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.summary.headline)));
     Ok(ended)
@@ -307,29 +320,29 @@ fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result
     }
 }
 
-/// The runs that count, as `read` sees them, by the position of their variant.
-fn measured<T>(
+/// The runs that count, as `read` sees them, of each variant.
+fn measured<R>(
     folder: &MatrixFolder,
-    read: impl Fn(&Path) -> anyhow::Result<T>,
-) -> anyhow::Result<BTreeMap<usize, Vec<T>>> {
-    let mut runs: BTreeMap<usize, Vec<T>> = BTreeMap::new();
+    read: impl Fn(&Path) -> anyhow::Result<R>,
+) -> anyhow::Result<Vec<Measured<R>>> {
+    let mut measured: BTreeMap<usize, Measured<R>> = BTreeMap::new();
     for cell in measured_cells(&folder.lines) {
-        runs.entry(cell.variant as usize).or_default().push(read(&folder.runs().join(&cell.run))?);
+        let variant = cell.variant as usize;
+        let nothing = || Measured { variant, runs: Vec::new(), repeated_count: 0 };
+        let of_variant = measured.entry(variant).or_insert_with(nothing);
+        of_variant.runs.push(read(&folder.runs().join(&cell.run))?);
+        of_variant.repeated_count += cell.tries.saturating_sub(1) as u64;
     }
-    Ok(runs)
+    Ok(measured.into_values().collect())
 }
 
 /// Compares what was measured, prints it and writes the page.
 fn report(folder: &MatrixFolder, args: &MatrixHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let is_work = folder.plan.variants.iter().all(|variant| matches!(variant.plan, Plan::Work(_)));
     let compared = if is_work {
-        let measured = measured(folder, work_profile)?;
-        let measured = measured.into_iter().map(|(variant, runs)| MeasuredWork { variant, runs });
-        conclude_work(&folder.plan, measured.collect())
+        conclude_work(&folder.plan, measured(folder, work_profile)?)
     } else {
-        let measured = measured(folder, |path| compare::read(path, ui))?;
-        let measured = measured.into_iter().map(|(variant, runs)| Measured { variant, runs });
-        conclude(&folder.plan, measured.collect())
+        conclude(&folder.plan, measured(folder, |path| compare::read(path, ui))?)
     };
     let Some(comparison) = compared else {
         bail!(

@@ -23,7 +23,8 @@ use sysdyno_load::{Control, Part, SpreadHost, spread};
 use sysdyno_observe::describe_process;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, SpinChoice};
-use sysdyno_record::spread::{GeneratorHost, PartReady, PartReport};
+use sysdyno_record::remote::RemoteHost;
+use sysdyno_record::spread::{PartReady, PartReport};
 use sysdyno_record::units::MonoNs;
 
 /// How long nothing is waited for.
@@ -57,12 +58,12 @@ impl Fleet {
     ///
     /// # Errors
     /// One of them is lost, or does not say what it is.
-    pub fn describe_hosts(&mut self) -> Result<Vec<GeneratorHost>, LabError> {
+    pub fn describe_hosts(&mut self) -> Result<Vec<RemoteHost>, LabError> {
         let describe = |host: &mut RemoteAgent| {
             let Answer::Facts(facts) = host.call(Request::Facts, &mut Deaf)? else {
                 return Err(LabError::Answer { request: "facts" });
             };
-            Ok(GeneratorHost {
+            Ok(RemoteHost {
                 name: host.host().to_owned(),
                 agent_version: host.version().to_owned(),
                 is_same_machine: host.is_same_machine(),
@@ -75,7 +76,7 @@ impl Fleet {
     }
 
     /// The same with their clocks measured again, as far as they are not lost.
-    pub fn at_end(&mut self, mut described: Vec<GeneratorHost>) -> Vec<GeneratorHost> {
+    pub fn at_end(&mut self, mut described: Vec<RemoteHost>) -> Vec<RemoteHost> {
         for (host, told) in self.hosts.iter_mut().zip(&mut described) {
             told.clock_at_end = host.measure_clock().ok();
         }

@@ -5,7 +5,7 @@ use crate::engine::{Control, Generators, Part, Said, SpreadHost, clock, spread};
 use std::collections::VecDeque;
 use sysdyno_record::load::{Counts, LatencyKind, TrialEnding};
 use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
-use sysdyno_record::server::ClockOffset;
+use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::spread::{PartEnd, PartFinish, PartReady, PartReport, PartTally, PartWindow};
 use sysdyno_record::units::{MonoNs, SpanNs};
 
