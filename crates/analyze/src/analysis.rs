@@ -14,7 +14,7 @@ use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
 use crate::session;
 use crate::verdict::{INCOMPLETE, Observation, arrival_fit, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
-use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, Finding, Rates, Verdict, VerdictStatus};
+use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, Finding, Rates, Reason, Verdict, VerdictStatus};
 use sysdyno_record::load::{
     Counts, Failures, GeneratorSummary, LatencyKind, LatencySummary, TimerError, TrialPurpose,
 };
@@ -144,11 +144,15 @@ fn shown_trial(outcomes: &[TrialOutcome], capacity: &Capacity) -> usize {
 /// Checks that say that somebody else used the CPUs.
 const OTHERS_CHECKS: &[&str] = &["M11", "M12"];
 
-/// Whether a verdict is INVALID since somebody else used the CPUs.
-pub fn is_spoilt_by_others(verdict: &Verdict) -> bool {
-    let mut reasons = verdict.reasons.iter();
-    reasons
-        .any(|reason| reason.status == VerdictStatus::Invalid && OTHERS_CHECKS.contains(&reason.id.as_str()))
+/// Checks that say that a run was disturbed: it did not stay the same, or somebody else used the CPUs.
+const DISTURBANCE_CHECKS: &[&str] = &["M10", "M11", "M12"];
+
+/// Whether a verdict is INVALID since the run was disturbed.
+pub fn is_disturbed(verdict: &Verdict) -> bool {
+    let is_one = |reason: &Reason| {
+        reason.status == VerdictStatus::Invalid && DISTURBANCE_CHECKS.contains(&reason.id.as_str())
+    };
+    verdict.reasons.iter().any(is_one)
 }
 
 /// Position of the trial that shows what stops the server: the first beyond the capacity that failed, if possible one

@@ -46,6 +46,8 @@ pub struct Level {
     pub max: f64,
     /// Last reading.
     pub last: f64,
+    /// Share of the readings that were above zero.
+    pub present_ratio: f64,
 }
 
 /// Rows before and after a span in which the readings next to it are looked for; not every column is read in every row.
@@ -116,14 +118,16 @@ impl<'a> Window<'a> {
     pub fn level(&self, name: &str, scope: &str) -> Option<Level> {
         let values = self.series.values(name, scope)?.get(self.rows.clone())?;
         let mut level: Option<Level> = None;
-        let (mut sum, mut count) = (0.0, 0.0);
+        let (mut sum, mut count, mut present) = (0.0, 0.0, 0.0);
         for value in values.iter().flatten().copied().filter(|value| value.is_finite()) {
             sum += value;
             count += 1.0;
+            present += f64::from(value > 0.0);
             level = Some(Level {
                 mean: sum / count,
                 max: level.map_or(value, |so_far| so_far.max.max(value)),
                 last: value,
+                present_ratio: present / count,
             });
         }
         level.filter(|level| level.mean.is_finite())

@@ -113,11 +113,19 @@ fn a_listener_that_is_replaced_is_followed_at_the_next_sample() {
     assert_eq!(Sample::take(&mut sampler).value(&queue), Some(0.0));
     let second = listen_beside(address);
     drop(first);
-    let _waiting = TcpStream::connect(address).expect("connects");
-    let mut polled = [PollFd::new(&second, PollFlags::IN)];
-    assert_eq!(poll(&mut polled, Some(&Timespec { tv_sec: 10, tv_nsec: 0 })), Ok(1), "it comes there");
-    assert_eq!(Sample::take(&mut sampler).value(&queue), Some(1.0));
-    assert_eq!(Sample::take(&mut sampler).value(&queue), Some(1.0));
+    // A process that another test is just starting may have a copy of the first one, which then takes connections still.
+    let waits_there = || {
+        let mut polled = [PollFd::new(&second, PollFlags::IN)];
+        poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 100_000_000 })) == Ok(1)
+    };
+    let mut connections = Vec::new();
+    while !waits_there() {
+        assert!(connections.len() < 100, "none comes there");
+        connections.push(TcpStream::connect(address).expect("connects"));
+    }
+    let waiting = Sample::take(&mut sampler).value(&queue);
+    assert!(waiting >= Some(1.0), "{waiting:?}");
+    assert!(Sample::take(&mut sampler).value(&queue) >= waiting);
 }
 
 #[test]

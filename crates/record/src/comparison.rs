@@ -50,7 +50,7 @@ pub struct MatrixShown {
     pub planned_count: u64,
     /// Cells that were measured.
     pub measured_count: u64,
-    /// Runs that others on the host have spoilt, after which their cells were measured once more.
+    /// Runs that were disturbed, after which their cells were measured once more.
     pub repeated_count: u64,
     /// Its variants that were measured, in the order of the sides.
     pub variants: Vec<VariantShown>,

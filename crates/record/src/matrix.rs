@@ -129,12 +129,12 @@ pub struct MatrixEnded {
     pub status: RunStatus,
     /// Settings that are not what they were, since somebody else has changed them.
     pub not_restored: Vec<String>,
-    /// Whether its run is INVALID since others had the CPUs: it is made once more, whatever it had measured.
+    /// Whether its run is INVALID since it was disturbed: it is made once more, however good it was.
     #[serde(default)]
     pub is_spoilt: bool,
 }
 
-/// How often a cell is measured at most, with the runs that others have spoilt.
+/// How often a cell is measured at most, with the runs that were disturbed.
 pub const MAX_TRIES: usize = 2;
 
 /// A cell that was measured: a complete run.
@@ -148,7 +148,7 @@ pub struct MatrixCell {
     pub run: String,
     /// How many complete runs there are of it.
     pub tries: usize,
-    /// Whether others have spoilt all of them.
+    /// Whether all of them were disturbed.
     pub is_spoilt: bool,
 }
 

@@ -39,7 +39,13 @@ export function forestDomain(all: readonly Placed[]): [number, number] {
   return [-reach, reach];
 }
 
-/** Marks of the axis: changes where all rows are ratios with one margin and direction, else multiples of the margins. */
+/** From this factor on to either side, marks are factors: equal ones are equally far apart, changes in per cent are not. */
+const FACTORS_FROM = 2;
+
+/** Steps between factors, of which the smallest is taken that leaves at most three to a side. */
+const FACTOR_STEPS = [2, 3, 5, 10];
+
+/** Marks of the axis: changes or factors where all rows are ratios with one margin and direction, else multiples of the margins. */
 export function forestTicks(domain: readonly [number, number], rows: readonly Margin[]): [at: number, label: string][] {
   const [first] = rows;
   if (!first) return [];
@@ -48,10 +54,20 @@ export function forestTicks(domain: readonly [number, number], rows: readonly Ma
   if (!isUniform || !hasOneDirection) {
     return linearTicks(domain, 4).map((tick) => [tick, tick === 0 ? "0" : `${tick > 0 ? "+" : "−"}${Math.abs(tick)}×`]);
   }
+  const reach = domain[1] * marginOf(first);
+  const placeOf = (ratio: number) => improvement(ratio, "ratio", first.better) / marginOf(first);
+  if (reach >= Math.log(FACTORS_FROM)) {
+    const step = FACTOR_STEPS.find((factor) => reach / Math.log(factor) < 4) ?? 100;
+    const count = Math.floor(reach / Math.log(step));
+    return Array.from({ length: 2 * count + 1 }, (_, position) => {
+      const factor = step ** Math.abs(position - count);
+      return position < count ? [placeOf(1 / factor), `÷ ${factor}`] : [placeOf(factor), `× ${factor}`];
+    });
+  }
   const ratioAt = (tick: number) => Math.exp((first.better === "higher" ? 1 : -1) * tick * marginOf(first));
   const percents = domain.map((end) => (ratioAt(end) - 1) * 100).sort((one, other) => one - other) as [number, number];
   return linearTicks(percents, 4).map((percent) => {
     const ratio = 1 + percent / 100;
-    return [improvement(ratio, "ratio", first.better) / marginOf(first), change(ratio, "ratio", 3).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ")];
+    return [placeOf(ratio), change(ratio, "ratio", 3).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ")];
   });
 }

@@ -46,6 +46,10 @@ test("marks are changes where one margin holds for all, else multiples", () => {
   assert.deepEqual(forestTicks([-2, 2], rows).map(([, text]) => text), ["−5 %", "−2.5 %", "0 %", "+2.5 %", "+5 %"]);
   const [first] = forestTicks([-2, 2], rows);
   assert.ok(first && first[0] > 1.7 && first[0] < 1.8, "a lower cost stands to the right");
+  const wide = [{ scale: "ratio", better: "lower", margin: 0.1 }] as const;
+  assert.deepEqual(forestTicks([-25, 25], wide).map(([, text]) => text), ["÷ 8", "÷ 4", "÷ 2", "× 1", "× 2", "× 4", "× 8"]);
+  const [least] = forestTicks([-25, 25], wide);
+  assert.ok(least && least[0] > 20, "an eighth of a latency stands far to the right");
   const mixed = [...rows, { scale: "difference", better: "lower", margin: 0.001 }] as const;
   assert.deepEqual(forestTicks([-2, 2], mixed).map(([, text]) => text), ["−2×", "−1×", "0", "+1×", "+2×"]);
 });

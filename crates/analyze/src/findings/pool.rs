@@ -21,6 +21,12 @@ const IN_FLIGHT: Threshold =
     Threshold::new("requests in flight, so that waiting means something", 4.0, "count", HOUSE);
 const QUEUED: Threshold =
     Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
+const LASTING: Threshold = Threshold::new(
+    "share of the readings in which any waited, so that it is no queue of bursts that comes and goes",
+    0.5,
+    "ratio",
+    HOUSE,
+);
 const MACHINE_IDLE: Threshold = Threshold::new(
     "share of all CPUs that server, generator and interrupts used, at most",
     0.70,
@@ -41,7 +47,7 @@ pub(super) const POOL_FULL: Rule = Rule {
     id: "F04",
     name: "worker-pool-full",
     meaning: "All workers of the server are occupied without using CPU, and requests wait for one to become free.",
-    thresholds: &[UNREAD_SHARE, IN_FLIGHT, QUEUED, MACHINE_IDLE, THREAD_IDLE, ASLEEP],
+    thresholds: &[UNREAD_SHARE, IN_FLIGHT, QUEUED, LASTING, MACHINE_IDLE, THREAD_IDLE, ASLEEP],
     place: Place::Server,
     remedy: "raise the number of workers, or shorten what they wait for (a database, another service, a sleep)",
     counterfactual: "with twice as many workers the capacity would stay the same",
@@ -108,7 +114,11 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
     for scope in window.scopes("connections.unread_count") {
         let Some(unread) = window.level("connections.unread_count", scope) else { continue };
         let is_waiting = in_flight >= IN_FLIGHT.value && unread.mean >= UNREAD_SHARE.value * in_flight;
-        let role = if is_waiting { EvidenceRole::Mechanism } else { EvidenceRole::Against };
+        let role = if is_waiting && unread.present_ratio >= LASTING.value {
+            EvidenceRole::Mechanism
+        } else {
+            EvidenceRole::Against
+        };
         let text = format!(
             "{} lie unread in the server's sockets, {} are in flight",
             counted(unread.mean.round(), "request"),
@@ -122,7 +132,8 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
     }
     for scope in window.scopes("listener.queue_count") {
         let Some(queue) = window.level("listener.queue_count", scope) else { continue };
-        let role = if queue.mean >= QUEUED.value { EvidenceRole::Mechanism } else { EvidenceRole::Against };
+        let is_waiting = queue.mean >= QUEUED.value && queue.present_ratio >= LASTING.value;
+        let role = if is_waiting { EvidenceRole::Mechanism } else { EvidenceRole::Against };
         let text = format!(
             "{:.1} connections wait to be accepted on {}",
             queue.mean,

@@ -177,6 +177,11 @@ fn f04_workers_that_wait_while_requests_lie_unread() {
     let queue =
         pool().gauge("connections.unread_count", LISTENER, 0.0).gauge("listener.queue_count", LISTENER, 12.0);
     assert_eq!(confidence_of("F04", queue), Some(Confirmed));
+    let bursts = pool().gauge("connections.unread_count", LISTENER, 0.0).edit(|case| {
+        let values = (0..100).map(|row| Some(if row % 10 == 0 { 120.0 } else { 0.0 })).collect();
+        case.readings = case.readings.clone().set("listener.queue_count", LISTENER, values);
+    });
+    assert_eq!(confidence_of("F04", bursts), Some(Excluded), "a queue that comes and goes");
 }
 
 #[test]

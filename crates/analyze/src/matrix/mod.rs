@@ -4,8 +4,8 @@
 //! late and a linear drift of the host cancels. Which order that is, is drawn for every two blocks; the comparison is that
 //! of `compare` with its variants as sides, and without the remark that the runs were not interleaved.
 //!
-//! A trial whose run is INVALID since others had the CPUs is made once more, when the others of its block are made: that
-//! is settled by what the others did, and not by what was measured, so it favours no variant.
+//! A trial whose run is INVALID since it was disturbed is made once more, when the others of its block are made. That is
+//! settled by how steady it was and by what others did on the host, and not by how good it was: it favours no variant.
 
 mod shown;
 
@@ -25,7 +25,7 @@ use sysdyno_stats::descriptive::mean;
 use sysdyno_stats::schedule::SplitMix64;
 
 /// Whether the run of a trial is made once more.
-pub use crate::analysis::is_spoilt_by_others;
+pub use crate::analysis::is_disturbed;
 /// Most variants of a matrix: each is a side of a comparison.
 pub use crate::compare::SIDES_MAX as VARIANTS_MAX;
 
@@ -131,7 +131,7 @@ pub struct Measured<R> {
     pub variant: usize,
     /// What was measured of it, at least one.
     pub runs: Vec<R>,
-    /// Runs of it that others have spoilt, and that were made once more.
+    /// Runs of it that were disturbed, and were made once more.
     pub repeated_count: u64,
 }
 

@@ -146,9 +146,9 @@ pub struct LoadOptions {
     pub steps: Vec<Typed<RateHz>>,
     /// A rate, or a number of clients, that changes: 100/s..5k/s:60s, steps:100/s..1k/s:10x30s, 10..200:60s, or a file
     ///
-    /// A straight line from one rate to another in a time; several of them, with commas; 'steps:' so many equal steps of so
-    /// long each; or a CSV file with the columns 'time' (in seconds) and 'rate' (per second), whose points straight lines join.
-    /// Without '/s' it is the number of clients of a closed load, who come and go. Each line or step is a phase.
+    /// A straight line from one rate to another in a time; several of them, with commas, and as often as '9x(…)' says; 'steps:'
+    /// so many equal steps of so long each; or a CSV file with the columns 'time' (in seconds) and 'rate' (per second), whose
+    /// points straight lines join. Without '/s' it is the number of clients of a closed load, who come and go. Each line or step is a phase.
     #[arg(long, value_name = "RAMP | FILE", conflicts_with_all = ["rate", "steps", "requests", "duration"], env = "SYSDYNO_RAMP")]
     pub ramp: Option<String>,
     /// How requests of an open load arrive [default: poisson]

@@ -24,6 +24,7 @@ mod plan;
 mod plan_links;
 mod problem;
 mod process;
+mod question;
 mod recipe;
 mod relay;
 mod service;

@@ -333,7 +333,8 @@ fn told(made: &Made, known: &Service) -> Result<Told, String> {
     let address = plan.address(&known.host);
     let subject = Subject { namespace: &path, address, port: values::port(known), log: Path::new(&log) };
     let cause = check::ask(&check, &subject).err().map(|error| error.to_string());
-    let metrics = recipe.metrics.as_ref().map(|metrics| values.expand(&metrics.url)).transpose()?;
+    let url = recipe.metrics.as_ref().and_then(|metrics| metrics.url.as_ref());
+    let metrics = url.map(|url| values.expand(url)).transpose()?;
     let keys = recipe.tunables.iter().map(|tunable| values.expand(&tunable.key));
     let symptoms = symptom::seen(&recipe.symptoms, &values, &path, address)?;
     Ok(Told { cause, symptoms, metrics, tunables: keys.collect::<Result<_, _>>()? })

@@ -124,10 +124,10 @@ fn draw_found(comparison: &RunsComparison, screen: &mut Screen) {
     }
     if matrix.repeated_count > 0 {
         let runs = match matrix.repeated_count {
-            1 => "1 run was INVALID and was".to_owned(),
-            count => format!("{count} runs were INVALID and were"),
+            1 => "1 run was disturbed and was".to_owned(),
+            count => format!("{count} runs were disturbed and were"),
         };
-        let text = format!("{runs} made once more, since others had the CPUs");
+        let text = format!("{runs} made once more");
         screen.sentence(Rank::Useful, (Tone::Quiet, "Repeated"), (Tone::Plain, &text));
     }
 }

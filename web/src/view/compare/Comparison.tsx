@@ -29,7 +29,7 @@ function partsOf(compared: Compared): Part[] {
 }
 
 function trialsOf(matrix: MatrixShown): string {
-  const again = matrix.repeated_count > 0 ? `, ${matrix.repeated_count} once more since others had the CPUs` : "";
+  const again = matrix.repeated_count > 0 ? `, ${matrix.repeated_count} once more, since disturbed` : "";
   return `${matrix.measured_count} of ${matrix.planned_count} trials${again}`;
 }
 

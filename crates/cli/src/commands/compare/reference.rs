@@ -53,7 +53,7 @@ metrics count. Runs that may not be compared end with 3, whatever else was asked
 | `effect` | `scale` (`ratio`: B ÷ A), `point`, `low`, `high`, `confidence_ratio`, `narrow` (the 90 % interval), `pairs_count` (runs of the smaller side) |
 | `machines[]` | `side`, `differences[]` as of `sysdyno facts A B --json`, at most 50, and `count` of all |
 | `trend` | with `--trend`: `runs[]`, `metrics[]` with `values[]`, `changes[]` (`index` of the first run at the new level, `effect`, `permutation_p`, `welch_p`, `verdict`), `sentence` |
-| `matrix` | of `sysdyno experiment`: `name`, `planned_count`, `measured_count`, `repeated_count` (runs that others on the host have spoilt, after which they were made once more), `variants[]` (`side`, `levels[]`, `settings[]`, `prepare[]`, `failed_ratio` (median of the runs), `cpus[]` of `number`, `busy_ratio`, `softirq_ratio` (medians of the runs, of the server's host), `found[]` of `title`, `id`, `runs_count`, `curve[]`) |
+| `matrix` | of `sysdyno experiment`: `name`, `planned_count`, `measured_count`, `repeated_count` (runs that were disturbed, and were made once more), `variants[]` (`side`, `levels[]`, `settings[]`, `prepare[]`, `failed_ratio` (median of the runs), `cpus[]` of `number`, `busy_ratio`, `softirq_ratio` (medians of the runs, of the server's host), `found[]` of `title`, `id`, `runs_count`, `curve[]`) |
 | `limits[]` | what these numbers cannot say |
 ";
 

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::matrix::{
-    Cell, Measured, Timed, conclude, conclude_work, forecast, is_spoilt_by_others, missing, order, trial_plan,
+    Cell, Measured, Timed, conclude, conclude_work, forecast, is_disturbed, missing, order, trial_plan,
 };
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
@@ -220,7 +220,7 @@ fn hint(folder: &MatrixFolder, ui: &Ui) {
 fn again(folder: &MatrixFolder, cell: Cell) -> &'static str {
     let is_it = |one: &MatrixCell| (one.block, one.variant) == (cell.block, cell.variant);
     match measured_cells(&folder.lines).iter().any(is_it) {
-        true => ", once more, since others had the CPUs",
+        true => ", once more, since it was disturbed",
         false => "",
     }
 }
@@ -273,7 +273,7 @@ fn trial(
     })?;
     not_restored.append(&mut left);
     let status = recorded.run.manifest.status;
-    let is_spoilt = is_spoilt_by_others(&recorded.analysis.verdict);
+    let is_spoilt = is_disturbed(&recorded.analysis.verdict);
     let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt };
     folder.append(MatrixLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.analysis.headline)));

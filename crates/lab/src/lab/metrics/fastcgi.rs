@@ -2,7 +2,7 @@
 //!
 //! Source: FastCGI Specification 1.0, sections 3 and 8.
 
-use super::fetch::{MAX_ANSWER, split_head};
+use super::super::question::{MAX_ANSWER, body_of};
 use std::io::{self, Read, Write};
 
 const VERSION: u8 = 1;
@@ -41,8 +41,7 @@ pub(super) fn get(mut stream: impl Read + Write, path: &str) -> io::Result<Vec<u
             STDOUT if answer.len() + length > MAX_ANSWER => break,
             STDOUT => answer.extend(&content[..length]),
             END_REQUEST => {
-                let body = split_head(&answer).map(|(_, body)| body.to_vec());
-                return body.ok_or_else(|| io::Error::other("its answer has no head"));
+                return body_of(answer).ok_or_else(|| io::Error::other("its answer has no head"));
             }
             _ => {}
         }
@@ -62,9 +61,7 @@ fn request(path: &str) -> Vec<u8> {
         ("SERVER_PROTOCOL", "HTTP/1.1"),
         ("GATEWAY_INTERFACE", "CGI/1.1"),
     ] {
-        // Paths of recipes are short; what is not is refused by the other side.
-        let length = |text: &str| u8::try_from(text.len()).unwrap_or(0) & 0x7f;
-        parameters.extend([length(name), length(value)]);
+        parameters.extend([length(name), length(value)].concat());
         parameters.extend([name, value].concat().bytes());
     }
     [
@@ -74,6 +71,15 @@ fn request(path: &str) -> Vec<u8> {
         record(STDIN, &[]),
     ]
     .concat()
+}
+
+/// Up to 127 in one byte, else in four, of which the first bit is set.
+fn length(text: &str) -> Vec<u8> {
+    let long = u32::try_from(text.len()).unwrap_or(0) | 1 << 31;
+    u8::try_from(text.len())
+        .ok()
+        .filter(|short| *short < 128)
+        .map_or(long.to_be_bytes().to_vec(), |short| vec![short])
 }
 
 fn record(kind: u8, content: &[u8]) -> Vec<u8> {

@@ -1,15 +1,13 @@
 //! One question to a service, by the scheme of its URL: `http`, `fastcgi` or `memcached`.
 
+use super::super::question::{MAX_ANSWER, Timed, http};
 use super::fastcgi;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long a service may take to answer, and each piece of the answer to come.
+/// How long a service may take to answer.
 const LIMIT: Duration = Duration::from_secs(2);
-
-/// Longest answer. Unit: bytes.
-pub(super) const MAX_ANSWER: usize = 1 << 20;
 
 /// The body of the answer, as text.
 ///
@@ -20,11 +18,13 @@ pub(super) fn fetch(url: &str) -> io::Result<String> {
     let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
     let (address, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
     let address: SocketAddr = address.parse().map_err(|_| wrong())?;
-    let stream = TcpStream::connect_timeout(&address, LIMIT)?;
-    stream.set_read_timeout(Some(LIMIT))?;
-    stream.set_write_timeout(Some(LIMIT))?;
+    let stream = Timed::connect(address, LIMIT)?;
     let bytes = match scheme {
-        "http" => http(stream, address, path)?,
+        "http" => {
+            let answer = http(stream, path)?;
+            answer.expect(Some(200))?;
+            answer.body()?
+        }
         "fastcgi" => fastcgi::get(stream, path)?,
         "memcached" => memcached(stream)?,
         _ => return Err(wrong()),
@@ -32,31 +32,8 @@ pub(super) fn fetch(url: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// By HTTP/1.0, so that the body comes in one piece, and ends with the connection.
-fn http(mut stream: TcpStream, address: SocketAddr, path: &str) -> io::Result<Vec<u8>> {
-    let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    stream.take(MAX_ANSWER as u64).read_to_end(&mut answer)?;
-    let (head, body) = split_head(&answer).ok_or_else(|| io::Error::other("its answer is not HTTP"))?;
-    let status = head.strip_prefix(b"HTTP/1.").and_then(|rest| rest.get(2..5)).unwrap_or_default();
-    if status == b"200" {
-        return Ok(body.to_vec());
-    }
-    Err(io::Error::other(format!(
-        "it answers with status {}",
-        String::from_utf8_lossy(status).escape_debug()
-    )))
-}
-
-/// Head and body of an answer; `None` if the head has no end.
-pub(super) fn split_head(answer: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = answer.windows(4).position(|part| part == b"\r\n\r\n")?;
-    Some((&answer[..at], &answer[at + 4..]))
-}
-
 /// All statistics, up to the line that ends them.
-fn memcached(mut stream: TcpStream) -> io::Result<Vec<u8>> {
+fn memcached(mut stream: Timed) -> io::Result<Vec<u8>> {
     stream.write_all(b"stats\r\n")?;
     let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
     while !answer.ends_with(b"END\r\n") {

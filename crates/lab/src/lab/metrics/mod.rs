@@ -5,6 +5,7 @@
 
 mod fastcgi;
 mod fetch;
+mod program;
 
 use super::plan::{LabPlan, Service};
 use super::recipe::Recipe;
@@ -98,9 +99,19 @@ pub(super) fn reading(plan: &LabPlan, folder: &Path, service: &Service, recipe: 
 fn ask(plan: &LabPlan, folder: &Path, service: &Service, recipe: &Recipe) -> Result<String, String> {
     let metrics = recipe.metrics.as_ref().ok_or("its recipe does not say where")?;
     let place = machine::place(plan, service, folder.join(&service.name))?;
-    let url = values::of(plan, service, &place)?.expand(&metrics.url)?;
+    let values = values::of(plan, service, &place)?;
     let path = namespace::path_of(&plan.name, &service.host);
-    namespace::within(&path, || fetch::fetch(&url)).map_err(|error| error.to_string())
+    let answer = match &metrics.url {
+        Some(url) => {
+            let url = values.expand(url)?;
+            namespace::within(&path, || fetch::fetch(&url))
+        }
+        None => {
+            let words = metrics.run.iter().map(|word| values.expand(word)).collect::<Result<Vec<_>, _>>()?;
+            namespace::within(&path, || program::printed(&words))
+        }
+    };
+    answer.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -56,6 +56,7 @@ const FILES: &[(&str, &str)] = &[
     ("hadoop/pom.xml", include_str!("../../../recipes/hadoop/pom.xml")),
     ("hadoop/run.sh", include_str!("../../../recipes/hadoop/run.sh")),
     ("hadoop/yarn-site.xml", include_str!("../../../recipes/hadoop/yarn-site.xml")),
+    ("php/status.php", include_str!("../../../recipes/php/status.php")),
     ("subversion/dump.awk", include_str!("../../../recipes/subversion/dump.awk")),
     ("wordpress/advanced-cache.php", include_str!("../../../recipes/wordpress/advanced-cache.php")),
     ("wordpress/object-cache.php", include_str!("../../../recipes/wordpress/object-cache.php")),
@@ -270,11 +271,14 @@ pub(super) struct Symptom {
     pub(super) hint: String,
 }
 
-/// Where the service tells of itself.
+/// Where the service tells of itself: one of both.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Metrics {
-    pub(super) url: String,
+    pub(super) url: Option<String>,
+    /// A program and its arguments; what it prints is the answer.
+    #[serde(default)]
+    pub(super) run: Vec<String>,
 }
 
 /// Names of all recipes.
@@ -319,7 +323,12 @@ mod tests {
                 http.is_some() || port.is_some() || log.is_some() || NEVER_ASKED.contains(name),
                 "{name}"
             );
-            assert!(recipe.metric.is_empty() || recipe.metrics.is_some(), "{name}");
+            let places = recipe
+                .metrics
+                .as_ref()
+                .map(|at| usize::from(at.url.is_some()) + usize::from(!at.run.is_empty()));
+            assert_eq!(places.unwrap_or(1), 1, "{name}");
+            assert!(recipe.metric.is_empty() || places.is_some(), "{name}");
             assert!(recipe.metric.iter().all(Metric::is_complete), "{name}");
             for (parameter, known) in &recipe.parameters {
                 known.check_definition().unwrap_or_else(|cause| panic!("{name}: {parameter}: {cause}"));
