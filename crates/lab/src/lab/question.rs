@@ -3,9 +3,11 @@
 //! The limit is that of the whole exchange and not of each piece, so that a service that sends a byte now and then holds
 //! nobody up. What is kept of an answer is bounded.
 
+use crate::execute::clock;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sysdyno_record::units::MonoNs;
 
 /// Longest answer that is kept. Unit: bytes.
 pub(super) const MAX_ANSWER: usize = 1 << 20;
@@ -14,7 +16,7 @@ pub(super) const MAX_ANSWER: usize = 1 << 20;
 pub(super) struct Timed {
     stream: TcpStream,
     address: SocketAddr,
-    deadline: Instant,
+    deadline: MonoNs,
 }
 
 impl Timed {
@@ -23,13 +25,13 @@ impl Timed {
     /// # Errors
     /// Nobody listens there, or not in time.
     pub(super) fn connect(address: SocketAddr, limit: Duration) -> io::Result<Timed> {
-        let deadline = Instant::now() + limit;
+        let deadline = clock::monotonic().after(limit);
         let stream = TcpStream::connect_timeout(&address, limit)?;
         Ok(Timed { stream, address, deadline })
     }
 
     fn left(&self) -> io::Result<Option<Duration>> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
+        let left = Duration::from_nanos(self.deadline.since(clock::monotonic()));
         if left.is_zero() {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "its answer did not come in time"));
         }
