@@ -33,6 +33,7 @@ pub mod verdict;
 mod view;
 pub mod work;
 mod work_limit;
+mod work_served;
 
 #[cfg(test)]
 mod corpus;

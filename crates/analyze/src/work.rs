@@ -4,7 +4,8 @@
 //! clean up are in no sum.
 
 use crate::format;
-use crate::work_limit::limit;
+use crate::work_limit::{cpus, limit};
+use crate::work_served::{self, served};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Reason, Verdict, VerdictStatus};
 use sysdyno_record::load::LatencySummary;
@@ -28,6 +29,7 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine], series: &Series) -> WorkSum
     let windows: Vec<&FileWindow> = lines.iter().filter_map(files).collect();
     let count = |is: &dyn Fn(&Ending) -> bool| runs.iter().filter(|run| is(&run.ending)).count() as u64;
     let done = rounds(plan, &runs);
+    let (served, spans) = (served(plan.counter.as_ref(), &done), spans(&runs, &windows));
     let elapsed_ns = elapsed_ns(&runs, &windows);
     let used = |value: &dyn Fn(&Usage) -> u64| of_rounds(&done, |run| Some(value(&run.usage?)));
     let io = |value: &dyn Fn(&IoUsage) -> u64| of_rounds(&done, |run| Some(value(&run.usage?.io?)));
@@ -39,7 +41,7 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine], series: &Series) -> WorkSum
         ok_count: count(&|ending| *ending == Ending::Exit(0)),
         failed_count: count(&|ending| match ending {
             Ending::Exit(code) => *code != 0,
-            Ending::Signal(_) | Ending::NotStarted(_) => true,
+            Ending::Signal(_) | Ending::NotStarted(_) | Ending::Output(_) => true,
             Ending::TimedOut | Ending::Interrupted => false,
         }),
         timed_out_count: count(&|ending| *ending == Ending::TimedOut),
@@ -56,7 +58,9 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine], series: &Series) -> WorkSum
         max_rss_bytes: used(&|usage| usage.max_rss_bytes),
         files: file_summaries(&windows, elapsed_ns),
         commands: command_summaries(plan, &runs, series),
-        limit: limit(series, &spans(&runs, &windows)),
+        limit: work_served::limit(served.as_ref(), &runs).or_else(|| limit(series, &spans)),
+        served,
+        cpus: cpus(series, &spans),
     };
     summary.verdict = verdict(plan, &summary, &runs);
     summary.headline = headline(plan, &summary);
@@ -77,7 +81,7 @@ fn files(line: &WorkLine) -> Option<&FileWindow> {
     }
 }
 
-fn wall_ns(run: &CommandRun) -> u64 {
+pub(crate) fn wall_ns(run: &CommandRun) -> u64 {
     run.end_mono_ns.since(run.begin_mono_ns)
 }
 
@@ -105,13 +109,16 @@ fn command_summaries(plan: &WorkPlan, runs: &[&CommandRun], series: &Series) -> 
     let one = |name: &String| {
         let mine: Vec<&CommandRun> =
             runs.iter().copied().filter(|run| run.name.as_ref() == Some(name)).collect();
-        let done: Vec<f64> =
-            mine.iter().filter(|run| run.ending == Ending::Exit(0)).map(|run| wall_ns(run) as f64).collect();
+        let done = mine.iter().filter(|run| run.ending == Ending::Exit(0));
+        let done: Vec<Vec<&CommandRun>> = done.map(|run| vec![*run]).collect();
+        let served = served(plan.counter.as_ref(), &done);
+        let limit = || limit(series, &spans(&mine, &[]));
         CommandSummary {
             name: name.clone(),
             ok_count: done.len() as u64,
-            wall_ns: spread(&done),
-            limit: limit(series, &spans(&mine, &[])),
+            wall_ns: of_rounds(&done, |run| Some(wall_ns(run))),
+            limit: work_served::limit(served.as_ref(), &mine).or_else(limit),
+            served,
         }
     };
     let names = command.round().filter_map(|command| command.name.as_ref());
@@ -130,7 +137,7 @@ fn elapsed_ns(runs: &[&CommandRun], windows: &[&FileWindow]) -> u64 {
     all.iter().map(|span| span[1]).max().unwrap_or_default().since(first)
 }
 
-fn spread(values: &[f64]) -> Option<Spread> {
+pub(crate) fn spread(values: &[f64]) -> Option<Spread> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let at = |rank: u64| sorted.get(usize::try_from(rank).ok()?.checked_sub(1)?).copied();
@@ -216,7 +223,7 @@ fn ways(runs: &[&CommandRun]) -> String {
             Ending::Exit(code) => format!("exit code {code}"),
             Ending::Signal(signal) => format!("signal {signal}"),
             Ending::TimedOut => "timed out".to_owned(),
-            Ending::NotStarted(cause) => cause.clone(),
+            Ending::NotStarted(cause) | Ending::Output(cause) => cause.clone(),
         };
         *counts.entry(way).or_default() += 1;
     }
@@ -236,6 +243,9 @@ fn headline(plan: &WorkPlan, summary: &WorkSummary) -> String {
                 _ => (format::list(&names), "take"),
             };
             let Some(wall) = &summary.wall_ns else { return format!("{name} did not succeed") };
+            if let Some(served) = &summary.served {
+                return work_served::headline(served);
+            }
             let runs = if wall.count == 1 { "1 run".to_owned() } else { format!("{} runs", wall.count) };
             let interval = wall
                 .median_interval
@@ -263,12 +273,21 @@ mod tests {
 
     fn plan(kind: WorkKind) -> WorkPlan {
         let timeout = SpanNs::from_secs(60);
-        WorkPlan { kind, workers: 2, end: PhaseEnd::Requests(9), timeout, cache: CacheChoice::AsIs }
+        let end = PhaseEnd::Requests(9);
+        WorkPlan { kind, workers: 2, end, timeout, cache: CacheChoice::AsIs, counter: None }
     }
 
     fn command() -> WorkPlan {
         let run = CommandSpec { text: "svn update wc".into(), words: vec!["svn".into()] };
-        plan(WorkKind::Command(CommandWork { name: None, run, prepare: None, clean: None, then: Vec::new() }))
+        plan(WorkKind::Command(Box::new(CommandWork {
+            name: None,
+            run,
+            prepare: None,
+            clean: None,
+            expect_output: Vec::new(),
+            reject_output: Vec::new(),
+            then: Vec::new(),
+        })))
     }
 
     fn run(number: u64, ms: u64, ending: Ending) -> WorkLine {
@@ -287,6 +306,7 @@ mod tests {
             end_mono_ns: MonoNs(number * 1_000_000_000 + ms * 1_000_000),
             ending,
             usage: Some(Usage { user_us: ms * 10, io, ..Usage::default() }),
+            served: None,
         })
     }
 
@@ -319,7 +339,7 @@ mod tests {
         let mut work = command();
         if let WorkKind::Command(command) = &mut work.kind {
             command.name = Some("write".into());
-            command.then = vec![CommandWork { name: Some("read".into()), ..command.clone() }];
+            command.then = vec![CommandWork { name: Some("read".into()), ..(**command).clone() }];
         }
         let named = |number, ms, name: &str, ending| match run(number, ms, ending) {
             WorkLine::Command(run) => WorkLine::Command(CommandRun { name: Some(name.into()), ..run }),

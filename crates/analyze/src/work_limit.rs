@@ -4,10 +4,11 @@
 //! work. A disk that is always busy may still have room for more at a time, as SSDs do, so that this is said as it was read.
 
 use crate::format::{name, percent};
-use crate::readings::{MachineShare, Window, ratio};
+use crate::readings::{CpuShare, MachineShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::series::Series;
 use sysdyno_record::units::MonoNs;
+use sysdyno_record::work::CpuSummary;
 
 const CPUS_BUSY: Threshold = Threshold::new(
     "busy share of all CPUs",
@@ -53,6 +54,30 @@ pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]]) -> Option<String> {
         )),
         None => Some(format!("The CPUs are not the limit: they were {} busy", percent(busy))),
     }
+}
+
+/// What each CPU did in these spans of time.
+pub(crate) fn cpus(series: &Series, spans: &[[MonoNs; 2]]) -> Vec<CpuSummary> {
+    let windows: Vec<Window> = spans.iter().map(|[begin, end]| Window::new(series, *begin, *end)).collect();
+    let read: Vec<(f64, Vec<CpuShare>)> =
+        windows.iter().map(|window| (window.seconds(), window.cpus())).collect();
+    let scopes = windows.first().map_or(Vec::new(), |window| window.scopes("cpu.idle_us"));
+    let mean = |scope: &str, of: fn(&CpuShare) -> f64| {
+        let mine = read
+            .iter()
+            .filter_map(|(seconds, cpus)| Some((*seconds, of(cpus.iter().find(|cpu| cpu.scope == scope)?))));
+        let (sum, seconds) =
+            mine.fold((0.0, 0.0), |(sum, all), (seconds, share)| (sum + seconds * share, all + seconds));
+        ratio(sum, seconds)
+    };
+    let cpu = |scope: &str| {
+        Some(CpuSummary {
+            number: scope.trim_start_matches("cpu:").parse().ok()?,
+            busy_ratio: mean(scope, |cpu| cpu.busy_ratio)?,
+            softirq_ratio: mean(scope, |cpu| cpu.softirq_ratio)?,
+        })
+    };
+    scopes.into_iter().filter_map(cpu).collect()
 }
 
 /// The disk that had something to do in most of the time, and in how much.

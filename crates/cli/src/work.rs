@@ -43,19 +43,22 @@ pub fn plan(options: &WorkOptions, load: &LoadOptions, timeout: Option<SpanNs>) 
         (None, None) if options.command.is_some() => PhaseEnd::Requests(DEFAULT_RUNS),
         (None, None) => PhaseEnd::After(DEFAULT_DURATION),
     };
-    Ok(WorkPlan { kind: kind(options)?, workers, end, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), cache })
+    let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT);
+    Ok(WorkPlan { kind: kind(options)?, workers, end, timeout, cache, counter: None })
 }
 
 fn kind(options: &WorkOptions) -> anyhow::Result<WorkKind> {
     let spec = |text: &String| command(text, options.shell);
     if let Some(text) = &options.command {
-        return Ok(WorkKind::Command(CommandWork {
+        return Ok(WorkKind::Command(Box::new(CommandWork {
             name: None,
             run: spec(text)?,
             prepare: options.prepare.as_ref().map(spec).transpose()?,
             clean: options.clean.as_ref().map(spec).transpose()?,
+            expect_output: Vec::new(),
+            reject_output: Vec::new(),
             then: Vec::new(),
-        }));
+        })));
     }
     let Some(folder) = &options.files else {
         bail!("cannot do work: there is neither a command nor a folder")

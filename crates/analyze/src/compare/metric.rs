@@ -128,19 +128,39 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
     },
 ];
 
-/// What records of work are compared by.
-pub(super) static WORK_TIME: ComparedMetric = ComparedMetric {
-    name: "time",
-    title: "time",
-    meaning: "from the start of a command to its end; work only",
-    unit: "ns",
-    better: Better::Lower,
-    margin: margin(0.05),
-    deviation: RUN_DEVIATION,
-    applies: |_| false,
-    is_by_operation: true,
-    of: |_| Err("runs under load have no such time".to_owned()),
-};
+const fn of_work(
+    name: &'static str,
+    title: &'static str,
+    (unit, better): (&'static str, Better),
+    margin_ratio: f64,
+) -> ComparedMetric {
+    ComparedMetric {
+        name,
+        title,
+        meaning: "work only",
+        unit,
+        better,
+        margin: margin(margin_ratio),
+        deviation: RUN_DEVIATION,
+        applies: |_| false,
+        is_by_operation: true,
+        of: |_| Err("runs under load have no such number".to_owned()),
+    }
+}
+
+/// From the start of a command to its end.
+pub(super) static WORK_TIME: ComparedMetric = of_work("time", "time", ("ns", Better::Lower), 0.05);
+/// Operations per second, where a service counts them.
+pub(super) static WORK_RATE: ComparedMetric = of_work("rate", "rate", ("hz", Better::Higher), 0.03);
+/// CPU time of the command for one of them.
+pub(super) static WORK_CPU: ComparedMetric =
+    of_work("cpu", "CPU per operation of the command", ("ns", Better::Lower), 0.03);
+/// CPU time of the service for one of them.
+pub(super) static WORK_SERVER_CPU: ComparedMetric =
+    of_work("server-cpu", "CPU per operation of the service", ("ns", Better::Lower), 0.03);
+
+/// What can decide a comparison of work, where operations are counted; otherwise only the first.
+pub const WORK_METRICS: [&str; 4] = ["time", "rate", "cpu", "server-cpu"];
 
 /// What a number is taken of: a run, or one operation of it.
 struct Subject<'a> {

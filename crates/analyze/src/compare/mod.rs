@@ -24,10 +24,10 @@ mod tests;
 use effect::NOT_INTERLEAVED;
 pub use effect::SINGLE_RUNS;
 pub use gate::{COMPARABILITY, Gate};
-pub use metric::{COMPARED_METRICS, ComparedMetric};
+pub use metric::{COMPARED_METRICS, ComparedMetric, WORK_METRICS};
 pub use profile::RunProfile;
 pub use trend::{TREND_RUNS_MAX, over_time};
-pub use work::{WorkProfile, WorkSide, compare_work};
+pub use work::{WorkOptions, WorkProfile, WorkSide, compare_work};
 
 use gate::Allowed;
 use metric::{Measured, applying};

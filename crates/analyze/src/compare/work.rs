@@ -1,11 +1,12 @@
-//! Records of work side by side: the time that their commands take.
+//! Records of work side by side: the time that their commands take, or where a service counts operations, how many there
+//! were per second and what they cost.
 //!
 //! As with runs under load, a record gives one number per command, and intervals come from how the records of a side
 //! differ among themselves. A record in which nothing succeeded, or that was cut short, may not be compared.
 
 use super::gate::sound::INVALID_RUN;
 use super::headline::{NOT_INTERLEAVED_LIMIT, SINGLE_LIMIT};
-use super::metric::{Measured, WORK_TIME};
+use super::metric::{ComparedMetric, Measured, WORK_CPU, WORK_RATE, WORK_SERVER_CPU, WORK_TIME};
 use super::{adjust, effect, headline, letter, letters};
 use crate::format;
 use sysdyno_record::analysis::VerdictStatus;
@@ -14,7 +15,7 @@ use sysdyno_record::comparison::{
     RUNS_COMPARISON_SCHEMA, RunValue, RunsComparison, Severity,
 };
 use sysdyno_record::units::WallNs;
-use sysdyno_record::work::{Spread, WorkSummary};
+use sysdyno_record::work::{ServedSummary, Spread, WorkSummary};
 
 /// A record of work as comparisons see it.
 #[derive(Clone, Debug)]
@@ -40,8 +41,17 @@ pub struct WorkSide {
     pub runs: Vec<WorkProfile>,
 }
 
-/// Compares sides by the time of each command and of all together, each further one with the first.
-pub fn compare_work(sides: &[WorkSide], margin_ratio: Option<f64>) -> RunsComparison {
+/// What is asked of a comparison of work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WorkOptions<'a> {
+    /// The metric that decides; `None`: the most usual one.
+    pub metric: Option<&'a str>,
+    /// The smallest effect that matters; `None`: that of the metric.
+    pub margin_ratio: Option<f64>,
+}
+
+/// Compares sides by each command and all together, each further one with the first.
+pub fn compare_work(sides: &[WorkSide], options: WorkOptions<'_>) -> RunsComparison {
     let gates: Vec<GateOutcome> =
         sides.iter().enumerate().filter_map(|(side, one)| gate(side, one)).collect();
     let is_refused = |side: usize| gates.iter().any(|gate| gate.side == side);
@@ -52,7 +62,7 @@ pub fn compare_work(sides: &[WorkSide], margin_ratio: Option<f64>) -> RunsCompar
         .enumerate()
         .map(|(index, (side, refused))| shown(index, side, *refused))
         .collect();
-    let operations = operations(sides, &refused, margin_ratio.unwrap_or(WORK_TIME.margin.value));
+    let operations = operations(sides, &refused, options);
     let verdicts: Vec<_> =
         (1..sides.len()).map(|side| headline::side_verdict(&compared, &gates, &operations, side)).collect();
     let is_single = sides.iter().any(|side| side.runs.len() == 1);
@@ -75,12 +85,14 @@ pub fn compare_work(sides: &[WorkSide], margin_ratio: Option<f64>) -> RunsCompar
 /// Why a side may not be compared.
 fn gate(side: usize, one: &WorkSide) -> Option<GateOutcome> {
     let wrong = one.runs.iter().find_map(|run| {
-        let cause = if run.summary.verdict.status == VerdictStatus::Invalid {
-            "is INVALID: none of its commands succeeded"
+        let verdict = &run.summary.verdict;
+        let cause = if verdict.status == VerdictStatus::Invalid {
+            let reason = verdict.reasons.first().map_or("none of its commands succeeded", |one| &one.text);
+            format!("is INVALID: {}", format::name(reason))
         } else if !run.is_whole {
-            "did not come to its end"
+            "did not come to its end".to_owned()
         } else if run.summary.wall_ns.is_none() {
-            "has no round in which all commands succeeded"
+            "has no round in which all commands succeeded".to_owned()
         } else {
             return None;
         };
@@ -106,52 +118,98 @@ fn shown(index: usize, side: &WorkSide, is_refused: bool) -> ComparedSide {
     }
 }
 
-fn operations(sides: &[WorkSide], refused: &[bool], margin_ratio: f64) -> Vec<OperationComparison> {
+/// A metric of work, and where it stands in a summary.
+#[derive(Clone, Copy)]
+struct WorkMetric {
+    metric: &'static ComparedMetric,
+    of: fn(&Figures<'_>) -> Option<Spread>,
+}
+
+/// What is known of a command, or of all of a round.
+struct Figures<'a> {
+    wall_ns: Option<Spread>,
+    served: Option<&'a ServedSummary>,
+}
+
+impl<'a> Figures<'a> {
+    fn of(summary: &'a WorkSummary, name: Option<&str>) -> Option<Figures<'a>> {
+        let Some(name) = name else {
+            return Some(Figures { wall_ns: summary.wall_ns, served: summary.served.as_ref() });
+        };
+        let named = summary.commands.iter().find(|command| command.name == name)?;
+        Some(Figures { wall_ns: named.wall_ns, served: named.served.as_ref() })
+    }
+}
+
+static TIME: WorkMetric = WorkMetric { metric: &WORK_TIME, of: |figures| figures.wall_ns };
+
+/// Of work whose operations are counted, some of which may be done for a time that is set.
+static COUNTED: [WorkMetric; 3] = [
+    WorkMetric { metric: &WORK_RATE, of: |figures| Some(figures.served?.rate_hz) },
+    WorkMetric { metric: &WORK_CPU, of: |figures| figures.served?.cpu_ns },
+    WorkMetric { metric: &WORK_SERVER_CPU, of: |figures| figures.served?.server_cpu_ns },
+];
+
+/// What these sides are compared by, that which decides first.
+fn metrics(sides: &[WorkSide], deciding: Option<&str>) -> Vec<WorkMetric> {
+    let mut runs = sides.iter().flat_map(|side| &side.runs);
+    if !runs.any(|run| run.summary.served.is_some()) {
+        return vec![TIME];
+    }
+    let is_time = deciding == Some(WORK_TIME.name);
+    let mut metrics: Vec<WorkMetric> = is_time.then_some(TIME).into_iter().chain(COUNTED).collect();
+    metrics.sort_by_key(|one| Some(one.metric.name) != deciding);
+    metrics
+}
+
+fn operations(sides: &[WorkSide], refused: &[bool], options: WorkOptions<'_>) -> Vec<OperationComparison> {
     let first = sides.first().and_then(|side| side.runs.first());
     let names =
         first.map_or(&[][..], |run| &run.summary.commands).iter().map(|command| Some(command.name.as_str()));
     let all = std::iter::once(None).chain(names);
+    let metrics = metrics(sides, options.metric);
     let compared = |name: Option<&str>| OperationComparison {
         operation: name.map_or_else(|| "all commands".to_owned(), format::name),
-        metrics: vec![time(sides, refused, name, margin_ratio)],
+        metrics: metrics.iter().map(|one| compare(sides, refused, (name, *one), options)).collect(),
     };
     let mut operations: Vec<OperationComparison> = all.map(compared).collect();
     adjust(&mut operations);
     operations
 }
 
-/// The time of a command, or of all of a round, in all sides.
-fn time(sides: &[WorkSide], refused: &[bool], name: Option<&str>, margin_ratio: f64) -> MetricComparison {
-    let measured: Vec<Measured> = sides.iter().map(|side| measure(side, name)).collect();
+/// A number of a command, or of all of a round, in all sides.
+fn compare(
+    sides: &[WorkSide],
+    refused: &[bool],
+    (name, one): (Option<&str>, WorkMetric),
+    options: WorkOptions<'_>,
+) -> MetricComparison {
+    let metric = one.metric;
+    let margin_ratio = options.margin_ratio.unwrap_or(metric.margin.value);
+    let measured: Vec<Measured> = sides.iter().map(|side| measure(side, name, one)).collect();
     let others = measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]);
     let effects: Vec<MetricEffect> = others
-        .map(|(side, other)| effect::effect(&measured[0], other, &WORK_TIME, margin_ratio).of_side(side))
+        .map(|(side, other)| effect::effect(&measured[0], other, metric, margin_ratio).of_side(side))
         .collect();
     MetricComparison {
-        metric: WORK_TIME.name,
-        title: WORK_TIME.title,
-        unit: WORK_TIME.unit,
-        better: WORK_TIME.better,
+        metric: metric.name,
+        title: metric.title,
+        unit: metric.unit,
+        better: metric.better,
         margin_ratio,
-        letters: letters::letters(&measured, refused, &WORK_TIME),
+        letters: letters::letters(&measured, refused, metric),
         sides: measured.into_iter().map(Measured::shown).collect(),
         effects,
     }
 }
 
-fn measure(side: &WorkSide, name: Option<&str>) -> Measured {
+fn measure(side: &WorkSide, name: Option<&str>, one: WorkMetric) -> Measured {
     let mut measured = Measured { runs: Vec::new(), missing: None };
     for run in &side.runs {
-        let spread = match name {
-            None => run.summary.wall_ns,
-            Some(name) => {
-                let named = run.summary.commands.iter().find(|command| command.name == name);
-                named.and_then(|command| command.wall_ns)
-            }
-        };
+        let spread = Figures::of(&run.summary, name).and_then(|figures| (one.of)(&figures));
         match spread.filter(|spread| spread.median > 0.0 && spread.median.is_finite()) {
             Some(spread) => measured.runs.push(value(&spread)),
-            None => measured.missing = Some("a command did not succeed".to_owned()),
+            None => measured.missing = Some("a command did not succeed, or was not counted".to_owned()),
         }
     }
     measured
@@ -179,12 +237,14 @@ mod tests {
             run: CommandSpec { text: name.into(), words: vec![name.into()] },
             prepare: None,
             clean: None,
+            expect_output: Vec::new(),
+            reject_output: Vec::new(),
             then: Vec::new(),
         };
         let command = CommandWork { then: vec![named("read")], ..named("write") };
         let (end, timeout) = (PhaseEnd::Requests(1), SpanNs::from_secs(60));
-        let plan =
-            WorkPlan { kind: WorkKind::Command(command), workers: 1, end, timeout, cache: CacheChoice::AsIs };
+        let (kind, cache) = (WorkKind::Command(Box::new(command)), CacheChoice::AsIs);
+        let plan = WorkPlan { kind, workers: 1, end, timeout, cache, counter: None };
         let line = |name: &str, ms: u64| {
             WorkLine::Command(CommandRun {
                 number: 1,
@@ -195,6 +255,7 @@ mod tests {
                 end_mono_ns: MonoNs(1 + ms * 1_000_000),
                 ending: ending.clone(),
                 usage: None,
+                served: None,
             })
         };
         let lines = [line("write", ms[0]), line("read", ms[1])];
@@ -216,7 +277,7 @@ mod tests {
     fn each_command_and_all_together_are_compared_by_time() {
         let one = side("one", &[[1000, 500], [1010, 502], [990, 498], [1005, 501]]);
         let two = side("two", &[[600, 500], [610, 502], [590, 499], [605, 501]]);
-        let compared = compare_work(&[one, two], None);
+        let compared = compare_work(&[one, two], WorkOptions::default());
         let medians = |operation: usize| -> Vec<Option<f64>> {
             compared.operations[operation].metrics[0].sides.iter().map(|side| side.median).collect()
         };
@@ -229,9 +290,41 @@ mod tests {
     }
 
     #[test]
+    fn where_a_service_counts_the_rate_decides_and_not_the_time() {
+        let counted = |name: &str, counts: [u64; 2]| {
+            let run = |count: u64| {
+                let mut profile = profile([1000, 1000], Ending::Exit(0));
+                let one = |value: f64| crate::work::spread(&[value]).expect("is one");
+                profile.summary.served = Some(ServedSummary {
+                    service: "web".into(),
+                    operations_count: one(count as f64),
+                    rate_hz: one(count as f64 / 2.0),
+                    cpu_ns: None,
+                    server_cpu_ns: Some(one(1e9 / count as f64)),
+                    busy_cpus: None,
+                    server_busy_cpus: None,
+                });
+                profile
+            };
+            WorkSide { name: name.into(), runs: counts.map(run).to_vec() }
+        };
+        let sides = [counted("one", [10_000, 10_010]), counted("two", [20_000, 20_010])];
+        let compared = |metric| compare_work(&sides, WorkOptions { metric, margin_ratio: None });
+        let names = |compared: &RunsComparison| -> Vec<&str> {
+            compared.operations[0].metrics.iter().map(|metric| metric.metric).collect()
+        };
+        let usual = compared(None);
+        assert_eq!(names(&usual), ["rate", "cpu", "server-cpu"]);
+        assert_eq!(usual.verdicts[0].better, ["rate", "server-cpu"], "{:?}", usual.verdicts);
+        assert!(usual.operations[0].metrics[1].sides[0].missing.is_some());
+        assert_eq!(names(&compared(Some("cpu"))), ["cpu", "rate", "server-cpu"]);
+        assert_eq!(names(&compared(Some("time")))[0], "time");
+    }
+
+    #[test]
     fn what_did_not_succeed_is_refused() {
         let failed = WorkSide { name: "two".into(), runs: vec![profile([5, 5], Ending::Exit(1))] };
-        let compared = compare_work(&[side("one", &[[1000, 500]]), failed], None);
+        let compared = compare_work(&[side("one", &[[1000, 500]]), failed], WorkOptions::default());
         assert!(compared.is_refused && compared.operations[0].metrics[0].effects.is_empty());
         assert_eq!(compared.gates[0].id, "C01");
     }

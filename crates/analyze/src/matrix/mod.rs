@@ -10,8 +10,8 @@
 mod shown;
 
 use crate::compare::{
-    COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkProfile, WorkSide, compare, compare_work,
-    interleave,
+    COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkOptions, WorkProfile, WorkSide, compare,
+    compare_work, interleave,
 };
 use crate::format;
 use crate::search::Search;
@@ -161,7 +161,8 @@ pub fn conclude_work(plan: &MatrixPlan, measured: Vec<Measured<WorkProfile>>) ->
     let matrix = matrix_shown((plan, repeated_count), &known, shown::work);
     let sides = known.into_iter().map(|(variant, runs)| WorkSide { name: variant.name.clone(), runs });
     let sides: Vec<WorkSide> = sides.collect();
-    Some(of_matrix(compare_work(&sides, plan.effect_ratio), matrix))
+    let options = WorkOptions { metric: plan.metric.as_deref(), margin_ratio: plan.effect_ratio };
+    Some(of_matrix(compare_work(&sides, options), matrix))
 }
 
 /// Variants of a plan with what was measured of each.

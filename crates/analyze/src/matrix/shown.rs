@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Analysis, Confidence, CurvePoint, VerdictStatus};
 use sysdyno_record::comparison::{FoundShown, VariantCpu, VariantPoint, VariantShown};
 use sysdyno_record::matrix::{MatrixVariant, ServiceChange};
+use sysdyno_record::work::CpuSummary;
 use sysdyno_stats::descriptive::median;
 
 /// A variant as its report shows it.
@@ -26,7 +27,21 @@ pub(super) fn variant(side: usize, variant: &MatrixVariant, runs: &[RunProfile])
 
 /// A variant of commands as its report shows it.
 pub(super) fn work(side: usize, variant: &MatrixVariant, runs: &[WorkProfile]) -> VariantShown {
-    VariantShown { found: found_at_work(runs), ..self::variant(side, variant, &[]) }
+    VariantShown { found: found_at_work(runs), cpus: cpus_at_work(runs), ..self::variant(side, variant, &[]) }
+}
+
+/// What each CPU of the machine did: medians over the records, each share by itself.
+fn cpus_at_work(runs: &[WorkProfile]) -> Vec<VariantCpu> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let cpu = |cpu: &CpuSummary| {
+        let of_run =
+            |run: &WorkProfile| run.summary.cpus.iter().find(|one| one.number == cpu.number).copied();
+        let all: Vec<CpuSummary> = runs.iter().filter_map(of_run).collect();
+        let share = |of: fn(&CpuSummary) -> f64| median(&all.iter().map(of).collect::<Vec<f64>>());
+        let (busy_ratio, softirq_ratio) = (share(|one| one.busy_ratio)?, share(|one| one.softirq_ratio)?);
+        Some(VariantCpu { number: cpu.number, busy_ratio, softirq_ratio })
+    };
+    first.summary.cpus.iter().filter_map(cpu).collect()
 }
 
 /// What the machine had least of in each command, counted by what it was, with the numbers of the first record.
@@ -41,6 +56,9 @@ fn found_at_work(runs: &[WorkProfile]) -> Vec<FoundShown> {
         let mut said: Vec<[String; 2]> = each.collect();
         if said.is_empty() {
             said.extend(run.summary.limit.clone().map(|limit| [limit.clone(), limit]));
+        }
+        if said.is_empty() {
+            continue;
         }
         let joined = |at: usize| said.iter().map(|texts| texts[at].clone()).collect::<Vec<_>>().join("; ");
         let nothing = || FoundShown { title: joined(1), id: None, runs_count: 0 };

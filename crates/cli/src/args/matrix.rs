@@ -123,13 +123,15 @@ pub struct MatrixFile {
 }
 
 /// Commands whose time is measured.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WorkTable {
     /// How often all of them are run in a trial.
     pub rounds: Option<u32>,
     /// After which time a command is ended.
     pub timeout: Option<Typed<SpanNs>>,
+    /// What counts their operations: a counter that a service of the lab tells, as `SERVICE.COUNTER`.
+    pub counter: Option<String>,
     /// The commands of a round, in their order.
     #[serde(rename = "command")]
     pub commands: Vec<CommandTable>,
@@ -147,6 +149,12 @@ pub struct CommandTable {
     pub prepare: Option<String>,
     /// What runs after it.
     pub clean: Option<String>,
+    /// Texts that its output must hold.
+    #[serde(default)]
+    pub expect_output: Vec<String>,
+    /// Texts that its output must not hold.
+    #[serde(default)]
+    pub reject_output: Vec<String>,
 }
 
 /// Where a lab is said.
@@ -213,6 +221,8 @@ pub struct LevelTable {
     pub services: ServiceTables,
     /// The server.
     pub url: Option<String>,
+    /// What replaces `[work]` of the whole file; its commands replace all of that.
+    pub work: Option<WorkTable>,
     /// Options that replace those of the whole file.
     pub run: CapacityOptions,
     /// Options that replace those of the whole file.

@@ -12,7 +12,7 @@ use sysdyno_analyze::compare::WorkProfile;
 use sysdyno_analyze::work::conclude;
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::clock;
-use sysdyno_lab::work::{Overseer, run};
+use sysdyno_lab::work::{Manner, Overseer, run};
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::plan::Plan;
@@ -35,8 +35,8 @@ pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note(&escape::terminal(&work::forecast(&plan), 1000));
     let runs_dir = args.record.or(Settings::read()?.record).folder()?;
     let signals = Signals::listen().context("cannot listen to signals")?;
-    let worked =
-        record(&plan, (&runs_dir, args.work.show_output), &signals, ui, |_, do_work| Ok(do_work()?))?;
+    let manner = Manner { is_shown: args.work.show_output, count: None };
+    let worked = record(&plan, (&runs_dir, manner), &signals, ui, |_, do_work| Ok(do_work()?))?;
     print(&worked.run, &plan, form, ui)?;
     Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit(&worked.summary) })
 }
@@ -52,7 +52,7 @@ pub struct Worked {
 /// Does work in a run folder of its own, and writes its report. `around` is given the name of the run and what does it.
 pub fn record(
     plan: &WorkPlan,
-    (runs_dir, is_shown): (&Path, bool),
+    (runs_dir, manner): (&Path, Manner<'_>),
     signals: &Signals,
     ui: &Ui,
     around: impl FnOnce(String, &mut dyn FnMut() -> Result<(), LabError>) -> anyhow::Result<()>,
@@ -60,7 +60,7 @@ pub fn record(
     let mut writer = RunWriter::create(runs_dir, new_run(RunKind::Load)?)?;
     writer.plan(&Plan::Work(plan.clone()))?;
     let name = writer.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let done = around(name, &mut || run(plan, is_shown, &mut writer, &mut Foreman { ui, signals }));
+    let done = around(name, &mut || run(plan, manner, &mut writer, &mut Foreman { ui, signals }));
     if let Err(error) = done {
         writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
         return Err(error);

@@ -6,6 +6,7 @@ use std::path::Path;
 use sysdyno_lab::lab::{LabPlan, part_of};
 use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::matrix::{MatrixLab, MatrixPlan, MatrixVariant, ServiceChange};
+use sysdyno_record::work::ServiceCounter;
 
 /// Longest name of a lab. Unit: bytes.
 const NAME_MAX: usize = 24;
@@ -37,6 +38,17 @@ impl Lab {
         }
         let first = texts.iter().find_map(|text| text.split_once("{{")?.1.split(['.', '}']).next());
         Ok(first.map(str::to_owned))
+    }
+}
+
+impl Lab {
+    /// Whether operations can be counted so.
+    pub(super) fn check_counter(
+        &self,
+        counter: &ServiceCounter,
+        services: &[ServiceChange],
+    ) -> anyhow::Result<()> {
+        Ok(self.plan.with(services)?.check_counter(counter)?)
     }
 }
 

@@ -14,7 +14,7 @@ use anyhow::{Context, bail, ensure};
 pub use lab::plan_of as lab_plan_of;
 use std::collections::BTreeSet;
 use std::path::Path;
-use sysdyno_analyze::compare::COMPARED_METRICS;
+use sysdyno_analyze::compare::{COMPARED_METRICS, WORK_METRICS};
 use sysdyno_analyze::matrix::VARIANTS_MAX;
 use sysdyno_record::matrix::{MATRIX_SCHEMA, MatrixPlan, MatrixVariant, ServiceChange};
 use sysdyno_record::plan::Plan;
@@ -65,6 +65,9 @@ fn shorten(file: &mut MatrixFile, quick: QuickTable) {
     let levels = file.factors.iter_mut().flat_map(|factor| &mut factor.levels).chain(&mut file.variants);
     for level in levels {
         level.takes = level.takes.filter(|_| quick.takes.is_none());
+        if let Some(work) = &mut level.work {
+            work.rounds = quick.rounds.or(work.rounds);
+        }
         level.run = quick.run.clone().or(std::mem::take(&mut level.run));
         level.load = quick.load.clone().or(std::mem::take(&mut level.load));
         level.target = quick.target.clone().or(std::mem::take(&mut level.target));
@@ -85,7 +88,11 @@ fn plan_of(mut file: MatrixFile, path: &Path) -> anyhow::Result<MatrixPlan> {
     ensure!((1..=BLOCKS_MAX).contains(&blocks), "it has {blocks} blocks: give 1 to {BLOCKS_MAX}");
     if let Some(metric) = &file.metric {
         let known = COMPARED_METRICS.iter().map(|metric| metric.name);
-        let names: Vec<&str> = if file.work.is_some() { vec!["time"] } else { known.collect() };
+        let names: Vec<&str> = match &file.work {
+            Some(work) if work.counter.is_some() => WORK_METRICS.to_vec(),
+            Some(_) => WORK_METRICS[..1].to_vec(),
+            None => known.collect(),
+        };
         ensure!(
             names.contains(&metric.as_str()),
             "'{metric}' is no metric\nhint: write one of {}",
@@ -203,6 +210,10 @@ fn aim(
     parts: &[&LevelTable],
     services: &[ServiceChange],
 ) -> anyhow::Result<Aim> {
+    ensure!(
+        file.work.is_some() || parts.iter().all(|part| part.work.is_none()),
+        "it has commands, and the file no [work]"
+    );
     let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
     if lab.is_none() && !services.is_empty() {
         bail!("it changes services, and has no lab\nhint: lab = \"lab.toml\" names one");
@@ -215,8 +226,15 @@ fn aim(
             parts.iter().all(is_bare),
             "it measures commands, which have a 'prepare' of their own, and settings only in a lab"
         );
-        let plan = work::plan(table)?;
-        let service = lab.map_or(Ok(None), |lab| lab.first_named(&work::texts(&plan), services))?;
+        let plan = work::plan(&work::merged(table, parts)?)?;
+        let counted = plan.counter.as_ref();
+        let Some(lab) = lab else {
+            ensure!(counted.is_none(), "a service counts its operations, and it has no lab");
+            return Ok(Aim { url: String::new(), service: None, work: Some(plan) });
+        };
+        let named = lab.first_named(&work::texts(&plan), services)?;
+        counted.map_or(Ok(()), |counter| lab.check_counter(counter, services))?;
+        let service = counted.map(|counter| counter.service.clone()).or(named);
         return Ok(Aim { url: String::new(), service, work: Some(plan) });
     }
     let url = match urls.as_slice() {

@@ -1,16 +1,39 @@
 //! Commands whose time a matrix measures.
 
-use crate::args::{CommandTable, WorkTable};
+use crate::args::{CommandTable, LevelTable, WorkTable};
 use crate::experiment::command;
 use anyhow::{Context, ensure};
 use std::collections::BTreeSet;
+use sysdyno_record::experiment::CommandSpec;
 use sysdyno_record::plan::PhaseEnd;
 use sysdyno_record::units::SpanNs;
-use sysdyno_record::work::{CacheChoice, CommandWork, WorkKind, WorkPlan};
+use sysdyno_record::work::{CacheChoice, CommandWork, ServiceCounter, WorkKind, WorkPlan};
 
 const DEFAULT_TIMEOUT: SpanNs = SpanNs::from_secs(600);
 const ROUNDS_MAX: u32 = 1000;
 const COMMANDS_MAX: usize = 16;
+
+/// Most texts that are looked for in the output of a command, of each kind, and the longest of them. Unit: bytes.
+const TEXTS_MAX: usize = 16;
+const TEXT_MAX: usize = 1000;
+
+/// What stands for this program in a command.
+const ITSELF: &str = "{{sysdyno}}";
+
+/// What levels say of the commands, in the place of what the file says.
+pub(super) fn merged(file: &WorkTable, parts: &[&LevelTable]) -> anyhow::Result<WorkTable> {
+    let levels = || parts.iter().filter_map(|part| part.work.clone());
+    ensure!(
+        levels().filter(|level| !level.commands.is_empty()).count() <= 1,
+        "two of its levels have commands"
+    );
+    Ok(levels().fold(file.clone(), |base, level| WorkTable {
+        rounds: level.rounds.or(base.rounds),
+        timeout: level.timeout.or(base.timeout),
+        counter: level.counter.or(base.counter),
+        commands: if level.commands.is_empty() { base.commands } else { level.commands },
+    }))
+}
 
 /// The plan of a trial.
 pub(super) fn plan(table: &WorkTable) -> anyhow::Result<WorkPlan> {
@@ -25,24 +48,53 @@ pub(super) fn plan(table: &WorkTable) -> anyhow::Result<WorkPlan> {
     let mut commands = commands.into_iter();
     let first = commands.next().context("its [work] has no [[work.command]]")?;
     Ok(WorkPlan {
-        kind: WorkKind::Command(CommandWork { then: commands.collect(), ..first }),
+        kind: WorkKind::Command(Box::new(CommandWork { then: commands.collect(), ..first })),
         workers: 1,
         end: PhaseEnd::Requests(u64::from(rounds)),
         timeout: table.timeout.map_or(DEFAULT_TIMEOUT, |timeout| timeout.0),
         cache: CacheChoice::AsIs,
+        counter: table.counter.as_deref().map(counter).transpose()?,
     })
+}
+
+/// `SERVICE.COUNTER`.
+fn counter(text: &str) -> anyhow::Result<ServiceCounter> {
+    let (service, metric) = text.split_once('.').with_context(|| {
+        format!("cannot count operations by '{}': write SERVICE.COUNTER", text.escape_debug())
+    })?;
+    Ok(ServiceCounter { service: service.to_owned(), metric: metric.to_owned() })
 }
 
 fn one(table: &CommandTable) -> anyhow::Result<CommandWork> {
     super::check_name("a command", &table.name)?;
-    let spec = |text: &String| command(text, false);
+    for texts in [&table.expect_output, &table.reject_output] {
+        let is_good = |text: &String| !text.is_empty() && text.len() <= TEXT_MAX;
+        ensure!(
+            texts.len() <= TEXTS_MAX && texts.iter().all(is_good),
+            "command '{}' looks for too many texts, or for one that is empty or too long",
+            table.name
+        );
+    }
     Ok(CommandWork {
         name: Some(table.name.clone()),
         run: spec(&table.run)?,
-        prepare: table.prepare.as_ref().map(spec).transpose()?,
-        clean: table.clean.as_ref().map(spec).transpose()?,
+        prepare: table.prepare.as_deref().map(spec).transpose()?,
+        clean: table.clean.as_deref().map(spec).transpose()?,
+        expect_output: table.expect_output.clone(),
+        reject_output: table.reject_output.clone(),
         then: Vec::new(),
     })
+}
+
+/// A command in which this program may be named.
+fn spec(text: &str) -> anyhow::Result<CommandSpec> {
+    let mut spec = command(text, false)?;
+    if spec.words.iter().any(|word| word.contains(ITSELF)) {
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let program = program.to_str().context("the path of this program is no text")?;
+        spec.words.iter_mut().for_each(|word| *word = word.replace(ITSELF, program));
+    }
+    Ok(spec)
 }
 
 /// All texts of a plan in which places of services may stand.

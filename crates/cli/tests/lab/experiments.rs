@@ -81,6 +81,40 @@ name = "one"
 services.other.on = false
 "#;
 
+/// Commands of variants whose requests nginx counts; one of them says what it must not.
+const COUNTED: &str = r#"
+name = "counted"
+generator = "client"
+blocks = 1
+noisy = true
+metric = "rate"
+takes = "1s"
+[lab]
+host = [{ name = "client" }, { name = "server" }]
+link = [{ between = ["client", "server"], addresses = ["10.78.0.1/24", "10.78.0.2/24"] }]
+[[lab.service]]
+name = "front"
+host = "server"
+recipe = "nginx"
+cpus = "0"
+files = [{ path = "page.html", text = "hello" }]
+[work]
+timeout = "30s"
+counter = "front.requests"
+[[variant]]
+name = "good"
+[[variant.work.command]]
+name = "send"
+run = "sh -c '{{sysdyno}} load http://{{front}}/page.html -c 2 -n 400 --runs-dir {{front.folder}}/runs; true'"
+expect-output = ["400 sent = 400 ok"]
+[[variant]]
+name = "wrong"
+[[variant.work.command]]
+name = "send"
+run = "sh -c '{{sysdyno}} load http://{{front}}/page.html -c 2 -n 40 --runs-dir {{front.folder}}/runs; true'"
+reject-output = ["40 sent = "]
+"#;
+
 pub fn run(rig: &mut Rig) {
     wrong_files(rig);
     commands_are_measured_where_a_service_may_be_off(rig);
@@ -88,6 +122,7 @@ pub fn run(rig: &mut Rig) {
         return;
     }
     a_parameter_is_a_factor(rig);
+    what_commands_ask_for_is_counted_by_the_service(rig);
     a_killed_one_goes_on_and_leaves_nothing(rig);
 }
 
@@ -207,6 +242,51 @@ fn commands_are_measured_where_a_service_may_be_off(rig: &mut Rig) {
     ] {
         assert!(WORK.contains(wrong), "{wrong}");
         let ended = ask(rig, &["run", &file(rig, &WORK.replacen(wrong, with, 1))]);
+        assert_eq!(ended.code, Some(2), "{wrong}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{wrong}: {ended:?}");
+    }
+}
+
+fn what_commands_ask_for_is_counted_by_the_service(rig: &mut Rig) {
+    let ended = ask(rig, &["run", &file(rig, COUNTED), "--json"]);
+    // A command whose output is wrong did not succeed.
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let found: serde_json::Value = serde_json::from_str(&ended.stdout).expect("is JSON");
+    assert!(
+        found["gates"][0]["text"].as_str().is_some_and(|text| text.contains("its output has '40 sent = '")),
+        "{found:#}"
+    );
+    let metrics = found["operations"][0]["metrics"].as_array().expect("is a list");
+    let known: Vec<&str> = metrics
+        .iter()
+        .filter(|metric| metric["sides"][0]["median"].is_f64())
+        .filter_map(|metric| metric["metric"].as_str())
+        .collect();
+    // The time of 400 answers may be less than a tick of the kernel's.
+    assert!(known.starts_with(&["rate", "cpu"]), "{found:#}");
+    let run = found["sides"][0]["runs"][0]["id"].as_str().expect("has a name");
+    let text = fs::read_to_string(folder(rig).expect("is there").join("runs").join(run).join("work.json"));
+    let work: serde_json::Value = serde_json::from_str(&text.expect("is there")).expect("is JSON");
+    // Of the two questions what it has counted, one or both come between.
+    let counted = work["served"]["operations_count"]["median"].as_f64().expect("is a number");
+    assert!((400.0..=402.0).contains(&counted), "{work:#}");
+    assert!(work["limit"].as_str().is_some_and(|limit| limit.contains("front 0.")), "{work:#}");
+    assert!(work["limit"].as_str().is_some_and(|limit| limit.contains("of 1 CPU")), "{work:#}");
+    let kept = folder(rig).expect("is there").display().to_string();
+    let again = ask(rig, &["report", &kept, "--json"]);
+    assert_eq!((again.code, &again.stdout), (Some(3), &ended.stdout), "{again:?}");
+    rig.check("an experiment of commands that are counted");
+    forget(rig);
+    for (wrong, with, said) in [
+        ("front.requests", "front.waiting", "counters of recipe 'nginx' are accepted, handled, requests"),
+        ("front.requests", "back.requests", "the lab has no such service"),
+        ("front.requests", "requests", "write SERVICE.COUNTER"),
+        ("metric = \"rate\"", "metric = \"p99\"", "write one of time, rate, cpu, server-cpu"),
+        ("cpus = \"0\"", "cpus = \"none\"", "these are no CPUs"),
+        ("\"400 sent = 400 ok\"", "\"\"", "or for one that is empty"),
+    ] {
+        assert!(COUNTED.contains(wrong), "{wrong}");
+        let ended = ask(rig, &["run", &file(rig, &COUNTED.replacen(wrong, with, 1))]);
         assert_eq!(ended.code, Some(2), "{wrong}: {ended:?}");
         assert!(ended.stderr.contains(said), "{wrong}: {ended:?}");
     }

@@ -50,6 +50,7 @@ pub(super) struct ServiceFile {
     pub(super) name: Spanned<String>,
     pub(super) host: Spanned<String>,
     pub(super) recipe: Spanned<String>,
+    pub(super) cpus: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) with: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     #[serde(default)]

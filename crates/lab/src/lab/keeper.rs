@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, set_child_subreaper, wait};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -38,6 +39,9 @@ pub(super) struct Order {
     pub(super) ended: PathBuf,
     pub(super) prepare: Vec<Vec<String>>,
     pub(super) argv: Vec<String>,
+    /// CPUs that it may run on; empty: all.
+    #[serde(default)]
+    pub(super) cpus: Vec<u32>,
     pub(super) stop: StopSignal,
     /// Unit: milliseconds.
     pub(super) stop_within_ms: u64,
@@ -90,6 +94,7 @@ impl Kept<'_> {
     /// How the service ended.
     fn run(&self, log: &File, output: &mut dyn Write) -> io::Result<String> {
         namespace::enter(&self.order.namespace)?;
+        self.keep_to_cpus()?;
         for argv in &self.order.prepare {
             let child = self.start(argv, log)?;
             let how = self.watch(child)?;
@@ -103,6 +108,19 @@ impl Kept<'_> {
             let _ = writeln!(output, "main {} {}", id.pid, id.start_ticks).and_then(|()| output.flush());
         }
         self.watch(child)
+    }
+
+    /// Of the keeper itself; what it starts inherits them.
+    fn keep_to_cpus(&self) -> io::Result<()> {
+        if self.order.cpus.is_empty() {
+            return Ok(());
+        }
+        let mut set = CpuSet::new();
+        self.order.cpus.iter().for_each(|cpu| set.set(*cpu as usize));
+        sched_setaffinity(None, &set).map_err(|errno| {
+            let cause = format!("cannot keep it to CPUs {:?}: {errno}", self.order.cpus);
+            io::Error::new(io::Error::from(errno).kind(), cause)
+        })
     }
 
     fn start(&self, argv: &[String], log: &File) -> io::Result<Pid> {

@@ -7,6 +7,7 @@ use super::plan_links::{self, Link};
 use super::problem::Problem;
 use super::recipe::{self, AtMost, Check, Recipe};
 use crate::error::LabError;
+use rustix::thread::CpuSet;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -18,6 +19,9 @@ const MAX_NAME: usize = 24;
 
 /// Most hosts, links and services of a lab, each.
 pub(super) const MAX_COUNT: usize = 64;
+
+/// Greatest number of a CPU that a set of CPUs has room for.
+const MAX_CPU: u32 = CpuSet::MAX_CPU as u32 - 1;
 
 /// Most bytes of a generated file.
 const MAX_SIZE: u64 = 16 << 30;
@@ -50,6 +54,9 @@ pub struct Service {
     /// Whether it is left out: what an experiment compares may be how many there are.
     #[serde(default)]
     pub is_off: bool,
+    /// CPUs that it may run on; empty: all.
+    #[serde(default)]
+    pub cpus: Vec<u32>,
     /// What was chosen.
     pub with: BTreeMap<String, toml::Value>,
     /// What it serves.
@@ -232,10 +239,19 @@ fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Pro
         host: file.host.get_ref().clone(),
         recipe: recipe.name,
         is_off: false,
+        cpus: file.cpus.as_ref().map_or(Ok(Vec::new()), cpus)?,
         with,
         files: file.files.iter().map(data).collect::<Result<_, _>>()?,
         health: file.health.as_ref().map(|health| health.get_ref().clone()),
     })
+}
+
+/// `0-3,8`, as the kernel writes lists of CPUs; one at least.
+fn cpus(typed: &Spanned<String>) -> Result<Vec<u32>, Problem> {
+    let wrong = || Problem::with(typed, format!("these are no CPUs up to {MAX_CPU}, as in 0-3,8"));
+    let cpus = sysdyno_observe::source::cpu_list::parse(typed.get_ref().as_bytes()).map_err(|_| wrong())?;
+    let is_good = !cpus.is_empty() && cpus.iter().all(|cpu| *cpu <= MAX_CPU);
+    if is_good { Ok(cpus) } else { Err(wrong()) }
 }
 
 fn check_parameter(

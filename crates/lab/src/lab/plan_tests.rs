@@ -16,7 +16,7 @@ fn a_whole_lab_is_understood() {
         "{HOSTS}[[link]]\nbetween = ['c', 's']\naddresses = ['10.77.0.1/24', 'fd00::2/64']\nqueues = 4\nmtu = 9000\n\
          rate = '100Mbit'\n[[link]]\nbetween = ['s', 'c']\ndelay = '20ms'\nloss = '0.1%'\n[[service]]\nname = 'php'\nhost = 's'\nrecipe = 'php-fpm'\n\
          [[service]]\nname = 'web'\nhost = 's'\nrecipe = 'nginx'\nwith = {{ port = 8080, site = 'php', upstream = 'php' }}\n\
-         files = [{{ path = 'a/b', size = '1KiB' }}]\nhealth = {{ http = '/', status = 200 }}\n"
+         cpus = '0,2-3'\nfiles = [{{ path = 'a/b', size = '1KiB' }}]\nhealth = {{ http = '/', status = 200 }}\n"
     );
     let plan = parse(&text).expect("is a lab");
     assert_eq!(plan.links[0].ends.each_ref().map(|end| end.interface.as_str()), ["eth0", "eth0"]);
@@ -27,6 +27,7 @@ fn a_whole_lab_is_understood() {
     assert_eq!(plan.links[1].relay, Some(relay));
     assert_eq!(plan.address("c").to_string(), "10.77.0.1");
     assert_eq!(plan.address_from("c", "s").to_string(), "fd00::2");
+    assert_eq!((plan.services[0].cpus.len(), &plan.services[1].cpus[..]), (0, &[0, 2, 3][..]));
     assert_eq!(plan.services[1].files[0].content, Content::Bytes(1024));
     let json = serde_json::to_string(&plan).expect("can be written");
     assert_eq!(serde_json::from_str::<LabPlan>(&json).expect("can be read"), plan);
@@ -51,6 +52,8 @@ fn what_is_wrong_is_told_with_line_and_column() {
             format!("{HOSTS}[[link]]\nbetween = ['c', 's']\naddresses = ['10.0.0.1', '10.0.0.2/24']\n"),
             "prefix length",
         ),
+        (format!("{HOSTS}{service}cpus = '3-1'\n"), "line 10, column 8: these are no CPUs"),
+        (format!("{HOSTS}{service}cpus = '65535'\n"), "these are no CPUs"),
         (
             format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nrate = '1Tbit'\n"),
             "line 8, column 8: this is no rate",

@@ -7,7 +7,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
-use sysdyno_observe::{HostProcess, host_process, host_processes};
+use sysdyno_observe::{HostProcess, host_process, host_processes, process_cpu_us};
 
 /// How often descendants are looked for again while some appear.
 const MAX_ROUNDS: u32 = 1000;
@@ -89,6 +89,14 @@ fn kill((pid, start_ticks): (u32, u64)) {
     }
 }
 
+/// CPU time of a process, of all that descends from it, and of the ended ones among them. Unit: microseconds, in ticks.
+pub(super) fn cpu_us_with_descendants(ancestor: u32) -> Option<u64> {
+    let below = descendants(&host_processes(), ancestor).into_iter().map(|(pid, _)| pid);
+    // One that has ended meanwhile is counted by its parent.
+    let below: u64 = below.filter_map(process_cpu_us).sum();
+    Some(process_cpu_us(ancestor)?.saturating_add(below))
+}
+
 /// Pid and start time of all that descends from a process and has not ended.
 fn descendants(all: &[HostProcess], ancestor: u32) -> Vec<(u32, u64)> {
     let mut known = BTreeSet::from([ancestor]);
@@ -118,6 +126,26 @@ mod tests {
         let own = identify(std::process::id()).expect("this process is there");
         assert!(Held::of(own).is_some());
         assert!(Held::of(ProcessId { start_ticks: own.start_ticks + 1, ..own }).is_none());
+    }
+
+    #[test]
+    fn the_time_of_descendants_is_among_that_of_a_process() {
+        let busy = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done";
+        let mut child = Command::new("sh")
+            .args(["-c", &format!("(sh -c '{busy}'; true); sh -c '{busy}; echo; cat'; true")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut said = [0];
+        std::io::Read::read_exact(child.stdout.as_mut().expect("is piped"), &mut said).expect("it speaks");
+        // One of its children has ended, and the other one waits.
+        let all = cpu_us_with_descendants(child.id()).expect("is there");
+        let own = process_cpu_us(child.id()).expect("is there");
+        assert!(all > own && own > 0, "{all} of {own}");
+        drop(child.stdin.take());
+        assert!(child.wait().is_ok());
+        assert_eq!(cpu_us_with_descendants(u32::MAX), None);
     }
 
     #[test]

@@ -119,6 +119,7 @@ impl Site<'_> {
             ended: super::ended_of(self.folder, &service.name),
             prepare: prepare.collect::<Result<_, _>>()?,
             argv: values.arguments(&recipe.start.argv)?,
+            cpus: service.cpus.clone(),
             stop: recipe.start.stop,
             stop_within_ms: recipe.start.stop_within().as_millis() as u64,
         })

@@ -3,15 +3,18 @@
 //! Only the calling thread and those that it starts from then on are in the namespace of that host. The lab is taken away
 //! at the end of the work, whatever it came to; after a death of this process `lab down` takes it away.
 
-use super::{Labs, UpOrder, namespace};
+use super::{Labs, UpOrder, namespace, process};
 use crate::agent::{HostPlace, mount_writable_sys};
 use crate::error::LabError;
 use crate::execute::{Tuning, hold_within};
+use crate::work::Count;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use sysdyno_observe::allowed_cpus;
 use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::service::ServiceReading;
+use sysdyno_record::work::ServiceCounter;
 use sysdyno_tune::Scope;
 
 /// Part of the host that a setting is of, which says where and when it is changed.
@@ -153,6 +156,21 @@ impl Stage {
     /// What services tell of themselves just now, of those whose recipes say where they are asked.
     pub fn readings(&self) -> Vec<ServiceReading> {
         super::metrics::readings(&self.order.plan, &self.labs.folder_of(&self.order.plan.name))
+    }
+
+    /// What a service has counted so far, and the CPU time of its processes; `None`: it does not tell.
+    pub fn count(&self, counter: &ServiceCounter) -> Option<Count> {
+        let plan = &self.order.plan;
+        let service = plan.service(&counter.service)?;
+        let recipe = super::values::recipe_of(service).ok()?;
+        let reading = super::metrics::reading(plan, &self.labs.folder_of(&plan.name), service, &recipe);
+        let pid = self.labs.pid_of(&plan.name, &service.name).ok().flatten();
+        let told = reading.values.iter().find(|value| value.name == counter.metric)?.value?;
+        Some(Count {
+            operations_count: told as u64,
+            cpu_us: pid.and_then(process::cpu_us_with_descendants),
+            cpus: pid.and_then(allowed_cpus).unwrap_or_default(),
+        })
     }
 
     /// Takes the lab away; notes say what was left alone.

@@ -9,6 +9,8 @@ use crate::error::LabError;
 use std::net::SocketAddr;
 use std::path::Path;
 use sysdyno_record::matrix::ServiceChange;
+use sysdyno_record::service::MetricKind;
+use sysdyno_record::work::ServiceCounter;
 
 /// The key that names another recipe.
 const RECIPE: &str = "recipe";
@@ -61,6 +63,26 @@ impl LabPlan {
     /// The host of a service; `None`: there is no such service.
     pub fn host_of(&self, service: &str) -> Option<&str> {
         self.service(service).map(|service| service.host.as_str())
+    }
+
+    /// Whether a service tells a counter of this name.
+    ///
+    /// # Errors
+    /// There is no such service, or it does not.
+    pub fn check_counter(&self, counter: &ServiceCounter) -> Result<(), LabError> {
+        let (name, metric) = (counter.service.escape_debug(), counter.metric.escape_debug());
+        let cannot =
+            |cause: &str| LabError::Refused(format!("cannot count operations by '{name}.{metric}': {cause}"));
+        let service = self.service(&counter.service).filter(|service| !service.is_off);
+        let service = service.ok_or_else(|| cannot("the lab has no such service"))?;
+        let recipe = values::recipe_of(service).map_err(|cause| cannot(&cause))?;
+        let counters = recipe.metric.iter().filter(|metric| metric.kind == MetricKind::Counter);
+        let known: Vec<&str> = counters.map(|metric| metric.name.as_str()).collect();
+        if known.contains(&counter.metric.as_str()) {
+            return Ok(());
+        }
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Err(cannot(&format!("counters of recipe '{}' are {known}", recipe.name)))
     }
 
     /// Where the services listen that a service asks, and those that these ask, as far as they run on its host.
@@ -208,6 +230,19 @@ mod tests {
             let told = lab().with(&[wrong]).expect_err(said).to_string();
             assert!(told.contains(said), "{told}");
         }
+    }
+
+    #[test]
+    fn operations_are_counted_by_a_counter_of_a_service() {
+        let check = |service: &str, metric: &str| {
+            let counter = ServiceCounter { service: service.into(), metric: metric.into() };
+            lab().check_counter(&counter).map_err(|error| error.to_string())
+        };
+        assert_eq!(check("front", "requests"), Ok(()));
+        let told = check("front", "waiting").expect_err("it goes up and down");
+        assert!(told.ends_with("counters of recipe 'nginx' are accepted, handled, requests"), "{told}");
+        let told = check("back", "requests").expect_err("is not there");
+        assert_eq!(told, "cannot count operations by 'back.requests': the lab has no such service");
     }
 
     #[test]

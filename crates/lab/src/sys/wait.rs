@@ -44,6 +44,7 @@ fn used(usage: &libc::rusage) -> Usage {
         voluntary_switches_count: count(usage.ru_nvcsw),
         involuntary_switches_count: count(usage.ru_nivcsw),
         max_rss_bytes: count(usage.ru_maxrss) * 1024,
+        cpus_count: None,
         io: None,
     }
 }

@@ -1,12 +1,12 @@
 //! One worker of commands: prepare, run, clean, until there is no ticket left.
 
-use super::command::{Setting, run};
-use super::{Message, Shift};
+use super::command::{Expected, Setting, run};
+use super::{Count, Message, Shift};
 use crate::error::LabError;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use sysdyno_record::experiment::CommandSpec;
-use sysdyno_record::work::{CacheChoice, CommandRun, CommandWork, Ending, Step, WorkLine};
+use sysdyno_record::work::{CacheChoice, CommandRun, CommandWork, Ending, Served, Step, WorkLine};
 
 pub(super) fn work(
     shift: &Shift<'_>,
@@ -49,49 +49,76 @@ impl Worker<'_> {
     fn turn(&self, commands: &CommandWork, number: u64, step: Step) -> Result<Ending, LabError> {
         let name = commands.name.as_deref();
         if let Some(prepare) = &commands.prepare {
-            let ending = self.step((prepare, name), number, Step::Prepare, &self.shift.stop);
+            let ending = self.step(Task::beside(prepare, name, Step::Prepare), number, &self.shift.stop);
             demand(prepare, "prepare a run with", &ending)?;
             if ending == Ending::Interrupted {
                 return Ok(ending);
             }
         }
-        let ended = self.step((&commands.run, name), number, step, &self.shift.stop);
+        let expected = Expected { texts: &commands.expect_output, never: &commands.reject_output };
+        let task = Task { command: &commands.run, name, step, expected };
+        let ended = self.step(task, number, &self.shift.stop);
         if let Some(clean) = &commands.clean {
             // What was begun is cleaned up, interrupted or not; only its own time ends that.
-            let ending = self.step((clean, name), number, Step::Clean, &AtomicBool::new(false));
+            let task = Task::beside(clean, name, Step::Clean);
+            let ending = self.step(task, number, &AtomicBool::new(false));
             demand(clean, "clean up with", &ending)?;
         }
         Ok(ended)
     }
 
-    fn step(
-        &self,
-        (command, name): (&CommandSpec, Option<&str>),
-        number: u64,
-        step: Step,
-        stop: &AtomicBool,
-    ) -> Ending {
+    fn step(&self, task: Task<'_>, number: u64, stop: &AtomicBool) -> Ending {
         let setting = Setting {
-            words: &command.words,
+            words: &task.command.words,
             worker: self.worker,
             number,
             timeout: self.shift.plan.timeout,
-            is_shown: self.shift.is_shown,
+            is_shown: self.shift.manner.is_shown,
+            expected: task.expected,
         };
+        let ask = self.shift.manner.count.filter(|_| task.step == Step::Run);
+        let before = ask.and_then(|ask| ask());
         let ran = run(&setting, stop);
+        let after = ask.and_then(|ask| ask());
         let line = CommandRun {
             number,
             worker: self.worker,
-            name: name.map(str::to_owned),
-            step,
+            name: task.name.map(str::to_owned),
+            step: task.step,
             begin_mono_ns: ran.begin,
             end_mono_ns: ran.end,
             ending: ran.ending.clone(),
             usage: ran.usage,
+            served: before.zip(after).map(|(before, after)| served(&before, after)),
         };
         // Whoever keeps the book outlives the workers.
         let _ = self.sender.send(Message::Line(WorkLine::Command(line)));
         ran.ending
+    }
+}
+
+/// One command of a turn.
+struct Task<'a> {
+    command: &'a CommandSpec,
+    name: Option<&'a str>,
+    step: Step,
+    expected: Expected<'a>,
+}
+
+impl<'a> Task<'a> {
+    /// One that is not measured.
+    fn beside(command: &'a CommandSpec, name: Option<&'a str>, step: Step) -> Task<'a> {
+        Task { command, name, step, expected: Expected::default() }
+    }
+}
+
+/// What the service did between two questions. A counter that fell was begun anew, and says nothing of before.
+fn served(before: &Count, after: Count) -> Served {
+    let grown = |from: u64, to: u64| to.checked_sub(from).unwrap_or(to);
+    Served {
+        operations_count: grown(before.operations_count, after.operations_count),
+        cpu_us: before.cpu_us.zip(after.cpu_us).map(|(from, to)| grown(from, to)),
+        cpus: after.cpus,
     }
 }
 
@@ -104,7 +131,7 @@ fn demand(command: &CommandSpec, operation: &'static str, ending: &Ending) -> Re
         }
         Ending::Signal(signal) => format!("signal {signal} ended it"),
         Ending::TimedOut => "its time was over\nhint: --timeout sets it".into(),
-        Ending::NotStarted(cause) => cause.clone(),
+        Ending::NotStarted(cause) | Ending::Output(cause) => cause.clone(),
     };
     let object = format!("'{}'", command.text.escape_debug());
     Err(LabError::Process { operation, object, source: std::io::Error::other(cause) })

@@ -38,6 +38,26 @@ pub trait Overseer {
     fn is_interrupted(&mut self) -> bool;
 }
 
+/// How work is done, beside its plan.
+#[derive(Clone, Copy, Default)]
+pub struct Manner<'a> {
+    /// Whether the output of commands goes to standard error.
+    pub is_shown: bool,
+    /// Asks the service that counts operations, before and after each command; `None`: nothing counts them.
+    pub count: Option<&'a (dyn Fn() -> Option<Count> + Sync)>,
+}
+
+/// What a service that counts operations tells at one instant, and the kernel of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Its counter.
+    pub operations_count: u64,
+    /// CPU time of its processes; `None`: they are not seen. Unit: microseconds.
+    pub cpu_us: Option<u64>,
+    /// CPUs that they may run on; empty: not known.
+    pub cpus: Vec<u32>,
+}
+
 /// What the workers say.
 enum Message {
     Series(SeriesLine),
@@ -49,7 +69,7 @@ enum Message {
 /// What the workers share.
 struct Shift<'a> {
     plan: &'a WorkPlan,
-    is_shown: bool,
+    manner: Manner<'a>,
     begin: MonoNs,
     stop: AtomicBool,
     handed_out: AtomicU64,
@@ -74,13 +94,13 @@ impl Shift<'_> {
     }
 }
 
-/// Does the work of a plan and writes down what comes of it. `is_shown`: the output of commands goes to standard error.
+/// Does the work of a plan and writes down what comes of it.
 ///
 /// # Errors
 /// A command cannot be prepared, the folder of the files cannot be used, or the record cannot be written.
 pub fn run(
     plan: &WorkPlan,
-    is_shown: bool,
+    manner: Manner<'_>,
     writer: &mut RunWriter,
     overseer: &mut dyn Overseer,
 ) -> Result<(), LabError> {
@@ -89,7 +109,7 @@ pub fn run(
         WorkKind::Files(work) => Some(files::Ground::prepare(&work.folder)?),
         WorkKind::Command(_) => None,
     };
-    let done = oversee(plan, is_shown, ground.as_ref(), &mut Book { writer, overseer });
+    let done = oversee(plan, manner, ground.as_ref(), &mut Book { writer, overseer });
     if let Some(told) = ground.and_then(files::Ground::clear) {
         overseer.left(&told);
     }
@@ -118,7 +138,7 @@ impl Book<'_> {
 
 fn oversee(
     plan: &WorkPlan,
-    is_shown: bool,
+    manner: Manner<'_>,
     ground: Option<&files::Ground>,
     book: &mut Book<'_>,
 ) -> Result<(), LabError> {
@@ -129,7 +149,7 @@ fn oversee(
         let _ = to_book.send(Message::Series(line));
     })?;
     let begin = clock::monotonic();
-    let shift = Shift { plan, is_shown, begin, stop: AtomicBool::new(false), handed_out: AtomicU64::new(0) };
+    let shift = Shift { plan, manner, begin, stop: AtomicBool::new(false), handed_out: AtomicU64::new(0) };
     let mut done = Ok(());
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..plan.workers)

@@ -10,7 +10,8 @@ mod table;
 
 pub use listeners::{Listener, find_listeners};
 pub use processes::{
-    allowed_cpus, describe_process, find_target_processes, parent_pid, process_io, reaped_cpu_seconds,
+    allowed_cpus, describe_process, find_target_processes, parent_pid, process_cpu_us, process_io,
+    reaped_cpu_seconds,
 };
 pub use table::{HostProcess, boot_id, host_process, host_processes, loop_file, network_namespace};
 

@@ -57,6 +57,17 @@ pub fn reaped_cpu_seconds() -> Option<f64> {
     Some(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64)
 }
 
+/// CPU time of a process and of the children that it has waited for. Unit: microseconds, in ticks.
+///
+/// `None`: it is gone or hidden.
+pub fn process_cpu_us(pid: u32) -> Option<u64> {
+    let mut buffer = Vec::new();
+    let text = read_once(&Roots::host().in_proc(&format!("{pid}/stat")), &mut buffer).ok()?;
+    let stat = pid_stat::parse(text).ok()?;
+    let ticks = stat.user_ticks.saturating_add(stat.system_ticks).saturating_add(stat.reaped_ticks);
+    Some(ticks.saturating_mul(1_000_000) / rustix::param::clock_ticks_per_second().max(1))
+}
+
 /// All processes of the target: those that hold a listening socket of the endpoint, and their descendants.
 ///
 /// Never this process itself. Empty: the endpoint is another host's, nobody listens, or the owners are hidden from this

@@ -7,7 +7,7 @@ use super::folder::{Folder, is_plain_name};
 use super::lines::{Caps, read_values_if_any};
 use super::{MATRIX, MATRIX_RUNS, MAX_DOCUMENT_BYTES, MAX_MATRIX_LINES, REPORT, TRIALS};
 use crate::RecordError;
-use crate::matrix::{MATRIX_SCHEMA, MatrixLine, MatrixPlan};
+use crate::matrix::{MATRIX_SCHEMA, MatrixLine, MatrixPlan, MatrixVariant};
 use crate::plan::Plan;
 use std::fs::File;
 use std::io::Write;
@@ -59,8 +59,10 @@ impl MatrixFolder {
         if plan.schema != MATRIX_SCHEMA {
             return Err(refuse(format!("'{MATRIX}' has another schema than {MATRIX_SCHEMA}")));
         }
-        if plan.variants.iter().any(|variant| !matches!(variant.plan, Plan::Run(_) | Plan::Load(_))) {
-            return Err(refuse(format!("'{MATRIX}' has a variant that is no run and no load")));
+        let is_load = |variant: &MatrixVariant| matches!(variant.plan, Plan::Run(_) | Plan::Load(_));
+        let is_work = |variant: &MatrixVariant| matches!(variant.plan, Plan::Work(_));
+        if !plan.variants.iter().all(is_load) && !plan.variants.iter().all(is_work) {
+            return Err(refuse(format!("not all variants of '{MATRIX}' are loads, or all of them commands")));
         }
         let mut damage = Vec::new();
         let rules: (usize, fn(&MatrixLine) -> Option<&'static str>) = (MAX_MATRIX_LINES, wrong);
@@ -120,6 +122,9 @@ mod tests {
     use super::*;
     use crate::manifest::RunStatus;
     use crate::matrix::{MatrixBegan, MatrixEnded};
+    use crate::plan::PhaseEnd;
+    use crate::units::SpanNs;
+    use crate::work::{CacheChoice, FileWork, WorkKind, WorkPlan};
 
     fn plan() -> MatrixPlan {
         MatrixPlan {
@@ -156,6 +161,42 @@ mod tests {
         matrix.append(MatrixLine::Ended(ended)).expect("writes");
         let matrix = MatrixFolder::open(matrix.path()).expect("opens");
         assert_eq!((matrix.lines.len(), matrix.damage.len()), (2, 0), "{:?}", matrix.damage);
+    }
+
+    #[test]
+    fn a_matrix_of_commands_is_opened_again_and_one_of_commands_and_loads_is_not() {
+        let parent = tempfile::tempdir().expect("makes");
+        let variant = |plan: Plan| MatrixVariant {
+            name: "v".into(),
+            levels: Vec::new(),
+            settings: Vec::new(),
+            prepare: Vec::new(),
+            services: Vec::new(),
+            service: None,
+            takes: None,
+            plan,
+        };
+        let work = || {
+            let files = FileWork { folder: "d".into(), files_count: 1, file_bytes: 1 };
+            variant(Plan::Work(WorkPlan {
+                kind: WorkKind::Files(files),
+                workers: 1,
+                end: PhaseEnd::Requests(1),
+                timeout: SpanNs::from_secs(1),
+                cache: CacheChoice::AsIs,
+                counter: None,
+            }))
+        };
+        let load = || variant(Plan::Load(crate::store::sample::load_plan()));
+        let of = |variants: Vec<MatrixVariant>| MatrixPlan { variants, ..plan() };
+        let matrix = MatrixFolder::create(parent.path(), "w", of(vec![work(), work()])).expect("makes");
+        assert!(MatrixFolder::open(matrix.path()).is_ok());
+        let matrix = MatrixFolder::create(parent.path(), "m", of(vec![work(), load()])).expect("makes");
+        let error = MatrixFolder::open(matrix.path()).expect_err("is refused").to_string();
+        assert!(
+            error.ends_with("not all variants of 'matrix.json' are loads, or all of them commands"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -7,6 +7,6 @@ mod operation;
 mod plan;
 mod summary;
 
-pub use operation::{CommandRun, Ending, FileOperation, FileWindow, IoUsage, Step, Usage, WorkLine};
-pub use plan::{CacheChoice, CommandWork, FileWork, WorkKind, WorkPlan};
-pub use summary::{CommandSummary, FileSummary, Spread, WORK_SCHEMA, WorkSummary};
+pub use operation::{CommandRun, Ending, FileOperation, FileWindow, IoUsage, Served, Step, Usage, WorkLine};
+pub use plan::{CacheChoice, CommandWork, FileWork, ServiceCounter, WorkKind, WorkPlan};
+pub use summary::{CommandSummary, CpuSummary, FileSummary, ServedSummary, Spread, WORK_SCHEMA, WorkSummary};

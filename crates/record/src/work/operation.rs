@@ -34,6 +34,20 @@ pub struct CommandRun {
     pub ending: Ending,
     /// What it used; `None`: it was not started, or is not known.
     pub usage: Option<Usage>,
+    /// What the service that counts its operations did meanwhile; `None`: nothing counts them, or it did not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Served>,
+}
+
+/// What a service did between two questions, just before a command was started and just after it had ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Served {
+    /// How much its counter grew; the second question may be among it.
+    pub operations_count: u64,
+    /// CPU time of its processes; `None`: they were not seen. Unit: microseconds.
+    pub cpu_us: Option<u64>,
+    /// CPUs that they may run on; empty: not known.
+    pub cpus: Vec<u32>,
 }
 
 /// Which command of a plan it is.
@@ -64,6 +78,8 @@ pub enum Ending {
     Interrupted,
     /// It could not be started, for this reason.
     NotStarted(String),
+    /// Its exit code was 0, and its output was not as it had to be, for this reason.
+    Output(String),
 }
 
 /// What a command and the children that it waited for have used. Source: wait4(2).
@@ -87,6 +103,9 @@ pub struct Usage {
     pub involuntary_switches_count: u64,
     /// Resident memory of the largest process, at most.
     pub max_rss_bytes: u64,
+    /// How many CPUs its first thread might run on in the end; `None`: not known. Source: sched_getaffinity(2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_count: Option<u32>,
     /// Input and output; `None`: it could not be read.
     pub io: Option<IoUsage>,
 }

@@ -19,6 +19,18 @@ pub struct WorkPlan {
     pub timeout: SpanNs,
     /// What is done to the page cache.
     pub cache: CacheChoice,
+    /// What counts the operations of the commands; `None`: they are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<ServiceCounter>,
+}
+
+/// A counter that a service of the lab tells of itself, such as the requests that it has answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceCounter {
+    /// The service.
+    pub service: String,
+    /// The name of the counter in its recipe.
+    pub metric: String,
 }
 
 /// What an operation is.
@@ -26,7 +38,7 @@ pub struct WorkPlan {
 #[serde(rename_all = "snake_case")]
 pub enum WorkKind {
     /// A command.
-    Command(CommandWork),
+    Command(Box<CommandWork>),
     /// A small file, from its creation to its removal.
     Files(FileWork),
 }
@@ -43,6 +55,12 @@ pub struct CommandWork {
     pub prepare: Option<CommandSpec>,
     /// What runs after each of its runs; not measured.
     pub clean: Option<CommandSpec>,
+    /// Texts that the output of the measured one must hold; without each of them it did not succeed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect_output: Vec<String>,
+    /// Texts that it must not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reject_output: Vec<String>,
     /// Further commands of the same round, each with a name; the round is over when the last has ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<CommandWork>,

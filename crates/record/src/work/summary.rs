@@ -57,6 +57,42 @@ pub struct WorkSummary {
     /// What the machine had least of while commands ran, in a sentence; `None`: nothing was read.
     #[serde(default)]
     pub limit: Option<String>,
+    /// What operations cost, as a service has counted them; `None`: nothing counts them, or it did not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<ServedSummary>,
+    /// What each CPU did while commands ran; empty: nothing was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<CpuSummary>,
+}
+
+/// Operations that a service has counted: how often, and at what cost on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServedSummary {
+    /// The service. Untrusted.
+    pub service: String,
+    /// Operations of a round, or of a run of the command.
+    pub operations_count: Spread,
+    /// Operations per second, from the start of the command to its end.
+    pub rate_hz: Spread,
+    /// CPU time of the command per operation; `None`: not known. Unit: nanoseconds.
+    pub cpu_ns: Option<Spread>,
+    /// CPU time of the service per operation; `None`: not known. Unit: nanoseconds.
+    pub server_cpu_ns: Option<Spread>,
+    /// CPU time of the command over its time. Unit: CPUs.
+    pub busy_cpus: Option<Spread>,
+    /// CPU time of the service over this time. Unit: CPUs.
+    pub server_busy_cpus: Option<Spread>,
+}
+
+/// What a CPU did, as shares of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CpuSummary {
+    /// Its number.
+    pub number: u32,
+    /// All but idle and waiting for I/O.
+    pub busy_ratio: f64,
+    /// Interrupts, hard and soft.
+    pub softirq_ratio: f64,
 }
 
 /// One of the commands of a round.
@@ -70,6 +106,9 @@ pub struct CommandSummary {
     pub wall_ns: Option<Spread>,
     /// What the machine had least of while it ran, in a sentence; `None`: nothing was read.
     pub limit: Option<String>,
+    /// As of the whole work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<ServedSummary>,
 }
 
 /// How a number is spread over runs. Unit: that of the number.

@@ -103,7 +103,20 @@ fn rows(summary: &WorkSummary) -> Vec<Row<'_>> {
         row("minor f.", summary.minor_faults_count.as_ref(), count),
         row("max RSS", summary.max_rss_bytes.as_ref(), bytes),
     ];
-    each.chain(all).collect()
+    let served = summary.served.as_ref();
+    let rate: Written = number::rate;
+    let cpus: Written = |cpus| format!("{cpus:.2}");
+    let counted = served.map(|served| {
+        [
+            row("operations", Some(&served.operations_count), count),
+            row("rate", Some(&served.rate_hz), rate),
+            row("CPU each", served.cpu_ns.as_ref(), duration),
+            row("server's", served.server_cpu_ns.as_ref(), duration),
+            row("CPUs", served.busy_cpus.as_ref(), cpus),
+            row("server's", served.server_busy_cpus.as_ref(), cpus),
+        ]
+    });
+    counted.into_iter().flatten().chain(each).chain(all).collect()
 }
 
 /// Headers of that table, without the label.

@@ -110,7 +110,7 @@ fn ended(ending: &Ending) -> String {
         Ending::Signal(signal) => format!("signal {signal}"),
         Ending::TimedOut => "timed out".into(),
         Ending::Interrupted => "cut off".into(),
-        Ending::NotStarted(cause) => cause.clone(),
+        Ending::NotStarted(cause) | Ending::Output(cause) => cause.clone(),
     }
 }
 

@@ -21,6 +21,7 @@ use sysdyno_analyze::matrix::{
 };
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
+use sysdyno_lab::work::Manner;
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::matrix::{
     MatrixBegan, MatrixCell, MatrixEnded, MatrixLine, MatrixPlan, MatrixVariant, measured_cells,
@@ -298,7 +299,10 @@ fn work_trial(
     let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
     let mut not_restored = Vec::new();
     let (trial, block) = (number, cell.block);
-    let recorded = record_work(&work, (&runs, false), signals, ui, |run, do_work| {
+    let place = &*place;
+    let count = || place.count(work.counter.as_ref()?);
+    let manner = Manner { is_shown: false, count: work.counter.as_ref().map(|_| &count as _) };
+    let recorded = record_work(&work, (&runs, manner), signals, ui, |run, do_work| {
         folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
         not_restored = place.hold((variant, &again), tuning, signals, do_work)?;
         Ok(())

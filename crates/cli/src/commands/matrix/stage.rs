@@ -12,10 +12,11 @@ use std::path::PathBuf;
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::Tuning;
 use sysdyno_lab::lab::{self, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
+use sysdyno_lab::work::Count;
 use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
 use sysdyno_record::service::ServiceReading;
 use sysdyno_record::store::MatrixFolder;
-use sysdyno_record::work::WorkPlan;
+use sysdyno_record::work::{ServiceCounter, WorkPlan};
 
 /// Where trials are made.
 pub enum Place {
@@ -108,6 +109,14 @@ impl Place {
         match self {
             Place::Lab(stage) => stage.readings(),
             Place::Here => Vec::new(),
+        }
+    }
+
+    /// What counts operations of commands just now; `None`: it does not tell.
+    pub fn count(&self, counter: &ServiceCounter) -> Option<Count> {
+        match self {
+            Place::Lab(stage) => stage.count(counter),
+            Place::Here => None,
         }
     }
 

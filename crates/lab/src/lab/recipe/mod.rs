@@ -33,6 +33,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("hdfs-namenode", include_str!("../../../recipes/hdfs-namenode.toml")),
     ("hdfs-secondary", include_str!("../../../recipes/hdfs-secondary.toml")),
     ("lighttpd", include_str!("../../../recipes/lighttpd.toml")),
+    ("load-generators", include_str!("../../../recipes/load-generators.toml")),
     ("mariadb", include_str!("../../../recipes/mariadb.toml")),
     ("memcached", include_str!("../../../recipes/memcached.toml")),
     ("mighttpd2", include_str!("../../../recipes/mighttpd2.toml")),
@@ -308,7 +309,7 @@ mod tests {
     use super::*;
 
     /// Recipes of what is ready at once.
-    const NEVER_ASKED: &[&str] = &["command", "file-system", "hadoop-client"];
+    const NEVER_ASKED: &[&str] = &["command", "file-system", "hadoop-client", "load-generators"];
 
     #[test]
     fn every_recipe_is_read_and_complete() {

@@ -114,6 +114,7 @@ fn order(site: &Site<'_>, name: &str, relay: &Relay) -> serde_json::Result<Keepe
         ended: ended_of(site.folder, name),
         prepare: Vec::new(),
         argv: [program, "lab".into(), "relay".into(), own].into(),
+        cpus: Vec::new(),
         stop: StopSignal::Term,
         stop_within_ms: 1000,
     })
