@@ -26,6 +26,8 @@ mod roots;
 mod sampler;
 mod sampling;
 pub mod source;
+#[cfg(test)]
+mod testing;
 mod turn;
 mod watch;
 

@@ -156,7 +156,9 @@ fn every_process_agrees() {
 
 /// `None`: the process ended meanwhile.
 fn compare_process(pid: &str) -> Option<()> {
-    let file = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok();
+    // Some files of a process that has just ended can be read and are empty.
+    let file =
+        |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).ok().filter(|bytes| !bytes.is_empty());
     let (stat, status, limits, schedule) =
         (file("stat")?, file("status")?, file("limits")?, file("schedstat")?);
     let theirs = Stat::from_read(Cursor::new(&stat)).expect("parses");

@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 use sysdyno_record::units::{SpanNs, WallNs};
 use tempfile::TempDir;
 
@@ -79,6 +80,19 @@ impl Host {
     /// Journals in a folder of the state.
     pub(crate) fn journals(&self, folder: &str) -> Vec<PathBuf> {
         StateFolder::journals(&self.state.path().join(folder)).expect("lists")
+    }
+}
+
+/// Asks until the answer is right, as when a process that another test is just starting has a copy of a socket; the last
+/// answer, right or not.
+pub(crate) fn eventually<T>(ask: impl Fn() -> T, is_right: impl Fn(&T) -> bool) -> T {
+    let begin = Instant::now();
+    loop {
+        let answer = ask();
+        if is_right(&answer) || begin.elapsed() > Duration::from_secs(10) {
+            return answer;
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -25,7 +25,7 @@ fn is_clean(sshd: &Sshd) -> bool {
 
 /// Nobody is left on the other host: no session, so no process of one.
 fn is_left(sshd: &Sshd) -> bool {
-    wait_until(Duration::from_secs(30), || sshd.sessions().is_empty()) && is_clean(sshd)
+    wait_until(Duration::from_secs(30), || sshd.sessions().is_empty() && is_clean(sshd))
 }
 
 #[test]

@@ -49,9 +49,11 @@ fn agrees_with_nginx(outcome: &Outcome, folder: &Path, star: &Star, generators: 
     let total = end.expect("the trial ended")["end"]["summary"]["total"].clone();
     let written = total["written"].as_u64();
     assert_eq!(written, Some(star.status_count()), "{outcome}");
-    let logged: Vec<u64> = (0..generators).map(|number| star.logged_of(number)).collect();
+    let logged = || (0..generators).map(|number| star.logged_of(number)).collect::<Vec<u64>>();
     let told: Vec<u64> = (0..generators).map(|number| of(outcome, number, "/total/written")).collect();
-    assert_eq!(told, logged, "{outcome}");
+    // A request is logged when it is over, which is just after its last byte is sent.
+    wait_until(Duration::from_secs(5), || logged() == told);
+    assert_eq!(told, logged(), "{outcome}");
     let sum = |name: &str| -> u64 {
         let intervals = lines(folder, "intervals.jsonl");
         intervals.iter().filter_map(|interval| interval["counts"][name].as_u64()).sum()
@@ -129,6 +131,7 @@ fn a_ramp_of_rates_and_a_curve_of_connections_are_split_too() {
     assert!(ends.len() >= 2, "{outcome}");
     let written =
         ends.iter().filter_map(|line| line["end"]["summary"]["total"]["written"].as_u64()).sum::<u64>();
+    wait_until(Duration::from_secs(5), || logged() - before >= written);
     assert_eq!(written, logged() - before, "{outcome}");
     assert!(ends.iter().all(|line| line["end"]["summary"]["generators"].as_array().map(Vec::len) == Some(2)));
 }
@@ -219,9 +222,9 @@ fn one_host_behind_ssh_and_this_one_send_a_load_together() {
     let outcome = Running::start(pair.command(&program, load)).finish(LIMIT);
     assert_eq!([0, 1].map(|host| of(&outcome, host, "/counts/ok")), [1000, 1000], "{outcome}");
     assert_eq!(target.counts()["requests"].as_u64(), Some(outcome.count("written")), "{outcome}");
-    let is_left = wait_until(Duration::from_secs(30), || sshd.sessions().is_empty());
-    let is_clean = std::fs::read_dir(sshd.tmp()).expect("the folder is there").count() == 0;
-    assert!(is_left && is_clean, "something is left on the other host");
+    let is_clean = || std::fs::read_dir(sshd.tmp()).expect("the folder is there").count() == 0;
+    let is_left = wait_until(Duration::from_secs(30), || sshd.sessions().is_empty() && is_clean());
+    assert!(is_left, "something is left on the other host");
 }
 
 #[test]

@@ -122,4 +122,4 @@ pub fn run(
 mod tests;
 
 #[cfg(test)]
-pub(crate) use tests::plan_of as tests_plan;
+pub(crate) use tests::{closed_port as tests_closed_port, plan_of as tests_plan};

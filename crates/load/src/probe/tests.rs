@@ -197,7 +197,7 @@ fn tcp_connects_where_somebody_listens_and_is_refused_elsewhere() {
         assert!(reply.connect_ns.is_some_and(|connect_ns| connect_ns <= reply.response_ns()));
     }
     assert!(accepted.load(Ordering::Relaxed) <= 3);
-    let closed = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
+    let (_bound, closed) = crate::engine::tests_closed_port();
     for reply in run_to_end(&job(ProbeKind::Tcp, at(closed), Some(2))) {
         assert_eq!(reply.outcome, ProbeOutcome::Failed(FailureClass::ConnectRefused));
     }

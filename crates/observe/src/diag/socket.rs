@@ -106,6 +106,7 @@ impl DiagSocket {
 mod tests {
     use super::super::{Family, InetQuestion, InetSocket, ListenerQuestion, SocketState};
     use super::*;
+    use crate::testing::eventually;
     use std::net::{TcpListener, TcpStream};
 
     #[test]
@@ -114,11 +115,18 @@ mod tests {
         let address = listener.local_addr().expect("is bound");
         let _waiting = TcpStream::connect(address).expect("connects");
         let question = InetQuestion { family: Family::V4, state: SocketState::Listen, port: address.port() };
-        let mut found = Vec::new();
         let mut socket = DiagSocket::open().expect("this kernel has sock_diag");
-        socket
-            .ask(|sequence| question.encode(sequence), |payload| found.extend(InetSocket::decode(payload)))
-            .expect("answers");
+        let ask = || {
+            let mut found = Vec::new();
+            socket
+                .ask(
+                    |sequence| question.encode(sequence),
+                    |payload| found.extend(InetSocket::decode(payload)),
+                )
+                .expect("answers");
+            found
+        };
+        let found = eventually(ask, |found| found.iter().any(|listener| listener.receive_queue > 0));
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].local, found[0].receive_queue), (address, 1));
         assert!(found[0].send_queue >= 128, "the standard library asks for a queue of 128 or more");
@@ -131,15 +139,17 @@ mod tests {
             let Ok(listener) = TcpListener::bind(bound) else { continue };
             let local = listener.local_addr().expect("is bound");
             let _waiting = TcpStream::connect(local).expect("connects");
-            let mut ask = |local| {
+            let mut ask = || {
                 let question = ListenerQuestion { local };
                 let asked = socket.ask_for_one(|sequence| question.encode(sequence), InetSocket::decode);
                 asked.expect("is answered")
             };
-            let found = ask(local).expect("is found");
+            let is_waiting =
+                |found: &Option<InetSocket>| found.as_ref().is_none_or(|it| it.receive_queue > 0);
+            let found = eventually(&mut ask, is_waiting).expect("is found");
             assert_eq!((found.local, found.receive_queue), (local, 1));
             drop(listener);
-            assert_eq!(ask(local), None, "it is gone");
+            assert_eq!(eventually(&mut ask, Option::is_none), None, "it is gone");
         }
     }
 

@@ -119,6 +119,7 @@ fn take(pid: i32, number: i32) -> io::Result<OwnedFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::eventually;
     use std::net::TcpListener;
 
     #[test]
@@ -136,7 +137,8 @@ mod tests {
         write(rest, "128").expect("sets");
         assert_eq!(read(rest).expect("reads"), "128");
         drop(listener);
-        assert_eq!(read(rest).expect_err("is gone").kind(), io::ErrorKind::NotFound);
+        let gone = eventually(|| read(rest), Result::is_err);
+        assert_eq!(gone.expect_err("is gone").kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! and is gone, threads and all, when the value is dropped. What a script awaits it awaits as an event: the end of a
 //! request head, the peer's going away, or the server's stop.
 
-use rustix::net::sockopt;
+use rustix::net::{AddressFamily, SocketType, sockopt};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -227,10 +227,14 @@ impl FullQueue {
     }
 }
 
-/// A loopback port that nobody listens on.
+/// A loopback port that nobody listens on, and nobody can until this process ends.
 pub fn closed_port() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free loopback port");
-    listener.local_addr().expect("a bound socket has an address")
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    rustix::net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free loopback port");
+    let bound = TcpListener::from(socket);
+    let address = bound.local_addr().expect("a bound socket has an address");
+    std::mem::forget(bound);
+    address
 }
 
 #[cfg(test)]
