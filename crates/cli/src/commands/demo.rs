@@ -108,7 +108,8 @@ fn remedy(target: &BuiltInTarget) -> anyhow::Result<ExperimentPlan> {
     let options = TryOptions {
         metric: Some(MetricOption::P99),
         rate: Some(Typed(RateHz(RATE_HZ))),
-        window: Some(Typed(SpanNs::from_secs(3))),
+        // Enough requests for a p99.
+        window: Some(Typed(SpanNs::from_millis(2_500))),
         warmup: Some(Typed(SpanNs::from_millis(300))),
         pairs: Some(8),
         connections: Some(CONNECTIONS),
@@ -133,7 +134,8 @@ fn tuning(runs_dir: &Path) -> anyhow::Result<Tuning> {
 }
 
 fn capacity() -> CapacityOptions {
-    CapacityOptions { effort: Some(Effort::Quick), ..CapacityOptions::default() }
+    let window = Some(Typed(SpanNs::from_millis(1_500)));
+    CapacityOptions { effort: Some(Effort::Quick), window, ..CapacityOptions::default() }
 }
 
 /// A load that the server takes, and its planted queue does not.

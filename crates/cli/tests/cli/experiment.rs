@@ -84,12 +84,12 @@ fn commands(program: &Program, a: &str, b: &str, more: &[&str]) -> Outcome {
 #[test]
 fn a_faster_command_is_better_a_slower_one_worse() {
     let program = Program::new();
-    let better = commands(&program, "sleep 0.4", "sleep 0.01", &[]);
+    let better = commands(&program, "sleep 0.2", "sleep 0.01", &[]);
     assert_eq!(
         (word(better.expect_code(0)).as_str(), better.json()["metric"].as_str()),
         ("better", Some("time"))
     );
-    let worse = commands(&program, "sleep 0.01", "sleep 0.4", &["--fail-if", "worse"]);
+    let worse = commands(&program, "sleep 0.01", "sleep 0.2", &["--fail-if", "worse"]);
     assert_eq!(word(worse.expect_code(1)), "worse", "{worse}");
     assert!(worse.json()["effect"]["low"].as_f64().is_some_and(|low| low > 1.0), "{worse}");
     // No shell reads what is typed, unless it is asked to.

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 const LOCATIONS: &str = "location = /ok { return 200 'hello from a real server'; }";
 
+/// Requests of each load.
+const REQUESTS: u64 = 1200;
+
 /// Ways to send that the counts must agree in.
 const WAYS: &[(&str, &[&str])] = &[
     ("one stream", &["--connections", "4"]),
@@ -26,19 +29,20 @@ fn nginx_logs_the_requests_that_are_reported() {
                 return skip("nginx_logs_the_requests_that_are_reported", "nginx");
             };
             let url = if is_secure { nginx.secure_url("/ok") } else { nginx.prior_url("/ok") };
-            let fixed = ["load", &url, "--requests", "3000", "--json"];
+            let requests = REQUESTS.to_string();
+            let fixed = ["load", &url, "--requests", &requests, "--json"];
             let kind: &[&str] =
                 if is_secure { &["--http2", "alpn", "--insecure"] } else { &["--http2", "prior"] };
             let outcome = Program::new().run([&fixed[..], kind, way].concat());
             assert!(matches!(outcome.code, Some(0 | 3)), "{what} {is_secure}: {outcome}");
             assert_eq!(
                 (outcome.count("ok"), outcome.count("sent")),
-                (3000, 3000),
+                (REQUESTS, REQUESTS),
                 "{what} {is_secure}: {outcome}"
             );
             let has_all = || nginx.logged_count() >= outcome.count("written");
             assert!(wait_until(Duration::from_secs(5), has_all), "{what}: {}", nginx.logged_count());
-            assert_eq!(nginx.logged_count(), 3000, "{what} {is_secure}: {outcome}");
+            assert_eq!(nginx.logged_count(), REQUESTS, "{what} {is_secure}: {outcome}");
         }
     }
 }

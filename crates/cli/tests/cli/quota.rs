@@ -16,7 +16,8 @@ fn a_generator_under_a_cpu_quota_is_invalid_with_m01() {
         return skip(test, "root and a cpu cgroup controller");
     };
     let url = nginx.url("/ok");
-    let program = Program::new();
+    // The quota has to be what it waits for, and not other tests.
+    let program = Program::alone();
     let load = ["load", &url, "--connections", "16", "--threads", "1", "--duration", "3s", "--json"];
     let outcome = Running::start(program.command_after(&quota.enter(), load)).finish(Duration::from_secs(60));
     outcome.expect_code(3);

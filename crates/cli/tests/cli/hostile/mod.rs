@@ -26,7 +26,7 @@ const CONNECTIONS: u64 = 4;
 const MEMORY_BYTES: u64 = 128 << 20;
 
 /// Cases that run at a time; nearly all of their time is waiting.
-const PARALLEL: usize = 6;
+const PARALLEL: usize = 12;
 
 const COMMON: &[&str] = &[
     "--requests",
