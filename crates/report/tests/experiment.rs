@@ -2,11 +2,9 @@
 //!
 //! What a browser makes of the page is tested in `web/test/browser`.
 
-mod fixture;
-mod golden;
-
-use fixture::experiment::SampleExperiment;
-use fixture::trials;
+use crate::fixture::experiment::SampleExperiment;
+use crate::fixture::trials;
+use crate::golden;
 use serde_json::Value;
 use sysdyno_report::html::render_experiment as page;
 use sysdyno_report::json::experiment_document;

@@ -1,8 +1,6 @@
 //! A report from a run folder is the report from memory: what `run` printed, `show` prints again.
 
-mod fixture;
-
-use fixture::SampleRecord;
+use crate::fixture::SampleRecord;
 use std::path::Path;
 use sysdyno_record::load::LatencySet;
 use sysdyno_record::manifest::RunStatus;

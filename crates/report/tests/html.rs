@@ -2,9 +2,7 @@
 //!
 //! What a browser makes of it is tested in `web/test/browser`.
 
-mod fixture;
-
-use fixture::{SampleRecord, hostile, variants};
+use crate::fixture::{SampleRecord, hostile, variants};
 use serde_json::Value;
 use sysdyno_report::html::render;
 

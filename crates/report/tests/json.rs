@@ -1,9 +1,7 @@
 //! The machine-readable documents against their contract.
 
-mod fixture;
-mod golden;
-
-use fixture::SampleRecord;
+use crate::fixture::{SampleRecord, variants};
+use crate::golden;
 use serde_json::Value;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_report::json::{load_document, probe_document, run_document};
@@ -45,7 +43,7 @@ fn the_names_of_the_contract_are_there() {
 
 #[test]
 fn the_outcome_of_each_check_is_there() {
-    let document = load_document(&fixture::variants::closed_load().input());
+    let document = load_document(&variants::closed_load().input());
     let checks = document["checks"].as_array().expect("a list");
     assert_eq!(checks.len(), 2);
     assert_eq!((&checks[0]["text"], &checks[0]["passed"]), (&"p99>50ms".into(), &true.into()));
@@ -55,7 +53,7 @@ fn the_outcome_of_each_check_is_there() {
 
 #[test]
 fn what_the_probe_saw_is_there() {
-    let record = fixture::variants::closed_load();
+    let record = variants::closed_load();
     let document = load_document(&record.input());
     let summary = record.analysis.probe.as_ref().expect("the sample has one");
     let alone = probe_document(summary, "http://h/", true);

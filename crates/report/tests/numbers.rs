@@ -2,8 +2,7 @@
 //!
 //! The page's own formatter reads `tests/golden/numbers.json` in `web/test/unit/number.test.ts`.
 
-mod golden;
-
+use crate::golden;
 use serde_json::{Value, json};
 use std::time::Duration;
 use sysdyno_report::number;

@@ -1,9 +1,7 @@
 //! The forms that other tools' scripts read, compared with files in `tests/golden` and with what they promise.
 
-mod fixture;
-mod golden;
-
-use fixture::SampleRecord;
+use crate::fixture::{SampleRecord, hostile};
+use crate::golden;
 use sysdyno_record::load::{LatencyKind, LatencySet};
 use sysdyno_report::output::{ab, csv, spectrum};
 
@@ -55,7 +53,7 @@ fn the_table_has_one_header_and_a_line_for_each_measured_phase() {
         assert!(!line.contains('\u{1b}'), "{line}");
     }
     golden::compare("phases.csv", &text);
-    let text = csv::render(&fixture::hostile::record().input());
+    let text = csv::render(&hostile::record().input());
     assert!(!text.contains('\u{1b}'), "{text}");
 }
 

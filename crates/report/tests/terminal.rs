@@ -2,10 +2,8 @@
 //!
 //! `UPDATE_EXPECT=1 cargo test -p sysdyno-report` writes the files anew; look at them before they are committed.
 
-mod fixture;
-mod golden;
-
-use fixture::{SampleRecord, variants};
+use crate::fixture::{SampleRecord, variants};
+use crate::golden;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_report::terminal::{SCREEN_LINES, Style, render};
 

@@ -1,7 +1,5 @@
 //! Comparison with files of expected output.
 
-#![allow(dead_code)] // each test binary uses its part
-
 use std::path::Path;
 
 /// Compares `actual` with `tests/golden/NAME`, or writes it there if `UPDATE_EXPECT` is set.

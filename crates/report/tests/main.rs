@@ -1,0 +1,12 @@
+//! Screens, documents and pages: one program, since all of them show the same made-up records.
+
+mod compare;
+mod experiment;
+mod fixture;
+mod folder;
+mod golden;
+mod html;
+mod json;
+mod numbers;
+mod output;
+mod terminal;
