@@ -52,18 +52,23 @@ pub fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
     Ok(documents)
 }
 
-/// Builds the program without optimisation and says where it is.
+/// Builds the program and says where it is.
+///
+/// An example is built along: its packages need what tests need, so that the features of all dependencies are those of
+/// `cargo test`, and what that has built is not built again.
 fn build(root: &Path) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .current_dir(root)
-        .args(["build", "--quiet", "--package", "sysdyno", "--message-format", "json-render-diagnostics"])
+        .args(["build", "--quiet", "--bin", "sysdyno", "--example", "sample_report"])
+        .args(["--message-format", "json-render-diagnostics"])
         .stderr(std::process::Stdio::inherit())
         .output()
         .context("cannot run cargo")?;
     ensure!(output.status.success(), "cannot build sysdyno");
     let messages = String::from_utf8_lossy(&output.stdout);
-    let executable = messages.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
+    let mut programs = messages.lines().filter(|line| line.contains("\"kind\":[\"bin\"]"));
+    let executable = programs.find_map(|line| line.split_once("\"executable\":\""));
     let (_, rest) = executable.context("cannot find the program that cargo built")?;
     Ok(rest.split('"').next().expect("split yields at least one part").into())
 }

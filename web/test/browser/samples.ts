@@ -29,7 +29,7 @@ export interface Samples {
 export function writeSamples(variants: readonly Variant[]): Samples {
   const folder = mkdtempSync(join(tmpdir(), "sysdyno-report-"));
   for (const variant of variants) {
-    const run = ["run", "--quiet", "-p", "sysdyno-report", "--example", "sample_report", "--", join(folder, `${variant}.html`), variant];
+    const run = ["run", "--quiet", "--example", "sample_report", "--", join(folder, `${variant}.html`), variant];
     execFileSync("cargo", run, { cwd: "..", stdio: ["ignore", "inherit", "inherit"] });
   }
   return {
