@@ -6,13 +6,14 @@ FUZZ_SECONDS ?= 60
 AA_TESTS ?= 20
 BENCH_ROUNDS ?= 9
 BENCH_SECONDS ?= 3
+HOSTS_BLOCKS ?= 3
 PAGE ?=
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases test crash-test hadoop-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases test crash-test hadoop-test hosts-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -23,6 +24,7 @@ help:
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers; about 25 minutes'
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
+	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
 	@echo '                        servers; slip, scaling, memory; about 25 minutes on a quiet machine'
@@ -61,6 +63,9 @@ crash-test:
 
 hadoop-test: build
 	scripts/test-hadoop '$(PROGRAM)'
+
+hosts-test: build
+	scripts/test-hosts '$(PROGRAM)' $(HOSTS_BLOCKS)
 
 aa-test:
 	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- experiment::aa
