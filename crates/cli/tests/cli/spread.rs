@@ -121,6 +121,8 @@ fn a_ramp_of_rates_and_a_curve_of_connections_are_split_too() {
     agrees_with_nginx(&outcome, &folder, &star, 2);
     assert_eq!([0, 1].map(|host| of(&outcome, host, "/counts/scheduled")), [400, 400], "{outcome}");
 
+    // Whoever waits to be alone waits for this one, and the next one for it.
+    drop(program);
     let logged = || star.logged_of(0) + star.logged_of(1);
     let (program, before) = (Program::new(), logged());
     let curve = ["run", &star.url(), "-c", "2,4", "--effort", "quick", "--window", "1s", "-t", "1"];

@@ -51,6 +51,7 @@ pub struct Running {
 }
 
 impl Program {
+    /// One beside others. A test has one at a time: while somebody waits to be alone, nobody gets a further one.
     pub fn new() -> Program {
         // A test that failed while it held the lock has not broken anything.
         Program::in_turn(Turn::Shared(MACHINE.read().unwrap_or_else(PoisonError::into_inner)))
