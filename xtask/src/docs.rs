@@ -52,13 +52,23 @@ pub fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
     Ok(documents)
 }
 
+/// How names of variables begin by which cargo tells a program of itself. Build scripts that are told them run again, here and
+/// in the next test.
+const TOLD: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
+
 /// Builds the program and says where it is.
 ///
 /// An example is built along: its packages need what tests need, so that the features of all dependencies are those of
 /// `cargo test`, and what that has built is not built again.
 fn build(root: &Path) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    for (name, _) in std::env::vars_os() {
+        if TOLD.iter().any(|begin| name.to_string_lossy().starts_with(begin)) {
+            command.env_remove(name);
+        }
+    }
+    let output = command
         .current_dir(root)
         .args(["build", "--quiet", "--bin", "sysdyno", "--example", "sample_report"])
         .args(["--message-format", "json-render-diagnostics"])

@@ -22,7 +22,7 @@ use crate::format::{duration, name, percent, rate};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
-use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict};
+use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::plan::Objective;
 
@@ -96,11 +96,49 @@ pub static RULES: &[&Rule] = &[
     &pool::POOL_FULL,
 ];
 
+/// Up to this multiple of the rate that shows the limit, a trial shows what gives out next.
+const BEYOND_RATIO: f64 = 2.0;
+
 /// What all rules conclude: most certain first, excluded ones last.
+///
+/// A rate can miss its objective while nothing is full yet: where requests are few and long, some come at the same time. Then
+/// the next trials beyond it say what gives out, as far as that is the server's.
 pub fn examine(scene: &Scene) -> Vec<Finding> {
     let mut findings: Vec<Finding> = RULES.iter().filter_map(|rule| rule.conclude(scene)).collect();
+    if findings.iter().all(|finding| finding.confidence < Confidence::Likely) {
+        let found = examine_beyond(scene);
+        findings.retain(|finding| found.iter().all(|other| other.id != finding.id));
+        findings.extend(found);
+    }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.confidence));
     findings
+}
+
+/// What is certain of the server at the lowest rate beyond the one that shows the limit at which anything is.
+fn examine_beyond(scene: &Scene) -> Vec<Finding> {
+    let offered = |view: &TrialView| view.measured().offered_hz;
+    let Some(limit_hz) = offered(&scene.focus) else { return Vec::new() };
+    let is_sound =
+        |at: usize| scene.verdicts.get(at).is_none_or(|verdict| verdict.status < VerdictStatus::Invalid);
+    let rates = scene.trials.iter().enumerate().filter_map(|(at, view)| Some((at, offered(view)?)));
+    let is_near = |rate_hz: f64| rate_hz > limit_hz && rate_hz <= BEYOND_RATIO * limit_hz;
+    let mut beyond: Vec<(usize, f64)> =
+        rates.filter(|(at, rate_hz)| is_near(*rate_hz) && is_sound(*at)).collect();
+    beyond.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let certain = |(at, rate_hz): (usize, f64)| {
+        let there = Scene { focus: scene.trials[at], ..*scene };
+        let rules = RULES.iter().filter(|rule| rule.place == Place::Server);
+        let found = rules.filter_map(|rule| rule.conclude(&there));
+        let found = found.filter(|finding| finding.confidence >= Confidence::Likely);
+        let found: Vec<Finding> = found
+            .map(|finding| Finding {
+                title: format!("At {} req/s, beyond the capacity: {}", rate(rate_hz), finding.title),
+                ..finding
+            })
+            .collect();
+        (!found.is_empty()).then_some(found)
+    };
+    beyond.into_iter().find_map(certain).unwrap_or_default()
 }
 
 impl Rule {

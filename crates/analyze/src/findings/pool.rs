@@ -23,9 +23,9 @@ const QUEUED: Threshold =
     Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
 const LASTING: Threshold = Threshold::new(
     "share of the readings in which any waited, so that it is no queue of bursts that comes and goes",
-    0.5,
+    0.25,
     "ratio",
-    HOUSE,
+    "house value: a burst each second is seen by one or two of ten readings",
 );
 const MACHINE_IDLE: Threshold = Threshold::new(
     "share of all CPUs that server, generator and interrupts used, at most",

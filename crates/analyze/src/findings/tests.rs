@@ -210,6 +210,34 @@ fn f04_a_queue_that_was_gone_when_it_was_read_is_seen_at_a_higher_rate() {
 }
 
 #[test]
+fn what_gives_out_beyond_the_capacity_is_named_where_nothing_is_full_at_it() {
+    let at_it = slow().build();
+    let full = |rate_hz: f64| {
+        let full = slow().cpu(0.6, 0.3, 0.08).server(1.8).counter("psi.cpu_some_us", "host", 6e5);
+        full.edit(|case| case.end.summary.measured.offered_hz = Some(rate_hz)).build()
+    };
+    let first_of = |beyond: &Specimen, status: VerdictStatus| {
+        let trials = [at_it.view(), beyond.view()];
+        let sound = |status| Verdict { status, reasons: Vec::new() };
+        let objective = Objective::default();
+        let scene = Scene {
+            focus: trials[0],
+            base: None,
+            trials: &trials,
+            verdicts: &[sound(VerdictStatus::Valid), sound(status)],
+            objective: Some(&objective),
+            is_connection_limited: false,
+        };
+        examine(&scene).into_iter().next().filter(|finding| finding.confidence >= Likely)
+    };
+    let finding = first_of(&full(3000.0), VerdictStatus::Valid).expect("a finding");
+    let title = "At 3,000 req/s, beyond the capacity: The CPUs are the limit";
+    assert!(finding.id == "C13" && finding.title.starts_with(title), "{}", finding.title);
+    assert_eq!(first_of(&full(3000.0), VerdictStatus::Invalid), None, "a trial that is not to be believed");
+    assert_eq!(first_of(&full(5000.0), VerdictStatus::Valid), None, "too far away");
+}
+
+#[test]
 fn t01_a_full_accept_queue_names_its_listener() {
     let full = |overflows: f64, length: f64| {
         slow()

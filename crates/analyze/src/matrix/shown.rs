@@ -51,11 +51,12 @@ fn found_at_work(runs: &[WorkProfile]) -> Vec<FoundShown> {
         let each = run.summary.commands.iter().filter_map(|one| {
             let limit = one.limit.as_deref()?;
             let name = format::name(&one.name);
-            Some([limit.split(':').next().unwrap_or(limit), limit].map(|text| format!("{name}: {text}")))
+            Some([of_kind(limit), limit].map(|text| format!("{name}: {text}")))
         });
         let mut said: Vec<[String; 2]> = each.collect();
         if said.is_empty() {
-            said.extend(run.summary.limit.clone().map(|limit| [limit.clone(), limit]));
+            let limit = run.summary.limit.as_deref();
+            said.extend(limit.map(|limit| [of_kind(limit), limit].map(str::to_owned)));
         }
         if said.is_empty() {
             continue;
@@ -67,6 +68,11 @@ fn found_at_work(runs: &[WorkProfile]) -> Vec<FoundShown> {
     let mut found: Vec<FoundShown> = found.into_values().collect();
     found.sort_by_key(|found| std::cmp::Reverse(found.runs_count));
     found
+}
+
+/// What a limit is called, without its numbers.
+fn of_kind(limit: &str) -> &str {
+    limit.split(':').next().unwrap_or(limit)
 }
 
 /// What each run says first of its limit, counted.

@@ -85,7 +85,7 @@ fn told_in_full(rig: &Rig) {
     for service in status["labs"][0]["services"].as_array().expect("is a list") {
         let values = service["values"].as_array().expect("is a list");
         assert!(values.iter().all(|value| value["value"].is_number()), "{service}");
-        let tells = ["nginx", "apache", "lighttpd", "php-fpm", "memcached"];
+        let tells = ["nginx", "apache", "lighttpd", "php-fpm", "mariadb", "memcached", "wordpress"];
         let should = service["recipe"].as_str().is_some_and(|recipe| tells.contains(&recipe));
         assert_eq!(!values.is_empty(), should, "{service}");
     }
