@@ -350,6 +350,7 @@ mod tests {
             command: "x".into(),
             role: ProcessRole::Target,
             cpus: None,
+            parent_pid: None,
         };
         let [one, two, three] = [1, 2, 3].map(process);
         assert_eq!(window.process_cpus(&[&one, &two, &three]), Some(0.75), "3 s of CPU time in 4 s");

@@ -10,6 +10,7 @@
 mod accept;
 mod cpu;
 mod generator;
+mod interrupts;
 mod network;
 mod pool;
 mod process;
@@ -92,6 +93,7 @@ pub static RULES: &[&Rule] = &[
     &network::BANDWIDTH,
     &process::THROTTLED,
     &cpu::SATURATED,
+    &interrupts::PILE_UP,
     &cpu::SINGLE_THREAD,
     &pool::POOL_FULL,
 ];

@@ -102,7 +102,7 @@ fn nothing_is_confirmed_about_a_quiet_server_and_much_is_excluded() {
     let findings = conclude(Specimen::open(2000.0, 10.0).gauge("connections.unread_count", LISTENER, 0.0));
     assert!(findings.iter().all(|finding| finding.confidence == Excluded), "{findings:#?}");
     let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
-    assert_eq!(ids, ["G01", "N10", "C13", "F05", "F04"]);
+    assert_eq!(ids, ["G01", "N10", "C13", "N01", "F05", "F04"]);
     assert!(findings.iter().all(|finding| !finding.evidence.is_empty() && finding.remedy.is_none()));
 }
 
@@ -144,6 +144,45 @@ fn c13_all_cpus_busy() {
             .and_then(|finding| finding.remedy)
             .is_some_and(|remedy| remedy.contains("another host"))
     );
+}
+
+#[test]
+fn n01_one_cpu_receives_the_packets() {
+    let cpu = |specimen: Specimen, scope: &str, softirq: f64, idle: f64| {
+        specimen
+            .counter("cpu.softirq_us", scope, softirq * 1e6)
+            .counter("cpu.system_us", scope, (1.0 - softirq - idle) * 1e6)
+            .counter("cpu.idle_us", scope, idle * 1e6)
+    };
+    let of = |softirq: [f64; 2], idle: [f64; 2]| {
+        cpu(cpu(slow().cpu(0.0, 0.0, 0.0), "cpu:0", softirq[0], idle[0]), "cpu:1", softirq[1], idle[1])
+    };
+    let packets = |specimen: Specimen, first: f64, second: f64| {
+        specimen.counter("softnet.processed_count", "cpu:0", first).counter(
+            "softnet.processed_count",
+            "cpu:1",
+            second,
+        )
+    };
+    let piled = || of([0.53, 0.15], [0.02, 0.32]);
+    let finding = find("N01", packets(piled(), 9000.0, 1000.0)).expect("a finding");
+    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(
+        finding.title,
+        "Receive work on one CPU is the limit: CPU 0 was 98 % busy, 53 % in interrupts, the others 68 %"
+    );
+    assert_eq!(confidence_of("N01", piled()), Some(Possible), "the packets were not counted");
+    assert_eq!(confidence_of("N01", packets(piled(), 5000.0, 5000.0)), Some(Possible), "they were spread");
+    let own = packets(piled(), 9000.0, 1000.0).server(0.98);
+    assert_eq!(confidence_of("N01", own), Some(Possible), "its thread sends them itself");
+    for (why, spread) in [
+        ("no CPU has time left", of([0.53, 0.15], [0.02, 0.1])),
+        ("it has time left itself", of([0.53, 0.15], [0.2, 0.5])),
+        ("it does something else", of([0.2, 0.05], [0.02, 0.5])),
+        ("the other one does as much of it", of([0.3, 0.25], [0.02, 0.32])),
+    ] {
+        assert_eq!(confidence_of("N01", spread), Some(Excluded), "{why}");
+    }
 }
 
 #[test]
@@ -361,6 +400,7 @@ fn names_from_the_host_are_bounded_and_printable() {
             command,
             role: ProcessRole::Target,
             cpus: None,
+            parent_pid: None,
         }];
     });
     let finding = find("F05", hostile).expect("a finding");

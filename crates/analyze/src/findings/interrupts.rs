@@ -1,0 +1,106 @@
+//! The receive work of the network, where it lies on one CPU.
+//!
+//! On loopback and virtual links a thread that sends does the receiver's work in its own time. Such a thread fills its CPU with
+//! interrupts, too, and is then the limit itself.
+
+use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use crate::format::{name, percent};
+use crate::readings::{CpuShare, Window, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::event::ProcessRole;
+
+const BUSY: Threshold = Threshold::new(
+    "busy share of the CPU with the most interrupts",
+    0.85,
+    "ratio",
+    "netdata, CPU utilisation alarm (75 % clears, 85 % warns)",
+);
+const INTERRUPTS: Threshold =
+    Threshold::new("share of its time that goes into interrupts", 0.25, "ratio", HOUSE);
+const PART: Threshold = Threshold::new(
+    "its part of what all CPUs do for interrupts, by their time and by the packets",
+    0.60,
+    "ratio",
+    HOUSE,
+);
+const OTHERS_BUSY: Threshold =
+    Threshold::new("mean busy share of the other CPUs, at most", 0.75, "ratio", HOUSE);
+
+const THREAD_FULL: Threshold = Threshold::new(
+    "CPU of a thread of the server or the generator that speaks for that thread",
+    0.90,
+    "ratio of a CPU",
+    HOUSE,
+);
+
+/// N01.
+pub(super) const PILE_UP: Rule = Rule {
+    id: "N01",
+    name: "irq-pileup",
+    meaning: "One CPU receives the packets and is full, while others have time left.",
+    thresholds: &[BUSY, INTERRUPTS, PART, OTHERS_BUSY, THREAD_FULL],
+    place: Place::Server,
+    remedy: "spread the receive work: interrupts of the queues over the CPUs (irq.N.cpus), or packets by RPS \
+             (netdev.DEVICE.rx-N.rps_cpus), or give the device more queues",
+    counterfactual: "with the packets received on all CPUs the rate and the tail would stay the same",
+    examine,
+};
+
+fn examine(scene: &Scene) -> Option<Case> {
+    let window = scene.focus.server_steady();
+    let cpus = window.cpus();
+    let hot = cpus.iter().max_by(|a, b| a.softirq_ratio.total_cmp(&b.softirq_ratio))?;
+    let others = cpus.len().checked_sub(1).filter(|count| *count > 0)? as f64;
+    let all: f64 = cpus.iter().map(|cpu| cpu.softirq_ratio).sum();
+    let busy: f64 = cpus.iter().map(|cpu| cpu.busy_ratio).sum();
+    let others_busy = (busy - hot.busy_ratio) / others;
+    let text = format!(
+        "CPU {} was {} busy, {} in interrupts, the others {}",
+        name(hot.number()),
+        percent(hot.busy_ratio),
+        percent(hot.softirq_ratio),
+        percent(others_busy)
+    );
+    let seen = |role: EvidenceRole| {
+        let column = format!("cpu.softirq_us@{}", hot.scope);
+        seen_in(column, evidence(role, &window, "/proc/stat", text.clone()))
+    };
+    let is_piled = hot.busy_ratio >= BUSY.value
+        && hot.softirq_ratio >= INTERRUPTS.value
+        && others_busy <= OTHERS_BUSY.value
+        && ratio(hot.softirq_ratio, all).is_some_and(|part| part >= PART.value);
+    if !is_piled {
+        return excluded("Receive work on one CPU is not the limit", vec![seen(EvidenceRole::Against)]);
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    found.extend(received(&window, hot));
+    found.extend(full_thread(scene, &window));
+    found.extend(user_effect(scene));
+    Some(Case {
+        title: format!("Receive work on one CPU is the limit: {text}"),
+        evidence: found,
+        remedy: None,
+    })
+}
+
+/// A thread that fills a CPU by itself.
+fn full_thread(scene: &Scene, window: &Window) -> Option<Evidence> {
+    let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
+    let server = threads.first().map_or(0.0, |thread| thread.busy_ratio);
+    let full = server.max(scene.focus.end.summary.generator.busiest_thread_ratio);
+    let text = format!("a thread used {} of a CPU, its own sends included", percent(full));
+    let source = "/proc/PID/task/TID/schedstat";
+    (full >= THREAD_FULL.value).then(|| evidence(EvidenceRole::Against, window, source, text))
+}
+
+/// Where the packets were received, by the network's own count; against, if that is spread.
+fn received(window: &Window, hot: &CpuShare) -> Option<Evidence> {
+    const NAME: &str = "softnet.processed_count";
+    let count = |scope: &str| window.growth(NAME, scope).map(|growth| growth.amount);
+    let all: f64 = window.scopes(NAME).into_iter().filter_map(count).sum();
+    let part = ratio(count(&hot.scope)?, all)?;
+    let role = if part >= PART.value { EvidenceRole::Confirmer } else { EvidenceRole::Against };
+    let text = format!("it received {} of the packets", percent(part));
+    Some(seen_in(format!("{NAME}@{}", hot.scope), evidence(role, window, "/proc/net/softnet_stat", text)))
+}
