@@ -63,19 +63,20 @@ fn check_places(plan: &LoadPlan, places: &[Typed<HostPlace>]) -> anyhow::Result<
 /// Refuses what is not split over hosts.
 fn check_workload(plan: &LoadPlan) -> anyhow::Result<()> {
     let workload = &plan.workload;
+    let operations = workload.operations.iter().map(|operation| operation.request.body.len());
+    let body_bytes = plan.request.body.len() + operations.sum::<usize>();
     let refused = [
         (workload.log.is_some(), "a log that is replayed or mixed"),
         (workload.session.is_some(), "users of a session"),
-        (!workload.operations.is_empty(), "a list or mix of requests"),
         (!workload.files.is_empty(), "values from a file"),
         (plan.probe.is_some(), "a load with a probe"),
         (!plan.origin.sources.is_empty(), "a load with source addresses, which belong to one host,"),
-        (plan.request.body.len() > MAX_SPREAD_BODY_BYTES, "a request with a body longer than 2 MiB"),
+        (body_bytes > MAX_SPREAD_BODY_BYTES, "requests with bodies of more than 2 MiB"),
     ];
     let cause = refused.iter().find(|(is_so, _)| *is_so).map(|(_, what)| *what);
     ensure!(
         cause.is_none(),
-        "cannot spread {} over several hosts\nhint: leave out --load-from, or send one request (a URL, with a rate, a ramp or clients)",
+        "cannot spread {} over several hosts\nhint: leave out --load-from, or send one request or a mix (with a rate, a ramp or clients)",
         cause.unwrap_or_default()
     );
     Ok(())

@@ -130,6 +130,27 @@ pub struct PartTally {
     pub response_bounds: Option<[u64; 2]>,
     /// The same of service times.
     pub service_bounds: Option<[u64; 2]>,
+    /// The same by operation of a mix, in the order of the plan; empty where there is one request only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<PartOperation>,
+}
+
+/// What one thread counted of one operation, of one phase in one window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartOperation {
+    /// Requests by outcome.
+    pub counts: Counts,
+    /// Failed requests by class.
+    pub failures: Failures,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Responses that said that what the client has is still good.
+    pub not_modified: u64,
+    /// Response times of an open load, service times of a closed one, as pairs of a value in nanoseconds and its number,
+    /// ascending.
+    pub latency: Vec<[u64; 2]>,
+    /// Those of them that are only lower bounds: their number, and the least in nanoseconds.
+    pub bounds: Option<[u64; 2]>,
 }
 
 /// What a thread knows at its end.

@@ -26,7 +26,7 @@ pub struct ServerOptions {
     ///
     /// Rate, requests, connections and clients are those of the whole load; each arrival and each connection is one
     /// host's. -t is the threads of each. All begin at one instant, and their counts and histograms are merged; the verdict
-    /// names a host that is late or lost. What a list, mix, log, session or probe sends is not spread.
+    /// names a host that is late or lost. What a log, session or probe sends is not spread.
     #[arg(long, value_name = "HOST,…", value_delimiter = ',', env = "SYSDYNO_LOAD_FROM")]
     pub load_from: Vec<Typed<HostPlace>>,
     /// Configuration for ssh [default: ssh's own]

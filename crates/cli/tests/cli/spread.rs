@@ -110,6 +110,28 @@ fn a_closed_load_over_two_hosts_begins_exactly_so_many_requests() {
 }
 
 #[test]
+fn a_list_of_requests_is_drawn_by_each_host_and_counted_together() {
+    let Some(star) = Star::make(2) else {
+        return skip("a_list_of_requests_is_drawn_by_each_host_and_counted_together", NEEDS);
+    };
+    let (program, all) = (Program::new(), star.all());
+    let list = program.runs().join("list");
+    std::fs::write(&list, "70 /ok\n30 HEAD /ok\n").expect("writes");
+    let load = ["load", &star.url(), "--urls", &list.display().to_string(), "-c", "4", "-n", "2000"]
+        .map(str::to_owned);
+    let rest = ["-t", "1", "--load-from", &all, "--json"].map(str::to_owned);
+    let outcome = program.start(load.into_iter().chain(rest)).finish(LIMIT);
+    let folder = program.run_folder().expect("the run is kept");
+    agrees_with_nginx(&outcome, &folder, &star, 2);
+    assert_eq!(outcome.count("ok"), 2000, "{outcome}");
+    let json = outcome.json();
+    let ok = |number: usize| json["operations"][number]["counts"]["ok"].as_u64().expect("is a count");
+    assert_eq!(ok(0) + ok(1), 2000, "{outcome}");
+    // 600 expected, standard deviation 20.
+    assert!((480..720).contains(&ok(1)), "{outcome}");
+}
+
+#[test]
 fn a_ramp_of_rates_and_a_curve_of_connections_are_split_too() {
     let Some(star) = Star::make(2) else {
         return skip("a_ramp_of_rates_and_a_curve_of_connections_are_split_too", NEEDS);

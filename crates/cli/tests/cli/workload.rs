@@ -45,6 +45,7 @@ fn nginx_counts_each_url_of_a_list_as_often_as_it_was_sent() {
         &["--connections", "8"],
         &["--connections", "16", "--rate", "800/s"],
         &["--connections", "4", "--no-keepalive"],
+        &["--connections", "8", "--load-from", "here"],
     ];
     for way in ways {
         let Some(nginx) = Nginx::start(LOCATIONS) else { return skip("a list of URLs", "nginx") };

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use sysdyno_load::Part;
-use sysdyno_record::plan::{LoadPlan, RequestSpec};
+use sysdyno_record::plan::LoadPlan;
 
-/// Longest body of a request that goes to another host, which is told it as numbers. Unit: bytes.
+/// Longest bodies of requests, together, that go to another host, which is told them as numbers. Unit: bytes.
 pub const MAX_SPREAD_BODY_BYTES: usize = 2 << 20;
 
 /// A part of a load for one host.
@@ -24,6 +24,9 @@ pub struct PartCall {
     plan: LoadPlan,
     /// The body of its request.
     body: Vec<u8>,
+    /// Those of the operations of a mix.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    operation_bodies: Vec<Vec<u8>>,
 }
 
 impl PartCall {
@@ -31,7 +34,9 @@ impl PartCall {
     pub(super) fn new(trial: u32, part: Part, plan: LoadPlan) -> PartCall {
         let Part { host, hosts, threads_before, machine_threads } = part;
         let body = plan.request.body.clone();
-        PartCall { trial, host, hosts, threads_before, machine_threads, plan, body }
+        let operations = plan.workload.operations.iter();
+        let operation_bodies = operations.map(|operation| operation.request.body.clone()).collect();
+        PartCall { trial, host, hosts, threads_before, machine_threads, plan, body, operation_bodies }
     }
 
     /// Which part it is.
@@ -42,7 +47,10 @@ impl PartCall {
 
     /// The whole load, with what it is sent with.
     pub(super) fn plan(&self) -> LoadPlan {
-        let request = RequestSpec { body: self.body.clone(), ..self.plan.request.clone() };
-        LoadPlan { request, ..self.plan.clone() }
+        let mut plan = self.plan.clone();
+        plan.request.body.clone_from(&self.body);
+        let operations = plan.workload.operations.iter_mut().zip(&self.operation_bodies);
+        operations.for_each(|(operation, body)| operation.request.body.clone_from(body));
+        plan
     }
 }

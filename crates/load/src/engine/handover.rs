@@ -4,9 +4,9 @@
 //! that no assertion of the merge depends on another host's honesty.
 
 use super::job::Job;
-use super::tally::{PhaseTally, Tally, Window};
-use sysdyno_record::load::{Counts, LatencyKind, LatencySet};
-use sysdyno_record::spread::{PartTally, PartWindow};
+use super::tally::{OperationTally, PhaseTally, Tally, Window};
+use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind};
+use sysdyno_record::spread::{PartOperation, PartTally, PartWindow};
 use sysdyno_record::units::MonoNs;
 use sysdyno_stats::censored::LowerBounds;
 use sysdyno_stats::histogram::{LatencyHistogram, MAX_VALUE_NS};
@@ -40,7 +40,6 @@ pub(super) fn told(thread: u32, window: &Window) -> PartWindow {
 
 fn told_tally(phase: u32, tally: &Tally) -> PartTally {
     let kinds = LatencyKind::ALL.into_iter().filter(|kind| !tally.latency.get(*kind).is_empty());
-    let bounds = |bounds: LowerBounds| (bounds.count > 0).then_some([bounds.count, bounds.min_ns]);
     PartTally {
         phase,
         counts: tally.counts,
@@ -54,9 +53,25 @@ fn told_tally(phase: u32, tally: &Tally) -> PartTally {
         cache: tally.cache,
         handshakes: tally.handshakes,
         latency: kinds.map(|kind| (kind, steps(tally.latency.get(kind)))).collect(),
-        response_bounds: bounds(tally.response_bounds),
-        service_bounds: bounds(tally.service_bounds),
+        response_bounds: told_bounds(tally.response_bounds),
+        service_bounds: told_bounds(tally.service_bounds),
+        operations: tally.operations.iter().map(told_operation).collect(),
     }
+}
+
+fn told_operation(tally: &OperationTally) -> PartOperation {
+    PartOperation {
+        counts: tally.counts,
+        failures: tally.failures(),
+        received_bytes: tally.received_bytes,
+        not_modified: tally.not_modified,
+        latency: tally.latency().map_or_else(Vec::new, steps),
+        bounds: told_bounds(tally.bounds),
+    }
+}
+
+fn told_bounds(bounds: LowerBounds) -> Option<[u64; 2]> {
+    (bounds.count > 0).then_some([bounds.count, bounds.min_ns])
 }
 
 fn steps(histogram: &LatencyHistogram) -> Vec<[u64; 2]> {
@@ -71,6 +86,8 @@ pub(super) struct Heard {
     end: MonoNs,
     /// Sums by phase.
     counts: Vec<Counts>,
+    /// The same of each operation of a mix.
+    operations: Vec<Vec<Counts>>,
 }
 
 impl Heard {
@@ -98,14 +115,13 @@ impl Heard {
             return Err("it told a window that the plan does not have");
         }
         self.counts.resize(phases as usize, Counts::default());
+        self.operations.resize(phases as usize, vec![Counts::default(); job.requests.operations_count]);
         let mut tallies = Vec::with_capacity(window.tallies.len());
         for told in window.tallies {
             let phase = told.phase;
             let tally = Some(&told).filter(|told| is_phase(told.phase)).and_then(believed);
             let tally = tally.ok_or("it counted what cannot be")?;
-            let sum = &mut self.counts[phase as usize];
-            sum.add(&tally.counts);
-            if !is_possible(sum) {
+            if !self.add(phase as usize, &tally) {
                 return Err("its counts do not add up");
             }
             tallies.push(PhaseTally { phase, tally: Box::new(tally) });
@@ -123,9 +139,20 @@ impl Heard {
         })
     }
 
+    /// Adds what was counted; false if that cannot be.
+    fn add(&mut self, phase: usize, tally: &Tally) -> bool {
+        let (sum, operations) = (&mut self.counts[phase], &mut self.operations[phase]);
+        if tally.operations.len() > operations.len() {
+            return false;
+        }
+        sum.add(&tally.counts);
+        operations.iter_mut().zip(&tally.operations).for_each(|(sum, tally)| sum.add(&tally.counts));
+        is_possible(sum) && operations.iter().all(is_possible)
+    }
+
     /// Whether no request of it vanished, now that it has ended.
     pub(super) fn is_balanced(&self) -> bool {
-        self.counts.iter().all(Counts::is_balanced)
+        self.counts.iter().chain(self.operations.iter().flatten()).all(Counts::is_balanced)
     }
 
     /// When it was heard of last.
@@ -142,17 +169,10 @@ fn is_possible(counts: &Counts) -> bool {
 
 /// A tally, if it can have been counted.
 fn believed(told: &PartTally) -> Option<Tally> {
-    let Counts { scheduled, sent, written, ok, failed, timed_out, in_flight, unsent } = told.counts;
-    let numbers = [scheduled, sent, written, ok, failed, timed_out, in_flight, unsent, told.completed];
     let connections = [told.connections_opened, told.connections_closed_idle];
     let bytes = [told.received_bytes, told.cache.hits, told.cache.misses, told.cache.stored];
     let handshakes = [told.handshakes.full, told.handshakes.resumed];
-    let bounds = |told: Option<[u64; 2]>| match told {
-        Some([count, min_ns]) => LowerBounds { count: count.min(MAX_COUNT), min_ns },
-        None => LowerBounds::NONE,
-    };
-    let is_small = |numbers: &[u64]| numbers.iter().all(|number| *number <= MAX_COUNT);
-    let all = [&numbers[..], &connections, &bytes, &handshakes];
+    let all = [&numbers(&told.counts)[..], &[told.completed], &connections, &bytes, &handshakes];
     if !all.into_iter().all(is_small) || told.unread_ns > MAX_UNREAD_NS {
         return None;
     }
@@ -167,33 +187,59 @@ fn believed(told: &PartTally) -> Option<Tally> {
         handshakes: told.handshakes,
         response_bounds: bounds(told.response_bounds),
         service_bounds: bounds(told.service_bounds),
-        latency: latency(told)?,
+        failures: failures(&told.failures, told.counts.failed)?,
+        operations: told.operations.iter().map(believed_operation).collect::<Option<_>>()?,
         ..Tally::default()
     };
-    let mut failed_count = 0u64;
-    for (class, count) in &told.failures {
-        tally.failures[*class as usize] = *count;
-        failed_count = failed_count.checked_add(*count)?;
+    for (kind, steps) in &told.latency {
+        *tally.latency.get_mut(*kind) = histogram(steps)?;
     }
     for (status, count) in &told.statuses {
         tally.set_status(*status, u32::try_from(*count).ok()?)?;
     }
-    (failed_count == failed).then_some(tally)
+    Some(tally)
 }
 
-fn latency(told: &PartTally) -> Option<LatencySet> {
-    let mut set = LatencySet::default();
-    for (kind, steps) in &told.latency {
-        if steps.len() > MAX_STEPS {
-            return None;
-        }
-        let histogram = set.get_mut(*kind);
-        for [value_ns, count] in steps {
-            if *value_ns > MAX_VALUE_NS || *count > MAX_COUNT {
-                return None;
-            }
-            histogram.record_many(*value_ns, *count);
-        }
+fn believed_operation(told: &PartOperation) -> Option<OperationTally> {
+    let all = [&numbers(&told.counts)[..], &[told.received_bytes, told.not_modified]];
+    if !all.into_iter().all(is_small) {
+        return None;
     }
-    Some(set)
+    let mut tally = OperationTally::of(told.counts);
+    (tally.received_bytes, tally.not_modified) = (told.received_bytes, told.not_modified);
+    tally.bounds = bounds(told.bounds);
+    // An empty histogram takes much memory, and there may be thousands of operations.
+    let latency = if told.latency.is_empty() { None } else { Some(histogram(&told.latency)?) };
+    Some(tally.with(failures(&told.failures, told.counts.failed)?, latency))
+}
+
+fn numbers(counts: &Counts) -> [u64; 8] {
+    let Counts { scheduled, sent, written, ok, failed, timed_out, in_flight, unsent } = *counts;
+    [scheduled, sent, written, ok, failed, timed_out, in_flight, unsent]
+}
+
+fn is_small(numbers: &[u64]) -> bool {
+    numbers.iter().all(|number| *number <= MAX_COUNT)
+}
+
+fn bounds(told: Option<[u64; 2]>) -> LowerBounds {
+    told.map_or(LowerBounds::NONE, |[count, min_ns]| LowerBounds { count: count.min(MAX_COUNT), min_ns })
+}
+
+/// Failures by class, if there are as many as failed.
+fn failures(told: &Failures, failed: u64) -> Option<[u64; FailureClass::COUNT]> {
+    let mut failures = [0; FailureClass::COUNT];
+    told.iter().for_each(|(class, count)| failures[*class as usize] = *count);
+    let sum = told.values().try_fold(0u64, |sum, count| sum.checked_add(*count))?;
+    (sum == failed).then_some(failures)
+}
+
+fn histogram(steps: &[[u64; 2]]) -> Option<LatencyHistogram> {
+    let is_one = |[value_ns, count]: &[u64; 2]| *value_ns <= MAX_VALUE_NS && *count <= MAX_COUNT;
+    if steps.len() > MAX_STEPS || !steps.iter().all(is_one) {
+        return None;
+    }
+    let mut histogram = LatencyHistogram::default();
+    steps.iter().for_each(|[value_ns, count]| histogram.record_many(*value_ns, *count));
+    Some(histogram)
 }

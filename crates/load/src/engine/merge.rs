@@ -284,7 +284,7 @@ impl<'a> Merge<'a> {
             let is_measured = self.kind(phase).is_measured();
             let mut missing = Tally::default();
             for host in self.hosts.iter_mut().filter(|host| host.lost.is_some()) {
-                let open = Tally { counts: host.open(phase), ..Tally::default() };
+                let open = host.open(phase);
                 host.add(phase, is_measured, &open);
                 missing.merge(&open);
             }

@@ -7,7 +7,7 @@ use super::crew::Message;
 use super::handover::Heard;
 use super::job::Job;
 use super::merge::{Gear, Merge};
-use super::tally::Tally;
+use super::tally::{OperationTally, Tally};
 use super::worker::Finish;
 use super::{Control, Outcome, Sink, clock};
 use crate::error::LoadError;
@@ -128,6 +128,8 @@ pub(super) struct HostSum {
     pub measured: Tally,
     /// Requests by phase.
     phases: Vec<Counts>,
+    /// The same of each operation of a mix.
+    operations: Vec<Vec<Counts>>,
     pub learnt_body: Option<LearntBody>,
     pub lost: Option<String>,
 }
@@ -141,6 +143,7 @@ impl HostSum {
             gear: Gear { cpus, timer_error, io, io_fallback },
             measured: Tally::default(),
             phases: vec![Counts::default(); plan.phases.len() + 1],
+            operations: vec![Vec::new(); plan.phases.len() + 1],
             learnt_body: None,
             lost: None,
         }
@@ -148,6 +151,9 @@ impl HostSum {
 
     pub(super) fn add(&mut self, phase: u32, is_measured: bool, tally: &Tally) {
         self.phases[phase as usize].add(&tally.counts);
+        let operations = &mut self.operations[phase as usize];
+        operations.resize(operations.len().max(tally.operations.len()), Counts::default());
+        operations.iter_mut().zip(&tally.operations).for_each(|(sum, tally)| sum.add(&tally.counts));
         if is_measured {
             self.measured.merge(tally);
         }
@@ -162,14 +168,22 @@ impl HostSum {
     }
 
     /// Requests of a phase without an outcome, as the outcome that they have now.
-    pub(super) fn open(&self, phase: u32) -> Counts {
-        let counts = &self.phases[phase as usize];
-        let known = counts.ok + counts.failed + counts.timed_out + counts.in_flight;
-        Counts {
-            in_flight: counts.sent - known,
-            unsent: counts.scheduled - counts.sent - counts.unsent,
-            ..Counts::default()
+    pub(super) fn open(&self, phase: u32) -> Tally {
+        let operation = |counts| OperationTally::of(open(counts));
+        Tally {
+            counts: open(&self.phases[phase as usize]),
+            operations: self.operations[phase as usize].iter().map(operation).collect(),
+            ..Tally::default()
         }
+    }
+}
+
+fn open(counts: &Counts) -> Counts {
+    let known = counts.ok + counts.failed + counts.timed_out + counts.in_flight;
+    Counts {
+        in_flight: counts.sent - known,
+        unsent: counts.scheduled - counts.sent - counts.unsent,
+        ..Counts::default()
     }
 }
 

@@ -212,6 +212,20 @@ impl OperationTally {
         self.failures[class as usize] += 1;
     }
 
+    /// Requests whose latency is not known.
+    pub(super) fn of(counts: Counts) -> OperationTally {
+        OperationTally { counts, ..OperationTally::default() }
+    }
+
+    /// With failures and latencies that were counted elsewhere.
+    pub(super) fn with(
+        self,
+        failures: [u64; FailureClass::COUNT],
+        latency: Option<LatencyHistogram>,
+    ) -> OperationTally {
+        OperationTally { failures, latency: latency.map(Box::new), ..self }
+    }
+
     pub(super) fn failures(&self) -> Failures {
         occurred(&self.failures)
     }

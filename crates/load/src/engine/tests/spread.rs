@@ -1,12 +1,14 @@
 //! Merging what several hosts say: honest ones, one that is lost, and some that lie.
 
-use super::{Kept, plan_of};
+use super::{Kept, operation, plan_of};
 use crate::engine::{Control, Generators, Part, Said, SpreadHost, clock, spread};
 use std::collections::VecDeque;
 use sysdyno_record::load::{Counts, LatencyKind, TrialEnding};
 use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
 use sysdyno_record::remote::ClockOffset;
-use sysdyno_record::spread::{PartEnd, PartFinish, PartReady, PartReport, PartTally, PartWindow};
+use sysdyno_record::spread::{
+    PartEnd, PartFinish, PartOperation, PartReady, PartReport, PartTally, PartWindow,
+};
 use sysdyno_record::units::{MonoNs, SpanNs};
 
 /// Hosts that say what was written for them.
@@ -93,10 +95,14 @@ fn told(window: PartWindow) -> Said {
 
 /// What comes of these lines of two hosts, and which of the two was refused.
 fn merged(lines: Vec<(usize, Said)>) -> (crate::engine::Outcome, Kept, Vec<usize>) {
-    let (plan, control, mut kept) = (plan(), Control::new(), Kept::default());
+    merged_of(&plan(), lines)
+}
+
+fn merged_of(plan: &LoadPlan, lines: Vec<(usize, Said)>) -> (crate::engine::Outcome, Kept, Vec<usize>) {
+    let (control, mut kept) = (Control::new(), Kept::default());
     let mut script = Script { lines: lines.into(), refused: Vec::new() };
     let hosts = vec![host("a"), host("b")];
-    let outcome = spread(&plan, 1, &control, hosts, &mut script, &mut kept).expect("the plan is one");
+    let outcome = spread(plan, 1, &control, hosts, &mut script, &mut kept).expect("the plan is one");
     (outcome, kept, script.refused.into_iter().map(|(host, _)| host).collect())
 }
 
@@ -176,6 +182,60 @@ fn a_host_that_says_what_cannot_be_is_refused_and_breaks_no_assertion() {
     }
     let open = vec![(1, told(window(1, 0, 10, 3))), (1, finished(1)), (0, finished(0)), (0, over())];
     assert_eq!(merged(open).2, [1], "it ended with requests that have no outcome");
+}
+
+fn mix() -> LoadPlan {
+    let mut plan = plan();
+    plan.workload.operations = vec![operation("/a", 1.0), operation("/b", 2.0)];
+    plan
+}
+
+/// As [`window`], so many of the requests being the first operation, of which all open ones are.
+fn window_of_mix(thread: u32, requests: u64, first: u64, open: u64) -> PartWindow {
+    let mut window = window(thread, 0, requests, open);
+    let counts = |scheduled: u64, open: u64| {
+        let ok = scheduled - open;
+        let counts = Counts { scheduled, sent: scheduled, written: scheduled, ok, ..Counts::default() };
+        PartOperation { counts, latency: vec![[1_000_000, ok]], ..PartOperation::default() }
+    };
+    window.tallies[0].operations = vec![counts(first, open), counts(requests - first, 0)];
+    window
+}
+
+#[test]
+fn operations_of_all_hosts_are_merged_and_what_a_lost_one_had_open_is_in_flight() {
+    let lines = vec![
+        (0, told(window_of_mix(0, 10, 4, 0))),
+        (1, told(window_of_mix(1, 9, 3, 2))),
+        (1, Said::Lost("its process ended".into())),
+        (0, finished(0)),
+        (0, over()),
+    ];
+    let (outcome, _, refused) = merged_of(&mix(), lines);
+    assert!(refused.is_empty());
+    let of = |number: usize| {
+        let operation = &outcome.summary.operations[number];
+        (operation.name.as_str(), operation.total.ok, operation.total.in_flight, operation.latency.count)
+    };
+    assert_eq!((of(0), of(1)), (("/a", 5, 2, 5), ("/b", 12, 0, 12)));
+}
+
+#[test]
+fn operations_that_cannot_be_are_refused() {
+    let lies: [fn(&mut Vec<PartOperation>); 5] = [
+        |operations| operations.push(PartOperation::default()),
+        |operations| operations[0].counts.ok = 5,
+        |operations| operations[0].counts.scheduled = u64::MAX,
+        |operations| operations[1].counts.failed = 1,
+        |operations| operations[1].latency = vec![[u64::MAX, 1]],
+    ];
+    for (number, lie) in lies.into_iter().enumerate() {
+        let mut window = window_of_mix(1, 10, 4, 0);
+        lie(&mut window.tallies[0].operations);
+        let lines =
+            vec![(1, told(window)), (0, told(window_of_mix(0, 10, 4, 0))), (0, finished(0)), (0, over())];
+        assert_eq!(merged_of(&mix(), lines).2, [1], "lie {number}");
+    }
 }
 
 #[test]
