@@ -173,7 +173,7 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
 }
 
 fn process(pid: u32, command: &str, role: ProcessRole) -> WatchedProcess {
-    WatchedProcess { pid, start_ticks: 7, command: command.into(), role, cpus: None }
+    WatchedProcess { pid, start_ticks: 7, command: command.into(), role, cpus: None, parent_pid: None }
 }
 
 impl Specimen {

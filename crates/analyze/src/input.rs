@@ -61,7 +61,7 @@ fn watched(events: &[Event]) -> Vec<WatchedProcess> {
     let mut processes: Vec<WatchedProcess> = Vec::new();
     for event in events {
         if let EventKind::Watched(process) = &event.event
-            && !processes.contains(process)
+            && !processes.iter().any(|known| known.is_same(process))
         {
             processes.push(process.clone());
         }

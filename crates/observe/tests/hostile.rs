@@ -86,7 +86,7 @@ fn changed_copy(tree: &str, change: impl Fn(usize, Vec<u8>) -> Vec<u8>) -> tempf
 fn sample(folder: &Path) {
     let process = |pid, start_ticks| {
         let command = "x".to_owned();
-        WatchedProcess { pid, start_ticks, command, role: ProcessRole::Target, cpus: None }
+        WatchedProcess { pid, start_ticks, command, role: ProcessRole::Target, cpus: None, parent_pid: None }
     };
     let watch = vec![process(900, 5900), process(901, 5901)];
     let plan = SamplerPlan { roots: Roots::at(folder), hz: 10.0, watch, target_port: None, behind: vec![] };

@@ -14,7 +14,14 @@ fn roots(tree: &str) -> Roots {
 }
 
 fn process(pid: u32, start_ticks: u64) -> WatchedProcess {
-    WatchedProcess { pid, start_ticks, command: "x".into(), role: ProcessRole::Target, cpus: None }
+    WatchedProcess {
+        pid,
+        start_ticks,
+        command: "x".into(),
+        role: ProcessRole::Target,
+        cpus: None,
+        parent_pid: None,
+    }
 }
 
 /// The first sample of a tree: columns with their values.

@@ -89,6 +89,16 @@ pub struct WatchedProcess {
     /// say. Source: `sched_getaffinity`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<u32>>,
+    /// The process that it was a child of when it was found; `None` in older records. Source: `/proc/PID/stat` field 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_pid: Option<u32>,
+}
+
+impl WatchedProcess {
+    /// Whether it is the same process, whatever has changed about it.
+    pub fn is_same(&self, other: &WatchedProcess) -> bool {
+        (self.pid, self.start_ticks) == (other.pid, other.start_ticks)
+    }
 }
 
 /// The part of a process in a run.

@@ -293,6 +293,7 @@ fn m19_a_server_that_is_not_the_same_any_more() {
         command: "nginx".into(),
         role: ProcessRole::Target,
         cpus: None,
+        parent_pid: None,
     };
     let replaced = open().edit(|case| case.watched.push(other.clone()));
     assert_eq!(status_of("M19", replaced), Some(Invalid));

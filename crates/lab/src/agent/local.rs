@@ -243,7 +243,8 @@ fn describe(
     };
     for address in behind {
         let found = find_target_processes(&Endpoint::Tcp(*address)).unwrap_or_default();
-        targets.extend(found.into_iter().filter(|process| !targets.contains(process)).collect::<Vec<_>>());
+        let is_new = |process: &WatchedProcess| !targets.iter().any(|known| known.is_same(process));
+        targets.extend(found.into_iter().filter(is_new).collect::<Vec<_>>());
     }
     Ok(targets.into_iter().chain([own]).collect())
 }

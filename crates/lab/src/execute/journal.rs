@@ -1,12 +1,13 @@
 //! Keeps what happens, twice: in the run folder for good, and in memory for the decisions of the next minute.
 
+use super::watched::of_targets;
 use super::{Progress, clock};
 use crate::agent::{Link, Notice, Proceed};
 use crate::error::LabError;
 use sysdyno_analyze::experiment::Standing;
 use sysdyno_analyze::{ServerView, TrialView};
 use sysdyno_record::analysis::Verdict;
-use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::event::{Event, EventKind, WatchedProcess};
 use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
@@ -178,7 +179,7 @@ impl<'a> Journal<'a> {
     fn keep_who_came(&mut self, line: SeriesLine) -> Result<SeriesLine, LabError> {
         let SeriesLine::Header { columns, came } = line else { return Ok(line) };
         let room = MAX_WATCHED_COUNT.saturating_sub(self.watched.len());
-        let is_new = |process: &WatchedProcess| !self.watched.contains(process);
+        let is_new = |process: &WatchedProcess| !self.watched.iter().any(|known| known.is_same(process));
         let new: Vec<WatchedProcess> = came.into_iter().filter(is_new).take(room).collect();
         self.keep_watched(new)?;
         Ok(SeriesLine::header(columns))
@@ -241,7 +242,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// What `look` sees of the trial that ended last, of these targets only where more are watched.
+    /// What `look` sees of the trial that ended last, of these targets and what they have started only where more are watched.
     pub(super) fn last_trial<T>(
         &self,
         (begin, end): (&TrialBegin, &TrialEnd),
@@ -249,11 +250,7 @@ impl<'a> Journal<'a> {
         targets: &[WatchedProcess],
         look: impl FnOnce(&TrialView<'_>) -> T,
     ) -> T {
-        let is_seen = |process: &&WatchedProcess| {
-            process.role != ProcessRole::Target || targets.is_empty() || targets.contains(process)
-        };
-        let watched: Vec<WatchedProcess> = self.watched.iter().filter(is_seen).cloned().collect();
-        look(&self.view((begin, end), latency, &watched))
+        look(&self.view((begin, end), latency, &of_targets(&self.watched, targets)))
     }
 
     /// The readings so far.

@@ -12,6 +12,7 @@ mod experiment;
 mod journal;
 mod server;
 mod steps;
+mod watched;
 mod within;
 
 pub use change::Tuning;

@@ -13,18 +13,11 @@ use sysdyno_record::work::IoUsage;
 /// Descriptors of one process that are looked at. The listening ones are opened first and have low numbers.
 const MAX_DESCRIPTORS: usize = 100_000;
 
-/// A process and its parent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Kin {
-    process: WatchedProcess,
-    parent_pid: u32,
-}
-
 /// Who a process is.
 ///
 /// *Errors*: it does not exist, or is dead and not yet reaped.
 pub fn describe_process(pid: u32, role: ProcessRole) -> Result<WatchedProcess, ObserveError> {
-    describe(&Roots::host(), pid, role, &mut Vec::new()).map(|kin| kin.process)
+    describe(&Roots::host(), pid, role, &mut Vec::new())
 }
 
 /// The CPUs that the first thread of a process may run on; `None` if it is gone or hidden.
@@ -44,7 +37,7 @@ pub fn process_io(pid: u32) -> Option<IoUsage> {
 
 /// The process that started another one; `None` if that is gone or hidden.
 pub fn parent_pid(pid: u32) -> Option<u32> {
-    describe(&Roots::host(), pid, ProcessRole::Target, &mut Vec::new()).ok().map(|kin| kin.parent_pid)
+    describe(&Roots::host(), pid, ProcessRole::Target, &mut Vec::new()).ok()?.parent_pid
 }
 
 /// CPU time of the children of this process that have ended and were waited for, with theirs. Unit: seconds, in ticks.
@@ -81,7 +74,7 @@ pub fn find_target_processes(endpoint: &Endpoint) -> Result<Vec<WatchedProcess>,
 pub(crate) fn find_owners(roots: &Roots, inodes: &[u64]) -> Vec<WatchedProcess> {
     let mut holders: Vec<u32> = owners_by_inode(roots, inodes).into_iter().map(|(_, pid)| pid).collect();
     holders.retain(|pid| may_be_target(*pid));
-    if holders.is_empty() { vec![] } else { with_descendants(&list_kin(roots), &holders) }
+    if holders.is_empty() { vec![] } else { with_descendants(&list_processes(roots), &holders) }
 }
 
 /// Process 1 holds sockets for services that it starts, and this process is not what is measured.
@@ -125,13 +118,18 @@ fn list_pids(roots: &Roots) -> Vec<u32> {
     entries.flatten().filter_map(number).collect()
 }
 
-fn list_kin(roots: &Roots) -> Vec<Kin> {
+fn list_processes(roots: &Roots) -> Vec<WatchedProcess> {
     let mut buffer = Vec::new();
     let each = |pid| describe(roots, pid, ProcessRole::Target, &mut buffer).ok();
     list_pids(roots).into_iter().filter_map(each).collect()
 }
 
-fn describe(roots: &Roots, pid: u32, role: ProcessRole, buffer: &mut Vec<u8>) -> Result<Kin, ObserveError> {
+fn describe(
+    roots: &Roots,
+    pid: u32,
+    role: ProcessRole,
+    buffer: &mut Vec<u8>,
+) -> Result<WatchedProcess, ObserveError> {
     let path = roots.in_proc(&format!("{pid}/stat"));
     let text = read_once(&path, buffer)?;
     let stat = pid_stat::parse(text).map_err(ObserveError::malformed(&path))?;
@@ -140,12 +138,12 @@ fn describe(roots: &Roots, pid: u32, role: ProcessRole, buffer: &mut Vec<u8>) ->
     }
     let command = String::from_utf8_lossy(stat.command).into_owned();
     let cpus = if roots.is_host() { allowed_cpus(pid) } else { None };
-    let process = WatchedProcess { pid, start_ticks: stat.start_ticks, command, role, cpus };
-    Ok(Kin { process, parent_pid: stat.parent_pid })
+    let parent_pid = Some(stat.parent_pid);
+    Ok(WatchedProcess { pid, start_ticks: stat.start_ticks, command, role, cpus, parent_pid })
 }
 
 /// The holders and their descendants, those that started first before the others.
-fn with_descendants(all: &[Kin], holders: &[u32]) -> Vec<WatchedProcess> {
+fn with_descendants(all: &[WatchedProcess], holders: &[u32]) -> Vec<WatchedProcess> {
     let mut found: Vec<WatchedProcess> = Vec::new();
     let mut seen = HashSet::new();
     let mut waiting: Vec<u32> = holders.iter().rev().copied().collect();
@@ -153,8 +151,9 @@ fn with_descendants(all: &[Kin], holders: &[u32]) -> Vec<WatchedProcess> {
         if !may_be_target(pid) || !seen.insert(pid) {
             continue;
         }
-        found.extend(all.iter().filter(|kin| kin.process.pid == pid).map(|kin| kin.process.clone()));
-        waiting.extend(all.iter().filter(|kin| kin.parent_pid == pid).map(|kin| kin.process.pid));
+        found.extend(all.iter().filter(|process| process.pid == pid).cloned());
+        waiting
+            .extend(all.iter().filter(|process| process.parent_pid == Some(pid)).map(|process| process.pid));
     }
     found.sort_unstable_by_key(|process| (process.start_ticks, process.pid));
     found
@@ -170,28 +169,28 @@ pub(crate) fn list_children(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Op
 
 /// A process as a part of the target; `None`: it is gone, or may not be one.
 pub(crate) fn describe_target(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<WatchedProcess> {
-    let kin = describe(roots, pid, ProcessRole::Target, buffer).ok().filter(|_| may_be_target(pid))?;
-    Some(kin.process)
+    describe(roots, pid, ProcessRole::Target, buffer).ok().filter(|_| may_be_target(pid))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn kin(pid: u32, parent_pid: u32) -> Kin {
-        let process = WatchedProcess {
+    fn child(pid: u32, parent_pid: u32) -> WatchedProcess {
+        WatchedProcess {
             pid,
             start_ticks: 1,
             command: "x".into(),
             role: ProcessRole::Target,
             cpus: None,
-        };
-        Kin { process, parent_pid }
+            parent_pid: Some(parent_pid),
+        }
     }
 
     #[test]
     fn workers_of_a_holder_belong_to_the_target() {
-        let all = [kin(100, 1), kin(101, 100), kin(102, 100), kin(103, 102), kin(104, 1), kin(1, 0)];
+        let all =
+            [child(100, 1), child(101, 100), child(102, 100), child(103, 102), child(104, 1), child(1, 0)];
         let pids = |holders: &[u32]| -> Vec<u32> {
             with_descendants(&all, holders).iter().map(|process| process.pid).collect()
         };
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn loops_of_parents_end() {
-        let all = [kin(100, 101), kin(101, 100)];
+        let all = [child(100, 101), child(101, 100)];
         assert_eq!(with_descendants(&all, &[100]).len(), 2);
     }
 

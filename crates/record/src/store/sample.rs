@@ -201,6 +201,7 @@ pub(super) fn event(number: u64) -> Event {
             command: "nginx\u{1b}[31m".into(),
             role: ProcessRole::Target,
             cpus: Some(vec![0]),
+            parent_pid: Some(1),
         })
     } else {
         EventKind::Warning { text: format!("warning {number}") }
