@@ -144,8 +144,9 @@ fn shown_trial(outcomes: &[TrialOutcome], capacity: &Capacity) -> usize {
 /// Checks that say that somebody else used the CPUs.
 const OTHERS_CHECKS: &[&str] = &["M11", "M12"];
 
-/// Checks that say that a run was disturbed: it did not stay the same, or somebody else used the CPUs.
-const DISTURBANCE_CHECKS: &[&str] = &["M10", "M11", "M12"];
+/// Checks that say that a run was disturbed: it, or the capacity that it looked for, did not stay the same, or somebody else used
+/// the CPUs.
+const DISTURBANCE_CHECKS: &[&str] = &["M10", "M11", "M12", "V36"];
 
 /// Whether a verdict is INVALID since the run was disturbed.
 pub fn is_disturbed(verdict: &Verdict) -> bool {

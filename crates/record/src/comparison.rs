@@ -235,7 +235,8 @@ pub struct SideValues {
 pub struct RunValue {
     /// The value. Unit: the metric's.
     pub value: f64,
-    /// Both ends of its 95 % interval within the run, which says nothing of other runs; `None`: not known.
+    /// Both ends of its 95 % interval within the run, or of what encloses it, which says nothing of other runs; `None`: not
+    /// known.
     pub interval: Option<[f64; 2]>,
 }
 

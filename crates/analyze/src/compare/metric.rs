@@ -2,7 +2,6 @@
 
 use super::profile::RunProfile;
 use crate::threshold::{HOUSE, Threshold};
-use sysdyno_record::analysis::CapacityBasis;
 use sysdyno_record::comparison::{RunValue, SideValues};
 use sysdyno_record::effect::Better;
 use sysdyno_record::load::LatencySummary;
@@ -259,8 +258,9 @@ fn capacity(run: &RunProfile) -> Result<RunValue, String> {
     if capacity.is_lower_bound {
         return Err("only a lower bound is known".to_owned());
     }
+    // The ends of an enclosure hold the capacity, wherever between them it is: that says no less than an interval does.
     let ends = capacity.low_hz.zip(capacity.high_hz).map(|(low, high)| [low, high]);
-    positive(rate_hz, ends.filter(|_| capacity.basis == CapacityBasis::Confidence))
+    positive(rate_hz, ends.filter(|[low, _]| *low > 0.0))
 }
 
 type Statistic = fn(&LatencySummary) -> (Option<u64>, Option<[u64; 2]>);

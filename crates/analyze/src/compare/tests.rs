@@ -436,14 +436,14 @@ fn sides_that_cannot_be_told_apart_share_a_letter() {
 
 #[test]
 fn a_capacity_with_its_interval_is_compared_and_a_lower_bound_is_not() {
-    let search = |rate_hz: f64, is_lower_bound: bool| {
+    let searched = |rate_hz: f64, (low, high): (f64, f64), basis: CapacityBasis, is_lower_bound: bool| {
         let mut run = profile_of("x", &clean());
         run.search = Some(crate::simulated::run_plan(1));
         run.analysis.capacity = Some(Capacity {
             rate_hz: Some(rate_hz),
-            low_hz: Some(rate_hz * 0.97),
-            high_hz: Some(rate_hz * 1.03),
-            basis: CapacityBasis::Confidence,
+            low_hz: Some(rate_hz * low),
+            high_hz: Some(rate_hz * high),
+            basis,
             ended_by: if is_lower_bound { EndedBy::Generator } else { EndedBy::Objective },
             is_lower_bound,
             certified_hz: None,
@@ -453,6 +453,9 @@ fn a_capacity_with_its_interval_is_compared_and_a_lower_bound_is_not() {
         });
         side("x", vec![run])
     };
+    let search = |rate_hz: f64, is_lower_bound: bool| {
+        searched(rate_hz, (0.97, 1.03), CapacityBasis::Confidence, is_lower_bound)
+    };
     let found = compare(vec![search(2_000.0, false), search(1_300.0, false)], &OPTIONS);
     let names: Vec<&str> = found.operations[0].metrics.iter().map(|metric| metric.metric).collect();
     assert_eq!(names, ["capacity"], "latencies of searches are at rates of their own");
@@ -460,6 +463,9 @@ fn a_capacity_with_its_interval_is_compared_and_a_lower_bound_is_not() {
     assert!(found.headline.contains("Capacity of B differs for the worse: 35 % lower"), "{}", found.headline);
     let found = compare(vec![search(2_000.0, false), search(1_300.0, true)], &OPTIONS);
     assert!(found.is_refused && found.gates.iter().any(|gate| gate.id == "C02"), "{:?}", found.gates);
+    let enclosed = searched(1_300.0, (0.5, 1.6), CapacityBasis::Enclosure, false);
+    let found = compare(vec![search(2_000.0, false), enclosed], &OPTIONS);
+    assert_eq!(found.verdicts[0].verdict.word, Comparison::CannotTell, "it may be 2,000 as well");
 }
 
 #[test]
