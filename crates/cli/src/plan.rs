@@ -328,11 +328,18 @@ pub fn worst_case(plan: &LoadPlan) -> String {
         Some(session) => {
             format!("the requests of {} sessions per second", session.sessions_hz.unwrap_or(0.0))
         }
-        None => open
-            .map_or("as many requests as are answered".into(), |count| format!("about {count:.0} requests")),
+        None => open.map_or("as many requests as are answered".into(), |count| {
+            format!("about {}", counted(count, "request"))
+        }),
     };
     let time = if seconds > 0.0 { format!(" in {seconds:.0} s") } else { String::new() };
-    format!("{requests}{time} over {} connections to {}", plan.connections, plan.target.url)
+    let connections = counted(plan.connections.into(), "connection");
+    format!("{requests}{time} over {connections} to {}", plan.target.url)
+}
+
+fn counted(count: f64, noun: &str) -> String {
+    let ending = if count == 1.0 { "" } else { "s" };
+    format!("{count:.0} {noun}{ending}")
 }
 
 #[cfg(test)]

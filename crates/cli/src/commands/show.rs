@@ -15,7 +15,8 @@ use sysdyno_report::{ReportInput, escape, html};
 
 pub fn runs(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let folder = args.record.or(Settings::read()?.record).folder()?;
-    let listed = if folder.exists() { list(&folder)? } else { Vec::new() };
+    let cannot = || format!("cannot list '{}'", folder.display());
+    let listed = if folder.try_exists().with_context(cannot)? { list(&folder)? } else { Vec::new() };
     if args.json {
         let manifests: Vec<_> = listed.iter().filter_map(|listing| listing.manifest.as_ref().ok()).collect();
         ui.print(&serde_json::to_string_pretty(&manifests)?);

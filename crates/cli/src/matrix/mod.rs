@@ -27,10 +27,13 @@ const BLOCKS_MAX: u32 = 100;
 /// Longest name of a matrix, a factor, a level. Unit: characters.
 const NAME_MAX: usize = 60;
 
-/// Whether it is a file of the other kind, which is kept beside those of this one.
+/// Tables of the other kind of files, which are kept beside those of this one.
+const TABLES_OF_TRY: [&str; 3] = ["a", "b", "try"];
+
+/// Whether it is a file of the other kind.
 fn has_two_sides(text: &str) -> bool {
     let table: Option<toml::Table> = text.parse().ok();
-    table.is_some_and(|table| table.contains_key("a") && table.contains_key("b"))
+    table.is_some_and(|table| TABLES_OF_TRY.iter().any(|name| table.contains_key(*name)))
 }
 
 /// The plan that a file says, or its short version.

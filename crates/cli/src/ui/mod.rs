@@ -104,7 +104,7 @@ fn hint(cause: &str) -> Option<&'static str> {
     let hints = [
         ("public address", "load a server of your own through its private address, or from the same host"),
         ("https is not supported", "load the plain HTTP port behind the TLS end, or a Unix socket"),
-        ("Permission denied", "choose another folder with --runs-dir"),
+        ("Permission denied", "run it with sudo, or name a file or folder that this user may use"),
         ("no runs", "make one with `sysdyno demo`"),
     ];
     hints.into_iter().find(|(part, _)| cause.contains(part)).map(|(_, hint)| hint)

@@ -130,6 +130,7 @@ fn what_is_wrong_with_a_file_is_said_before_anything_is_sent() {
         ("name = 'anew'", "name = 'kept'", "two levels with the name 'kept'"),
         ("url = ", "urls = ", "urls"),
         ("name = 'pages'", "a = {}\nb = {}\nname = 'pages'", "hint: `sysdyno try --experiment`"),
+        ("name = 'pages'", "b = {}\nname = 'pages'", "hint: `sysdyno try --experiment`"),
         ("vm.swappiness=59", "vm.swapiness=59", "vm.swapiness"),
         (
             "name = 'kept'",

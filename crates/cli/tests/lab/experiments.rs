@@ -277,18 +277,25 @@ fn what_commands_ask_for_is_counted_by_the_service(rig: &mut Rig) {
     assert_eq!((again.code, &again.stdout), (Some(3), &ended.stdout), "{again:?}");
     rig.check("an experiment of commands that are counted");
     forget(rig);
-    for (wrong, with, said) in [
+    let wrong = [
         ("front.requests", "front.waiting", "counters of recipe 'nginx' are accepted, handled, requests"),
         ("front.requests", "back.requests", "the lab has no such service"),
         ("front.requests", "requests", "write SERVICE.COUNTER"),
         ("metric = \"rate\"", "metric = \"p99\"", "write one of time, rate, cpu, server-cpu"),
         ("cpus = \"0\"", "cpus = \"none\"", "these are no CPUs"),
         ("\"400 sent = 400 ok\"", "\"\"", "or for one that is empty"),
-    ] {
-        assert!(COUNTED.contains(wrong), "{wrong}");
-        let ended = ask(rig, &["run", &file(rig, &COUNTED.replacen(wrong, with, 1))]);
-        assert_eq!(ended.code, Some(2), "{wrong}: {ended:?}");
-        assert!(ended.stderr.contains(said), "{wrong}: {ended:?}");
+    ];
+    refuses(rig, COUNTED, &[], &wrong);
+}
+
+/// Each file in which one place of a good one is another text is refused, before anything is done, and the error says why.
+fn refuses(rig: &Rig, good: &str, options: &[&str], wrong: &[(&str, &str, &str)]) {
+    for (place, with, said) in wrong {
+        assert!(good.contains(place), "{place}");
+        let path = file(rig, &good.replacen(place, with, 1));
+        let ended = ask(rig, &[&["run", &path], options].concat());
+        assert_eq!(ended.code, Some(2), "{place}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{place}: {ended:?}");
     }
 }
 
@@ -310,7 +317,7 @@ fn a_killed_one_goes_on_and_leaves_nothing(rig: &mut Rig) {
 
 fn wrong_files(rig: &mut Rig) {
     let good = FILE.replace("REQUESTS", "40");
-    for (wrong, with, said) in [
+    let wrong = [
         ("services.front.port", "services.back.port", "has no such service; it has front"),
         ("services.front.port", "services.front.speed", "recipe 'nginx' has no such parameter"),
         ("[8080, 8081]", "[8080, 0]", "it takes an integer from 1 to 65535"),
@@ -320,12 +327,8 @@ fn wrong_files(rig: &mut Rig) {
         ("net.core.somaxconn", "net.core.somaxcon", "there is no setting 'net.core.somaxcon'"),
         ("name = \"short\"", "name = \"short\"\nservices.front.port = 1", "two of its levels change"),
         ("blocks = 2", "blocks = 2\ngenerator = \"mars\"", "its lab has no host 'mars'"),
-    ] {
-        assert!(good.contains(wrong), "{wrong}");
-        let ended = ask(rig, &["run", &file(rig, &good.replacen(wrong, with, 1)), "--quick"]);
-        assert_eq!(ended.code, Some(2), "{wrong}: {ended:?}");
-        assert!(ended.stderr.contains(said), "{wrong}: {ended:?}");
-    }
+    ];
+    refuses(rig, &good, &["--quick"], &wrong);
     let without = good.split("[quick]").next().expect("it has one").to_owned();
     let ended = ask(rig, &["run", &file(rig, &without), "--quick"]);
     assert!(ended.code == Some(2) && ended.stderr.contains("it has no short version"), "{ended:?}");

@@ -1,35 +1,29 @@
 //! `sysdyno experiment`: every combination of some factors, measured in blocks; can be gone on with after any end.
 
 mod stage;
+mod trial;
 
 use self::stage::{Place, described, provide_all};
+use self::trial::trial;
 use super::compare;
-use super::record::{Session, record_quietly};
-use super::work::{profile as work_profile, record as record_work};
-use crate::args::{MatrixArgs, MatrixCommand, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs, OutputForm};
+use super::work::profile as work_profile;
+use crate::args::{MatrixArgs, MatrixCommand, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs};
 use crate::exit::Exit;
 use crate::matrix;
-use crate::plan::{self, SAMPLING_HZ};
+use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use sysdyno_analyze::matrix::{
-    Cell, Measured, Timed, conclude, conclude_work, forecast, is_disturbed, missing, order, trial_plan,
-};
-use sysdyno_lab::LabError;
-use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
-use sysdyno_lab::work::Manner;
-use sysdyno_record::manifest::{RunKind, RunStatus};
-use sysdyno_record::matrix::{
-    MatrixBegan, MatrixCell, MatrixEnded, MatrixLine, MatrixPlan, MatrixVariant, measured_cells,
-};
+use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, conclude_work, forecast, missing, order};
+use sysdyno_lab::execute::{self, Tuning};
+use sysdyno_record::manifest::RunStatus;
+use sysdyno_record::matrix::{MatrixCell, MatrixPlan, measured_cells};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::MatrixFolder;
 use sysdyno_record::units::SpanNs;
-use sysdyno_record::work::WorkPlan;
 use sysdyno_report::{compare as text, escape, html};
 
 pub fn experiment(args: MatrixArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -223,104 +217,6 @@ fn again(folder: &MatrixFolder, cell: Cell) -> &'static str {
     match measured_cells(&folder.lines).iter().any(is_it) {
         true => ", once more, since it was disturbed",
         false => "",
-    }
-}
-
-/// Makes a trial in a run folder of its own.
-fn trial(
-    folder: &mut MatrixFolder,
-    cell: Cell,
-    (place, tuning): (&mut Place, &Tuning),
-    signals: &Signals,
-    ui: &Ui,
-) -> anyhow::Result<MatrixEnded> {
-    let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
-    place.set(&folder.plan, &variant)?;
-    let plan = trial_plan(&variant, cell.block);
-    if let Plan::Work(work) = &plan {
-        return work_trial(folder, (cell, &variant, work), (place, tuning), signals, ui);
-    }
-    let kind = if matches!(plan, Plan::Run(_)) { RunKind::Run } else { RunKind::Load };
-    let number = next_number(folder);
-    let runs = folder.runs();
-    let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
-    let server = place.server(&folder.plan, &variant)?;
-    let behind = place.behind(&folder.plan, &variant)?;
-    let session = Session {
-        kind,
-        runs_dir: &runs,
-        form: OutputForm::Text,
-        probe_log: None,
-        server: &server,
-        behind: &behind,
-    };
-    // A lab has settings of its own.
-    let settings = if matches!(place, Place::Here) { variant.settings.as_slice() } else { &[] };
-    let conditions = Conditions { prepare: &variant.prepare, settings, tuning };
-    let (mut not_restored, mut left) = (Vec::new(), Vec::new());
-    let recorded = record_quietly(&session, &plan, ui, |hosts, journal| {
-        let run = journal.run_id().to_owned();
-        let (trial, block) = (number, cell.block);
-        folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
-        not_restored = conditions.hold(hosts, journal, |hosts, journal| {
-            let ask = || place.readings();
-            let Hosts { generator, server, behind, .. } = hosts;
-            let hosts = Hosts { generator, server, behind, services: Some(&ask) };
-            let work = || carry_out(&plan, hosts, journal);
-            left = place.hold((&variant, &again), tuning, signals, work)?;
-            Ok(())
-        })?;
-        Ok(())
-    })?;
-    not_restored.append(&mut left);
-    let status = recorded.run.manifest.status;
-    let is_spoilt = is_disturbed(&recorded.analysis.verdict);
-    let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt };
-    folder.append(MatrixLine::Ended(ended.clone()))?;
-    ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
-    Ok(ended)
-}
-
-/// The number of the next trial.
-fn next_number(folder: &MatrixFolder) -> u32 {
-    folder.lines.iter().filter(|line| matches!(line, MatrixLine::Began(_))).count() as u32 + 1
-}
-
-/// Makes a trial of commands in a run folder of its own.
-fn work_trial(
-    folder: &mut MatrixFolder,
-    (cell, variant, work): (Cell, &MatrixVariant, &WorkPlan),
-    (place, tuning): (&mut Place, &Tuning),
-    signals: &Signals,
-    ui: &Ui,
-) -> anyhow::Result<MatrixEnded> {
-    let work = place.fill(work)?;
-    let (number, runs) = (next_number(folder), folder.runs());
-    let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
-    let mut not_restored = Vec::new();
-    let (trial, block) = (number, cell.block);
-    let place = &*place;
-    let count = || place.count(work.counter.as_ref()?);
-    let manner = Manner { is_shown: false, count: work.counter.as_ref().map(|_| &count as _) };
-    let recorded = record_work(&work, (&runs, manner), signals, ui, |run, do_work| {
-        folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
-        not_restored = place.hold((variant, &again), tuning, signals, do_work)?;
-        Ok(())
-    })?;
-    let status = recorded.run.manifest.status;
-    let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt: false };
-    folder.append(MatrixLine::Ended(ended.clone()))?;
-    ui.note(&format!("  {}", shown(&recorded.summary.headline)));
-    Ok(ended)
-}
-
-fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), LabError> {
-    match plan {
-        Plan::Run(run) => execute::run(run, hosts, journal),
-        Plan::Load(load) => {
-            execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
-        }
-        Plan::Experiment(_) | Plan::Work(_) => unreachable!("work has a trial of its own"),
     }
 }
 
