@@ -374,13 +374,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__agent)
-            opts="-h --stdio --netns --color --help"
+            opts="-h --stdio --netns --state-dir --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --netns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -606,7 +610,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__plan)
-            opts="-h --folder --quick --runs-dir --state-dir --root --yes --json --color --help"
+            opts="-h --folder --quick --runs-dir --state-dir --root --ssh-config --server-sudo --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -625,6 +629,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -640,7 +648,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__report)
-            opts="-h --state-dir --root --yes --json --color --help"
+            opts="-h --state-dir --root --ssh-config --server-sudo --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -651,6 +659,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -666,7 +678,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__resume)
-            opts="-h --state-dir --root --yes --json --color --help"
+            opts="-h --state-dir --root --ssh-config --server-sudo --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -677,6 +689,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -692,7 +708,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__run)
-            opts="-h --folder --quick --runs-dir --state-dir --root --yes --json --color --help"
+            opts="-h --folder --quick --runs-dir --state-dir --root --ssh-config --server-sudo --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -711,6 +727,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1352,13 +1372,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab)
-            opts="-h --state-dir --color --help up status logs exec reload down recipes keep relay help"
+            opts="-h --state-dir --ssh-config --server-sudo --color --help up status logs exec reload down recipes keep relay help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1374,13 +1398,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__down)
-            opts="-h --all --state-dir --color --help"
+            opts="-h --all --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1396,13 +1424,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__exec)
-            opts="-h --state-dir --color --help"
+            opts="-h --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1572,13 +1604,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__keep)
-            opts="-h --state-dir --color --help"
+            opts="-h --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1594,13 +1630,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__logs)
-            opts="-h --state-dir --color --help"
+            opts="-h --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1616,13 +1656,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__recipes)
-            opts="-h --state-dir --color --help"
+            opts="-h --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1638,13 +1682,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__relay)
-            opts="-h --state-dir --color --help"
+            opts="-h --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1660,13 +1708,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__reload)
-            opts="-h --state-dir --color --help"
+            opts="-h --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1682,13 +1734,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__status)
-            opts="-h --json --state-dir --color --help"
+            opts="-h --json --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1704,13 +1760,17 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__lab__subcmd__up)
-            opts="-h --yes --dry-run --state-dir --color --help"
+            opts="-h --yes --dry-run --state-dir --ssh-config --server-sudo --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssh-config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -349,10 +349,12 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_s
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l state-dir -d 'State folder; journals of settings lie in \'tune\' below it, labs in \'lab\' [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l quick -d 'Measure the short version: what the file\'s [quick] table says'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -360,26 +362,32 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_s
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l state-dir -d 'State folder; journals of settings lie in \'tune\' below it, labs in \'lab\' [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l quick -d 'Measure the short version: what the file\'s [quick] table says'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l state-dir -d 'State folder; journals of settings lie in \'tune\' below it, labs in \'lab\' [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l state-dir -d 'State folder; journals of settings lie in \'tune\' below it, labs in \'lab\' [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l root -d 'Tree whose /proc, /sys and /etc are meant' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -491,75 +499,95 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_su
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "guard" -d 'Watch over a trial'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "up" -d 'Put a lab up: its namespaces, links and services, in this order; needs root'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "up" -d 'Put a lab up: its namespaces, links, shares on hosts behind ssh, and services, in this order; needs root'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "status" -d 'Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "logs" -d 'Print what services have printed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "exec" -d 'Run a command in the namespace of a host; its exit code is that of this command'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "exec" -d 'Run a command on a host, in its namespace or by ssh; its exit code is that of this command'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "reload" -d 'Have a service read its files again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files, here and on hosts behind ssh'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "recipes" -d 'List the services that are known, or the parameters of one'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "keep" -d 'Keep a service'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "relay" -d 'Forward frames between both ends of a link'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and not __fish_seen_subcommand_from up status logs exec reload down recipes keep relay help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -l yes -d 'Install packages that are missing without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -l dry-run -d 'Say what would be made and installed, and do nothing'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from up" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from status" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from status" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from status" -l json -d 'Print the result as one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from status" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from logs" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from logs" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from logs" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from logs" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from logs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from exec" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from exec" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from exec" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from exec" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from exec" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from reload" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from reload" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from reload" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from reload" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from reload" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from down" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from down" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from down" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from down" -l all -d 'Take all labs away'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from down" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from down" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from recipes" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from recipes" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from recipes" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from recipes" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from recipes" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from keep" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from keep" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from keep" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from keep" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from keep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from relay" -l state-dir -d 'State folder; labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from relay" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from relay" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from relay" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from relay" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "up" -d 'Put a lab up: its namespaces, links and services, in this order; needs root'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "up" -d 'Put a lab up: its namespaces, links, shares on hosts behind ssh, and services, in this order; needs root'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "status" -d 'Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "logs" -d 'Print what services have printed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "exec" -d 'Run a command in the namespace of a host; its exit code is that of this command'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "exec" -d 'Run a command on a host, in its namespace or by ssh; its exit code is that of this command'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "reload" -d 'Have a service read its files again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files, here and on hosts behind ssh'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "recipes" -d 'List the services that are known, or the parameters of one'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Keep a service'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "relay" -d 'Forward frames between both ends of a link'
@@ -642,6 +670,7 @@ always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand docs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand agent" -l netns -d 'Enter this network namespace first' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand agent" -l state-dir -d 'State folder of this host; shares of labs lie in \'lab\' below it [default: /var/lib/sysdyno]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand agent" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -694,12 +723,12 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_su
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "persist" -d 'Keep settings over a reboot, in a file of our own; what is in force is not touched'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "recover" -d 'Undo what was left behind by a trial whose guardian is dead'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "guard" -d 'Watch over a trial'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "up" -d 'Put a lab up: its namespaces, links and services, in this order; needs root'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "up" -d 'Put a lab up: its namespaces, links, shares on hosts behind ssh, and services, in this order; needs root'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "status" -d 'Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "logs" -d 'Print what services have printed'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "exec" -d 'Run a command in the namespace of a host; its exit code is that of this command'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "exec" -d 'Run a command on a host, in its namespace or by ssh; its exit code is that of this command'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "reload" -d 'Have a service read its files again'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "down" -d 'Take a lab away, however far it was made: processes, namespaces, links, files, here and on hosts behind ssh'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "recipes" -d 'List the services that are known, or the parameters of one'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "keep" -d 'Keep a service'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "relay" -d 'Forward frames between both ends of a link'

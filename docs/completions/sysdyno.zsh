@@ -388,10 +388,12 @@ _arguments "${_arguments_options[@]}" : \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
 '--state-dir=[State folder; journals of settings lie in '\''tune'\'' below it, labs in '\''lab'\'' \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
 '--quick[Measure the short version\: what the file'\''s \[quick\] table says]' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -405,10 +407,12 @@ _arguments "${_arguments_options[@]}" : \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
 '--state-dir=[State folder; journals of settings lie in '\''tune'\'' below it, labs in '\''lab'\'' \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
 '--quick[Measure the short version\: what the file'\''s \[quick\] table says]' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -420,9 +424,11 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; journals of settings lie in '\''tune'\'' below it, labs in '\''lab'\'' \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -434,9 +440,11 @@ never\:"Never"))' \
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; journals of settings lie in '\''tune'\'' below it, labs in '\''lab'\'' \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -701,9 +709,11 @@ esac
 (lab)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ":: :_sysdyno__subcmd__lab_commands" \
@@ -719,11 +729,13 @@ never\:"Never"))' \
             (up)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
 '--yes[Install packages that are missing without asking]' \
 '--dry-run[Say what would be made and installed, and do nothing]' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::file -- The file that says what the lab is:_files' \
@@ -732,10 +744,12 @@ never\:"Never"))' \
 (status)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
 '--json[Print the result as one JSON document]' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::lab -- A lab by its name, or by its file \[default\: all labs\]:_default' \
@@ -744,9 +758,11 @@ never\:"Never"))' \
 (logs)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':lab -- A lab by its name, or by its file:_default' \
@@ -756,9 +772,11 @@ never\:"Never"))' \
 (exec)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':lab -- A lab by its name, or by its file:_default' \
@@ -769,9 +787,11 @@ never\:"Never"))' \
 (reload)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':lab -- A lab by its name, or by its file:_default' \
@@ -781,10 +801,12 @@ never\:"Never"))' \
 (down)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
 '()--all[Take all labs away]' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::lab -- A lab by its name, or by its file:_default' \
@@ -793,9 +815,11 @@ never\:"Never"))' \
 (recipes)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '::recipe -- A recipe:_default' \
@@ -804,9 +828,11 @@ never\:"Never"))' \
 (keep)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 && ret=0
@@ -814,9 +840,11 @@ never\:"Never"))' \
 (relay)
 _arguments "${_arguments_options[@]}" : \
 '--state-dir=[State folder; labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
+'--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 ':order -- What to do, as `lab up` says it:_default' \
@@ -1018,6 +1046,7 @@ never\:"Never"))' \
 (agent)
 _arguments "${_arguments_options[@]}" : \
 '--netns=[Enter this network namespace first]:FILE:_files' \
+'--state-dir=[State folder of this host; shares of labs lie in '\''lab'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
@@ -1480,12 +1509,12 @@ _sysdyno__subcmd__help__subcmd__help_commands() {
 (( $+functions[_sysdyno__subcmd__help__subcmd__lab_commands] )) ||
 _sysdyno__subcmd__help__subcmd__lab_commands() {
     local commands; commands=(
-'up:Put a lab up\: its namespaces, links and services, in this order; needs root' \
+'up:Put a lab up\: its namespaces, links, shares on hosts behind ssh, and services, in this order; needs root' \
 'status:Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not' \
 'logs:Print what services have printed' \
-'exec:Run a command in the namespace of a host; its exit code is that of this command' \
+'exec:Run a command on a host, in its namespace or by ssh; its exit code is that of this command' \
 'reload:Have a service read its files again' \
-'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
+'down:Take a lab away, however far it was made\: processes, namespaces, links, files, here and on hosts behind ssh' \
 'recipes:List the services that are known, or the parameters of one' \
 'keep:Keep a service' \
 'relay:Forward frames between both ends of a link' \
@@ -1646,12 +1675,12 @@ _sysdyno__subcmd__help__subcmd__tune__subcmd__undo_commands() {
 (( $+functions[_sysdyno__subcmd__lab_commands] )) ||
 _sysdyno__subcmd__lab_commands() {
     local commands; commands=(
-'up:Put a lab up\: its namespaces, links and services, in this order; needs root' \
+'up:Put a lab up\: its namespaces, links, shares on hosts behind ssh, and services, in this order; needs root' \
 'status:Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not' \
 'logs:Print what services have printed' \
-'exec:Run a command in the namespace of a host; its exit code is that of this command' \
+'exec:Run a command on a host, in its namespace or by ssh; its exit code is that of this command' \
 'reload:Have a service read its files again' \
-'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
+'down:Take a lab away, however far it was made\: processes, namespaces, links, files, here and on hosts behind ssh' \
 'recipes:List the services that are known, or the parameters of one' \
 'keep:Keep a service' \
 'relay:Forward frames between both ends of a link' \
@@ -1672,12 +1701,12 @@ _sysdyno__subcmd__lab__subcmd__exec_commands() {
 (( $+functions[_sysdyno__subcmd__lab__subcmd__help_commands] )) ||
 _sysdyno__subcmd__lab__subcmd__help_commands() {
     local commands; commands=(
-'up:Put a lab up\: its namespaces, links and services, in this order; needs root' \
+'up:Put a lab up\: its namespaces, links, shares on hosts behind ssh, and services, in this order; needs root' \
 'status:Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not' \
 'logs:Print what services have printed' \
-'exec:Run a command in the namespace of a host; its exit code is that of this command' \
+'exec:Run a command on a host, in its namespace or by ssh; its exit code is that of this command' \
 'reload:Have a service read its files again' \
-'down:Take a lab away, however far it was made\: processes, namespaces, links, files' \
+'down:Take a lab away, however far it was made\: processes, namespaces, links, files, here and on hosts behind ssh' \
 'recipes:List the services that are known, or the parameters of one' \
 'keep:Keep a service' \
 'relay:Forward frames between both ends of a link' \

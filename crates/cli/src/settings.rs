@@ -6,7 +6,7 @@
 
 use crate::args::{
     CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, RecordOptions, ReplayOptions,
-    ServerOptions, SessionOptions, TargetOptions, TryOptions, WireOptions, WorkloadOptions,
+    ServerOptions, SessionOptions, SshOptions, TargetOptions, TryOptions, WireOptions, WorkloadOptions,
 };
 use anyhow::Context;
 use serde::Deserialize;
@@ -113,7 +113,8 @@ combine! {
     }
     LoadOptions { connections, duration, requests, rate, steps, ramp, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
-    ServerOptions { server, server_sudo, load_from, ssh_config }
+    ServerOptions { server, server_sudo, load_from, ssh }
+    SshOptions { ssh_config }
     OriginOptions { source, proxy_protocol, churn }
     ProbeOptions { probe, probe_log }
     RecordOptions { runs_dir }

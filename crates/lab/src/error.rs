@@ -78,7 +78,7 @@ pub enum LabError {
         cause: String,
     },
     /// An agent on another host cannot be asked for this.
-    #[error("cannot {request} on host '{host}': agents in other processes only read")]
+    #[error("cannot {request} on host '{host}': that is not asked of other processes")]
     NotCarried {
         /// The request.
         request: &'static str,

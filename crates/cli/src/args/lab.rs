@@ -1,5 +1,6 @@
 //! What can be typed behind `lab`.
 
+use super::LabSshOptions;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -12,12 +13,14 @@ pub struct LabArgs {
     /// State folder; labs lie in 'lab' below it [default: /var/lib/sysdyno]
     #[arg(long, global = true, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub ssh: LabSshOptions,
 }
 
 /// What to do with a lab.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Put a lab up: its namespaces, links and services, in this order; needs root
+    /// Put a lab up: its namespaces, links, shares on hosts behind ssh, and services, in this order; needs root
     Up {
         /// The file that says what the lab is
         #[arg(default_value = "lab.toml")]
@@ -46,7 +49,7 @@ pub enum LabCommand {
         /// Only this service
         service: Option<String>,
     },
-    /// Run a command in the namespace of a host; its exit code is that of this command
+    /// Run a command on a host, in its namespace or by ssh; its exit code is that of this command
     Exec {
         /// A lab by its name, or by its file
         #[arg(value_name = "NAME|FILE")]
@@ -65,7 +68,7 @@ pub enum LabCommand {
         /// The service
         service: String,
     },
-    /// Take a lab away, however far it was made: processes, namespaces, links, files
+    /// Take a lab away, however far it was made: processes, namespaces, links, files, here and on hosts behind ssh
     Down {
         /// A lab by its name, or by its file
         #[arg(value_name = "NAME|FILE", required_unless_present = "all")]

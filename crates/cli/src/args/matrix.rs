@@ -2,7 +2,7 @@
 
 use super::experiment::PercentOption;
 use super::options::Typed;
-use super::{CapacityOptions, LoadOptions, RecordOptions, TargetOptions};
+use super::{CapacityOptions, LabSshOptions, LoadOptions, RecordOptions, TargetOptions};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -65,6 +65,8 @@ pub struct MatrixHostArgs {
     /// Tree whose /proc, /sys and /etc are meant
     #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
     pub root: PathBuf,
+    #[command(flatten)]
+    pub ssh: LabSshOptions,
     /// Install packages that services of the file's lab need without asking
     #[arg(long)]
     pub yes: bool,

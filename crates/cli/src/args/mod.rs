@@ -37,7 +37,7 @@ pub use work::WorkOptions;
 pub use workload::{NeedOptions, ReplayOptions, SessionOptions, WorkloadOptions};
 
 pub use probe::{ProbeArgs, ProbeOptions};
-pub use server::{AgentArgs, ServerOptions};
+pub use server::{AgentArgs, LabSshOptions, ServerOptions, SshOptions};
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;

@@ -29,10 +29,27 @@ pub struct ServerOptions {
     /// names a host that is late or lost. What a log, session or probe sends is not spread.
     #[arg(long, value_name = "HOST,…", value_delimiter = ',', env = "SYSDYNO_LOAD_FROM")]
     pub load_from: Vec<Typed<HostPlace>>,
-    /// Configuration for ssh [default: ssh's own]
-    #[arg(long, value_name = "FILE", env = "SYSDYNO_SSH_CONFIG")]
+    #[command(flatten)]
     #[serde(skip)]
+    pub ssh: SshOptions,
+}
+
+/// How ssh reaches other hosts.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SshOptions {
+    /// Configuration for ssh [default: ssh's own]
+    #[arg(long, global = true, value_name = "FILE", env = "SYSDYNO_SSH_CONFIG")]
     pub ssh_config: Option<PathBuf>,
+}
+
+/// How hosts of a lab are reached that are behind ssh.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LabSshOptions {
+    #[command(flatten)]
+    pub ssh: SshOptions,
+    /// Start the program on hosts behind ssh by `sudo -n`; labs need root there
+    #[arg(long, global = true)]
+    pub server_sudo: bool,
 }
 
 /// Arguments of `agent`.
@@ -44,4 +61,7 @@ pub struct AgentArgs {
     /// Enter this network namespace first
     #[arg(long, value_name = "FILE")]
     pub netns: Option<PathBuf>,
+    /// State folder of this host; shares of labs lie in 'lab' below it [default: /var/lib/sysdyno]
+    #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
 }

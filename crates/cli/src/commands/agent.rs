@@ -1,6 +1,6 @@
 //! Agents: of this host, of those of the server and of the generators, and this process as the agent of another one.
 
-use crate::args::{AgentArgs, ServerOptions};
+use crate::args::{AgentArgs, ServerOptions, SshOptions};
 use crate::exit::Exit;
 use crate::ui::Ui;
 use anyhow::Context;
@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use sysdyno_lab::LabError;
 use sysdyno_lab::agent::{
     self, Agent, Answer, Connection, Fleet, HostPlace, Link, LocalAgent, Notice, Proceed, RemoteAgent,
-    Request, Ways,
+    Request, Serving, Ways,
 };
 
 /// What the process is called, wherever its file lies.
@@ -25,14 +25,15 @@ pub fn serve(args: &AgentArgs) -> anyhow::Result<Exit> {
     // Without buffers of their own: what was read is looked at, what was said is gone.
     let input = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-    agent::serve(input, output, env!("CARGO_PKG_VERSION"))?;
+    let serving = Serving { version: env!("CARGO_PKG_VERSION").to_owned(), state: args.state_dir.clone() };
+    agent::serve(input, output, serving)?;
     Ok(Exit::Done)
 }
 
 /// Reaches the server's host; `None`: the server is on this one, as far as the user says.
 pub fn reach(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Option<RemoteAgent>> {
     let Some(place) = &options.server else { return Ok(None) };
-    let agent = meet(&place.0, &ways(options, options.server_sudo)?)?;
+    let agent = meet(&place.0, &ways(&options.ssh, options.server_sudo)?)?;
     ui.note(&format!("reads host '{}' too; {}", agent.host(), clock_text(&agent)));
     Ok(Some(agent))
 }
@@ -42,7 +43,7 @@ pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Opti
     if options.load_from.is_empty() {
         return Ok(None);
     }
-    let ways = ways(options, false)?;
+    let ways = ways(&options.ssh, false)?;
     let mut hosts = Vec::new();
     for place in &options.load_from {
         let agent = meet(&place.0, &ways)?;
@@ -52,7 +53,8 @@ pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Opti
     Ok(Some(Fleet::new(hosts)))
 }
 
-fn ways(options: &ServerOptions, uses_sudo: bool) -> anyhow::Result<Ways> {
+/// This program, and how ssh reaches other hosts.
+pub fn ways(options: &SshOptions, uses_sudo: bool) -> anyhow::Result<Ways> {
     let program = std::env::current_exe().context("cannot find this program")?;
     Ok(Ways { program, ssh_config: options.ssh_config.clone(), uses_sudo })
 }

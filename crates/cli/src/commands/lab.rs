@@ -1,11 +1,12 @@
-//! `sysdyno lab`: hosts, links and services on this machine.
+//! `sysdyno lab`: hosts, links and services, on this machine and on others behind ssh.
 
-use crate::args::{LabArgs, LabCommand};
+use crate::args::{LabArgs, LabCommand, LabSshOptions};
 use crate::exit::Exit;
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, anyhow, bail, ensure};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
@@ -14,7 +15,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use sysdyno_lab::LabError;
 use sysdyno_lab::lab::{
-    self, Forwarded, KeeperSigns, LabPlan, LabStatus, Labs, Missing, Recipe, Relay, UpOrder,
+    self, Forwarded, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf, Recipe, Relay, UpOrder,
 };
 use sysdyno_report::escape;
 
@@ -39,8 +40,14 @@ pub fn lab(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
     })
 }
 
+/// The labs below a state folder, and how hosts of theirs are reached that are behind ssh.
+pub fn labs(state: Option<&Path>, ssh: &LabSshOptions) -> anyhow::Result<Labs> {
+    let ways = super::agent::ways(&ssh.ssh, ssh.server_sudo)?;
+    Ok(Labs::below(state, ways, env!("CARGO_PKG_VERSION")))
+}
+
 fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let labs = Labs::below(args.state_dir.as_deref());
+    let labs = labs(args.state_dir.as_deref(), &args.ssh)?;
     match args.command {
         LabCommand::Up { file, yes, dry_run: false } => up(&labs, &file, yes, ui),
         LabCommand::Up { file, dry_run: true, .. } => dry_run(&labs, &file, ui),
@@ -103,14 +110,9 @@ fn up(labs: &Labs, file: &Path, yes: bool, ui: &Ui) -> anyhow::Result<Exit> {
     lab::may_make(&plan)?;
     provide(&lab::missing(&plan)?, yes, ui)?;
     fetch(labs, &plan, yes, ui)?;
+    provide_there(labs, &plan, yes, ui)?;
     let name = plan.name.clone();
-    let order = UpOrder {
-        plan,
-        text,
-        beside: file.parent().unwrap_or(Path::new("")).to_owned(),
-        program: std::env::current_exe().context("cannot find this program")?,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
+    let order = UpOrder { plan, text, beside: file.parent().unwrap_or(Path::new("")).to_owned() };
     let signals = Signals::listen()?;
     let made = labs.up(&order, &mut |line| ui.note(line), &|| signals.is_interrupted());
     match made {
@@ -128,8 +130,7 @@ pub(super) fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<(
     if missing.programs.is_empty() {
         return Ok(());
     }
-    let list =
-        |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
+    let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
     let (programs, packages) = (list(&missing.programs), list(&missing.packages));
     if !missing.unknown.is_empty() {
         bail!(
@@ -155,6 +156,33 @@ pub(super) fn fetch(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> anyhow::
     Ok(())
 }
 
+/// Sees to it that what is missing on hosts behind ssh gets installed and fetched there, if that is wanted.
+pub(super) fn provide_there(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> anyhow::Result<()> {
+    for NeedsOf { host, needs } in labs.needs_there(plan)? {
+        let Missing { programs, packages, unknown } = &needs.missing;
+        let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
+        if !unknown.is_empty() {
+            let programs = list(programs);
+            bail!(
+                "cannot find packages with {programs} for host '{host}'\nhint: install them there, then try again"
+            );
+        }
+        if programs.is_empty() && needs.jars.is_empty() {
+            continue;
+        }
+        ui.note(&format!("not installed on host '{host}': {}", list(programs)));
+        ui.note(&format!(
+            "apt-get would install there: {} (they stay when the lab is taken away)",
+            list(packages)
+        ));
+        needs.jars.iter().for_each(|set| ui.note(&format!("mvn would fetch there: {set} (they stay)")));
+        ensure!(yes || is_wanted("install", ui)?, "cannot put the lab up without what host '{host}' lacks");
+        ui.note(&format!("installing on host '{host}'"));
+        labs.provide_there(plan, &host)?;
+    }
+    Ok(())
+}
+
 fn is_wanted(verb: &str, ui: &Ui) -> anyhow::Result<bool> {
     ensure!(
         std::io::stdin().is_terminal(),
@@ -171,7 +199,13 @@ fn dry_run(labs: &Labs, file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
     let missing = lab::missing(&plan)?;
     let mut text = String::new();
     for host in &plan.hosts {
-        let _ = writeln!(text, "host     {host}: network namespace sysdyno-{}-{host}", plan.name);
+        let address = plan.outside.get(host).map(|outside| outside.address.to_string()).unwrap_or_default();
+        let is = match plan.ssh(host) {
+            Some(place) => format!("{address}, by ssh to {place}, as lab {}-{host} there", plan.name),
+            None if plan.is_here(host) => format!("{address}, this machine as it is"),
+            None => format!("network namespace sysdyno-{}-{host}", plan.name),
+        };
+        let _ = writeln!(text, "host     {host}: {is}");
     }
     for link in &plan.links {
         let end = |end: &lab::End| {
@@ -225,13 +259,12 @@ fn shown(lab: &LabStatus) -> String {
     let mut text = format!("{}: {state}\n", lab.name);
     for host in &lab.hosts {
         let missing = if host.is_there { "" } else { "  (not there)" };
-        let _ = writeln!(
-            text,
-            "  host     {:<12} netns {}  {}{missing}",
-            host.name,
-            host.namespace,
-            host.addresses.join(", ")
-        );
+        let place = match &host.ssh {
+            Some(place) => format!("ssh {}", place.trim_start_matches("ssh://")),
+            None => format!("netns {}", host.namespace),
+        };
+        let _ =
+            writeln!(text, "  host     {:<12} {place}  {}{missing}", host.name, host.addresses.join(", "));
     }
     for link in &lab.links {
         let [one, other] = &link.ends;
@@ -308,6 +341,10 @@ fn down(labs: &Labs, lab: Option<&str>, all: bool, ui: &Ui) -> anyhow::Result<Ex
     };
     ensure!(all || !names.is_empty(), "cannot take away nothing");
     for name in names {
+        // Taking one away may have taken another one away that was its share on this machine.
+        if all && !labs.names()?.contains(&name) {
+            continue;
+        }
         let notes = labs.down(&name, &mut |line| ui.note(line))?;
         notes.iter().for_each(|note| ui.note(&format!("warning: {note}")));
         ui.note(&format!("{name}: gone"));

@@ -50,6 +50,11 @@ impl Lab {
     ) -> anyhow::Result<()> {
         Ok(self.plan.with(services)?.check_counter(counter)?)
     }
+
+    /// Whether settings can be changed where the service of a variant is.
+    pub(super) fn check_place(&self, service: Option<&str>, changes: &[SettingChange]) -> anyhow::Result<()> {
+        Ok(self.plan.check_settings(service.unwrap_or_default(), changes)?)
+    }
 }
 
 /// The lab that a file says; `None`: it has none.
@@ -79,6 +84,10 @@ pub(super) fn read(file: &MatrixFile, path: &Path) -> anyhow::Result<Option<Lab>
         "its lab has no host '{}'; it has {}",
         generator.escape_debug(),
         plan.hosts.join(", ")
+    );
+    ensure!(
+        plan.ssh(&generator).is_none(),
+        "its load is sent by this machine, and host '{generator}' is behind ssh\nhint: a [[lab.host]] with here = true and an address is this machine"
     );
     let beside = place.parent().filter(|_| matches!(source, LabSource::File(_))).unwrap_or(&beside);
     let restart = file.restart.clone();

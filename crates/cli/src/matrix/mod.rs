@@ -263,8 +263,9 @@ fn variant(
     let url = url.as_str();
     let typed: Vec<String> = parts.iter().flat_map(|part| part.settings.iter().cloned()).collect();
     let changes = settings(&typed, url)?;
-    if lab.is_some() {
+    if let Some(lab) = &lab {
         lab::check_settings(&changes)?;
+        lab.check_place(service.as_deref(), &changes)?;
     }
     let mut keys = BTreeSet::new();
     for change in &changes {

@@ -36,9 +36,10 @@ pub fn run(rig: &mut Rig) {
         println!("skipped: kills with a volume: needs mkfs.ext4");
     }
     let file = rig.lab(&format!("{}{volume}", LAB.replace("LAB", "one")));
-    kill_up_at_calls(rig, &file);
-    kill_down_at_calls(rig, &file);
-    kill_up_at_moments(rig, &file);
+    let mut check = |rig: &mut Rig, after: &str| rig.check(after);
+    kill_up_at_calls(rig, &file, &mut check);
+    kill_down_at_calls(rig, &file, &mut check);
+    kill_up_at_moments(rig, &file, &mut check);
 }
 
 /// The points of a run that ends as it should.
@@ -74,36 +75,39 @@ fn killed(rig: &Rig, point: &Point, arguments: &[&str]) {
     finish(traced.expect("strace starts"));
 }
 
+/// Looks whether anything is left after what.
+type Check<'a> = &'a mut dyn FnMut(&mut Rig, &str);
+
 /// Takes the lab away, or hears that there is none.
-fn take_away(rig: &mut Rig, after: &str) {
+fn take_away(rig: &mut Rig, after: &str, check: Check<'_>) {
     let down = rig.ask(&["down", "one"]);
     let is_gone = down.code == Some(0) || down.stderr.contains("there is no such lab");
     assert!(is_gone, "after {after}: {down:?}");
     rig.kills_count += 1;
-    rig.check(after);
+    check(rig, after);
 }
 
-fn kill_up_at_calls(rig: &mut Rig, file: &str) {
+pub fn kill_up_at_calls(rig: &mut Rig, file: &str, check: Check<'_>) {
     let all = points(rig, &["up", file]);
     rig.expect(&["down", "one"], 0);
     for point in chosen(rig, all) {
         killed(rig, &point, &["up", file]);
-        take_away(rig, &format!("up killed at {point:?}"));
+        take_away(rig, &format!("up killed at {point:?}"), check);
     }
 }
 
-fn kill_down_at_calls(rig: &mut Rig, file: &str) {
+pub fn kill_down_at_calls(rig: &mut Rig, file: &str, check: Check<'_>) {
     rig.expect(&["up", file], 0);
     let all = points(rig, &["down", "one"]);
     for point in chosen(rig, all) {
         rig.expect(&["up", file], 0);
         killed(rig, &point, &["down", "one"]);
-        take_away(rig, &format!("down killed at {point:?}"));
+        take_away(rig, &format!("down killed at {point:?}"), check);
     }
 }
 
 /// Moments are spread evenly over the time that `up` takes, so that its other threads are met too.
-fn kill_up_at_moments(rig: &mut Rig, file: &str) {
+pub fn kill_up_at_moments(rig: &mut Rig, file: &str, check: Check<'_>) {
     let begin = Instant::now();
     rig.expect(&["up", file], 0);
     let whole = begin.elapsed();
@@ -115,7 +119,7 @@ fn kill_up_at_moments(rig: &mut Rig, file: &str) {
         pause(after);
         child.kill().expect("is a child");
         finish(child);
-        take_away(rig, &format!("up killed after {after:?}"));
+        take_away(rig, &format!("up killed after {after:?}"), check);
     }
 }
 

@@ -4,9 +4,11 @@
 //! and file that is there afterwards is a leftover; the host's links and names are compared too. `make test` takes a
 //! sample of the points at which `up` and `down` are killed, `make crash-test` (`SYSDYNO_CRASH_TESTS=all`) all of them.
 //! Services whose packages are not installed are skipped. Needs root, unshare and strace.
+//! Labs with a host behind ssh meet a real sshd in namespaces of its own, and are skipped without one.
 #![expect(clippy::print_stdout, reason = "a test without a harness prints its own figures")]
 
 mod experiments;
+mod far;
 mod kills;
 mod links;
 #[path = "../namespaces/mod.rs"]
@@ -14,6 +16,7 @@ mod namespaces;
 mod rig;
 mod scenarios;
 mod services;
+mod shares;
 
 use namespaces::Test;
 use rig::Rig;
@@ -40,5 +43,6 @@ fn inside() -> ExitCode {
     services::run(&mut rig);
     experiments::run(&mut rig);
     kills::run(&mut rig);
+    shares::run(&mut rig);
     rig.figures()
 }

@@ -27,6 +27,8 @@ pub struct Rig {
     /// How many points of each sweep a sample takes; `None`: all.
     pub sample: Option<usize>,
     pub kills_count: u32,
+    /// What the program finds in its environment beside its state folder.
+    pub environment: Vec<(String, String)>,
     checks_count: u32,
     wrong: Vec<String>,
 }
@@ -39,9 +41,15 @@ impl Rig {
         let is_whole = std::env::var("SYSDYNO_CRASH_TESTS").is_ok_and(|value| value == "all");
         let sample = (!is_whole).then_some(24);
         let (before, wrong) = (BTreeSet::new(), Vec::new());
-        let mut rig = Rig { folder, before, sample, kills_count: 0, checks_count: 0, wrong };
-        rig.before = rig.traces();
+        let environment = Vec::new();
+        let mut rig = Rig { folder, before, sample, kills_count: 0, environment, checks_count: 0, wrong };
+        rig.begin_anew();
         rig
+    }
+
+    /// What is there now is no leftover.
+    pub fn begin_anew(&mut self) {
+        self.before = self.traces();
     }
 
     pub fn folder(&self) -> &Path {
@@ -71,6 +79,7 @@ impl Rig {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());
+        command.envs(self.environment.iter().cloned());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

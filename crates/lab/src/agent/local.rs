@@ -6,6 +6,7 @@
 use super::{Agent, Answer, Link, Notice, PartCall, Proceed, Request, spin};
 use crate::error::LabError;
 use crate::execute::clock;
+use crate::lab::{Labs, Shares};
 use crate::service::RunningCommand;
 use crate::target::raise_descriptor_limit;
 use std::net::SocketAddr;
@@ -37,6 +38,8 @@ pub struct LocalAgent {
     trials: Vec<Trial>,
     /// Orders for a part of a load; `None`: nobody gives any.
     orders: Option<Receiver<PartOrder>>,
+    /// Shares of labs; `None`: nobody else has any here.
+    shares: Option<Shares>,
 }
 
 /// What comes through the channel.
@@ -50,14 +53,15 @@ enum Message {
 impl Default for LocalAgent {
     fn default() -> LocalAgent {
         let (sender, messages) = mpsc::channel();
-        LocalAgent { sender, messages, sampling: None, watched: Vec::new(), trials: Vec::new(), orders: None }
+        let (watched, trials) = (Vec::new(), Vec::new());
+        LocalAgent { sender, messages, sampling: None, watched, trials, orders: None, shares: None }
     }
 }
 
 impl LocalAgent {
-    /// An agent that can have a part of a load, by orders that come from elsewhere.
-    pub(super) fn with_orders(orders: Receiver<PartOrder>) -> LocalAgent {
-        LocalAgent { orders: Some(orders), ..LocalAgent::default() }
+    /// An agent that can have a part of a load, by orders that come from elsewhere, and shares of labs.
+    pub(super) fn serving(orders: Receiver<PartOrder>, labs: Labs) -> LocalAgent {
+        LocalAgent { orders: Some(orders), shares: Some(Shares::among(labs)), ..LocalAgent::default() }
     }
 
     /// Hands on what has been read, without waiting.
@@ -225,6 +229,11 @@ impl Agent for LocalAgent {
             Request::Rest { span } => self.rest(span, link),
             Request::Command { words, limit } => self.command(&words, limit, link),
             Request::Tune(request) => Ok(Answer::Tuned(Box::new(request.carry_out(&mut self.trials)?))),
+            Request::Share(call) => {
+                let request = call.name();
+                let shares = self.shares.as_mut().ok_or(LabError::Answer { request })?;
+                Ok(Answer::Share(Box::new(shares.carry_out(*call, link)?)))
+            }
         }
     }
 }

@@ -28,11 +28,13 @@ pub(crate) use namespace::mount_writable_sys;
 pub use part::{MAX_SPREAD_BODY_BYTES, PartCall};
 pub use place::{HostPlace, NoHost, SshAddress, Way};
 pub use remote::RemoteAgent;
-pub use serve::serve;
+pub use serve::{Serving, serve};
+pub(crate) use transport::terminal_command;
 pub use transport::{Connection, Ways};
 pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::LabError;
+use crate::lab::{ShareCall, ShareReply};
 use std::net::SocketAddr;
 use sysdyno_analyze::experiment::CommandOutcome;
 use sysdyno_load::Outcome;
@@ -97,6 +99,8 @@ pub enum Request {
     },
     /// Look at settings, try, keep or undo changes of them. Answer: [`Answer::Tuned`].
     Tune(Box<TuneRequest>),
+    /// Carry out something of a share of a lab. Answer: [`Answer::Share`].
+    Share(Box<ShareCall>),
 }
 
 impl Request {
@@ -112,6 +116,7 @@ impl Request {
             Request::Rest { .. } => "rest",
             Request::Command { .. } => "run a command",
             Request::Tune(request) => request.name(),
+            Request::Share(call) => call.name(),
         }
     }
 }
@@ -138,6 +143,8 @@ pub enum Answer {
     CommandEnded(CommandOutcome),
     /// What was planned, tried, kept or undone.
     Tuned(Box<TuneAnswer>),
+    /// What became of the share of a lab.
+    Share(Box<ShareReply>),
 }
 
 /// Something that an agent sees while it does what it was asked for.

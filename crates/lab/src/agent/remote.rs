@@ -13,7 +13,7 @@ use super::offset::{Exchange, estimate, moved};
 use super::serve::{LEASE, hello, is_readable};
 use super::transport::Connection;
 use super::wire::{Call, FromAgent, Hello, Order, PROTOCOL, Reply, ToAgent};
-use super::{Agent, Answer, Link, Notice, Request};
+use super::{Agent, Answer, Link, Notice, Proceed, Request};
 use crate::error::{LabError, escaped};
 use crate::execute::clock;
 use std::io::{self, Read, Write};
@@ -148,6 +148,11 @@ impl RemoteAgent {
     pub fn is_same_machine(&self) -> bool {
         sysdyno_observe::identity(&sysdyno_observe::Roots::host())
             .is_ok_and(|own| own.boot_id == self.hello.boot_id)
+    }
+
+    /// What it said of itself.
+    pub(crate) fn hello(&self) -> &Hello {
+        &self.hello
     }
 
     /// What names its machine: the boot of the kernel below it.
@@ -348,9 +353,12 @@ impl Agent for RemoteAgent {
         };
         let is_describe = matches!(call, Call::Describe { .. });
         self.say(&ToAgent::Call(call))?;
+        let mut is_told = false;
         loop {
-            // It has no request that lasts, so whether to go on is asked of the next one.
-            let _ = link.tick();
+            if link.tick() == Proceed::Stop && !is_told {
+                is_told = true;
+                self.say(&ToAgent::Order(Order::Stop))?;
+            }
             let Some((message, _)) = self.wait(TICK)? else { continue };
             match message {
                 FromAgent::Series(line) => link.notice(Notice::Series(self.placed(line)?))?,

@@ -8,12 +8,14 @@
 
 use super::frame::{Decoder, encode};
 use super::wire::{Call, FromAgent, Hello, Order, PROTOCOL, Reply, ToAgent};
-use super::{Agent, Link, LocalAgent, Notice, Proceed, Request};
+use super::{Agent, Link, LocalAgent, Notice, Proceed, Request, Ways};
 use crate::error::LabError;
 use crate::execute::clock;
+use crate::lab::{Labs, identify};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,7 +44,25 @@ pub(super) fn hello(version: &str) -> Result<Hello, LabError> {
     let identity = identity(&Roots::host())?;
     let (boot_id, time_namespace) = (identity.boot_id, identity.time_namespace);
     let pid = std::process::id();
-    Ok(Hello { protocol: PROTOCOL, version: version.to_owned(), boot_id, time_namespace, pid })
+    let start_ticks = identify(pid).map_or(0, |own| own.start_ticks);
+    Ok(Hello { protocol: PROTOCOL, version: version.to_owned(), boot_id, time_namespace, pid, start_ticks })
+}
+
+/// What an agent is started with.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    /// Version of this program.
+    pub version: String,
+    /// State folder of this host; `None`: that of the system.
+    pub state: Option<PathBuf>,
+}
+
+impl Serving {
+    /// The labs of this host. This program may have no name any more: it is started again by what the kernel keeps of it.
+    fn labs(&self) -> Labs {
+        let ways = Ways { program: Roots::host().in_proc("self/exe"), ssh_config: None, uses_sudo: false };
+        Labs::below(self.state.as_deref(), ways, &self.version)
+    }
 }
 
 /// Serves requests until the other side is gone.
@@ -52,11 +72,11 @@ pub(super) fn hello(version: &str) -> Result<Hello, LabError> {
 pub fn serve<O: Write + Send + 'static>(
     mut input: impl Read + AsFd,
     output: O,
-    version: &str,
+    serving: Serving,
 ) -> Result<(), LabError> {
     let output =
         Output { sink: Arc::new(Mutex::new(output)), is_over: Arc::default(), is_stopped: Arc::default() };
-    output.say(&FromAgent::Hello(hello(version)?));
+    output.say(&FromAgent::Hello(hello(&serving.version)?));
     let (calls, asked) = mpsc::channel();
     let (orders, ordered) = mpsc::channel();
     let (done, ended) = mpsc::channel::<()>();
@@ -64,7 +84,7 @@ pub fn serve<O: Write + Send + 'static>(
     std::thread::spawn(move || {
         // Dropped at the end of the thread, however it comes.
         let _done = done;
-        work(&asked, ordered, &worker);
+        work(&asked, LocalAgent::serving(ordered, serving.labs()), &worker);
     });
     let listened = listen(&mut input, Senders { calls, orders }, &output);
     output.is_over.store(true, Ordering::Relaxed);
@@ -140,8 +160,7 @@ pub(super) fn is_readable(file: impl AsFd, span: Duration) -> io::Result<bool> {
 }
 
 /// Does what is asked, one after the other, and passes readings on in between.
-fn work<O: Write>(asked: &Receiver<Call>, orders: Receiver<PartOrder>, output: &Output<O>) {
-    let mut agent = LocalAgent::with_orders(orders);
+fn work<O: Write>(asked: &Receiver<Call>, mut agent: LocalAgent, output: &Output<O>) {
     let mut link = output.clone();
     while !output.is_over.load(Ordering::Relaxed) {
         match asked.try_recv() {

@@ -2,12 +2,12 @@
 //!
 //! Each is a child of this process in a group of its own, so that a Ctrl-C on the terminal does not reach it before this
 //! process has decided what it means. No shell reads a word that a user has typed: hosts are arguments, and what the
-//! shell of another host is given is made of constants, a length and a digest.
+//! shell of another host is given for an agent is made of constants, a length and a digest.
 
 use super::place::{HostPlace, SshAddress, Way};
 use super::upload::{self, Upload};
 use crate::error::{LabError, escaped};
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -24,7 +24,7 @@ const SHOWN_CHARS: usize = 300;
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// How to reach hosts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ways {
     /// This program.
     pub program: PathBuf,
@@ -164,8 +164,17 @@ fn namespace_command(path: &Path, ways: &Ways) -> Command {
 }
 
 fn ssh_command(address: &SshAddress, script: &str, ways: &Ways) -> Command {
+    ssh_with("-T", address, script, ways)
+}
+
+/// Runs a script of another host's shell with the terminal of this process, if it has one.
+pub(crate) fn terminal_command(address: &SshAddress, script: &str, ways: &Ways) -> Command {
+    ssh_with(if io::stdin().is_terminal() { "-t" } else { "-T" }, address, script, ways)
+}
+
+fn ssh_with(terminal: &str, address: &SshAddress, script: &str, ways: &Ways) -> Command {
     let mut command = Command::new("ssh");
-    command.args(["-T", "-x", "-a"]);
+    command.args([terminal, "-x", "-a"]);
     for option in SSH_OPTIONS {
         command.args(["-o", option]);
     }
@@ -188,7 +197,6 @@ const SSH_OPTIONS: &[&str] = &[
     "StrictHostKeyChecking=yes",
     "ClearAllForwardings=yes",
     "PermitLocalCommand=no",
-    "RequestTTY=no",
     "EscapeChar=none",
     "ControlPath=none",
     "LogLevel=ERROR",

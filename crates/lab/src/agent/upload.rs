@@ -145,7 +145,7 @@ pub(super) fn script(uses_sudo: bool) -> String {
         "trap \"rm -rf \\\"\\$folder\\\"\" EXIT; trap \"exit 1\" HUP INT TERM",
         "head -c \"$length\" >\"$folder/sysdyno\"",
         "echo \"$digest  $folder/sysdyno\" | sha256sum -c - >/dev/null",
-        "chmod 700 \"$folder/sysdyno\"; exec 9<\"$folder/sysdyno\"; rm -rf \"$folder\"; trap - EXIT",
+        "chmod 700 \"$folder/sysdyno\"; exec 9<\"$folder/sysdyno\"; rm -rf \"$folder\"; trap - EXIT; umask 022",
         &run,
     ];
     format!("exec sh -c '{}'", steps.join("; "))

@@ -4,9 +4,11 @@
 //! protocol number is refused; within one number fields are added only.
 //!
 //! Requests that read a host have a form here, and that for a part of a load, in which a body goes beside the plan, since
-//! plans are not written with it. Changes of settings are made by the host's own `sysdyno tune`.
+//! plans are not written with it; and those about shares of labs, which are forms themselves. Changes of settings are made
+//! by the host's own `sysdyno tune`.
 
 use super::{Answer, PartCall, Request};
+use crate::lab::{ShareCall, ShareReply};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use sysdyno_record::event::WatchedProcess;
@@ -32,6 +34,9 @@ pub struct Hello {
     pub time_namespace: String,
     /// Its process; says something on one machine only.
     pub pid: u32,
+    /// When that started. Unit: ticks of `USER_HZ` since boot.
+    #[serde(default)]
+    pub start_ticks: u64,
 }
 
 /// A message to an agent.
@@ -123,6 +128,8 @@ pub enum Call {
     StopSampling,
     /// [`Request::Part`].
     Part(Box<PartCall>),
+    /// [`Request::Share`].
+    Share(Box<ShareCall>),
 }
 
 /// The answer to a request; see [`Answer`].
@@ -142,6 +149,8 @@ pub enum Reply {
         /// Instants at which none could be taken.
         missed_count: u64,
     },
+    /// [`Answer::Share`].
+    Share(Box<ShareReply>),
 }
 
 impl Call {
@@ -155,6 +164,7 @@ impl Call {
             }
             Request::StopSampling => Some(Call::StopSampling),
             Request::Part(call) => Some(Call::Part(call)),
+            Request::Share(call) => Some(Call::Share(call)),
             Request::Load { .. } | Request::Rest { .. } | Request::Command { .. } | Request::Tune(_) => None,
         }
     }
@@ -169,6 +179,7 @@ impl Call {
             }
             Call::StopSampling => Request::StopSampling,
             Call::Part(call) => Request::Part(call),
+            Call::Share(call) => Request::Share(call),
         }
     }
 }
@@ -183,6 +194,7 @@ impl Reply {
             Answer::SamplingEnded { samples_count, missed_count } => {
                 Some(Reply::SamplingEnded { samples_count, missed_count })
             }
+            Answer::Share(reply) => Some(Reply::Share(reply)),
             Answer::Loaded(_) | Answer::CommandEnded(_) | Answer::Tuned(_) => None,
         }
     }
@@ -196,6 +208,7 @@ impl Reply {
             Reply::SamplingEnded { samples_count, missed_count } => {
                 Answer::SamplingEnded { samples_count, missed_count }
             }
+            Reply::Share(reply) => Answer::Share(reply),
         }
     }
 }

@@ -3,9 +3,8 @@
 //! Invariant: what a service is going to be is in the journal, on the disk, before the old one is stopped, so that `down`
 //! knows of both whenever it comes.
 
-use super::journal::Record;
+use super::journal::{Journal, Made, Record};
 use super::plan::{LabPlan, Service};
-use super::service::Site;
 use super::{Labs, UpOrder, down, ended_of, files, log_of, volume};
 use crate::error::LabError;
 use std::collections::BTreeSet;
@@ -30,24 +29,40 @@ impl Labs {
         let (mut journal, made) = self.open_patiently(name)?;
         let made = made.ok_or_else(|| cannot(io::Error::other("its journal cannot be read")))?;
         let changed = changed(&made.begin.plan, &order.plan, again);
-        let is_changed = |service: &str| changed.contains(service);
-        for service in order.plan.services.iter().filter(|service| is_changed(&service.name)) {
+        let services: Vec<Service> =
+            order.plan.services.iter().filter(|service| changed.contains(&service.name)).cloned().collect();
+        let shares = self.renew_shares(&made, &services, &mut journal)?;
+        self.renew((&made, &mut journal), &services, told)?;
+        let folder = self.folder_of(name);
+        let site = self.site(order, &folder, is_stopped);
+        for service in services.iter().filter(|service| !service.is_off) {
+            self.start(&site, service, (&shares[..], &mut journal), told)?;
+        }
+        self.finish_shares(&shares)
+    }
+
+    /// Writes down what services are going to be, stops those of them that are on this machine, and clears their folders.
+    pub(super) fn renew(
+        &self,
+        (made, journal): (&Made, &mut Journal),
+        services: &[Service],
+        told: &mut dyn FnMut(&str),
+    ) -> Result<(), LabError> {
+        let object = || format!("lab '{}'", made.begin.name);
+        let cannot = |source| LabError::Process { operation: "change", object: object(), source };
+        let is_meant = |name: &str| services.iter().any(|service| service.name == name);
+        for service in services {
             journal.append(&Record::Service(Box::new(service.clone())))?;
         }
-        down::stop_services(&made, is_changed, told);
-        let folder = self.folder_of(name);
-        for volume in made.volumes.iter().filter(|volume| is_changed(&volume.service)).rev() {
+        down::stop_services(made, is_meant, told);
+        for volume in made.volumes.iter().filter(|volume| is_meant(&volume.service)).rev() {
             volume::remove(volume, &mut Vec::new()).map_err(cannot)?;
         }
-        let site = Site { order, folder: &folder, is_stopped };
-        for service in order.plan.services.iter().filter(|service| is_changed(&service.name)) {
+        let folder = self.folder_of(&made.begin.name);
+        for service in services {
             files::remove_tree(&folder.join(&service.name)).map_err(cannot)?;
             for old in [log_of(&folder, &service.name), ended_of(&folder, &service.name)] {
                 files::remove_file(&old).map_err(cannot)?;
-            }
-            if !service.is_off {
-                told(&format!("{name}: starting {} ({} on {})", service.name, service.recipe, service.host));
-                site.start(service, &mut journal)?;
             }
         }
         Ok(())

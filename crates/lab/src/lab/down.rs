@@ -30,9 +30,10 @@ impl Labs {
         let cannot =
             |source| LabError::Process { operation: "take away", object: format!("lab '{name}'"), source };
         let path = self.journal_of(name);
-        if super::wrong_name(name).is_some() || !path.exists() {
+        let is_name = super::plan::is_kept_name(name);
+        if !is_name || !path.exists() {
             // A draft that a death has left speaks of nothing.
-            if super::wrong_name(name).is_none() {
+            if is_name {
                 files::remove_file(&path.with_extension("new")).map_err(cannot)?;
             }
             return Err(self.unknown(name));
@@ -47,6 +48,7 @@ impl Labs {
         };
         journal.append(&Record::Down {})?;
         let mut notes = Vec::new();
+        let failures = self.take_shares(&made, &mut journal, told, &mut notes);
         let is_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
         if is_this_boot {
             stop_services(&made, |_| true, told);
@@ -54,11 +56,17 @@ impl Labs {
                 volume::remove(made, &mut notes).map_err(cannot)?;
             }
             for host in made.hosts.iter().rev() {
-                remove_host(host, &mut notes).map_err(cannot)?;
+                let is_here = made.begin.plan.is_here(&host.host);
+                remove_host(host, is_here, &mut notes).map_err(cannot)?;
             }
             self.remove_root().map_err(cannot)?;
         }
         files::remove_tree(&self.folder_of(name)).map_err(cannot)?;
+        if !failures.is_empty() {
+            let hint =
+                format!("hint: once that is mended, `sysdyno lab down {name}` takes away what is left there");
+            return Err(LabError::Refused(format!("{}\n{hint}", failures.join("\n"))));
+        }
         journal.remove()?;
         Ok(notes)
     }
@@ -123,14 +131,15 @@ fn kill_session(made: &Made, service: &str, main: ProcessId) {
     });
 }
 
-fn remove_host(host: &MadeHost, notes: &mut Vec<String>) -> io::Result<()> {
+/// Takes the name of a host away, and with it the host if the lab made it.
+fn remove_host(host: &MadeHost, is_here: bool, notes: &mut Vec<String>) -> io::Result<()> {
     let now = namespace::inode(&host.namespace);
     if now.zip(host.inode).is_some_and(|(now, inode)| now != inode) {
         let path = host.namespace.display();
         notes.push(format!("'{path}' is another one than was made; it was left alone"));
         return Ok(());
     }
-    if let Some(inode) = host.inode.or(now) {
+    if let Some(inode) = host.inode.or(now).filter(|_| !is_here) {
         let is_in_it = |pid: u32| network_namespace(pid) == Some(inode);
         let inside = host_processes().into_iter().filter(|process| is_in_it(process.pid));
         notes.extend(inside.map(|process| {

@@ -25,6 +25,9 @@ pub(super) struct HostFile {
     pub(super) name: Spanned<String>,
     pub(super) ssh: Option<Spanned<String>>,
     #[serde(default)]
+    pub(super) here: bool,
+    pub(super) address: Option<Spanned<String>>,
+    #[serde(default)]
     pub(super) switch: bool,
 }
 

@@ -7,10 +7,10 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most files that are copied from one source, and how deep they may lie.
-const MAX_FILES: u32 = 100_000;
+const MAX_FILES: usize = 100_000;
 const MAX_DEPTH: u32 = 32;
 
 /// Makes a folder and those above it that are missing, which others may pass but not list.
@@ -96,11 +96,20 @@ pub(super) fn write_bytes(top: &Path, path: &str, length: u64) -> io::Result<()>
     file.flush()
 }
 
+/// Writes behind what a file has, which is made if it is not there.
+pub(super) fn append(top: &Path, path: &str, content: &[u8]) -> io::Result<()> {
+    make_file(top, path, OFlags::APPEND)?.write_all(content)
+}
+
 fn new_file(top: &Path, path: &str) -> io::Result<File> {
+    make_file(top, path, OFlags::EXCL)
+}
+
+fn make_file(top: &Path, path: &str, more: OFlags) -> io::Result<File> {
     let full = top.join(path);
     let above: Vec<&Path> = full.ancestors().skip(1).take_while(|above| *above != top).collect();
     above.into_iter().rev().try_for_each(|above| make_folder(above, 0o755))?;
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | more;
     let file = File::from(rustix::fs::open(&full, flags, Mode::RUSR | Mode::WUSR)?);
     file.set_permissions(fs::Permissions::from_mode(0o644))?;
     Ok(file)
@@ -115,33 +124,42 @@ pub(super) fn make_sized(path: &Path, length: u64) -> io::Result<File> {
 
 /// Copies a file, or a folder with the regular files in it; links and other things are left out.
 pub(super) fn copy(source: &Path, top: &Path, path: &str) -> io::Result<()> {
-    let mut left = MAX_FILES;
-    copy_at(source, top, path, &mut Bounds { left: &mut left, depth: 0 })
-}
-
-struct Bounds<'a> {
-    left: &'a mut u32,
-    depth: u32,
-}
-
-fn copy_at(source: &Path, top: &Path, path: &str, bounds: &mut Bounds<'_>) -> io::Result<()> {
-    let found = fs::symlink_metadata(source)?;
-    if found.is_file() {
-        *bounds.left = bounds
-            .left
-            .checked_sub(1)
-            .ok_or_else(|| io::Error::other("there are more than 100,000 files"))?;
-        let mut file = new_file(top, path)?;
-        return io::copy(&mut File::open(source)?, &mut file).map(drop);
+    for file in regular_files(source, path)? {
+        io::copy(&mut File::open(&file.from)?, &mut new_file(top, &file.path)?)?;
     }
-    if !found.is_dir() || bounds.depth >= MAX_DEPTH {
+    Ok(())
+}
+
+/// A file that is copied or sent.
+pub(super) struct SourceFile {
+    pub(super) from: PathBuf,
+    /// Where it goes.
+    pub(super) path: String,
+    pub(super) length_bytes: u64,
+}
+
+/// A file, or the regular files in a folder, that go to `path`.
+pub(super) fn regular_files(source: &Path, path: &str) -> io::Result<Vec<SourceFile>> {
+    let mut found = Vec::new();
+    find_files(source, path, MAX_DEPTH, &mut found)?;
+    Ok(found)
+}
+
+fn find_files(source: &Path, path: &str, depth: u32, found: &mut Vec<SourceFile>) -> io::Result<()> {
+    let known = fs::symlink_metadata(source)?;
+    if known.is_file() {
+        if found.len() >= MAX_FILES {
+            return Err(io::Error::other("there are more than 100,000 files"));
+        }
+        found.push(SourceFile { from: source.to_owned(), path: path.to_owned(), length_bytes: known.len() });
+    }
+    if !known.is_dir() || depth == 0 {
         return Ok(());
     }
     for entry in fs::read_dir(source)? {
         let name = entry?.file_name();
         let Some(text) = name.to_str() else { continue };
-        let mut deeper = Bounds { left: bounds.left, depth: bounds.depth + 1 };
-        copy_at(&source.join(text), top, &format!("{path}/{text}"), &mut deeper)?;
+        find_files(&source.join(text), &format!("{path}/{text}"), depth - 1, found)?;
     }
     Ok(())
 }

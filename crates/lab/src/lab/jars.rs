@@ -38,13 +38,13 @@ pub(super) fn folder_of(service: &Path, jars: &Jars) -> PathBuf {
 }
 
 impl Labs {
-    /// Sets of jars that a lab takes and that are not in the cache.
+    /// Sets of jars that a lab takes on this machine and that are not in the cache.
     ///
     /// # Errors
     /// A recipe is not known.
     pub fn missing_jars(&self, plan: &LabPlan) -> Result<Vec<JarSet>, LabError> {
         let mut missing: Vec<JarSet> = Vec::new();
-        for service in &plan.services {
+        for service in plan.own_services() {
             let recipe = recipe_of(service).map_err(LabError::Refused)?;
             let Some(jars) = recipe.jars else { continue };
             let folder = folder_of(&self.folder_of(&plan.name).join(&service.name), &jars);

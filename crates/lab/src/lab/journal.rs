@@ -29,6 +29,10 @@ pub(super) enum Record {
     Made { host: String, inode: u64 },
     /// A pair of interfaces is going to be made, within the namespaces.
     Link { a: LinkEnd, b: LinkEnd },
+    /// A share is going to be begun or changed on another host, by one more agent.
+    Share(MadeShare),
+    /// A share is gone.
+    Gone { host: String },
     /// A volume is going to be made and mounted.
     Volume(MadeVolume),
     /// A keeper waits to be let go.
@@ -54,6 +58,13 @@ pub(super) struct Begin {
     pub(super) plan: LabPlan,
 }
 
+impl Begin {
+    /// What no other lab of any machine is called.
+    pub(super) fn id(&self) -> String {
+        format!("{}/{}", self.boot_id, self.started_unix_ns.0)
+    }
+}
+
 /// One end of a pair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LinkEnd {
@@ -69,12 +80,44 @@ pub(super) struct MadeVolume {
     pub(super) folder: PathBuf,
 }
 
+/// How a host behind ssh is reached.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Door {
+    /// Whom ssh reaches.
+    pub(super) place: String,
+    pub(super) ssh_config: Option<PathBuf>,
+    pub(super) uses_sudo: bool,
+}
+
+/// A share of the lab on a host behind ssh.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MadeShare {
+    pub(super) host: String,
+    /// What the lab is called there.
+    pub(super) lab: String,
+    /// What tells it from another one of that name.
+    pub(super) of: String,
+    pub(super) door: Door,
+    /// Agents that may be at work on it.
+    pub(super) agents: Vec<AgentProcess>,
+}
+
+/// A process of an agent on another host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentProcess {
+    /// The boot of that host.
+    pub boot_id: String,
+    /// The process.
+    pub process: ProcessId,
+}
+
 /// A process that no other one of this boot is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ProcessId {
-    pub(super) pid: u32,
+pub struct ProcessId {
+    /// Its number.
+    pub pid: u32,
     /// When it started. Unit: ticks of `USER_HZ` since boot.
-    pub(super) start_ticks: u64,
+    pub start_ticks: u64,
 }
 
 /// What the records of a journal add up to.
@@ -82,6 +125,7 @@ pub(super) struct ProcessId {
 pub(super) struct Made {
     pub(super) begin: Begin,
     pub(super) hosts: Vec<MadeHost>,
+    pub(super) shares: Vec<MadeShare>,
     pub(super) volumes: Vec<MadeVolume>,
     pub(super) keepers: Vec<(String, ProcessId)>,
     pub(super) mains: Vec<(String, ProcessId)>,
@@ -105,6 +149,7 @@ impl Made {
         let mut made = Made {
             begin: *begin,
             hosts: Vec::new(),
+            shares: Vec::new(),
             volumes: Vec::new(),
             keepers: Vec::new(),
             mains: Vec::new(),
@@ -122,19 +167,25 @@ impl Made {
                     known.into_iter().for_each(|known| known.inode = Some(inode));
                 }
                 Record::Link { .. } => {}
+                Record::Share(share) => made.add_share(share),
+                Record::Gone { host } => made.shares.retain(|share| share.host != host),
                 Record::Volume(volume) => made.volumes.push(volume),
                 Record::Keeper { service, process } => made.keepers.push((service, process)),
                 Record::Main { service, process } => made.mains.push((service, process)),
-                Record::Service(now) => {
-                    let services = &mut made.begin.plan.services;
-                    let known = services.iter_mut().find(|known| known.name == now.name);
-                    known.into_iter().for_each(|known| known.clone_from(&now));
-                }
+                Record::Service(now) => made.begin.plan.replace(&now),
                 Record::Up {} => made.is_up = true,
                 Record::Down {} => made.is_going_down = true,
             }
         }
         Some(made)
+    }
+
+    /// Agents of a share add up.
+    fn add_share(&mut self, share: MadeShare) {
+        match self.shares.iter_mut().find(|known| known.host == share.host) {
+            Some(known) => known.agents.extend(share.agents),
+            None => self.shares.push(share),
+        }
     }
 }
 
@@ -243,7 +294,8 @@ mod tests {
 
     fn begin() -> Begin {
         let (hosts, links, services) = (vec![], vec![], vec![]);
-        let plan = LabPlan { name: "a".into(), hosts, switches: [].into(), links, services };
+        let (switches, outside) = ([].into(), [].into());
+        let plan = LabPlan { name: "a".into(), hosts, switches, outside, share: None, links, services };
         let (boot_id, folder) = ("b".to_owned(), PathBuf::from("/x"));
         Begin { name: "a".into(), tool: "0".into(), boot_id, folder, started_unix_ns: WallNs(1), plan }
     }
@@ -269,6 +321,29 @@ mod tests {
             assert_eq!(hosts == Some(1), length >= ends[1], "{length}");
             assert_eq!(inode, (length >= ends[2]).then_some(7), "{length}");
         }
+    }
+
+    #[test]
+    fn a_share_is_known_with_all_its_agents_until_it_is_gone() {
+        let folder = tempfile::tempdir().expect("can be made");
+        let path = folder.path().join("a.wal");
+        let mut journal = Journal::create(&path, begin()).expect("can be made");
+        let share = |pid| MadeShare {
+            host: "h".into(),
+            lab: "a-h".into(),
+            of: begin().id(),
+            door: Door { place: "u@h".into(), ssh_config: None, uses_sudo: false },
+            agents: vec![AgentProcess { boot_id: "b".into(), process: ProcessId { pid, start_ticks: 1 } }],
+        };
+        let agents = || -> Vec<Vec<u32>> {
+            let made = read(&path).expect("can be read").expect("has a begin");
+            made.shares.iter().map(|one| one.agents.iter().map(|agent| agent.process.pid).collect()).collect()
+        };
+        journal.append(&Record::Share(share(7))).expect("can be written");
+        journal.append(&Record::Share(share(8))).expect("can be written");
+        assert_eq!(agents(), [[7, 8]]);
+        journal.append(&Record::Gone { host: "h".into() }).expect("can be written");
+        assert!(agents().is_empty());
     }
 
     #[test]

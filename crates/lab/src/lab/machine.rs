@@ -4,6 +4,7 @@ use super::plan::{LabPlan, Service};
 use super::recipe::Recipe;
 use super::values::{self, Place, recipe_of};
 use crate::error::LabError;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -17,7 +18,7 @@ const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// What has to be installed before a lab can be put up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// Programs and other files that are not there.
     pub programs: BTreeSet<String>,
@@ -27,14 +28,14 @@ pub struct Missing {
     pub unknown: BTreeSet<String>,
 }
 
-/// What a lab needs that is not installed.
+/// What a lab needs that is not installed on this machine.
 ///
 /// # Errors
 /// A recipe is not known.
 pub fn missing(plan: &LabPlan) -> Result<Missing, LabError> {
     let mut missing = Missing::default();
     let distributions = distributions();
-    for service in &plan.services {
+    for service in plan.own_services() {
         let recipe = recipe_of(service).map_err(LabError::Refused)?;
         let programs = programs(plan, service, &recipe).map_err(LabError::Refused)?;
         let programs = programs.values().filter(|names| find(names).is_none());

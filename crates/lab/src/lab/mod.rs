@@ -1,4 +1,4 @@
-//! Labs: hosts in network namespaces, links between them, real services on them.
+//! Labs: hosts in network namespaces, links between them, real services on them; and hosts that are there already.
 //!
 //! Specified in `docs/formats/lab.md`. Invariants, each with a test:
 //! 1. whatever is made is in the journal, on the disk, before it is made;
@@ -20,6 +20,7 @@ mod link;
 mod machine;
 mod metrics;
 mod namespace;
+mod outside;
 mod plan;
 mod plan_links;
 mod problem;
@@ -28,6 +29,7 @@ mod question;
 mod recipe;
 mod relay;
 mod service;
+mod share;
 mod stage;
 mod status;
 mod symptom;
@@ -40,28 +42,41 @@ pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
 pub use machine::{Missing, install, missing};
 pub use metrics::Metric;
+pub use outside::{Outside, Seat, ShareOf};
 pub use plan::{Content, Data, LabPlan, Service, wrong_name};
 pub use plan_links::{Address, End, Link, Relay};
+pub(crate) use process::identify;
 pub use recipe::{
     Check, Kind, Parameter, Recipe, StopSignal, TunableKey, find as find_recipe, names as recipe_names,
 };
 pub use relay::{Forwarded, forward};
+pub(crate) use share::Shares;
+pub use share::{Needs, NeedsOf, ShareCall, ShareReply};
 pub use stage::{Part, Setting, Stage, part_of};
 pub use status::{HostStatus, LabStatus, LinkStatus, RelayStatus, ServiceLog, ServiceStatus};
 pub use up::may_make;
 
+use self::share::Reach;
+use crate::agent::Ways;
 use crate::error::LabError;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// Where state is kept unless something else is asked for.
 const STATE: &str = "/var/lib/sysdyno";
 
 /// The labs of this machine, below a state folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Labs {
     path: PathBuf,
+    /// Agents on hosts behind ssh, as far as they were met.
+    reach: Mutex<Reach>,
+    /// This program, which is started again as keepers.
+    program: PathBuf,
+    /// Its version.
+    version: String,
 }
 
 /// What is to be put up.
@@ -73,10 +88,6 @@ pub struct UpOrder {
     pub text: String,
     /// The folder beside which sources of files lie.
     pub beside: PathBuf,
-    /// This program, which is started again as keepers.
-    pub program: PathBuf,
-    /// Its version.
-    pub version: String,
 }
 
 /// The lock of what labs share, held.
@@ -85,11 +96,18 @@ struct Lock {
 }
 
 impl Labs {
-    /// `lab` below a state folder; the state folder of the system if there is none.
-    pub fn below(state: Option<&Path>) -> Labs {
+    /// `lab` below a state folder; the state folder of the system if there is none. `ways` has this program, and how it
+    /// reaches hosts behind ssh.
+    pub fn below(state: Option<&Path>, ways: Ways, version: &str) -> Labs {
         let state = state.unwrap_or(Path::new(STATE));
         // Services run in other folders than this program.
-        Labs { path: std::path::absolute(state).unwrap_or_else(|_| state.to_owned()).join("lab") }
+        let path = std::path::absolute(state).unwrap_or_else(|_| state.to_owned()).join("lab");
+        let (program, version) = (ways.program.clone(), version.to_owned());
+        Labs { path, reach: Mutex::new(Reach::new(ways, &version)), program, version }
+    }
+
+    fn program(&self) -> &Path {
+        &self.program
     }
 
     fn path(&self) -> &Path {

@@ -60,12 +60,17 @@ pub(super) fn remove_root() -> io::Result<bool> {
 
 /// Makes a namespace with this name, and says its inode.
 pub(super) fn make(path: &Path) -> io::Result<u64> {
-    files::make_mount_point(path)?;
     in_thread(|| {
         sys::namespace::enter_new_network()?;
-        mount_bind(OWN, path)?;
-        fs::metadata(path).map(|found| found.ino())
+        name_own(path)
     })
+}
+
+/// Gives the namespace of the calling thread a name, and says its inode.
+pub(super) fn name_own(path: &Path) -> io::Result<u64> {
+    files::make_mount_point(path)?;
+    mount_bind(OWN, path)?;
+    fs::metadata(path).map(|found| found.ino())
 }
 
 /// Takes a namespace away; it lives on without a name as long as a process is in it. What is not there is no error.

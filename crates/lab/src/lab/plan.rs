@@ -3,6 +3,7 @@
 //! It is written into the journal, and is all that the other commands know of the lab.
 
 use super::file::{DataFile, HostFile, LabFile, ServiceFile};
+use super::outside::{self, Outside, ShareOf};
 use super::plan_links::{self, Link};
 use super::problem::Problem;
 use super::recipe::{self, AtMost, Check, Recipe};
@@ -36,6 +37,12 @@ pub struct LabPlan {
     /// Those of them that are switches: nothing runs there, and frames go from each link to the others.
     #[serde(default)]
     pub switches: BTreeSet<String>,
+    /// Those of them that are no namespaces of the lab.
+    #[serde(default)]
+    pub outside: BTreeMap<String, Outside>,
+    /// The part of it that this plan is carried out for; `None`: all that is on this machine.
+    #[serde(default)]
+    pub share: Option<ShareOf>,
     /// Its links.
     pub links: Vec<Link>,
     /// Its services, in the order in which they start.
@@ -101,6 +108,9 @@ impl LabPlan {
 
     /// The address that others find a host at; 127.0.0.1 if it has no link.
     pub(super) fn address(&self, host: &str) -> IpAddr {
+        if let Some(outside) = self.outside.get(host) {
+            return outside.address;
+        }
         let ends = self.links.iter().flat_map(|link| &link.ends).filter(|end| end.host == host);
         ends.filter_map(|end| end.address)
             .map(|address| address.ip)
@@ -121,16 +131,27 @@ impl LabPlan {
     pub(super) fn service(&self, name: &str) -> Option<&Service> {
         self.services.iter().find(|service| service.name == name)
     }
+
+    /// Has a service be as this one is.
+    pub(super) fn replace(&mut self, now: &Service) {
+        let known = self.services.iter_mut().find(|known| known.name == now.name);
+        known.into_iter().for_each(|known| known.clone_from(now));
+    }
 }
 
 /// What is wrong with the name of a lab, a host or a service; `None` if nothing is.
 pub fn wrong_name(name: &str) -> Option<&'static str> {
+    let is_good = name.len() <= MAX_NAME && is_kept_name(name);
+    (!is_good).then_some("a name is 1 to 24 of a-z, 0-9 and '-', which is not at its ends")
+}
+
+/// Whether a lab may be kept under this name: that of a share is made of two.
+pub(super) fn is_kept_name(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_good = (1..=MAX_NAME).contains(&name.len())
+    (1..=2 * MAX_NAME + 1).contains(&name.len())
         && name.bytes().all(is_allowed)
         && !name.starts_with('-')
-        && !name.ends_with('-');
-    (!is_good).then_some("a name is 1 to 24 of a-z, 0-9 and '-', which is not at its ends")
+        && !name.ends_with('-')
 }
 
 fn understand(file: &LabFile) -> Result<LabPlan, Problem> {
@@ -138,9 +159,11 @@ fn understand(file: &LabFile) -> Result<LabPlan, Problem> {
     let hosts = hosts(file)?;
     let switches = file.host.iter().filter(|host| host.switch);
     let switches = switches.map(|host| host.name.get_ref().clone()).collect();
+    let outside = outside::understand(&file.host)?;
+    outside::check_links(&file.link, &outside)?;
     let links = plan_links::understand(&file.link, &hosts, &switches)?;
-    let mut plan =
-        LabPlan { name: file.name.get_ref().clone(), hosts, switches, links, services: Vec::new() };
+    let name = file.name.get_ref().clone();
+    let mut plan = LabPlan { name, hosts, switches, outside, share: None, links, services: Vec::new() };
     let mut names = BTreeSet::from(["logs"]);
     bounded(&file.name, file.service.len(), "services")?;
     for service in &file.service {
@@ -197,13 +220,8 @@ fn hosts(file: &LabFile) -> Result<Vec<String>, Problem> {
     if file.host.is_empty() || file.host.len() > MAX_COUNT {
         return Err(Problem::with(&file.name, format!("a lab has 1 to {MAX_COUNT} hosts ([[host]])")));
     }
-    for HostFile { name, ssh, .. } in &file.host {
+    for HostFile { name, .. } in &file.host {
         check_name(name)?;
-        if let Some(ssh) = ssh {
-            let cause =
-                "hosts behind SSH are not supported yet: a host is a network namespace of this machine";
-            return Err(Problem::with(ssh, cause));
-        }
         if names.contains(name.get_ref()) {
             return Err(Problem::with(name, "this name is taken"));
         }

@@ -40,10 +40,6 @@ fn what_is_wrong_is_told_with_line_and_column() {
         ("name = 'A b'\n[[host]]\nname = 'c'\n".to_owned(), "line 1, column 8: a name is"),
         ("name = '../x'\n[[host]]\nname = 'c'\n".to_owned(), "line 1, column 8: a name is"),
         ("name = 'a'\n".to_owned(), "1 to 64 hosts"),
-        (
-            "name = 'a'\n[[host]]\nname = 'c'\nssh = 'u@h'\n".to_owned(),
-            "line 4, column 7: hosts behind SSH are not supported yet",
-        ),
         ("name = 'a'\nport = 1\n".to_owned(), "unknown field `port`"),
         (format!("{HOSTS}[[host]]\nname = 'c'\n"), "line 7, column 8: this name is taken"),
         (format!("{HOSTS}[[link]]\nbetween = ['c', 'x']\n"), "line 7, column 17: there is no such host"),
@@ -95,6 +91,73 @@ fn what_is_wrong_is_told_with_line_and_column() {
         let error = parse(&text).expect_err(&text);
         assert!(error.starts_with("cannot read lab 'lab.toml'") && error.contains(part), "{text}\n{error}");
     }
+}
+
+const OUTSIDE: &str = "name = 'a'\n[[host]]\nname = 'me'\nhere = true\naddress = '192.0.2.1'\n\
+    [[host]]\nname = 'far'\nssh = 'ann@web.example'\naddress = '192.0.2.7'\n\
+    [[host]]\nname = 'other'\nssh = 'ssh://root@[2001:db8::7]:2222'\n[[host]]\nname = 'n'\n";
+
+#[test]
+fn hosts_may_be_this_machine_and_others_behind_ssh() {
+    let services = "[[service]]\nname = 'php'\nhost = 'far'\nrecipe = 'php-fpm'\n\
+         [[service]]\nname = 'web'\nhost = 'other'\nrecipe = 'nginx'\nwith = { site = 'php', upstream = 'php' }\n";
+    let plan = parse(&format!("{OUTSIDE}{services}")).expect("is a lab");
+    assert!(plan.is_here("me") && !plan.is_here("far") && !plan.is_here("n"));
+    assert_eq!((plan.ssh("far"), plan.ssh("me"), plan.ssh("n")), (Some("ann@web.example"), None, None));
+    assert_eq!(plan.address("other").to_string(), "2001:db8::7");
+    assert_eq!(plan.address_from("other", "far").to_string(), "192.0.2.7");
+    assert_eq!(plan.own_hosts().collect::<Vec<_>>(), ["me", "n"]);
+    assert_eq!(plan.ssh_hosts().map(|(host, _)| host).collect::<Vec<_>>(), ["far", "other"]);
+    assert_eq!(plan.generator(), "me");
+    let share = plan.share("other", "x/1");
+    assert_eq!((share.name.as_str(), share.own_hosts().count()), ("a-other", 1));
+    assert!(share.is_here("other") && share.ssh_hosts().next().is_none());
+    assert_eq!(share.own_services().map(|service| service.name.as_str()).collect::<Vec<_>>(), ["web"]);
+    let json = serde_json::to_string(&share).expect("can be written");
+    assert_eq!(serde_json::from_str::<LabPlan>(&json).expect("can be read"), share);
+}
+
+#[test]
+fn what_is_wrong_with_hosts_that_are_no_namespaces_is_told() {
+    let host = |more: &str| format!("name = 'a'\n[[host]]\nname = 'h'\n{more}\n");
+    let service =
+        |more: &str| format!("{OUTSIDE}[[service]]\nname = 's'\nhost = 'far'\nrecipe = 'php-fpm'\n{more}");
+    let user = |host: &str| {
+        let web = "[[service]]\nname = 'web'\nhost = 'HOST'\nrecipe = 'nginx'\nwith = { site = 'php', upstream = 's', root = 's' }\n";
+        service(&web.replace("HOST", host))
+    };
+    let cases = [
+        (host("ssh = 'u@h'"), "line 3, column 8: it takes an 'address' at which the other hosts find it"),
+        (host("here = true"), "line 3, column 8: it takes an 'address'"),
+        (host("ssh = 'netns:x'"), "line 4, column 7: this is no host behind ssh"),
+        (host("ssh = '-oProxyCommand=id'"), "line 4, column 7: this is no host behind ssh"),
+        (host("ssh = 'u@10.0.0.1'\nhere = true"), "line 4, column 7: a host is 'here' or behind 'ssh'"),
+        (
+            host("address = '10.0.0.1'"),
+            "line 4, column 11: a network namespace has the addresses of its links",
+        ),
+        (host("here = true\naddress = '0.0.0.0'"), "line 5, column 11: this is no address"),
+        (host("here = true\naddress = '10.0.0.1/24'"), "this is no address, as in 192.0.2.7"),
+        (host("switch = true\nssh = 'u@10.0.0.1'"), "a switch is a network namespace"),
+        (
+            format!("{OUTSIDE}[[host]]\nname = 'z'\nhere = true\naddress = '192.0.2.2'\n"),
+            "is this machine already",
+        ),
+        (
+            format!("{OUTSIDE}[[link]]\nbetween = ['n', 'far']\n"),
+            "line 16, column 17: links are between network",
+        ),
+        (
+            user("n").replace("root = 's'", "root = '/srv'"),
+            "there is no way between 'n' and 'far': 'n' is a network namespace",
+        ),
+        (user("me"), "its files are on 'far', and 'me' is another machine"),
+    ];
+    for (text, part) in cases {
+        let error = parse(&text).expect_err(&text);
+        assert!(error.starts_with("cannot read lab 'lab.toml'") && error.contains(part), "{text}\n{error}");
+    }
+    assert!(parse(&user("far")).is_ok());
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl Held {
 }
 
 /// Who a process is now; `None` if it has ended.
-pub(super) fn identify(pid: u32) -> Option<ProcessId> {
+pub(crate) fn identify(pid: u32) -> Option<ProcessId> {
     host_process(pid).map(|found| ProcessId { pid, start_ticks: found.start_ticks })
 }
 

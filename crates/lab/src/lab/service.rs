@@ -21,6 +21,8 @@ const AGAIN: Duration = Duration::from_millis(20);
 /// A lab that is being put up.
 pub(super) struct Site<'a> {
     pub(super) order: &'a UpOrder,
+    /// This program, which is started again as keepers.
+    pub(super) program: &'a Path,
     /// The lab's folder.
     pub(super) folder: &'a Path,
     pub(super) is_stopped: &'a dyn Fn() -> bool,
@@ -29,6 +31,18 @@ pub(super) struct Site<'a> {
 impl Site<'_> {
     fn plan(&self) -> &LabPlan {
         &self.order.plan
+    }
+
+    /// Whether it goes on.
+    ///
+    /// # Errors
+    /// It was stopped.
+    pub(super) fn go_on(&self) -> Result<(), LabError> {
+        if !(self.is_stopped)() {
+            return Ok(());
+        }
+        let object = format!("lab '{}'", self.plan().name);
+        Err(LabError::Process { operation: "make", object, source: io::ErrorKind::Interrupted.into() })
     }
 
     /// Puts a service up and waits until it is ready.
@@ -127,7 +141,7 @@ impl Site<'_> {
 
     /// Starts a keeper, which waits for its order.
     fn keeper(&self) -> io::Result<Child> {
-        Command::new(&self.order.program)
+        Command::new(self.program)
             .args(["lab", "keep"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

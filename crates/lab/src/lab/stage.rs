@@ -91,7 +91,8 @@ impl Stage {
         }
         labs.up(&order, told, is_stopped)?;
         let path = namespace::path_of(&order.plan.name, generator);
-        let entered = namespace::enter(&path).map_err(cannot);
+        let is_here = order.plan.is_here(generator);
+        let entered = if is_here { Ok(()) } else { namespace::enter(&path).map_err(cannot) };
         let stage = Stage { labs, order, generator: generator.to_owned(), home };
         match entered {
             Ok(()) => Ok(stage),
@@ -105,7 +106,10 @@ impl Stage {
     /// The host of a service, for an agent.
     pub fn place(&self, service: &str) -> Option<HostPlace> {
         let host = self.order.plan.host_of(service)?;
-        format!("netns:sysdyno-{}-{host}", self.order.plan.name).parse().ok()
+        match self.order.plan.ssh(host) {
+            Some(place) => place.parse().ok(),
+            None => format!("netns:sysdyno-{}-{host}", self.order.plan.name).parse().ok(),
+        }
     }
 
     /// A text with the places of services filled in, as the host that sends the load finds them: `{{SERVICE}}` for address and
@@ -141,7 +145,8 @@ impl Stage {
         };
         let host = self.order.plan.host_of(service).unwrap_or_default();
         let path = namespace::path_of(&self.order.plan.name, host);
-        let enter_home = || namespace::enter_open(&self.home);
+        let home = &self.home;
+        let enter_home = || namespace::enter_open(home);
         let enter = || namespace::enter(&path).and_then(|()| mount_writable_sys());
         hold_within(tuning, &enter_home, &of(Part::Machine), || {
             hold_within(&self.tuning(tuning, "network"), &enter, &of(Part::Network), || {
@@ -155,7 +160,7 @@ impl Stage {
 
     /// What services tell of themselves just now, of those whose recipes say where they are asked.
     pub fn readings(&self) -> Vec<ServiceReading> {
-        super::metrics::readings(&self.order.plan, &self.labs.folder_of(&self.order.plan.name))
+        self.labs.readings(&self.order.plan)
     }
 
     /// What a service has counted so far, and the CPU time of its processes; `None`: it does not tell.
@@ -163,7 +168,11 @@ impl Stage {
         let plan = &self.order.plan;
         let service = plan.service(&counter.service)?;
         let recipe = super::values::recipe_of(service).ok()?;
-        let reading = super::metrics::reading(plan, &self.labs.folder_of(&plan.name), service, &recipe);
+        let reading = match plan.is_own(&service.host) {
+            true => super::metrics::reading(plan, &self.labs.folder_of(&plan.name), service, &recipe),
+            false => self.readings().into_iter().find(|reading| reading.service == service.name)?,
+        };
+        // Of a process on another machine no CPU time is known here.
         let pid = self.labs.pid_of(&plan.name, &service.name).ok().flatten();
         let told = reading.values.iter().find(|value| value.name == counter.metric)?.value?;
         Some(Count {

@@ -2,20 +2,22 @@
 
 use super::check::{self, Subject};
 use super::journal::{self, Made};
-use super::plan::{LabPlan, Service};
+use super::plan::{LabPlan, Service, is_kept_name};
 use super::plan_links::Relay;
 use super::process::Held;
 use super::recipe::ReloadSignal;
 use super::relay::{self, Forwarded};
+use super::share::{ShareStatus, status_there};
 use super::{Labs, log_of, machine, metrics, namespace, service, symptom, values};
 use crate::error::LabError;
 use rustix::process::Signal;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use sysdyno_record::service::ServiceValue;
+use sysdyno_record::service::{ServiceReading, ServiceValue};
 
 /// A lab.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,11 +43,13 @@ pub struct LabStatus {
 pub struct HostStatus {
     /// Its name in the lab.
     pub name: String,
-    /// Its name below `/run/netns`, as `ip netns exec` takes it.
+    /// Its name below `/run/netns`, as `ip netns exec` takes it; empty if it is behind ssh.
     pub namespace: String,
+    /// Whom ssh reaches; `None`: it is on this machine.
+    pub ssh: Option<String>,
     /// Whether it is there.
     pub is_there: bool,
-    /// Addresses with their interfaces.
+    /// Addresses with their interfaces, as far as those are of the lab.
     pub addresses: Vec<String>,
 }
 
@@ -75,7 +79,7 @@ pub struct RelayStatus {
 }
 
 /// A service.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServiceStatus {
     /// Its name.
     pub name: String,
@@ -112,12 +116,22 @@ impl Labs {
         let made = self.made(name)?;
         let plan = &made.begin.plan;
         let is_of_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
-        let hosts = plan.hosts.iter().map(|host| host_status(plan, host)).collect();
-        let links = (0..plan.links.len()).map(|position| link_status(&made, position)).collect();
-        let services = plan.services.iter().map(|service| service_status(&made, service)).collect();
+        let told = |host: &str| (host.to_owned(), self.share_status(&made, host));
+        let shares: Shares = plan.ssh_hosts().map(|(host, _)| told(host)).collect();
+        let is_whole = |share: &ShareStatus| share.is_up && share.is_of_this_boot;
+        let are_whole = shares.values().flatten().all(is_whole);
+        let meant = |host: &&String| plan.share.is_none() || plan.is_own(host);
+        let hosts = plan.hosts.iter().filter(meant).map(|host| host_status(plan, host, &shares)).collect();
+        let links = plan.own_links().map(|position| link_status(&made, position)).collect();
+        let services = plan.services.iter().filter(|service| meant(&&service.host));
+        let services = services.map(|service| match shares.get(&service.host) {
+            Some(share) => status_there(plan, service, share),
+            None => service_status(&made, service),
+        });
+        let services = services.collect();
         Ok(LabStatus {
             name: name.to_owned(),
-            is_up: made.is_up && !made.is_going_down,
+            is_up: made.is_up && !made.is_going_down && are_whole,
             is_of_this_boot,
             folder: made.begin.folder.clone(),
             hosts,
@@ -140,7 +154,7 @@ impl Labs {
         };
         let name = |entry: fs::DirEntry| {
             let name = entry.file_name().into_string().ok()?;
-            name.strip_suffix(".wal").filter(|name| super::wrong_name(name).is_none()).map(str::to_owned)
+            name.strip_suffix(".wal").filter(|name| is_kept_name(name)).map(str::to_owned)
         };
         let mut names: Vec<String> = entries.flatten().filter_map(name).collect();
         names.sort();
@@ -159,6 +173,9 @@ impl Labs {
                 format!("cannot run in '{host}': lab '{name}' has no such host\nhint: it has {known}");
             return Err(LabError::Refused(cause));
         }
+        if !made.begin.plan.is_own(host) {
+            return self.run_there(&made, host, argv);
+        }
         let (program, arguments) =
             argv.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
         let run = || Command::new(program).args(arguments).env("SYSDYNO_LAB_HOST", host).status();
@@ -173,7 +190,7 @@ impl Labs {
     /// The end of what services printed, at most so many bytes of each; of all of them if none is named.
     ///
     /// # Errors
-    /// There is no such lab or service.
+    /// There is no such lab or service, or its host cannot be reached.
     pub fn logs(
         &self,
         name: &str,
@@ -189,11 +206,27 @@ impl Labs {
                 format!("cannot print logs of '{}': lab '{name}' has no such service", service.unwrap_or(""));
             return Err(LabError::Refused(cause));
         }
-        let log = |service: &Service| ServiceLog {
-            service: service.name.clone(),
-            text: check::tail(&log_of(&made.begin.folder, &service.name), most_bytes).unwrap_or_default(),
+        let log = |service: &Service| {
+            let text = match plan.is_own(&service.host) {
+                true => {
+                    check::tail(&log_of(&made.begin.folder, &service.name), most_bytes).unwrap_or_default()
+                }
+                false => self.share_log(&made, service, most_bytes)?,
+            };
+            Ok(ServiceLog { service: service.name.clone(), text })
         };
-        Ok(meant.into_iter().map(log).collect())
+        meant.into_iter().map(log).collect()
+    }
+
+    /// What services tell of themselves just now, of those whose recipes say where they are asked.
+    pub(super) fn readings(&self, plan: &LabPlan) -> Vec<ServiceReading> {
+        let mut found = metrics::readings(plan, &self.folder_of(&plan.name));
+        if plan.ssh_hosts().next().is_some()
+            && let Ok(made) = self.made(&plan.name)
+        {
+            found.extend(self.share_readings(&made));
+        }
+        found
     }
 
     /// Has a service read its files again.
@@ -206,6 +239,9 @@ impl Labs {
             |cause: &str| LabError::Refused(format!("cannot reload '{}': {cause}", service.escape_debug()));
         let known = made.begin.plan.service(service).ok_or_else(|| cannot("the lab has no such service"))?;
         let recipe = values::recipe_of(known).map_err(|cause| cannot(&cause))?;
+        if !made.begin.plan.is_own(&known.host) {
+            return self.share_reload(&made, known);
+        }
         let signal = match recipe.start.reload {
             Some(ReloadSignal::Hup) => Signal::HUP,
             Some(ReloadSignal::Usr1) => Signal::USR1,
@@ -226,7 +262,7 @@ impl Labs {
     }
 
     fn made(&self, name: &str) -> Result<Made, LabError> {
-        if super::wrong_name(name).is_some() {
+        if !is_kept_name(name) {
             return Err(self.unknown(name));
         }
         journal::read(&self.journal_of(name))?.ok_or_else(|| self.unknown(name))
@@ -242,7 +278,21 @@ pub struct ServiceLog {
     pub text: String,
 }
 
-fn host_status(plan: &LabPlan, host: &str) -> HostStatus {
+/// What hosts behind ssh say, by name; an error for one that says nothing.
+type Shares = BTreeMap<String, Result<ShareStatus, LabError>>;
+
+fn host_status(plan: &LabPlan, host: &str, shares: &Shares) -> HostStatus {
+    let name = host.to_owned();
+    let outside = plan.outside.get(host).map(|outside| outside.address.to_string());
+    if let Some(share) = shares.get(host) {
+        return HostStatus {
+            name,
+            namespace: String::new(),
+            ssh: plan.ssh(host).map(str::to_owned),
+            is_there: share.as_ref().is_ok_and(|share| share.is_of_this_boot),
+            addresses: outside.into_iter().collect(),
+        };
+    }
     let path = namespace::path_of(&plan.name, host);
     let ends = plan.links.iter().flat_map(|link| &link.ends).filter(|end| end.host == host);
     let shown = ends.map(|end| match end.address {
@@ -250,10 +300,11 @@ fn host_status(plan: &LabPlan, host: &str) -> HostStatus {
         None => end.interface.clone(),
     });
     HostStatus {
-        name: host.to_owned(),
+        name,
+        ssh: None,
         namespace: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         is_there: namespace::inode(&path).is_some(),
-        addresses: shown.collect(),
+        addresses: shown.chain(outside).collect(),
     }
 }
 
@@ -286,7 +337,6 @@ fn service_status(made: &Made, service: &Service) -> ServiceStatus {
     let Told { cause, symptoms, metrics, tunables } =
         told(made, service).unwrap_or_else(|cause| Told { cause: Some(cause), ..Told::default() });
     let cause = if service.is_off { Some("it is switched off".to_owned()) } else { ended.or(cause) };
-    let address = made.begin.plan.address(&service.host);
     ServiceStatus {
         name: service.name.clone(),
         host: service.host.clone(),
@@ -295,12 +345,18 @@ fn service_status(made: &Made, service: &Service) -> ServiceStatus {
         is_healthy: cause.is_none(),
         symptoms: if pid.is_some() { symptoms } else { Vec::new() },
         cause,
-        endpoint: values::port(service).map(|port| std::net::SocketAddr::new(address, port).to_string()),
+        endpoint: endpoint_of(&made.begin.plan, service),
         metrics,
         values: values_of(made, service, pid.is_some()),
         tunables,
         log: log_of(folder, &service.name),
     }
+}
+
+/// Where a service listens, as other hosts find it.
+pub(super) fn endpoint_of(plan: &LabPlan, service: &Service) -> Option<String> {
+    let address = plan.address(&service.host);
+    values::port(service).map(|port| std::net::SocketAddr::new(address, port).to_string())
 }
 
 /// What a service that runs tells of itself.

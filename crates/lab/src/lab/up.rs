@@ -8,6 +8,7 @@ use super::{Labs, UpOrder, files, link, namespace, relay};
 use crate::error::LabError;
 use crate::execute::clock;
 use std::io;
+use std::path::Path;
 
 /// Whether this user may put a lab up.
 ///
@@ -17,7 +18,9 @@ pub fn may_make(plan: &LabPlan) -> Result<(), LabError> {
     if rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    let source = io::Error::other("namespaces take root\nhint: run it with sudo");
+    let source = io::Error::other(
+        "labs take root\nhint: run it with sudo; on hosts behind ssh, be root there or give --server-sudo",
+    );
     Err(LabError::Process { operation: "make", object: format!("lab '{}'", plan.name), source })
 }
 
@@ -33,8 +36,8 @@ impl Labs {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<(), LabError> {
         may_make(&order.plan)?;
-        let mut journal = self.begin(order)?;
-        let made = self.make(order, &mut journal, told, is_stopped);
+        let (mut journal, id) = self.begin(order)?;
+        let made = self.make((order, &id), &mut journal, told, is_stopped);
         drop(journal);
         let Err(error) = made else { return Ok(()) };
         told(&format!("{}: taking away what was made", order.plan.name));
@@ -52,8 +55,8 @@ impl Labs {
         move |source| LabError::Process { operation, object: object.clone(), source }
     }
 
-    /// Begins the journal of a lab that is not there yet.
-    fn begin(&self, order: &UpOrder) -> Result<Journal, LabError> {
+    /// Begins the journal of a lab that is not there yet, and says what no other lab is called.
+    pub(super) fn begin(&self, order: &UpOrder) -> Result<(Journal, String), LabError> {
         let cannot = self.cannot("make", order);
         self.prepare().map_err(&cannot)?;
         let lock = self.lock().map_err(&cannot)?;
@@ -63,7 +66,7 @@ impl Labs {
             let cause = format!("it is there already\nhint: `sysdyno lab down {name}` takes it away");
             return Err(cannot(io::Error::other(cause)));
         }
-        for host in order.plan.hosts.iter().cloned().chain(relay::names(&order.plan)) {
+        for host in order.plan.own_hosts().cloned().chain(relay::names(&order.plan)) {
             let path = namespace::path_of(name, &host);
             if path.exists() {
                 let cause = format!("'{}' is there already, and is of no lab", path.display());
@@ -72,50 +75,65 @@ impl Labs {
         }
         let begin = Begin {
             name: name.clone(),
-            tool: order.version.clone(),
+            tool: self.version.clone(),
             boot_id: sysdyno_observe::boot_id()
                 .ok_or_else(|| cannot(io::Error::other("this boot has no id")))?,
             folder,
             started_unix_ns: clock::wall(),
             plan: order.plan.clone(),
         };
+        let id = begin.id();
         let journal = Journal::create(&self.journal_of(name), begin)?;
         self.make_root().map_err(cannot)?;
         drop(lock);
-        Ok(journal)
+        Ok((journal, id))
     }
 
     fn make(
         &self,
-        order: &UpOrder,
+        (order, id): (&UpOrder, &str),
         journal: &mut Journal,
         told: &mut dyn FnMut(&str),
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<(), LabError> {
         let folder = self.folder_of(&order.plan.name);
-        let cannot = self.cannot("make", order);
-        let go_on = || if is_stopped() { Err(cannot(io::ErrorKind::Interrupted.into())) } else { Ok(()) };
-        files::make_folder(&folder, 0o711).map_err(&cannot)?;
-        files::make_folder(&folder.join("logs"), 0o755).map_err(&cannot)?;
-        files::write(&folder, "lab.toml", order.text.as_bytes()).map_err(&cannot)?;
-        for host in &order.plan.hosts {
-            go_on()?;
-            make_host(&order.plan, host, journal)?;
-        }
-        let site = Site { order, folder: &folder, is_stopped };
-        for position in 0..order.plan.links.len() {
-            go_on()?;
-            make_link(&site, position, journal)?;
-        }
+        let site = self.site(order, &folder, is_stopped);
+        self.lay(&site, journal)?;
+        let shares = self.begin_shares(&site, id, journal, told)?;
         for service in order.plan.services.iter().filter(|service| !service.is_off) {
-            go_on()?;
-            told(&format!(
-                "{}: starting {} ({} on {})",
-                order.plan.name, service.name, service.recipe, service.host
-            ));
-            site.start(service, journal)?;
+            site.go_on()?;
+            self.start(&site, service, (&shares[..], &mut *journal), told)?;
         }
+        self.finish_shares(&shares)?;
         journal.append(&Record::Up {})
+    }
+
+    /// Where services of a lab are started.
+    pub(super) fn site<'a>(
+        &'a self,
+        order: &'a UpOrder,
+        folder: &'a Path,
+        is_stopped: &'a dyn Fn() -> bool,
+    ) -> Site<'a> {
+        Site { order, program: self.program(), folder, is_stopped }
+    }
+
+    /// Makes what services stand on: the lab's folder, its hosts on this machine, and their links.
+    pub(super) fn lay(&self, site: &Site<'_>, journal: &mut Journal) -> Result<(), LabError> {
+        let (plan, folder) = (&site.order.plan, site.folder);
+        let cannot = self.cannot("make", site.order);
+        files::make_folder(folder, 0o711).map_err(&cannot)?;
+        files::make_folder(&folder.join("logs"), 0o755).map_err(&cannot)?;
+        files::write(folder, "lab.toml", site.order.text.as_bytes()).map_err(&cannot)?;
+        for host in plan.own_hosts() {
+            site.go_on()?;
+            make_host(plan, host, journal)?;
+        }
+        for position in plan.own_links() {
+            site.go_on()?;
+            make_link(site, position, journal)?;
+        }
+        Ok(())
     }
 
     /// Makes the folder of names, unless it is there. That a lab made it is written down before.
@@ -134,8 +152,12 @@ fn make_host(plan: &LabPlan, host: &str, journal: &mut Journal) -> Result<(), La
     let path = namespace::path_of(&plan.name, host);
     let cannot = |source| LabError::Process { operation: "make", object: format!("host '{host}'"), source };
     journal.append(&Record::Host { host: host.to_owned(), namespace: path.clone() })?;
-    let inode = namespace::make(&path).map_err(cannot)?;
-    journal.append(&Record::Made { host: host.to_owned(), inode })?;
+    let is_here = plan.is_here(host);
+    let inode = if is_here { namespace::name_own(&path) } else { namespace::make(&path) };
+    journal.append(&Record::Made { host: host.to_owned(), inode: inode.map_err(cannot)? })?;
+    if is_here {
+        return Ok(());
+    }
     link::loopback_up(&path).map_err(cannot)?;
     match plan.switches.contains(host) {
         true => link::make_switch(&path).map_err(cannot),

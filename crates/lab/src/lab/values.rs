@@ -85,12 +85,18 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
                 let found = found.ok_or_else(|| format!("'{name}': there is no service '{text}'"))?;
                 values.set_value(name, Value::Endpoint(found.to_string()));
                 if let Some(known) = plan.service(&text) {
+                    plan.check_way(&service.host, &known.host)
+                        .map_err(|cause| format!("'{name}': {cause}"))?;
                     set_service(&mut values, name, plan, known, &service.host);
                 }
             }
             Some(Value::Folder(text)) => {
                 let found = folder(plan, place, &text);
                 let found = found.ok_or_else(|| format!("'{name}': there is no service '{text}'"))?;
+                if let Some(known) = plan.service(&text) {
+                    plan.check_files(&service.host, &known.host)
+                        .map_err(|cause| format!("'{name}': {cause}"))?;
+                }
                 values.set(name, found);
             }
             Some(value) => values.set_value(name, value),

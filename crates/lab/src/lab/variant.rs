@@ -8,6 +8,7 @@ use super::values;
 use crate::error::LabError;
 use std::net::SocketAddr;
 use std::path::Path;
+use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::matrix::ServiceChange;
 use sysdyno_record::service::MetricKind;
 use sysdyno_record::work::ServiceCounter;
@@ -54,15 +55,36 @@ impl LabPlan {
         Ok(plan)
     }
 
-    /// The host that sends the load unless another one is named: the first that no service runs on, or the first.
+    /// The host that sends the load unless another one is named: of those on this machine the first that no service runs on,
+    /// or the first.
     pub fn generator(&self) -> &str {
+        let mut own = self.hosts.iter().filter(|host| self.is_own(host));
         let is_free = |host: &&String| self.services.iter().all(|service| service.host != **host);
-        self.hosts.iter().find(is_free).or(self.hosts.first()).map_or("", String::as_str)
+        own.clone().find(is_free).or(own.next()).map_or("", String::as_str)
     }
 
     /// The host of a service; `None`: there is no such service.
     pub fn host_of(&self, service: &str) -> Option<&str> {
         self.service(service).map(|service| service.host.as_str())
+    }
+
+    /// Whether settings can be changed for a service.
+    ///
+    /// # Errors
+    /// It, or one whose process a setting names, is behind ssh: settings are changed on this machine only.
+    pub fn check_settings(&self, service: &str, changes: &[SettingChange]) -> Result<(), LabError> {
+        let pid_of = |key: &'_ str| Some(key.split_once("{{")?.1.split_once(".pid}}")?.0.to_owned());
+        for change in changes {
+            let named = pid_of(&change.key).unwrap_or_else(|| service.to_owned());
+            let hosts = [service, &named].map(|name| self.host_of(name).unwrap_or_default());
+            if let Some(host) = hosts.into_iter().find(|host| self.ssh(host).is_some()) {
+                return Err(LabError::Refused(format!(
+                    "cannot change '{}': '{host}' is behind ssh, and settings are changed on this machine only\nhint: `sysdyno tune` changes them there",
+                    change.key.escape_debug()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a service tells a counter of this name.
@@ -114,6 +136,11 @@ impl LabPlan {
             let (place, after) = behind.split_once("}}").ok_or_else(|| cannot("'{{' without '}}'"))?;
             let (name, part) = place.split_once('.').unwrap_or((place, ""));
             let service = self.service(name).ok_or_else(|| cannot("the lab has no such service"))?;
+            let way = match part {
+                "" => self.check_way(from, &service.host),
+                _ => self.check_files(from, &service.host),
+            };
+            way.map_err(|cause| cannot(&cause))?;
             let own = folder.join(&service.name);
             let value = match part {
                 "" => values::endpoint(self, from, name).map(|address| address.to_string()),
@@ -142,6 +169,7 @@ impl LabPlan {
         })?;
         let (name, after) = rest.split_once("}}").ok_or_else(|| cannot("'{{' without '}}'"))?;
         let service = self.service(name).ok_or_else(|| cannot("the lab has no such service"))?;
+        self.check_way(from, &service.host).map_err(|cause| cannot(&cause))?;
         let address = values::endpoint(self, from, &service.name);
         let address = address.ok_or_else(|| cannot("the recipe of this service has no port"))?;
         Ok((format!("{before}{address}{after}"), service.name.clone()))
@@ -274,6 +302,31 @@ mod tests {
         assert_eq!(ports("proxy"), [80, 9000]);
         assert_eq!(ports("front"), [9000]);
         assert!(ports("cache").is_empty() && ports("nothing").is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_done_on_a_host_behind_ssh_is_refused() {
+        let text = "name = 'l'\n[[host]]\nname = 'far'\nssh = 'root@192.0.2.7'\n\
+            [[host]]\nname = 'me'\nhere = true\naddress = '192.0.2.1'\n[[host]]\nname = 'n'\n\
+            [[service]]\nname = 'front'\nhost = 'far'\nrecipe = 'nginx'\n\
+            [[service]]\nname = 'near'\nhost = 'me'\nrecipe = 'memcached'\n";
+        let lab = LabPlan::parse(text, Path::new("lab.toml")).expect("is in order");
+        assert_eq!(lab.generator(), "n");
+        assert_eq!(lab.url("me", "http://{{front}}/x").expect("is there").0, "http://192.0.2.7:80/x");
+        let told = lab.url("n", "http://{{front}}/x").expect_err("has no way").to_string();
+        assert!(told.contains("there is no way between 'n' and 'far'"), "{told}");
+        let told = lab.fill("me", Path::new("/l"), "{{front.data}}").expect_err("is elsewhere").to_string();
+        assert!(told.contains("its files are on 'far'"), "{told}");
+        assert_eq!(lab.fill("me", Path::new("/l"), "{{near.data}}").expect("is here"), "/l/near/data");
+        let setting = |key: &str| vec![SettingChange { key: key.into(), value: "1".into() }];
+        for (service, key) in [("front", "net.core.somaxconn"), ("near", "process.{{front.pid}}.nofile")] {
+            let told = lab.check_settings(service, &setting(key)).expect_err(key).to_string();
+            assert!(
+                told.contains("'far' is behind ssh, and settings are changed on this machine only"),
+                "{told}"
+            );
+        }
+        assert!(lab.check_settings("near", &setting("process.{{near.pid}}.nofile")).is_ok());
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = matrix::read(&args.file, args.quick)?;
     let tuning = tuning(&args.host)?;
     check(&plan, &tuning, ui)?;
-    provide_all(&plan, &tuning, args.host.yes, ui)?;
+    provide_all(&plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
     let parent = match &args.folder {
         Some(folder) => folder.clone(),
         None => beside(&args.record.clone().or(Settings::read()?.record).folder()?),
@@ -76,7 +76,7 @@ fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let cells = missing(&folder.plan, &folder.lines);
     if !cells.is_empty() {
         check(&folder.plan, &tuning, ui)?;
-        provide_all(&folder.plan, &tuning, args.host.yes, ui)?;
+        provide_all(&folder.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
     }
     ui.note(&sentence(&folder.plan, &cells));
     measure(folder, &tuning, &args.host, ui)
@@ -135,7 +135,7 @@ fn measure(
     let signals = Signals::listen().context("cannot listen to signals")?;
     let mut end = None;
     if !missing(&folder.plan, &folder.lines).is_empty() {
-        let place = Place::of(&folder, tuning, &signals, ui)?;
+        let place = Place::of(&folder, (tuning, &args.ssh), &signals, ui)?;
         if let Some(mut place) = place {
             let measured = trials(&mut folder, (&mut place, tuning), &signals, ui);
             let left = place.end(ui);

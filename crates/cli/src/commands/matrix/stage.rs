@@ -1,8 +1,8 @@
 //! Where the trials of an experiment are made: on this host as it is, or in a lab that is put up for them.
 
-use super::super::lab::{fetch, provide};
+use super::super::lab::{fetch, labs, provide, provide_there};
 use super::shown;
-use crate::args::{ServerOptions, Typed};
+use crate::args::{LabSshOptions, ServerOptions, Typed};
 use crate::matrix::{lab_plan_of, with_words};
 use crate::ui::{Signals, Ui};
 use anyhow::{Context, anyhow};
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::Tuning;
-use sysdyno_lab::lab::{self, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
+use sysdyno_lab::lab::{self, LabPlan, Missing, Setting, Stage, UpOrder};
 use sysdyno_lab::work::Count;
 use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
 use sysdyno_record::service::ServiceReading;
@@ -22,15 +22,15 @@ use sysdyno_record::work::{ServiceCounter, WorkPlan};
 pub enum Place {
     /// On this host.
     Here,
-    /// In a lab.
-    Lab(Box<Stage>),
+    /// In a lab, whose hosts behind ssh are reached so.
+    Lab(Box<Stage>, LabSshOptions),
 }
 
 impl Place {
     /// Puts the lab of an experiment up, if it has one.
     pub fn of(
         folder: &MatrixFolder,
-        tuning: &Tuning,
+        (tuning, ssh): (&Tuning, &LabSshOptions),
         signals: &Signals,
         ui: &Ui,
     ) -> anyhow::Result<Option<Place>> {
@@ -44,27 +44,27 @@ impl Place {
             // Whose lab it is, tells who may take it away unasked.
             text: format!("# of experiment {}\n{}", path.display(), kept.text),
             beside: PathBuf::from(&kept.beside),
-            program: tuning.program.clone(),
-            version: tuning.version.clone(),
         };
-        let labs = Labs::below(tuning.state.as_deref());
+        let labs = labs(tuning.state.as_deref(), ssh)?;
         let stage =
             Stage::up(labs, order, &kept.generator, &mut |line| ui.note(line), &|| signals.is_interrupted());
         match stage {
             Err(_) if signals.is_interrupted() => Ok(None),
-            stage => Ok(Some(Place::Lab(Box::new(stage.map_err(said)?)))),
+            stage => Ok(Some(Place::Lab(Box::new(stage.map_err(said)?), ssh.clone()))),
         }
     }
 
     /// The host of the server of a variant, where that is another one than the generator's.
     pub fn server(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<ServerOptions> {
-        let (Place::Lab(stage), Some(service), Some(kept)) = (self, &variant.service, &plan.lab) else {
+        let (Place::Lab(stage, ssh), Some(service), Some(kept)) = (self, &variant.service, &plan.lab) else {
             return Ok(ServerOptions::default());
         };
         let lab = lab_plan_of(plan, variant)?.context("its lab is missing")?;
         let is_there = lab.host_of(service) == Some(&kept.generator);
         let server = stage.place(service).filter(|_| !is_there).map(Typed);
-        Ok(ServerOptions { server, ..ServerOptions::default() })
+        let is_behind_ssh = lab.host_of(service).is_some_and(|host| lab.ssh(host).is_some());
+        let server_sudo = ssh.server_sudo && is_behind_ssh;
+        Ok(ServerOptions { server, server_sudo, ssh: ssh.ssh.clone(), ..ServerOptions::default() })
     }
 
     /// Where services behind that of a variant listen.
@@ -75,7 +75,7 @@ impl Place {
 
     /// Makes the lab that of a variant.
     pub fn set(&mut self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<()> {
-        if let (Place::Lab(stage), Some(lab)) = (self, lab_plan_of(plan, variant)?) {
+        if let (Place::Lab(stage, _), Some(lab)) = (self, lab_plan_of(plan, variant)?) {
             stage.set_plan(lab);
         }
         Ok(())
@@ -85,7 +85,7 @@ impl Place {
     pub fn fill(&self, plan: &WorkPlan) -> anyhow::Result<WorkPlan> {
         match self {
             Place::Here => Ok(plan.clone()),
-            Place::Lab(stage) => with_words(plan, &|word| stage.fill(word)).map_err(said),
+            Place::Lab(stage, _) => with_words(plan, &|word| stage.fill(word)).map_err(said),
         }
     }
 
@@ -97,7 +97,7 @@ impl Place {
         signals: &Signals,
         work: impl FnOnce() -> Result<(), LabError>,
     ) -> Result<Vec<String>, LabError> {
-        let (Place::Lab(stage), Some(service)) = (self, &variant.service) else {
+        let (Place::Lab(stage, _), Some(service)) = (self, &variant.service) else {
             return work().map(|()| Vec::new());
         };
         let setting = Setting { service, again, changes: &variant.settings, tuning };
@@ -107,7 +107,7 @@ impl Place {
     /// What services of the lab tell of themselves just now.
     pub fn readings(&self) -> Vec<ServiceReading> {
         match self {
-            Place::Lab(stage) => stage.readings(),
+            Place::Lab(stage, _) => stage.readings(),
             Place::Here => Vec::new(),
         }
     }
@@ -115,14 +115,14 @@ impl Place {
     /// What counts operations of commands just now; `None`: it does not tell.
     pub fn count(&self, counter: &ServiceCounter) -> Option<Count> {
         match self {
-            Place::Lab(stage) => stage.count(counter),
+            Place::Lab(stage, _) => stage.count(counter),
             Place::Here => None,
         }
     }
 
     /// Takes the lab away, if there is one.
     pub fn end(self, ui: &Ui) -> anyhow::Result<()> {
-        let Place::Lab(stage) = self else { return Ok(()) };
+        let Place::Lab(stage, _) = self else { return Ok(()) };
         let notes = stage.down(&mut |line| ui.note(line)).map_err(said)?;
         notes.iter().for_each(|note| ui.note(&format!("warning: {}", shown(note))));
         Ok(())
@@ -130,8 +130,13 @@ impl Place {
 }
 
 /// Sees to it that what services of all variants need gets installed and fetched, if that is wanted.
-pub fn provide_all(plan: &MatrixPlan, tuning: &Tuning, yes: bool, ui: &Ui) -> anyhow::Result<()> {
-    let (mut all, mut labs) = (Missing::default(), Vec::new());
+pub fn provide_all(
+    plan: &MatrixPlan,
+    (tuning, ssh): (&Tuning, &LabSshOptions),
+    yes: bool,
+    ui: &Ui,
+) -> anyhow::Result<()> {
+    let (mut all, mut plans) = (Missing::default(), Vec::new());
     for variant in &plan.variants {
         let Some(lab) = lab_plan_of(plan, variant)? else { return Ok(()) };
         lab::may_make(&lab).map_err(said)?;
@@ -139,11 +144,14 @@ pub fn provide_all(plan: &MatrixPlan, tuning: &Tuning, yes: bool, ui: &Ui) -> an
         all.programs.extend(missing.programs);
         all.packages.extend(missing.packages);
         all.unknown.extend(missing.unknown);
-        labs.push(lab);
+        plans.push(lab);
     }
     provide(&all, yes, ui)?;
-    let folder = Labs::below(tuning.state.as_deref());
-    labs.iter().try_for_each(|lab| fetch(&folder, lab, yes, ui))
+    let labs = labs(tuning.state.as_deref(), ssh)?;
+    plans.iter().try_for_each(|lab| {
+        fetch(&labs, lab, yes, ui)?;
+        provide_there(&labs, lab, yes, ui)
+    })
 }
 
 /// What `experiment plan` says of the lab: its hosts, and the services of all variants.

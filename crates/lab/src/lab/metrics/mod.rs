@@ -66,9 +66,9 @@ fn behind(answer: &str, words: &str, position: usize) -> Option<f64> {
     words.filter_map(|word| word.parse().ok()).nth(position.checked_sub(1)?)
 }
 
-/// What all services of a lab tell just now, of those whose recipes say where they are asked. `folder` is the lab's.
+/// What all services of a lab on this machine tell just now, of those whose recipes say where they are asked. `folder` is the lab's.
 pub(super) fn readings(plan: &LabPlan, folder: &Path) -> Vec<ServiceReading> {
-    let told = plan.services.iter().filter_map(|service| {
+    let told = plan.own_services().filter_map(|service| {
         let recipe = values::recipe_of(service).ok().filter(|recipe| !recipe.metric.is_empty())?;
         Some(reading(plan, folder, service, &recipe))
     });

@@ -58,8 +58,7 @@ pub(super) fn name_of(position: usize) -> String {
 
 /// Names of all relays of a lab.
 pub(super) fn names(plan: &LabPlan) -> impl Iterator<Item = String> {
-    let links = plan.links.iter().enumerate();
-    links.filter(|(_, link)| link.relay.is_some()).map(|(position, _)| name_of(position))
+    plan.own_links().filter(move |position| plan.links[*position].relay.is_some()).map(name_of)
 }
 
 fn counts_of(folder: &Path, name: &str) -> PathBuf {
@@ -104,7 +103,7 @@ pub(super) fn make(
 fn order(site: &Site<'_>, name: &str, relay: &Relay) -> serde_json::Result<KeeperOrder> {
     let counts = counts_of(site.folder, name);
     let own = serde_json::to_string(&Order { relay: *relay, counts })?;
-    let program = site.order.program.display().to_string();
+    let program = site.program.display().to_string();
     Ok(KeeperOrder {
         lab: site.order.plan.name.clone(),
         service: name.to_owned(),
