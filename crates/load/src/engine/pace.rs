@@ -7,6 +7,10 @@
 //! stamps. To a closed loop it is a think time of some microseconds; a server that halts just then adds the length of
 //! [`crate::io::TICK`] at most.
 //!
+//! What comes while the thread is busy waits for it anyway, and only what it sleeps for is a think time of its making. So
+//! these bounds are on what comes while it sleeps: of a closed loop's thread that is busy for a part ρ of the time, 1 ÷ (1 − ρ)
+//! times as many gather, and [`MAX_STRETCH`] times at most.
+//!
 //! Responses that share a connection have one stamp if they are read together, that of the last. There the thread waits
 //! for the time in which as many come, and a response time can be longer by that time: by 3 % at most, since that is how
 //! long one in 32 of the responses takes to come (Little's law). It is done in closed loops only, where a response
@@ -18,6 +22,9 @@ use sysdyno_record::units::MonoNs;
 
 /// How long responses gather at the rate at which they come. Unit: nanoseconds.
 const GATHER_NS: u64 = 100_000;
+
+/// How many times as much a busy thread may let gather.
+const MAX_STRETCH: f64 = 2.0;
 
 /// Responses that may gather, at most.
 const MAX_COUNT: u64 = 32;
@@ -38,6 +45,19 @@ pub(super) struct Pace {
     count: u64,
     /// Responses that come in the time of gathering.
     expected: u64,
+    /// CPU time of the thread at `since`. Unit: nanoseconds.
+    cpu_ns: u64,
+    /// How many times as long everything takes as the thread sleeps; below 1 before it is known.
+    stretch: f64,
+}
+
+/// What a wait is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Awaited {
+    pub in_flight: u64,
+    /// Whether several of them are on the same connection.
+    pub is_shared: bool,
+    pub is_open: bool,
 }
 
 impl Pace {
@@ -48,21 +68,32 @@ impl Pace {
         self.count += u64::from(is_response);
     }
 
-    /// What to wait for when so many requests are in flight, some of them on the same connection (`is_shared`) or not.
+    /// What to wait for at `now`; `cpu_ns` is asked for the CPU time of the thread, now and then.
     #[inline]
-    pub(super) fn want(&mut self, now: MonoNs, in_flight: u64, is_shared: bool) -> Gather {
+    pub(super) fn want(&mut self, now: MonoNs, awaited: Awaited, cpu_ns: impl FnOnce() -> u64) -> Gather {
         let span_ns = now.since(self.since);
         if span_ns >= SPAN_NS {
             self.expected = self.count * GATHER_NS / span_ns;
             (self.since, self.count) = (now, 0);
+            if !awaited.is_open {
+                self.note_busy(span_ns, cpu_ns());
+            }
         }
-        let share = if is_shared { SHARED_SHARE } else { SHARE };
-        let count = self.expected.min(in_flight / share).clamp(1, MAX_COUNT);
-        match is_shared {
-            true if count == 1 => Gather::NOTHING,
-            true => Gather::Span(Duration::from_nanos(GATHER_NS * count / self.expected)),
-            false => Gather::Count(count as u32),
+        if awaited.is_shared {
+            let count = self.expected.min(awaited.in_flight / SHARED_SHARE).clamp(1, MAX_COUNT);
+            return match count {
+                1 => Gather::NOTHING,
+                _ => Gather::Span(Duration::from_nanos(GATHER_NS * count / self.expected)),
+            };
         }
+        let few = self.expected.min(awaited.in_flight / SHARE);
+        Gather::Count(((few as f64 * self.stretch.max(1.0)) as u64).clamp(1, MAX_COUNT) as u32)
+    }
+
+    fn note_busy(&mut self, span_ns: u64, cpu_ns: u64) {
+        let busy_ratio = cpu_ns.saturating_sub(self.cpu_ns) as f64 / span_ns as f64;
+        self.cpu_ns = cpu_ns;
+        self.stretch = (1.0 / (1.0 - busy_ratio.min(1.0))).min(MAX_STRETCH);
     }
 }
 
@@ -70,17 +101,24 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn pace(count: u64, after_ns: u64) -> Pace {
+    const ONE: Awaited = Awaited { in_flight: 0, is_shared: false, is_open: false };
+
+    /// The pace of a thread to which so many responses came in 2 ms, of which it was busy for a part.
+    fn pace(count: u64, busy_ratio: f64) -> Pace {
         let mut pace = Pace::default();
         (0..count).for_each(|_| pace.note(&Completion::Received(1)));
         pace.note(&Completion::Sent);
-        pace.want(MonoNs(after_ns), 0, false);
+        pace.want(MonoNs(2_000_000), ONE, || (2_000_000.0 * busy_ratio) as u64);
         pace
+    }
+
+    fn want(count: u64, busy_ratio: f64, awaited: Awaited) -> Gather {
+        pace(count, busy_ratio).want(MonoNs(2_500_000), awaited, || unreachable!("too soon"))
     }
 
     #[test]
     fn it_waits_for_what_comes_in_time_and_for_one_if_nothing_does() {
-        let want = |count, in_flight| pace(count, 2_000_000).want(MonoNs(2_500_000), in_flight, false);
+        let want = |count, in_flight| want(count, 0.0, Awaited { in_flight, ..ONE });
         assert_eq!(want(100, 800), Gather::Count(5));
         assert_eq!(want(100, 16), Gather::Count(2));
         assert_eq!(want(1, 800), Gather::Count(1));
@@ -88,8 +126,21 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_while_a_thread_is_busy_is_not_counted_as_gathered() {
+        let want = |busy_ratio| want(200, busy_ratio, Awaited { in_flight: 64, ..ONE });
+        assert_eq!(want(0.0), Gather::Count(8));
+        assert_eq!(want(0.25), Gather::Count(10));
+        assert_eq!(want(0.5), Gather::Count(16));
+        assert_eq!(want(1.0), Gather::Count(16));
+        let open = Awaited { in_flight: 64, is_open: true, ..ONE };
+        let mut pace = Pace::default();
+        (0..200).for_each(|_| pace.note(&Completion::Received(1)));
+        assert_eq!(pace.want(MonoNs(2_000_000), open, || unreachable!("of no use")), Gather::Count(8));
+    }
+
+    #[test]
     fn of_connections_that_are_shared_it_waits_for_the_time_in_which_as_many_come() {
-        let want = |count, in_flight| pace(count, 2_000_000).want(MonoNs(2_500_000), in_flight, true);
+        let want = |count, in_flight| want(count, 0.9, Awaited { in_flight, is_shared: true, ..ONE });
         let span = |micros| Gather::Span(Duration::from_micros(micros));
         assert_eq!(want(100, 800), span(100));
         assert_eq!(want(200, 128), span(40));

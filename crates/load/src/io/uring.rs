@@ -4,7 +4,8 @@
 //! connection carries one request, it is armed for one message at a time, so that nothing is left to cancel when the
 //! response is complete. Sends are queued and go out together, at most [`SEND_BATCH_COUNT`] of them, so that the instant
 //! that the engine takes for "sent" is early by the few microseconds that the sends before it in the batch take, and
-//! never late: a service time can be too long by them, not too short.
+//! never late: a service time can be too long by them, not too short. Those that are queued when there is nothing else to
+//! do go out with the wait that follows.
 //!
 //! Of a short request that was made up the ring sends a copy. Other bytes that were made are handed over to the ring as a whole
 //! and come back when they are sent; what is put into [`Io::outgoing`] meanwhile goes out in one piece after them.
@@ -142,14 +143,14 @@ impl Uring {
         }
     }
 
-    /// A send was queued: enough of them go out together.
+    /// A send is to be queued: those before it go out first if there are enough of them.
     #[inline]
-    fn note_queued(&mut self) {
-        self.queued_sends += 1;
+    fn make_way(&mut self) {
         if self.queued_sends == SEND_BATCH_COUNT {
             self.ring.submit();
             self.queued_sends = 0;
         }
+        self.queued_sends += 1;
     }
 
     /// What a completion means to the engine; `None` if nothing.
@@ -322,8 +323,8 @@ impl Io for Uring {
             self.ring.send_and_tell(slot, tag, message.position(), offset);
             return Send::Pending;
         }
+        self.make_way();
         self.ring.send(slot, tag, message.position(), offset);
-        self.note_queued();
         Send::Complete
     }
 
@@ -344,8 +345,8 @@ impl Io for Uring {
         let piece = std::mem::replace(&mut outgoing.queued, std::mem::take(&mut outgoing.spare));
         let tag = tag(Operation::Flush, slot, self.sockets[slot as usize].generation);
         self.told_sends += u32::from(piece.len() <= NEVER_BLOCKING_BYTES);
+        self.make_way();
         self.ring.send_piece(slot, tag, piece);
-        self.note_queued();
         Send::Pending
     }
 
@@ -357,10 +358,11 @@ impl Io for Uring {
         if !is_short || outgoing.is_under_way || self.can_block {
             return self.flush(slot);
         }
+        self.make_way();
         let tag = tag(Operation::Send, slot, self.sockets[slot as usize].generation);
-        self.ring.send_short(slot, tag, &outgoing.queued);
-        outgoing.queued.clear();
-        self.note_queued();
+        let queued = &mut self.outgoing[slot as usize].queued;
+        self.ring.send_short(slot, tag, queued);
+        queued.clear();
         Send::Complete
     }
 

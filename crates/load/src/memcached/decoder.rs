@@ -18,6 +18,9 @@ struct Ending {
     keep_alive: bool,
 }
 
+/// What closes a value.
+const VALUE_END: &[u8] = b"\r\n";
+
 const GOOD: Ending = Ending { objection: None, keep_alive: true };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +127,7 @@ impl Decoder {
                     };
                     (taken, None)
                 }
-                State::ValueEnd(come) => self.read_value_end(come, data[0])?,
+                State::ValueEnd(come) => self.read_value_end(come, data)?,
             };
             data = &data[taken..];
             if ending.is_some() {
@@ -228,17 +231,19 @@ impl Decoder {
         }
     }
 
-    fn read_value_end(&mut self, come: usize, byte: u8) -> Result<(usize, Option<Ending>), FailureClass> {
-        if byte != b"\r\n"[come] {
+    fn read_value_end(&mut self, come: usize, data: &[u8]) -> Result<(usize, Option<Ending>), FailureClass> {
+        let rest = &VALUE_END[come..];
+        let taken = rest.len().min(data.len());
+        if data[..taken] != rest[..taken] {
             return Err(FailureClass::Protocol);
         }
-        if come == 0 {
-            self.state = State::ValueEnd(1);
-            return Ok((1, None));
+        if taken < rest.len() {
+            self.state = State::ValueEnd(come + taken);
+            return Ok((taken, None));
         }
         self.state = State::Line;
         let is_last = self.dialect == MemcachedDialect::Meta && self.asked.len() == 1;
-        Ok((1, is_last.then_some(GOOD)))
+        Ok((taken, is_last.then_some(GOOD)))
     }
 }
 

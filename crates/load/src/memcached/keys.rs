@@ -58,12 +58,17 @@ impl Keys {
 
     /// The number of a key's text; `None` for a text that is none of the keys.
     pub fn parse(&self, text: &[u8]) -> Option<u64> {
+        // In front of the digits that the greatest number has there are zeros only, which are looked at all at once.
+        let (front, digits) = text.split_at(text.len().saturating_sub(self.digits));
+        if text.is_empty() || front.iter().fold(0, |odd, byte| odd | (byte ^ b'0')) != 0 {
+            return None;
+        }
         let digit = |number: u64, byte: &u8| {
             let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
             number.checked_mul(10)?.checked_add(digit)
         };
-        let number = text.iter().try_fold(0, digit)?;
-        (!text.is_empty() && number < self.count).then_some(number)
+        let number = digits.iter().try_fold(0, digit)?;
+        (number < self.count).then_some(number)
     }
 
     /// The value of a key.
@@ -108,7 +113,8 @@ mod tests {
             assert_eq!(keys.value(number), Keys::new(&plan, 7).value(number));
         }
         assert!((0..100).any(|number| keys.value(number) != Keys::new(&plan, 8).value(number)));
-        for foreign in ["", "1000", "x1", "99999999999999999999999"] {
+        assert_eq!(keys.parse(b"00000000000000000000000000000000042"), Some(42));
+        for foreign in ["", "1000", "x1", "x001", "1 042", "00000042x", "99999999999999999999999"] {
             assert_eq!(keys.parse(foreign.as_bytes()), None, "{foreign}");
         }
     }

@@ -21,7 +21,7 @@ use super::connection::{Connection, State};
 use super::deadline::Deadlines;
 use super::gaps::Gaps;
 use super::job::Job;
-use super::pace::Pace;
+use super::pace::{Awaited, Pace};
 use super::spin::Spin;
 use super::tally::{Tallies, Tally, Window};
 use crate::io::{Gather, Io, Slot};
@@ -320,7 +320,8 @@ impl<'a, I: Io> Worker<'a, I> {
         if !self.job.route.stamps || is_shared && self.job.is_open {
             return Gather::NOTHING;
         }
-        self.pace.want(now, self.in_flight, is_shared)
+        let awaited = Awaited { in_flight: self.in_flight, is_shared, is_open: self.job.is_open };
+        self.pace.want(now, awaited, clock::thread_cpu_ns)
     }
 
     /// Waits for an instant before the begin without missing what happens to the connections.
