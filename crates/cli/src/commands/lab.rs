@@ -170,12 +170,17 @@ pub(super) fn provide_there(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> 
         if programs.is_empty() && needs.jars.is_empty() {
             continue;
         }
-        ui.note(&format!("not installed on host '{host}': {}", list(programs)));
-        ui.note(&format!(
-            "apt-get would install there: {} (they stay when the lab is taken away)",
-            list(packages)
-        ));
-        needs.jars.iter().for_each(|set| ui.note(&format!("mvn would fetch there: {set} (they stay)")));
+        if !programs.is_empty() {
+            ui.note(&format!("not installed on host '{host}': {}", list(programs)));
+            let packages = list(packages);
+            ui.note(&format!(
+                "apt-get would install there: {packages} (they stay when the lab is taken away)"
+            ));
+        }
+        needs
+            .jars
+            .iter()
+            .for_each(|set| ui.note(&format!("mvn would fetch on host '{host}': {set} (they stay)")));
         ensure!(yes || is_wanted("install", ui)?, "cannot put the lab up without what host '{host}' lacks");
         ui.note(&format!("installing on host '{host}'"));
         labs.provide_there(plan, &host)?;

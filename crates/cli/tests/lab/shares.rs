@@ -72,6 +72,7 @@ pub fn run(rig: &mut Rig) {
     a_share_is_put_up_used_and_taken_away(rig, &far);
     a_share_that_is_there_already_is_refused_and_stays(rig, &far);
     a_key_that_opens_nothing_makes_nothing(rig, &far);
+    what_is_not_installed_there_is_told_with_its_host(rig, &far);
     a_host_that_cannot_be_reached_is_named_and_taken_away_later(rig, &far);
     a_share_that_is_gone_already_is_no_error(rig, &far);
     a_service_that_does_not_start_there_leaves_nothing(rig, &far);
@@ -177,6 +178,17 @@ fn a_key_that_opens_nothing_makes_nothing(rig: &mut Rig, far: &Far) {
     let said = &refused.stderr;
     assert!(said.contains("cannot reach host 'ssh://") && said.contains("Permission denied"), "{said}");
     check(rig, far, "a key that opens nothing");
+}
+
+/// Its state folder is new, so that jars are missing wherever this runs.
+fn what_is_not_installed_there_is_told_with_its_host(rig: &mut Rig, far: &Far) {
+    let services = "[[service]]\nname = 'names'\nhost = 'far'\nrecipe = 'hdfs-namenode'\nwith = { replication = 1 }\n\
+        [[service]]\nname = 'data'\nhost = 'far'\nrecipe = 'hdfs-datanode'\nwith = { namenode = 'names' }\n";
+    let refused = rig.expect(&["up", &rig.lab(&format!("{}{services}", text(far)))], 2);
+    let said = &refused.stderr;
+    let is_told = said.contains("mvn would fetch on host 'far': hadoop");
+    assert!(is_told && said.contains("there is no terminal"), "{said}");
+    check(rig, far, "jars that are not there");
 }
 
 fn a_host_that_cannot_be_reached_is_named_and_taken_away_later(rig: &mut Rig, far: &Far) {
