@@ -41,7 +41,7 @@ mod volume;
 pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
 pub use machine::{Missing, install, missing};
-pub use metrics::Metric;
+pub use metrics::{Metric, fastcgi_answer};
 pub use outside::{Outside, Seat, ShareOf};
 pub use plan::{Content, Data, LabPlan, Service, wrong_name};
 pub use plan_links::{Address, End, Link, Relay};

@@ -6,35 +6,36 @@
 //! Source: RFC 9112.
 
 /// Longest request head. Unit: bytes.
-pub(super) const MAX_HEAD_BYTES: usize = 16 * 1024;
+pub const MAX_HEAD_BYTES: usize = 16 * 1024;
 
 /// The path that is answered with the counts, and not counted.
 pub const COUNTS_PATH: &str = "/sysdyno-counts";
 
 /// A request head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub struct Request {
     /// Length of the head with its empty line. Unit: bytes.
-    pub(super) head_bytes: usize,
+    pub head_bytes: usize,
     /// Length of the body that follows. Unit: bytes.
-    pub(super) body_bytes: u64,
+    pub body_bytes: u64,
     /// What the answer is like.
-    pub(super) reply: Reply,
+    pub reply: Reply,
 }
 
 /// Which answer a request gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reply {
-    pub(super) content: Content,
+pub struct Reply {
+    /// What it holds.
+    pub content: Content,
     /// Only the head is sent.
-    pub(super) is_head: bool,
+    pub is_head: bool,
     /// The connection stays open.
-    pub(super) keeps_alive: bool,
+    pub keeps_alive: bool,
 }
 
 /// What an answer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub enum Content {
     /// The fixed body.
     Fixed,
     /// The counts.
@@ -45,8 +46,10 @@ pub(super) enum Content {
 
 /// What is at the beginning of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parsed {
+pub enum Parsed {
+    /// The beginning of a request, maybe.
     Incomplete,
+    /// A request, of which the body may be still to come.
     Request(Request),
     /// Not a request that this server takes; the connection cannot go on.
     Refused(&'static str),
@@ -55,7 +58,7 @@ pub(super) enum Parsed {
 const BAD_REQUEST: &str = "400 Bad Request";
 
 /// Reads the request at the beginning of `input`.
-pub(super) fn parse(input: &[u8]) -> Parsed {
+pub fn parse(input: &[u8]) -> Parsed {
     let capped = &input[..input.len().min(MAX_HEAD_BYTES)];
     match capped.windows(4).position(|window| window == b"\r\n\r\n") {
         None if input.len() >= MAX_HEAD_BYTES => Parsed::Refused("431 Request Header Fields Too Large"),

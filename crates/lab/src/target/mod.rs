@@ -13,7 +13,7 @@ mod connection;
 mod counts;
 mod error;
 mod event_loop;
-mod http;
+pub mod http;
 mod inbox;
 mod listener;
 mod pool;

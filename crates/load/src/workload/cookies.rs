@@ -21,12 +21,14 @@ const MAX_JAR_BYTES: usize = 8 * 1024;
 
 /// What a request and its response say about where a cookie belongs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin<'a> {
+pub struct Origin<'a> {
     /// Name or address of the server, without its port.
     pub host: &'a str,
     /// Path of the request.
     pub path: &'a [u8],
+    /// Whether it goes over TLS.
     pub is_secure: bool,
+    /// When the response came.
     pub now: MonoNs,
     /// The same instant. Unit: seconds since 1970.
     pub unix_s: i64,
@@ -34,7 +36,7 @@ pub(crate) struct Origin<'a> {
 
 /// The cookies of a user, the one that was set longest ago first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Jar {
+pub struct Jar {
     cookies: Vec<Cookie>,
 }
 
@@ -62,7 +64,7 @@ struct Attributes<'a> {
 
 impl Jar {
     /// Takes what a `Set-Cookie` field says.
-    pub(crate) fn take(&mut self, field: &[u8], origin: &Origin<'_>) {
+    pub fn take(&mut self, field: &[u8], origin: &Origin<'_>) {
         let mut pieces = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
         let Some((name, value)) = pieces.next().and_then(|pair| split_at(pair, b'=')) else { return };
         let attributes = Attributes::read(pieces, origin);
@@ -91,7 +93,7 @@ impl Jar {
     }
 
     /// Writes a `Cookie` field, if there is anything for the path of the request that begins at `start` of `out`.
-    pub(crate) fn write(&self, start: usize, is_secure: bool, now: MonoNs, out: &mut Vec<u8>) {
+    pub fn write(&self, start: usize, is_secure: bool, now: MonoNs, out: &mut Vec<u8>) {
         let path = path_of(&out[start..]);
         let (begin, end) = (start + path.start, start + path.end);
         let mut is_first = true;

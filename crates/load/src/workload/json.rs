@@ -8,7 +8,7 @@
 const MAX_DEPTH: usize = 64;
 
 /// The value at a path.
-pub(crate) fn find<'a>(text: &'a [u8], path: &str) -> Option<&'a [u8]> {
+pub fn find<'a>(text: &'a [u8], path: &str) -> Option<&'a [u8]> {
     let mut reader = Reader { text, at: 0 };
     for step in path.split('.') {
         reader.blanks();

@@ -6,9 +6,9 @@
 //!
 //! Everything that can be wrong with a request is found here, before a connection is made.
 
-pub(crate) mod cookies;
+pub mod cookies;
 mod date;
-mod json;
+pub mod json;
 mod learnt;
 pub mod log;
 pub mod memory;

@@ -24,7 +24,7 @@ const MAX_RECORDS: usize = 4096;
 ///
 /// # Errors
 /// It is no answer, or the connection fails.
-pub(super) fn get(mut stream: impl Read + Write, path: &str) -> io::Result<Vec<u8>> {
+pub fn get(mut stream: impl Read + Write, path: &str) -> io::Result<Vec<u8>> {
     stream.write_all(&request(path))?;
     let mut answer = Vec::new();
     for _ in 0..MAX_RECORDS {

@@ -7,6 +7,8 @@ mod fastcgi;
 mod fetch;
 mod program;
 
+pub use fastcgi::get as fastcgi_answer;
+
 use super::plan::{LabPlan, Service};
 use super::recipe::Recipe;
 use super::{machine, namespace, values};
@@ -45,7 +47,7 @@ impl Metric {
     }
 
     /// The number in an answer; `None` if it is not there.
-    fn read(&self, answer: &str) -> Option<f64> {
+    pub fn read(&self, answer: &str) -> Option<f64> {
         let number = match (&self.after, &self.pointer) {
             (Some(words), _) => behind(answer, words, self.number.unwrap_or(1)),
             (None, Some(pointer)) => {
