@@ -32,24 +32,30 @@ impl Timed {
 
     fn left(&self) -> io::Result<Option<Duration>> {
         let left = Duration::from_nanos(self.deadline.since(clock::monotonic()));
-        if left.is_zero() {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "its answer did not come in time"));
-        }
-        Ok(Some(left))
+        if left.is_zero() { Err(late()) } else { Ok(Some(left)) }
     }
+}
+
+fn late() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "its answer did not come in time")
+}
+
+/// A time that is over is, to the kernel, a call that would block.
+fn in_words(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::WouldBlock { late() } else { error }
 }
 
 impl Read for Timed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(self.left()?)?;
-        self.stream.read(buffer)
+        self.stream.read(buffer).map_err(in_words)
     }
 }
 
 impl Write for Timed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(self.left()?)?;
-        self.stream.write(bytes)
+        self.stream.write(bytes).map_err(in_words)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -162,6 +168,15 @@ mod tests {
         });
         let mut stream = Timed::connect(address, Duration::from_millis(50)).expect("somebody listens");
         let error = io::copy(&mut stream, &mut io::sink()).expect_err("it has no end");
-        assert!(matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{error}");
+        assert_eq!(error.to_string(), "its answer did not come in time");
+    }
+
+    #[test]
+    fn who_never_answers_is_late() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("can be bound");
+        let address = listener.local_addr().expect("has one");
+        let stream = Timed::connect(address, Duration::from_millis(50)).expect("somebody listens");
+        let error = http(stream, "/").err().expect("nobody answers");
+        assert_eq!(error.to_string(), "its answer did not come in time");
     }
 }
