@@ -18,7 +18,7 @@ fn two_sides_have_their_difference_beside_the_numbers() {
         &Style::default(),
     );
     assert!(text.starts_with("  ▼ worse   B is slower\n            not interleaved\n"), "{text}");
-    assert!(text.contains("4,000 req/s  4,000 req/s   ▼ worse      −10 % [−12, −8.0]"), "{text}");
+    assert!(text.contains("4,000 req/s  4,000 req/s   ▼ worse      −10.0 % [−12.0, −8.0]"), "{text}");
     assert!(text.ends_with("  Page      /tmp/page.html\n"), "{text}");
 }
 

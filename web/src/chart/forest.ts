@@ -2,6 +2,7 @@
 // direction share one band: −1 to +1 does not matter, and to the right is better.
 
 import { type Better, change, type Effect, improvement } from "../record/effect.ts";
+import { count } from "../number.ts";
 import { linearTicks } from "./scale.ts";
 
 export interface Placed {
@@ -32,10 +33,16 @@ export function place(effect: Effect, of: Margin): Placed {
 /** Farther out than this an interval is cut off, and an arrow says so. */
 const REACH_MAX = 25;
 
-/** The axis that holds all of these, symmetric and wider than the band. */
-export function forestDomain(all: readonly Placed[]): [number, number] {
-  const ends = all.flatMap(({ low, high }) => [Math.abs(low), Math.abs(high)]).filter(Number.isFinite);
-  const reach = Math.min(Math.max(1.7, ...ends.map((end) => end * 1.06)), REACH_MAX);
+/** Whether all rows are ratios with one margin and direction: then a place on the axis is the same change in each. */
+function isUniform(rows: readonly Margin[]): boolean {
+  return rows.every(({ scale, margin, better }) => scale === "ratio" && margin === rows[0]?.margin && better === rows[0].better);
+}
+
+/** The axis of these rows, symmetric, wider than the band; no row of many kinds makes it so long that the others are lost. */
+export function forestDomain(all: readonly Placed[], rows: readonly Margin[]): [number, number] {
+  const holding = (values: number[]) => Math.max(...values.map(Math.abs).filter(Number.isFinite), 0) * 1.06;
+  const bound = isUniform(rows) ? Math.max(REACH_MAX, holding(all.map(({ point }) => point))) : REACH_MAX;
+  const reach = Math.min(Math.max(1.7, holding(all.flatMap(({ low, high }) => [low, high]))), bound);
   return [-reach, reach];
 }
 
@@ -49,19 +56,17 @@ const FACTOR_STEPS = [2, 3, 5, 10];
 export function forestTicks(domain: readonly [number, number], rows: readonly Margin[]): [at: number, label: string][] {
   const [first] = rows;
   if (!first) return [];
-  const isUniform = first.scale === "ratio" && rows.every((row) => row.scale === "ratio" && row.margin === first.margin);
-  const hasOneDirection = rows.every((row) => row.better === first.better);
-  if (!isUniform || !hasOneDirection) {
+  if (!isUniform(rows)) {
     return linearTicks(domain, 4).map((tick) => [tick, tick === 0 ? "0" : `${tick > 0 ? "+" : "−"}${Math.abs(tick)}×`]);
   }
   const reach = domain[1] * marginOf(first);
   const placeOf = (ratio: number) => improvement(ratio, "ratio", first.better) / marginOf(first);
   if (reach >= Math.log(FACTORS_FROM)) {
     const step = FACTOR_STEPS.find((factor) => reach / Math.log(factor) < 4) ?? 100;
-    const count = Math.floor(reach / Math.log(step));
-    return Array.from({ length: 2 * count + 1 }, (_, position) => {
-      const factor = step ** Math.abs(position - count);
-      return position < count ? [placeOf(1 / factor), `÷ ${factor}`] : [placeOf(factor), `× ${factor}`];
+    const marks = Math.floor(reach / Math.log(step));
+    return Array.from({ length: 2 * marks + 1 }, (_, position) => {
+      const factor = step ** Math.abs(position - marks);
+      return position < marks ? [placeOf(1 / factor), `÷ ${count(factor)}`] : [placeOf(factor), `× ${count(factor)}`];
     });
   }
   const ratioAt = (tick: number) => Math.exp((first.better === "higher" ? 1 : -1) * tick * marginOf(first));

@@ -44,22 +44,38 @@ export function change(value: number, scale: Effect["scale"], digits = 2): strin
   return scale === "ratio" ? `${signed((value - 1) * 100, digits)} %` : `${signed(value * 100, digits)} pp`;
 }
 
+/** A ratio of this much or its inverse is a factor: of changes in per cent nobody sees that one is ten times another. */
+const FACTOR_MIN = 10;
+
 /**
- * An effect with its interval: `−2.4 % [−3.0, −1.8]`; differences are of shares, in percentage points. The last digit is
- * worth about a tenth of the interval's half width, and no less than a thousandth.
+ * An effect with its interval: `−2.4 % [−3.0, −1.8]`, `× 193 [169, 220]`, `÷ 12 [10, 14]`; differences are of shares, in
+ * percentage points. The last digit is worth about a tenth of the interval's half width, and no less than a thousandth.
  */
 export function effectText({ scale, point, low, high }: Pick<Effect, "scale" | "point" | "low" | "high">): string {
+  if (scale === "ratio" && point >= FACTOR_MIN) {
+    const [factor, one, other] = inSteps([point, low, high], stepped);
+    return `× ${factor} [${one}, ${other}]`;
+  }
+  if (scale === "ratio" && point > 0 && point <= 1 / FACTOR_MIN) {
+    const [factor, one, other] = inSteps([1 / point, 1 / high, 1 / low], stepped);
+    return `÷ ${factor} [${one}, ${other}]`;
+  }
   const sized = (value: number) => (scale === "ratio" ? (value - 1) * 100 : value * 100);
-  const half = Math.abs(sized(high) - sized(low)) / 2;
-  const width = half > 0 && Number.isFinite(half) ? half : Math.abs(sized(point)) / 10;
+  const [size, one, other] = inSteps([sized(point), sized(low), sized(high)], signedStep);
+  return `${size} ${scale === "ratio" ? "%" : "pp"} [${one}, ${other}]`;
+}
+
+/** A value and the ends of its interval, with as many digits as the interval supports. */
+function inSteps(values: [number, number, number], text: (value: number, step: number) => string): string[] {
+  const [point, low, high] = values;
+  const half = Math.abs(high - low) / 2;
+  const width = half > 0 && Number.isFinite(half) ? half : Math.abs(point) / 10;
   const step = width > 0 ? Math.max(10 ** Math.round(Math.log10(width / 10)), 1e-3) : 0.1;
-  const text = (value: number) => signedStep(sized(value), step);
-  return `${text(point)} ${scale === "ratio" ? "%" : "pp"} [${text(low)}, ${text(high)}]`;
+  return values.map((value) => (Number.isFinite(value) ? text(value, step) : MISSING));
 }
 
 /** A number with its sign, rounded to a multiple of `step`: `+2.4`, `−0.31`, `0.0`. */
 function signedStep(value: number, step: number): string {
-  if (!Number.isFinite(value)) return MISSING;
   const size = stepped(Math.abs(value), step);
   if (!/[1-9]/.test(size)) return size;
   return value < 0 ? `−${size}` : `+${size}`;

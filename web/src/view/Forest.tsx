@@ -29,7 +29,10 @@ const AXIS_HEIGHT = 34;
 export function Forest({ rows, label }: { rows: readonly ForestRow[]; label: string }) {
   const [element, width] = useWidth<HTMLDivElement>();
   const placed = rows.map((row) => row.effect && place(row.effect, row));
-  const domain = forestDomain(placed.filter((each) => each !== null));
+  const domain = forestDomain(
+    placed.filter((each) => each !== null),
+    rows,
+  );
   const x = linear(domain, [10, Math.max(width - 10, 11)]);
   return (
     <figure class="forest" aria-label={label}>

@@ -82,7 +82,13 @@ test("effects, margins and values are written as on the terminal", () => {
   const check = (scale: "ratio" | "difference", [low, point, high]: [number, number, number], text: string) =>
     assert.equal(effectText({ scale, low, point, high }), text);
   check("ratio", [0.97, 0.976, 0.982], "−2.4 % [−3.0, −1.8]");
-  check("ratio", [10, 12, 14], "+1,100 % [+900, +1,300]");
+  check("ratio", [8, 9.8, 12], "+880 % [+700, +1,100]");
+  check("ratio", [10, 12, 14], "× 12.0 [10.0, 14.0]");
+  check("ratio", [1730, 2954, 5050], "× 3,000 [1,700, 5,100]");
+  check("ratio", [0.9, 40, Infinity], "× 40 [1, –]");
+  check("ratio", [1 / 220, 1 / 193, 1 / 169], "÷ 193 [169, 220]");
+  check("ratio", [0, 0.05, 0.1], "÷ 20.0 [10.0, –]");
+  check("ratio", [0, 0, 0.1], "−100 % [−100, −90]");
   check("ratio", [0.5, 0.5, 0.5], "−50 % [−50, −50]");
   check("ratio", [1, 1, 1], "0.0 % [0.0, 0.0]");
   check("ratio", [0, 1.1, Infinity], "+10.0 % [−100.0, –]");

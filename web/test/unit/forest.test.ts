@@ -35,10 +35,14 @@ test("the band is as wide as the smallest effect that matters, of ratios and dif
 });
 
 test("the axis holds the band and every interval, up to a bound", () => {
-  assert.deepEqual(forestDomain([]), [-1.7, 1.7]);
-  const [low, high] = forestDomain([{ point: 1, low: -3, high: 4, narrow: null }]);
+  const rows = [{ scale: "ratio", better: "lower", margin: 0.03 }] as const;
+  assert.deepEqual(forestDomain([], []), [-1.7, 1.7]);
+  const [low, high] = forestDomain([{ point: 1, low: -3, high: 4, narrow: null }], rows);
   assert.ok(low === -high && high > 4);
-  assert.deepEqual(forestDomain([{ point: 1, low: -Infinity, high: 1e9, narrow: null }]), [-25, 25]);
+  assert.deepEqual(forestDomain([{ point: 1, low: -Infinity, high: 1e9, narrow: null }], rows), [-25, 25]);
+  const far = [{ point: 200, low: 150, high: 300, narrow: null }];
+  assert.equal(forestDomain(far, rows)[1], 212, "no point of one kind of row is cut off");
+  assert.equal(forestDomain(far, [...rows, { scale: "difference", better: "lower", margin: 0.001 }])[1], 25);
 });
 
 test("marks are changes where one margin holds for all, else multiples", () => {
@@ -50,6 +54,8 @@ test("marks are changes where one margin holds for all, else multiples", () => {
   assert.deepEqual(forestTicks([-25, 25], wide).map(([, text]) => text), ["÷ 8", "÷ 4", "÷ 2", "× 1", "× 2", "× 4", "× 8"]);
   const [least] = forestTicks([-25, 25], wide);
   assert.ok(least && least[0] > 20, "an eighth of a latency stands far to the right");
+  const far = forestTicks([-85, 85], wide).map(([, text]) => text);
+  assert.deepEqual(far, ["÷ 1,000", "÷ 100", "÷ 10", "× 1", "× 10", "× 100", "× 1,000"]);
   const mixed = [...rows, { scale: "difference", better: "lower", margin: 0.001 }] as const;
   assert.deepEqual(forestTicks([-2, 2], mixed).map(([, text]) => text), ["−2×", "−1×", "0", "+1×", "+2×"]);
 });

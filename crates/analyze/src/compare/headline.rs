@@ -1,11 +1,12 @@
 //! What came of a comparison, in sentences.
 
 use super::Side;
+use super::change::{change, interval};
 use crate::format::list;
 use sysdyno_record::comparison::{
     ComparedSide, GateOutcome, MetricComparison, MetricEffect, OperationComparison, Severity, SideVerdict,
 };
-use sysdyno_record::effect::{Better, Comparison, ComparisonVerdict, Effect};
+use sysdyno_record::effect::{Comparison, ComparisonVerdict};
 
 /// What is true of runs that were made one after the other.
 pub(super) const NOT_INTERLEAVED_LIMIT: &str = "The runs were not interleaved: whatever else changed between them is in the difference; `sysdyno try` proves a cause";
@@ -110,32 +111,6 @@ fn effect_sentence(metric: &MetricComparison, effect: &MetricEffect, letter: &st
             format!("can't tell whether {title} of {letter} differs: {shown} ({interval})")
         }
     }
-}
-
-/// A ratio as a change in words.
-fn change(ratio: f64, better: Better) -> String {
-    let (more, less) = match better {
-        Better::Higher => ("higher", "lower"),
-        Better::Lower => ("more", "less"),
-    };
-    let size = crate::format::percent((ratio - 1.0).abs());
-    if ratio >= 1.0 { format!("{size} {more}") } else { format!("{size} {less}") }
-}
-
-fn interval(effect: &Effect) -> String {
-    let end = |ratio: f64| {
-        let percent = (ratio - 1.0) * 100.0;
-        let digits = if percent.abs() < 10.0 { 1 } else { 0 };
-        let text = format!("{:.digits$}", percent.abs());
-        if text.trim_start_matches(['0', '.']).is_empty() {
-            "0".to_owned()
-        } else if percent < 0.0 {
-            format!("−{text}")
-        } else {
-            format!("+{text}")
-        }
-    };
-    format!("95 % interval {} to {} %", end(effect.low), end(effect.high))
 }
 
 /// The result of the whole comparison.

@@ -9,6 +9,7 @@
 //!
 //! [`COMPARABILITY`] is the list of gates; one that refuses leaves no effect anywhere.
 
+mod change;
 mod effect;
 mod gate;
 mod headline;

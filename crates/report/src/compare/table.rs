@@ -101,20 +101,7 @@ fn value(metric: &MetricComparison, side: &SideValues) -> String {
 /// `−2.4 % [−3.0, −1.8]`, or why there is none.
 fn effect_text(effect: &MetricEffect) -> String {
     match &effect.effect {
-        Some(numbers) => {
-            format!("{} % [{}, {}]", change(numbers.point), change(numbers.low), change(numbers.high))
-        }
+        Some(numbers) => number::effect(numbers),
         None => effect.verdict.capped_by.first().cloned().unwrap_or_default(),
-    }
-}
-
-/// A ratio as a change in per cent with its sign.
-fn change(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    let text = number::significant(percent.abs(), if percent.abs() < 1.0 { 1 } else { 2 });
-    match percent {
-        _ if text == "0" || !percent.is_finite() => text,
-        percent if percent < 0.0 => format!("−{text}"),
-        _ => format!("+{text}"),
     }
 }

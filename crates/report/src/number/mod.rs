@@ -3,8 +3,10 @@
 //! All text of this crate gets its numbers from here, so that the same value looks the same everywhere. A value that is
 //! missing is written as `–`, never as 0.
 
+mod effect;
+
+pub use self::effect::{effect, margin};
 use std::time::Duration;
-use sysdyno_record::effect::{Effect, EffectScale};
 use sysdyno_record::experiment::Metric;
 use sysdyno_record::units::rounding_step;
 
@@ -100,46 +102,6 @@ pub struct RateInterval {
 pub fn rate_interval(rate_hz: f64, low_hz: f64, high_hz: f64) -> RateInterval {
     let step = rounding_step(rate_hz, (high_hz - low_hz).abs() / 2.0);
     RateInterval { rate: stepped(rate_hz, step), low: stepped(low_hz, step), high: stepped(high_hz, step) }
-}
-
-/// What an effect says of one of its numbers: a change in per cent, of shares in percentage points.
-fn change(value: f64, scale: EffectScale) -> f64 {
-    match scale {
-        EffectScale::Ratio => (value - 1.0) * 100.0,
-        EffectScale::Difference => value * 100.0,
-    }
-}
-
-/// A number with its sign, rounded to a multiple of `step`: `+2.4`, `−0.31`, `0.0`.
-fn signed(value: f64, step: f64) -> String {
-    if !value.is_finite() {
-        return MISSING.to_owned();
-    }
-    let size = stepped(value.abs(), step);
-    match size.contains(|digit| matches!(digit, '1'..='9')) {
-        false => size,
-        true if value < 0.0 => format!("−{size}"),
-        true => format!("+{size}"),
-    }
-}
-
-/// An effect with its interval: `−2.4 % [−3.0, −1.8]`; differences are of shares, in percentage points.
-///
-/// The last digit is worth about a tenth of the interval's half width, and no less than a thousandth.
-pub fn effect(effect: &Effect) -> String {
-    let [point, low, high] = [effect.point, effect.low, effect.high].map(|value| change(value, effect.scale));
-    let half = (high - low).abs() / 2.0;
-    let width = if half > 0.0 && half.is_finite() { half } else { point.abs() / 10.0 };
-    let step = if width > 0.0 { 10f64.powf((width / 10.0).log10().round()).max(1e-3) } else { 0.1 };
-    let unit = if effect.scale == EffectScale::Ratio { "%" } else { "pp" };
-    let [point, low, high] = [point, low, high].map(|value| signed(value, step));
-    format!("{point} {unit} [{low}, {high}]")
-}
-
-/// The smallest effect that matters: `3 %`, `0.05 pp`.
-pub fn margin(ratio: f64, scale: EffectScale) -> String {
-    let unit = if scale == EffectScale::Ratio { "%" } else { "pp" };
-    format!("{} {unit}", trimmed(&significant(ratio * 100.0, 3)))
 }
 
 /// A decimal number without zeros behind its point.
@@ -286,21 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn an_effect_has_the_digits_that_its_interval_supports() {
-        let check = |scale, [low, point, high]: [f64; 3], text: &str| {
-            let narrow = None;
-            let found = Effect { scale, point, low, high, confidence_ratio: 0.95, narrow, pairs_count: 8 };
-            assert_eq!(effect(&found), text);
-        };
-        check(EffectScale::Ratio, [0.97, 0.976, 0.982], "−2.4 % [−3.0, −1.8]");
-        check(EffectScale::Ratio, [0.99, 1.0, 1.02], "0.0 % [−1.0, +2.0]");
-        check(EffectScale::Ratio, [10.0, 12.0, 14.0], "+1,100 % [+900, +1,300]");
-        check(EffectScale::Ratio, [0.5, 0.5, 0.5], "−50 % [−50, −50]");
-        check(EffectScale::Ratio, [1.0, 1.0, 1.0], "0.0 % [0.0, 0.0]");
-        check(EffectScale::Ratio, [0.0, 1.1, f64::INFINITY], "+10.0 % [−100.0, –]");
-        check(EffectScale::Difference, [-0.0005, 0.001, 0.002], "+0.10 pp [−0.05, +0.20]");
-        assert_eq!(margin(0.03, EffectScale::Ratio), "3 %");
-        assert_eq!(margin(0.0005, EffectScale::Difference), "0.05 pp");
+    fn a_value_of_a_metric_has_its_unit() {
         assert_eq!(metric(Metric::Cpu, 39_720.4), "39.7 µs");
         assert_eq!(metric(Metric::Time, 1.5), "1.50 s");
         assert_eq!(metric(Metric::Goodput, 4_000.0), "4,000 req/s");

@@ -1,0 +1,92 @@
+//! Effects in words: changes in per cent, factors where a change is that large, differences of shares.
+
+use super::{MISSING, significant, stepped, trimmed};
+use sysdyno_record::effect::{Effect, EffectScale};
+
+/// A ratio of this much or its inverse is a factor: of changes in per cent nobody sees that one is ten times another.
+const FACTOR_MIN: f64 = 10.0;
+
+/// An effect with its interval: `−2.4 % [−3.0, −1.8]`, `× 193 [169, 220]`, `÷ 12 [10, 14]`; differences are of shares, in
+/// percentage points.
+///
+/// The last digit is worth about a tenth of the interval's half width, and no less than a thousandth.
+pub fn effect(effect: &Effect) -> String {
+    let Effect { scale, point, low, high, .. } = *effect;
+    let (sign, numbers, unit) = match scale {
+        EffectScale::Ratio if point >= FACTOR_MIN => ("× ", in_steps([point, low, high], stepped), ""),
+        EffectScale::Ratio if point > 0.0 && point <= 1.0 / FACTOR_MIN => {
+            ("÷ ", in_steps([1.0 / point, 1.0 / high, 1.0 / low], stepped), "")
+        }
+        EffectScale::Ratio => {
+            ("", in_steps([point, low, high].map(|value| (value - 1.0) * 100.0), signed), " %")
+        }
+        EffectScale::Difference => {
+            ("", in_steps([point, low, high].map(|value| value * 100.0), signed), " pp")
+        }
+    };
+    let [point, low, high] = numbers;
+    format!("{sign}{point}{unit} [{low}, {high}]")
+}
+
+/// A value and the ends of its interval, with as many digits as the interval supports.
+fn in_steps(values: [f64; 3], text: fn(f64, f64) -> String) -> [String; 3] {
+    let [point, low, high] = values;
+    let half = (high - low).abs() / 2.0;
+    let width = if half > 0.0 && half.is_finite() { half } else { point.abs() / 10.0 };
+    let step = if width > 0.0 { 10f64.powf((width / 10.0).log10().round()).max(1e-3) } else { 0.1 };
+    values.map(|value| if value.is_finite() { text(value, step) } else { MISSING.to_owned() })
+}
+
+/// A number with its sign, rounded to a multiple of `step`: `+2.4`, `−0.31`, `0.0`.
+fn signed(value: f64, step: f64) -> String {
+    let size = stepped(value.abs(), step);
+    match size.contains(|digit| matches!(digit, '1'..='9')) {
+        false => size,
+        true if value < 0.0 => format!("−{size}"),
+        true => format!("+{size}"),
+    }
+}
+
+/// The smallest effect that matters: `3 %`, `0.05 pp`.
+pub fn margin(ratio: f64, scale: EffectScale) -> String {
+    let unit = if scale == EffectScale::Ratio { "%" } else { "pp" };
+    format!("{} {unit}", trimmed(&significant(ratio * 100.0, 3)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effect_has_the_digits_that_its_interval_supports() {
+        let check = |scale, [low, point, high]: [f64; 3], text: &str| {
+            let narrow = None;
+            let found = Effect { scale, point, low, high, confidence_ratio: 0.95, narrow, pairs_count: 8 };
+            assert_eq!(effect(&found), text);
+        };
+        check(EffectScale::Ratio, [0.97, 0.976, 0.982], "−2.4 % [−3.0, −1.8]");
+        check(EffectScale::Ratio, [0.99, 1.0, 1.02], "0.0 % [−1.0, +2.0]");
+        check(EffectScale::Ratio, [0.5, 0.5, 0.5], "−50 % [−50, −50]");
+        check(EffectScale::Ratio, [1.0, 1.0, 1.0], "0.0 % [0.0, 0.0]");
+        check(EffectScale::Ratio, [0.0, 1.1, f64::INFINITY], "+10.0 % [−100.0, –]");
+        check(EffectScale::Difference, [-0.0005, 0.001, 0.002], "+0.10 pp [−0.05, +0.20]");
+        assert_eq!(margin(0.03, EffectScale::Ratio), "3 %");
+        assert_eq!(margin(0.0005, EffectScale::Difference), "0.05 pp");
+    }
+
+    #[test]
+    fn a_large_ratio_is_a_factor() {
+        let check = |[low, point, high]: [f64; 3], text: &str| {
+            let (scale, narrow) = (EffectScale::Ratio, None);
+            let found = Effect { scale, point, low, high, confidence_ratio: 0.95, narrow, pairs_count: 8 };
+            assert_eq!(effect(&found), text);
+        };
+        check([8.0, 9.8, 12.0], "+880 % [+700, +1,100]");
+        check([10.0, 12.0, 14.0], "× 12.0 [10.0, 14.0]");
+        check([1_730.0, 2_954.0, 5_050.0], "× 3,000 [1,700, 5,100]");
+        check([0.9, 40.0, f64::INFINITY], "× 40 [1, –]");
+        check([1.0 / 220.0, 1.0 / 193.0, 1.0 / 169.0], "÷ 193 [169, 220]");
+        check([0.0, 0.05, 0.1], "÷ 20.0 [10.0, –]");
+        check([0.0, 0.0, 0.1], "−100 % [−100, −90]");
+    }
+}
