@@ -40,9 +40,9 @@ function isUniform(rows: readonly Margin[]): boolean {
 
 /** The axis of these rows, symmetric, wider than the band; no row of many kinds makes it so long that the others are lost. */
 export function forestDomain(all: readonly Placed[], rows: readonly Margin[]): [number, number] {
-  const holding = (values: number[]) => Math.max(...values.map(Math.abs).filter(Number.isFinite), 0) * 1.06;
-  const bound = isUniform(rows) ? Math.max(REACH_MAX, holding(all.map(({ point }) => point))) : REACH_MAX;
-  const reach = Math.min(Math.max(1.7, holding(all.flatMap(({ low, high }) => [low, high]))), bound);
+  const farthest = (values: number[]) => Math.max(...values.map(Math.abs).filter(Number.isFinite), 0);
+  const bound = isUniform(rows) ? Math.max(REACH_MAX, 1.5 * farthest(all.map(({ point }) => point))) : REACH_MAX;
+  const reach = Math.min(Math.max(1.7, 1.06 * farthest(all.flatMap(({ low, high }) => [low, high]))), bound);
   return [-reach, reach];
 }
 
