@@ -36,6 +36,16 @@ fn what_was_refused_shows_both_numbers_and_no_difference() {
 }
 
 #[test]
+fn one_refused_side_of_several_does_not_refuse_the_others() {
+    let mut some = comparison::comparison(4, "x");
+    (some.is_refused, some.sides[2].is_refused) = (true, true);
+    let text = render(&some, None, &Style::default());
+    assert!(text.starts_with("  ✘ PARTLY  x\n"), "{text}");
+    some.sides.iter_mut().for_each(|side| side.is_refused = true);
+    assert!(render(&some, None, &Style::default()).starts_with("  ✘ REFUSED x\n"));
+}
+
+#[test]
 fn many_sides_have_letters() {
     let text = render(&comparison::comparison(4, "x"), None, &Style::default());
     assert_eq!(text.matches("4,000 req/s a").count(), 4 * 5, "{text}");

@@ -7,17 +7,16 @@
 //! A trial whose run is INVALID since it was disturbed is made once more, when the others of its block are made. That is
 //! settled by how steady it was and by what others did on the host, and not by how good it was: it favours no variant.
 
+mod best;
 mod shown;
 
 use crate::compare::{
     COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkOptions, WorkProfile, WorkSide, compare,
     compare_work, interleave,
 };
-use crate::format;
 use crate::search::Search;
 use std::collections::BTreeMap;
 use sysdyno_record::comparison::{MatrixShown, RunsComparison, VariantShown};
-use sysdyno_record::effect::Better;
 use sysdyno_record::matrix::{MAX_TRIES, MatrixCell, MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
 use sysdyno_record::plan::{PhaseEnd, Plan};
 use sysdyno_record::units::SpanNs;
@@ -193,8 +192,8 @@ fn matrix_shown<R>(
 /// A comparison whose runs were made in blocks, and that says first which variant is best.
 fn of_matrix(mut comparison: RunsComparison, matrix: MatrixShown) -> RunsComparison {
     interleave(&mut comparison);
-    if let Some(best) = best(&comparison) {
-        comparison.headline = best;
+    if let Some(headline) = best::headline(&comparison) {
+        comparison.headline = headline;
     }
     comparison.matrix = Some(matrix);
     comparison
@@ -204,46 +203,6 @@ fn of_matrix(mut comparison: RunsComparison, matrix: MatrixShown) -> RunsCompari
 fn metrics(deciding: Option<&str>) -> Vec<String> {
     let others = COMPARED_METRICS.iter().map(|metric| metric.name).filter(|name| Some(*name) != deciding);
     deciding.into_iter().chain(others).map(str::to_owned).collect()
-}
-
-/// Which variant is best by the metric that decides; `None`: two that are compared say it themselves, or none can be.
-fn best(comparison: &RunsComparison) -> Option<String> {
-    let metric = comparison.operations.first()?.metrics.first()?;
-    if comparison.sides.len() < 3 || comparison.is_refused {
-        return None;
-    }
-    let sides = metric.sides.iter().enumerate();
-    let medians = sides.filter_map(|(side, values)| Some((side, values.median?)));
-    let sign = if metric.better == Better::Higher { 1.0 } else { -1.0 };
-    let (side, median) = medians.max_by(|one, other| (sign * one.1).total_cmp(&(sign * other.1)))?;
-    let letters = metric.letters.get(side)?;
-    let is_alike = |other: &usize| {
-        *other != side && metric.letters[*other].chars().any(|letter| letters.contains(letter))
-    };
-    let alike: Vec<String> = (0..metric.letters.len())
-        .filter(is_alike)
-        .map(|side| comparison.sides[side].letter.clone())
-        .collect();
-    let direction = if metric.better == Better::Higher { "highest" } else { "lowest" };
-    let value = if metric.unit == "hz" {
-        format!("{} req/s", format::rate(median))
-    } else {
-        format::duration(median)
-    };
-    let title = metric.title;
-    let rest = match alike.as_slice() {
-        [] => "every other differs from it".to_owned(),
-        alike if alike.len() + 1 == comparison.sides.len() => {
-            return Some(format!("No variant can be told apart from the best by {title}"));
-        }
-        alike => format!("{} cannot be told apart from it", format::list(alike)),
-    };
-    let one = &comparison.sides[side];
-    Some(format!(
-        "The {title} is {direction} in {}, {}: {value}; {rest}",
-        one.letter,
-        format::name(&one.name)
-    ))
 }
 
 #[cfg(test)]

@@ -58,6 +58,7 @@ fn word(word: Comparison) -> (Tone, &'static str) {
 
 fn draw_answer(comparison: &RunsComparison, screen: &mut Screen) {
     let label = match comparison.verdicts.as_slice() {
+        _ if is_partly_refused(comparison) => (Tone::Bad, "✘ PARTLY"),
         _ if comparison.is_refused => (Tone::Bad, "✘ REFUSED"),
         [one] => word(one.verdict.word),
         _ => (Tone::Strong, "Result"),
@@ -73,6 +74,14 @@ fn draw_answer(comparison: &RunsComparison, screen: &mut Screen) {
         screen.sentence(Rank::Useful, (Tone::Plain, ""), (Tone::Quiet, capped));
     }
     screen.gap();
+}
+
+/// Whether some sides may not be compared with the first, and others may.
+fn is_partly_refused(comparison: &RunsComparison) -> bool {
+    let [first, others @ ..] = comparison.sides.as_slice() else { return false };
+    !first.is_refused
+        && others.iter().any(|side| side.is_refused)
+        && others.iter().any(|side| !side.is_refused)
 }
 
 fn draw_sides(comparison: &RunsComparison, screen: &mut Screen) {

@@ -67,13 +67,16 @@ function Result({ compared }: { compared: Compared }) {
 }
 
 function Answer({ compared }: { compared: Compared }) {
+  const { sides } = compared;
+  const refused = sides.filter((side) => side.is_refused).length;
   if (compared.is_refused) {
+    const isPart = refused < sides.length - 1 && !sides[0]?.is_refused;
     return (
       <>
         <span class="badge badge-invalid">
-          <span aria-hidden="true">✘</span> NOT COMPARED
+          <span aria-hidden="true">✘</span> {isPart ? `${refused} OF ${sides.length} NOT COMPARED` : "NOT COMPARED"}
         </span>{" "}
-        <span class="quiet">the numbers of both are shown, and no difference of them</span>
+        <span class="quiet">{isPart ? "their numbers are shown" : "the numbers of both are shown"}, and no difference of them</span>
       </>
     );
   }
