@@ -12,10 +12,10 @@ const LOCATIONS: &str = r#"
     location /web20/ { root FOLDER/site; }
     location = /web20/login {
         add_header Set-Cookie "session=$request_id; Path=/web20";
-        proxy_pass http://$server_addr:$server_port/taken;
+        proxy_pass http://ADDRESS/taken;
     }
-    location = /web20/person/new { client_max_body_size 1m; proxy_pass http://$server_addr:$server_port/taken; }
-    location = /web20/event/new { client_max_body_size 1m; proxy_pass http://$server_addr:$server_port/taken; }
+    location = /web20/person/new { client_max_body_size 1m; proxy_pass http://ADDRESS/taken; }
+    location = /web20/event/new { client_max_body_size 1m; proxy_pass http://ADDRESS/taken; }
     location = /taken { access_log off; client_max_body_size 1m; return 200 'thank you'; }
 "#;
 
@@ -94,20 +94,18 @@ fn check_counts(nginx: &Nginx, outcome: &Outcome) {
     }
 }
 
-#[test]
-fn users_of_web20_pass_its_rules_and_nginx_counts_their_requests() {
-    let Some(nginx) = Nginx::start_with_files(LOCATIONS, &site()) else {
-        return skip("users of web20", "nginx");
-    };
+/// What users of the profile do is what nginx logs, whatever is spoken.
+#[track_caller]
+fn check(nginx: &Nginx, url: &str, way: &[&str]) {
     let program = Program::alone();
     let file = program.runs().join("fast.toml");
     std::fs::write(&file, fast()).expect("a file can be written");
-    let (url, file) = (nginx.url("/"), file.to_str().expect("is text"));
-    let outcome =
-        program.run(["load", &url, "--session", file, "--users", "10", "-d", "4s", "--json", "--seed", "11"]);
+    let file = file.to_str().expect("is text");
+    let fixed = ["load", url, "--session", file, "--users", "10", "-d", "4s", "--json", "--seed", "11"];
+    let outcome = program.run([&fixed[..], way].concat());
     // A busy machine may be too slow for cycles of 50 ms; what was counted is right all the same.
     assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
-    check_counts(&nginx, &outcome);
+    check_counts(nginx, &outcome);
     let json = outcome.json();
     assert!(json["verdict"]["status"] == "VALID" || outcome.is_disturbed(), "{outcome}");
     let sum = |what: &str| {
@@ -128,4 +126,33 @@ fn users_of_web20_pass_its_rules_and_nginx_counts_their_requests() {
     assert_eq!(counts, [7, 7, 7, 7, 1, 1], "{outcome}");
     let target = json["session"]["operations"][0]["mix_target_ratio"].as_f64().expect("a share");
     assert!((target - 0.2615).abs() < 0.0001, "{outcome}");
+}
+
+fn start() -> Option<Nginx> {
+    let nginx = Nginx::start_with_files(LOCATIONS, &site());
+    if nginx.is_none() {
+        skip("users of web20", "nginx");
+    }
+    nginx
+}
+
+#[test]
+fn users_of_web20_pass_its_rules_and_nginx_counts_their_requests() {
+    let Some(nginx) = start() else { return };
+    check(&nginx, &nginx.url("/"), &[]);
+}
+
+#[test]
+fn users_of_web20_do_the_same_by_http2() {
+    let Some(nginx) = start() else { return };
+    check(&nginx, &nginx.prior_url("/"), &["--http2", "prior"]);
+}
+
+#[test]
+fn users_of_web20_do_the_same_by_http2_on_many_streams_of_few_secured_connections() {
+    let Some(nginx) = start() else { return };
+    let trusted = nginx.certificate();
+    let tls = ["--tls-ca", &trusted, "--tls-name", "localhost"];
+    let way = ["--http2", "alpn", "--connections", "2", "--streams", "16", "--io", "epoll"];
+    check(&nginx, &nginx.secure_url("/"), &[&way[..], &tls].concat());
 }

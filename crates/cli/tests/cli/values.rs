@@ -218,18 +218,27 @@ next = { Item = 1, Account = 1 }
 
 #[test]
 fn users_log_in_behind_nginx_and_the_server_knows_each_of_them() {
-    let (shop, address) = Shop::start();
-    let Some(nginx) = Nginx::start(&format!("location / {{ proxy_pass http://{address}; }}")) else {
-        return skip("users who log in", "nginx");
-    };
+    let http1: (fn(&Nginx) -> String, &[&str]) = (|nginx| nginx.url("/"), &[]);
+    let prior: (fn(&Nginx) -> String, _) = (|nginx| nginx.prior_url("/"), &["--http2", "prior"][..]);
+    let way = &["--http2", "alpn", "--insecure", "--streams", "4"][..];
+    let alpn: (fn(&Nginx) -> String, _) = (|nginx| nginx.secure_url("/"), way);
+    for (url, way) in [http1, prior, alpn] {
+        let (shop, address) = Shop::start();
+        let Some(nginx) = Nginx::start(&format!("location / {{ proxy_pass http://{address}; }}")) else {
+            return skip("users who log in", "nginx");
+        };
+        check_logins(&shop, &nginx, &url(&nginx), way);
+    }
+}
+
+#[track_caller]
+fn check_logins(shop: &Shop, nginx: &Nginx, url: &str, way: &[&str]) {
     let program = Program::new();
     let rows: String = (0..40).map(|user| format!("u{user},secret of u{user}\n")).collect();
     let table = file(&program, "users.csv", &format!("name,password\n{rows}"));
     let session = file(&program, "shop.toml", &SESSION.replace("USERS", &table));
-    let url = nginx.url("/");
-    let arguments =
-        ["load", &url, "--session", &session, "--users", "25", "-d", "2s", "--json", "--seed", "5"];
-    let outcome = program.run(arguments);
+    let fixed = ["load", url, "--session", &session, "--users", "25", "-d", "2s", "--json", "--seed", "5"];
+    let outcome = program.run([&fixed[..], way].concat());
     // The rules on mix and cycles judge the machine as well.
     assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
     let json = outcome.json();

@@ -7,12 +7,12 @@ use crate::io::Route;
 use crate::memcached::{self, Keys, MAX_KEYS_COUNT, MAX_KEYS_PER_GET};
 use crate::origin::{self, Origin};
 use crate::tls::Settings;
-use crate::workload::{Kind, Requests, values};
+use crate::workload::{Kind, Requests};
 use std::sync::Arc;
 use sysdyno_record::load::{FailureClass, LearntBody};
-use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, LoadPlan, PhaseEnd, RequestSpec, StampChoice};
+use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, LoadPlan, PhaseEnd, StampChoice};
 use sysdyno_record::wire::{Http2Plan, MemcachedPlan, Popularity, SizeModel};
-use sysdyno_record::workload::{LogPlan, LoggedRequest, Slope, Workload};
+use sysdyno_record::workload::{Slope, Workload};
 
 /// The plan in the form that the hot path needs.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl<'a> Job<'a> {
             KeepAlive::Unlimited => u32::MAX,
             KeepAlive::Requests(count) => count,
         };
-        let http2 = plan.wire.http2.map(|http2| http2_settings(plan, http2, &requests));
+        let http2 = plan.wire.http2.map(|http2| http2_settings(plan, http2, &requests, &messages));
         let alpn = if plan.wire.http2.is_some() { "h2" } else { "http/1.1" };
         let route = Route {
             endpoint: plan.target.endpoint.clone(),
@@ -140,30 +140,18 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The requests of a plan as HTTP/2 sends them.
-fn http2_settings(plan: &LoadPlan, http2: Http2Plan, requests: &Requests) -> http2::Settings {
-    let request = |kind: Kind, spec: &RequestSpec, path: &str| http2::Request {
-        block: http2::header_block(spec, &plan.target, path),
-        body: spec.body.as_slice().into(),
-        rules: requests.rules(kind).clone(),
-    };
-    let operations = &plan.workload.operations;
-    let one = || vec![request(0, &plan.request, &plan.target.path)];
-    let several =
-        || (0..).zip(operations).map(|(kind, operation)| request(kind, &operation.request, &operation.path));
-    let logged = |log: &LogPlan| -> Vec<_> {
-        let spec = |logged: &LoggedRequest| RequestSpec {
-            method: logged.method.as_ref().into(),
-            ..plan.request.clone()
-        };
-        (0..).zip(&*log.requests).map(|(kind, logged)| request(kind, &spec(logged), &logged.path)).collect()
-    };
-    let made = match &plan.workload.log {
-        Some(log) if !operations.is_empty() => logged(log),
-        _ if operations.is_empty() => one(),
-        _ => several().collect(),
-    };
-    http2::Settings { streams: http2.streams, requests: made.into() }
+/// The requests of a plan as HTTP/2 sends them, from the form that keeps the connection.
+fn http2_settings(
+    plan: &LoadPlan,
+    http2: Http2Plan,
+    requests: &Requests,
+    messages: &[Box<[u8]>],
+) -> http2::Settings {
+    let scheme = if plan.wire.tls.is_some() { "https" } else { "http" };
+    let kept = messages.iter().step_by(2);
+    let made =
+        (0..).zip(kept).map(|(kind, bytes)| http2::Request::of(bytes, scheme, requests.rules(kind).clone()));
+    http2::Settings { streams: http2.streams, scheme, requests: made.collect() }
 }
 
 /// Most bytes of requests that are on their way at a time on one connection; the greatest number: no bound is known.
@@ -176,8 +164,8 @@ fn in_flight_bytes(
     let longest = messages.iter().map(|bytes| bytes.len()).max().unwrap_or(0);
     match (&plan.wire.memcached, http2) {
         (Some(memcached), _) => memcached::max_request_bytes(memcached),
+        (None, _) if requests.templates.is_some() => usize::MAX,
         (None, Some(http2)) => http2.in_flight_bytes(),
-        (None, None) if requests.templates.is_some() => usize::MAX,
         (None, None) => longest,
     }
 }
@@ -216,12 +204,6 @@ fn check(plan: &LoadPlan) -> Result<(), LoadError> {
     }
     let has_rate = |rate: Option<f64>| rate.is_some_and(|rate| rate.is_finite() && rate > 0.0);
     let has_users = plan.workload.session.is_some();
-    if plan.wire.http2.is_some() && has_users {
-        return Err(LoadError::plan("users of a session speak HTTP/1.1 only"));
-    }
-    if plan.wire.http2.is_some() && values::may_have(plan) {
-        return Err(LoadError::plan("values in requests are sent over HTTP/1.1 only"));
-    }
     if has_users != (plan.arrival == Arrival::Sessions) {
         return Err(LoadError::plan("users and the arrival process of sessions belong together"));
     }

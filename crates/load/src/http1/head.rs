@@ -197,7 +197,7 @@ fn is_forbidden(byte: u8) -> bool {
 }
 
 /// Whether a byte may stand in a method or field name (RFC 9110 §5.6.2 `tchar`).
-pub(super) fn is_token_byte(byte: u8) -> bool {
+pub(crate) fn is_token_byte(byte: u8) -> bool {
     TOKEN_BYTES[byte as usize]
 }
 

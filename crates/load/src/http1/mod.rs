@@ -22,7 +22,8 @@
 
 pub(crate) mod body;
 mod chunked;
-mod head;
+pub(crate) mod head;
+pub(crate) mod kept;
 pub mod limits;
 pub mod request;
 pub mod response;

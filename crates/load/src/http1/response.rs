@@ -11,6 +11,7 @@
 use super::body::Body;
 use super::chunked::{Chunked, Step};
 use super::head::{self, Framing, Head};
+use super::kept::Kept;
 use super::limits::MAX_INTERIM_COUNT;
 use memchr::memmem::Finder;
 use sysdyno_record::load::{FailureClass, LearntBody};
@@ -25,8 +26,8 @@ pub struct Rules {
     pub(crate) max_body_bytes: u64,
     pub(crate) is_head_request: bool,
     /// Whether the head, and how much of the body, is kept until the next response. Unit: bytes.
-    keeps_head: bool,
-    kept_body_bytes: usize,
+    pub(crate) keeps_head: bool,
+    pub(crate) kept_body_bytes: usize,
 }
 
 impl Rules {
@@ -49,7 +50,7 @@ impl Rules {
     }
 
     /// The same, with what is kept of a response until the next one.
-    pub(crate) fn keeping(self, head: bool, body_bytes: usize) -> Rules {
+    pub fn keeping(self, head: bool, body_bytes: usize) -> Rules {
         Rules { keeps_head: head, kept_body_bytes: body_bytes, ..self }
     }
 
@@ -105,13 +106,6 @@ pub struct ResponseParser {
     kept: Option<Box<Kept>>,
 }
 
-/// What is kept of a response.
-#[derive(Clone, Debug, Default)]
-struct Kept {
-    head: Vec<u8>,
-    body: Vec<u8>,
-}
-
 impl Default for ResponseParser {
     fn default() -> ResponseParser {
         ResponseParser {
@@ -136,19 +130,13 @@ impl ResponseParser {
         self.has_bytes = false;
         self.body.reset();
         if let Some(kept) = &mut self.kept {
-            kept.head.clear();
-            kept.body.clear();
+            kept.clear();
         }
     }
 
-    /// The final head of the response, as far as the rules have it kept.
-    pub(crate) fn kept_head(&self) -> &[u8] {
-        self.kept.as_ref().map_or(&[], |kept| &kept.head)
-    }
-
-    /// The beginning of its body, likewise.
-    pub(crate) fn kept_body(&self) -> &[u8] {
-        self.kept.as_ref().map_or(&[], |kept| &kept.body)
+    /// What the rules have kept of the response.
+    pub(crate) fn kept(&self) -> Option<&Kept> {
+        self.kept.as_deref()
     }
 
     /// Whether a byte of the response has arrived.
@@ -282,9 +270,7 @@ impl ResponseParser {
 
     fn take_body(&mut self, data: &[u8], rules: &Rules) -> Result<(), FailureClass> {
         if rules.kept_body_bytes > 0 {
-            let kept = &mut self.kept.get_or_insert_default().body;
-            let room = rules.kept_body_bytes.saturating_sub(kept.len());
-            kept.extend_from_slice(&data[..data.len().min(room)]);
+            self.kept.get_or_insert_default().take_body(data, rules.kept_body_bytes);
         }
         self.body.take(data, rules)
     }

@@ -1,16 +1,19 @@
-//! The requests of a load in the form that HTTP/2 sends them, made once.
+//! The requests of a load in the form that HTTP/2 sends them. Whoever makes a request writes it for HTTP/1, whether it is
+//! made before the load or when it is sent; here its head becomes a header block, and its body goes into frames as it is.
 
 use super::frame::HEADER_BYTES;
 use super::static_table::STATIC_TABLE;
 use crate::http1::Rules;
+use memchr::memmem;
 use std::sync::Arc;
-use sysdyno_record::plan::{RequestSpec, Target};
 
 /// HTTP/2 as a trial uses it.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// Requests at a time on one connection.
     pub streams: u32,
+    /// What requests say about how they come.
+    pub scheme: &'static str,
     /// The requests, by kind.
     pub requests: Arc<[Request]>,
 }
@@ -35,59 +38,85 @@ pub struct Request {
     pub rules: Rules,
 }
 
+impl Request {
+    /// A request that is written for HTTP/1.
+    pub(crate) fn of(message: &[u8], scheme: &str, rules: Rules) -> Request {
+        let mut block = Vec::new();
+        let body = write_block(message, scheme, &mut block);
+        Request { block: block.into(), body: body.into(), rules }
+    }
+}
+
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
 /// Fields that mean something on a connection of HTTP/1 only (RFC 9113, section 8.2.2), or are written as `:authority`.
-const LEFT_OUT: [&str; 6] =
-    ["connection", "host", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+const LEFT_OUT: [&[u8]; 8] = [
+    b"connection",
+    b"host",
+    b"http2-settings",
+    b"keep-alive",
+    b"proxy-connection",
+    b"te",
+    b"transfer-encoding",
+    b"upgrade",
+];
 
-/// The header block of a request. Fields are literals that nobody keeps; names are those of the static table where they
-/// are in it.
-pub(crate) fn header_block(request: &RequestSpec, target: &Target, path: &str) -> Box<[u8]> {
-    let mut block = Vec::new();
-    let scheme = if target.url.starts_with("https:") { "https" } else { "http" };
-    let given = request.headers.iter().find(|field| field.name.eq_ignore_ascii_case("host"));
-    let authority = given.map_or(target.host.as_str(), |field| field.value.as_str());
-    field(&mut block, ":method", &request.method);
-    field(&mut block, ":scheme", scheme);
-    field(&mut block, ":path", path);
-    field(&mut block, ":authority", authority);
-    let has = |name: &str| request.headers.iter().any(|field| field.name.eq_ignore_ascii_case(name));
-    if !has("user-agent") {
-        field(&mut block, "user-agent", concat!("sysdyno/", env!("CARGO_PKG_VERSION")));
-    }
-    for header in &request.headers {
-        let name = header.name.to_ascii_lowercase();
-        if !LEFT_OUT.contains(&name.as_str()) {
-            field(&mut block, &name, header.value.trim());
+/// Writes the header block of a request that is written for HTTP/1; what comes behind its head is its body. Fields are
+/// literals that nobody keeps; names are those of the static table where they are in it.
+pub(super) fn write_block<'a>(message: &'a [u8], scheme: &str, block: &mut Vec<u8>) -> &'a [u8] {
+    let end = memmem::find(message, HEAD_END).unwrap_or(message.len());
+    let mut lines = message[..end].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut words = lines.next().unwrap_or(b"").split(|byte| *byte == b' ');
+    let (method, path) = (words.next().unwrap_or(b""), words.next().unwrap_or(b""));
+    let fields = lines.filter_map(name_and_value);
+    let host = fields.clone().find(|(name, _)| name.eq_ignore_ascii_case(b"host"));
+    write_field(block, b":method", method);
+    write_field(block, b":scheme", scheme.as_bytes());
+    write_field(block, b":path", path);
+    write_field(block, b":authority", host.map_or(b"", |(_, value)| value));
+    for (name, value) in fields {
+        if !is_left_out(name, value) {
+            write_field(block, name, value);
         }
     }
-    if !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
-        field(&mut block, "content-length", &request.body.len().to_string());
-    }
-    block.into_boxed_slice()
+    message.get(end + HEAD_END.len()..).unwrap_or(b"")
 }
 
-fn field(block: &mut Vec<u8>, name: &str, value: &str) {
-    let whole = STATIC_TABLE.iter().position(|entry| *entry == (name, value));
-    if let Some(number) = whole {
-        return integer(block, 0x80, 7, number + 1);
-    }
-    match STATIC_TABLE.iter().position(|entry| entry.0 == name) {
-        Some(number) => integer(block, 0, 4, number + 1),
-        None => {
-            block.push(0);
-            text(block, name);
-        }
-    }
-    text(block, value);
+fn name_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memchr(b':', line)?;
+    Some((&line[..at], line[at + 1..].trim_ascii()))
 }
 
-fn text(block: &mut Vec<u8>, text: &str) {
-    integer(block, 0, 7, text.len());
-    block.extend_from_slice(text.as_bytes());
+fn is_left_out(name: &[u8], value: &[u8]) -> bool {
+    let may_stay = name.eq_ignore_ascii_case(b"te") && value.eq_ignore_ascii_case(b"trailers");
+    !may_stay && LEFT_OUT.iter().any(|left_out| name.eq_ignore_ascii_case(left_out))
+}
+
+/// Writes a field, with its name in small letters.
+fn write_field(block: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    let has_name = |entry: &(&str, &str)| entry.0.as_bytes().eq_ignore_ascii_case(name);
+    let Some(first) = STATIC_TABLE.iter().position(has_name) else {
+        block.push(0);
+        write_integer(block, 0, 7, name.len());
+        block.extend(name.iter().map(u8::to_ascii_lowercase));
+        return write_text(block, value);
+    };
+    // Entries of one name stand together.
+    let mut same = STATIC_TABLE[first..].iter().take_while(|entry| has_name(entry));
+    if let Some(offset) = same.position(|entry| entry.1.as_bytes() == value) {
+        return write_integer(block, 0x80, 7, first + offset + 1);
+    }
+    write_integer(block, 0, 4, first + 1);
+    write_text(block, value);
+}
+
+fn write_text(block: &mut Vec<u8>, text: &[u8]) {
+    write_integer(block, 0, 7, text.len());
+    block.extend_from_slice(text);
 }
 
 /// An integer behind `mark`, in the last `bits` of its byte and as many more as it needs (RFC 7541, section 5.1).
-fn integer(block: &mut Vec<u8>, mark: u8, bits: u32, value: usize) {
+fn write_integer(block: &mut Vec<u8>, mark: u8, bits: u32, value: usize) {
     let most = (1usize << bits) - 1;
     if value < most {
         return block.push(mark | value as u8);

@@ -1,4 +1,4 @@
-//! The decoder of header blocks (RFC 7541), for a reader who wants three fields of each.
+//! The decoder of header blocks (RFC 7541), for a reader who wants three fields of each, or all of them as lines.
 //!
 //! Fields that the server adds to its table are decoded and kept, since it may refer to them; others are passed over
 //! unless they can be what is looked for. All lengths are bounded before anything is stored.
@@ -6,6 +6,7 @@
 use super::huffman;
 use super::limits::{MAX_HEAD_BYTES, TABLE_BYTES};
 use super::static_table::STATIC_TABLE;
+use crate::http1::head::is_token_byte;
 use crate::http1::limits::MAX_FIELDS_COUNT;
 use std::collections::VecDeque;
 use sysdyno_record::load::FailureClass;
@@ -93,17 +94,34 @@ impl Decoder {
         if self.last.is_settled && expected.is_none() && self.last.block == block {
             return Ok(self.last.fields);
         }
-        self.effect = Effect::default();
-        let read = self.read_all(block, expected);
+        let read = self.read_all(block, expected, None);
         match read {
             Ok(fields) if expected.is_none() => self.remember(block, fields),
-            // What another reader has seen is not remembered, nor that nothing came between.
-            _ => {
-                self.last.block.clear();
-                (self.last.added_bytes, self.last.is_settled) = (0, false);
-            }
+            _ => self.forget(),
         }
         read
+    }
+
+    /// The same, with all fields in `head` as lines of HTTP/1, behind a first line that says nothing.
+    ///
+    /// # Errors
+    /// As [`Decoder::read`].
+    pub fn read_lines(
+        &mut self,
+        block: &[u8],
+        expected: Option<&ExpectedHeader>,
+        head: &mut Vec<u8>,
+    ) -> Result<Fields, FailureClass> {
+        head.clear();
+        head.extend_from_slice(b"HTTP/2\r\n");
+        self.forget();
+        self.read_all(block, expected, Some(head))
+    }
+
+    /// What another reader has seen is not remembered, nor that nothing came between.
+    fn forget(&mut self) {
+        self.last.block.clear();
+        (self.last.added_bytes, self.last.is_settled) = (0, false);
     }
 
     /// Takes note of a block that was read.
@@ -121,7 +139,13 @@ impl Decoder {
         last.is_settled = !resizes && (added_bytes == 0 || !refers && last.added_bytes > limit);
     }
 
-    fn read_all(&mut self, block: &[u8], expected: Option<&ExpectedHeader>) -> Result<Fields, FailureClass> {
+    fn read_all(
+        &mut self,
+        block: &[u8],
+        expected: Option<&ExpectedHeader>,
+        mut head: Option<&mut Vec<u8>>,
+    ) -> Result<Fields, FailureClass> {
+        self.effect = Effect::default();
         let mut fields = Fields { status: None, has_expected: expected.is_none(), body_bytes: None };
         let mut rest = block;
         let mut budget = Budget { fields: 0, bytes: 0 };
@@ -130,6 +154,9 @@ impl Decoder {
             if is_field {
                 self.read_field(first, &mut rest, &mut budget)?;
                 examine(&self.name, &self.value, expected, &mut fields)?;
+                if let Some(head) = &mut head {
+                    write_line(&self.name, &self.value, head);
+                }
             } else if budget.fields > 0 {
                 return Err(FailureClass::Protocol);
             } else {
@@ -167,6 +194,9 @@ impl Decoder {
         budget.spend(self.name.len() + value.bytes.len())?;
         expand(value, &mut self.value)?;
         budget.spend_more(self.value.len())?;
+        if index == 0 && !is_name(&self.name) || !is_value(&self.value) {
+            return Err(FailureClass::Protocol);
+        }
         if is_kept {
             self.keep();
         }
@@ -232,6 +262,25 @@ impl Budget {
         // A field with a name of its own is counted twice.
         let is_over = self.fields > 2 * MAX_FIELDS_COUNT || self.bytes > MAX_HEAD_BYTES;
         if is_over { Err(FailureClass::HeadTooLarge) } else { Ok(()) }
+    }
+}
+
+/// Whether it can be the name of a field (RFC 9113, section 8.2.1).
+fn is_name(name: &[u8]) -> bool {
+    let letters = name.strip_prefix(b":").unwrap_or(name);
+    !letters.is_empty() && letters.iter().all(|byte| is_token_byte(*byte) && !byte.is_ascii_uppercase())
+}
+
+/// Whether it can be the value of a field: without line breaks and other control characters.
+fn is_value(value: &[u8]) -> bool {
+    let is_forbidden = |byte: u8| (byte < 0x20) & (byte != b'\t') | (byte == 0x7f);
+    !value.iter().fold(false, |found, byte| found | is_forbidden(*byte))
+}
+
+/// Writes a field as a line of HTTP/1; what is no field there is left out.
+fn write_line(name: &[u8], value: &[u8], head: &mut Vec<u8>) {
+    if !name.starts_with(b":") {
+        [name, b": ", value, b"\r\n"].iter().for_each(|piece| head.extend_from_slice(piece));
     }
 }
 

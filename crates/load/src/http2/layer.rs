@@ -1,8 +1,9 @@
 //! The back end whose slots are streams.
 
-use super::encode::Settings;
+use super::encode::{Settings, write_block};
 use super::link::{Event, Lane, Link};
 use crate::error::LoadError;
+use crate::http1::kept::Kept;
 use crate::io::{Completion, Gather, Io, Message, Route, Send, Slot, Submitted};
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -24,8 +25,11 @@ pub(crate) struct Http2<I> {
     dirty: Vec<Slot>,
     /// What came of the last bytes that arrived.
     events: Vec<(Lane, Event)>,
-    /// No bytes: responses are told as a whole.
+    /// A request that is made for one stream, as HTTP/1 writes it, and its header block.
     outgoing: Vec<u8>,
+    block: Vec<u8>,
+    /// What is kept of the last response on each slot; empty: nothing of any.
+    kept: Vec<Option<Box<Kept>>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,26 +173,33 @@ impl<I: Io> Http2<I> {
     }
 
     fn read(&mut self, connection: Slot, length: usize) {
-        let socket = &mut self.sockets[connection as usize];
-        let Some(link) = socket.link.as_deref_mut() else { return };
+        let first = self.slot(connection, 0);
+        let Socket { link, joined, .. } = &mut self.sockets[connection as usize];
+        let Some(link) = link.as_deref_mut() else { return };
         let read = link.read(self.io.received(length), &self.settings.requests);
         std::mem::swap(&mut self.events, &mut link.events);
         let is_over = link.is_leaving && link.active() == 0;
         let has_answers = !link.out.is_empty();
-        let first = self.slot(connection, 0);
         for (lane, event) in self.events.drain(..) {
+            let slot = first + lane;
             let completion = match event {
                 Event::Began(status) => Completion::Began(status),
-                Event::Done(response, bytes) => Completion::Responded(response, bytes),
+                Event::Done(response, bytes) => {
+                    // The connection may be gone before anybody looks at it.
+                    if let Some(kept) = self.kept.get_mut(slot as usize) {
+                        std::mem::swap(kept, link.kept(lane));
+                    }
+                    Completion::Responded(response, bytes)
+                }
                 Event::Sent => Completion::Sent,
                 Event::Failed(class) => Completion::Refused(class),
                 // The first request of a connection is not tried again and again.
-                Event::Unseen if self.sockets[connection as usize].joined[lane as usize] <= Some(1) => {
+                Event::Unseen if joined[lane as usize] <= Some(1) => {
                     Completion::Refused(FailureClass::StreamRefused)
                 }
                 Event::Unseen => Completion::SendFailed(Errno::PIPE),
             };
-            self.follow.push_back((first + lane, completion));
+            self.follow.push_back((slot, completion));
         }
         if let Err(class) = read {
             self.break_off(connection, Completion::Refused(class));
@@ -197,6 +208,39 @@ impl<I: Io> Http2<I> {
         } else if has_answers {
             self.mark(connection);
         }
+    }
+
+    /// Opens a stream for a slot with a request of this kind: the one that was made before the load, or its own.
+    #[inline]
+    fn open(&mut self, slot: Slot, kind: usize, is_own: bool) -> Send {
+        let (connection, lane) = self.place(slot);
+        let socket = &mut self.sockets[connection as usize];
+        let is_open = socket.is_open();
+        let (Some(link), Some(count)) = (socket.link.as_deref_mut(), &mut socket.joined[lane as usize])
+        else {
+            return Send::Failed(Errno::NOTCONN);
+        };
+        if !is_open {
+            return Send::Failed(Errno::NOTCONN);
+        }
+        if !link.has_room() {
+            return Send::Refused(FailureClass::StreamLimit);
+        }
+        *count = count.saturating_add(1);
+        let is_all = if is_own {
+            self.block.clear();
+            let body = write_block(&self.outgoing, self.settings.scheme, &mut self.block);
+            link.open_own(lane, kind as u32, &self.block, body)
+        } else {
+            link.open(lane, kind as u32, &self.settings.requests[kind])
+        };
+        socket.batch_count += 1;
+        if socket.batch_count >= BATCH_COUNT {
+            self.say(connection);
+        } else {
+            self.mark(connection);
+        }
+        if is_all { Send::Complete } else { Send::Pending }
     }
 
     /// Takes up a completion of the back end below; what it means to the engine follows.
@@ -237,6 +281,7 @@ impl<I: Io> Io for Http2<I> {
             joined: vec![None; settings.streams as usize],
             ..Socket::default()
         });
+        let is_kept = settings.requests.iter().any(|request| request.rules.keeps_head);
         Ok(Http2 {
             io: I::new(count, &below)?,
             settings,
@@ -245,6 +290,8 @@ impl<I: Io> Io for Http2<I> {
             dirty: Vec::new(),
             events: Vec::new(),
             outgoing: Vec::new(),
+            block: Vec::new(),
+            kept: vec![None; if is_kept { slots } else { 0 }],
         })
     }
 
@@ -271,29 +318,7 @@ impl<I: Io> Io for Http2<I> {
 
     #[inline]
     fn send(&mut self, slot: Slot, message: Message, _: usize) -> Send {
-        let (connection, lane) = self.place(slot);
-        let kind = message.position() / 2;
-        let socket = &mut self.sockets[connection as usize];
-        let is_open = socket.is_open();
-        let (Some(link), Some(count)) = (socket.link.as_deref_mut(), &mut socket.joined[lane as usize])
-        else {
-            return Send::Failed(Errno::NOTCONN);
-        };
-        if !is_open {
-            return Send::Failed(Errno::NOTCONN);
-        }
-        if !link.has_room() {
-            return Send::Refused(FailureClass::StreamLimit);
-        }
-        *count = count.saturating_add(1);
-        let is_all = link.open(lane, kind as u32, &self.settings.requests[kind]);
-        socket.batch_count += 1;
-        if socket.batch_count >= BATCH_COUNT {
-            self.say(connection);
-        } else {
-            self.mark(connection);
-        }
-        if is_all { Send::Complete } else { Send::Pending }
+        self.open(slot, message.kind(), false)
     }
 
     fn outgoing(&mut self, _: Slot) -> &mut Vec<u8> {
@@ -301,8 +326,13 @@ impl<I: Io> Io for Http2<I> {
         &mut self.outgoing
     }
 
+    /// What is sent here are requests.
     fn flush(&mut self, _: Slot) -> Send {
         Send::Complete
+    }
+
+    fn flush_request(&mut self, slot: Slot, like: Message) -> Send {
+        self.open(slot, like.kind(), true)
     }
 
     fn close(&mut self, slot: Slot) {
@@ -344,6 +374,10 @@ impl<I: Io> Io for Http2<I> {
 
     fn received(&self, _: usize) -> &[u8] {
         &[]
+    }
+
+    fn kept(&self, slot: Slot) -> Option<&Kept> {
+        self.kept.get(slot as usize)?.as_deref()
     }
 
     #[inline]

@@ -7,7 +7,8 @@ use super::limits::{
     MAX_ANSWERS_COUNT, MAX_CONTINUATIONS_COUNT, MAX_HEAD_BYTES, MAX_IDLE_FRAMES_COUNT, MAX_INTERIM_COUNT,
     MAX_WINDOW_BYTES,
 };
-use crate::http1::body::Body;
+use super::place::Place;
+use crate::http1::kept::Kept;
 use crate::http1::response::Response;
 use sysdyno_record::load::FailureClass;
 
@@ -33,27 +34,6 @@ pub enum Event {
     Failed(FailureClass),
     /// The server did not look at it, because it goes away.
     Unseen,
-}
-
-/// One place for a stream.
-#[derive(Debug, Default)]
-struct Place {
-    /// The stream that is open; 0 for none.
-    stream: u32,
-    kind: u32,
-    status: Option<u16>,
-    has_expected: bool,
-    interim_count: u32,
-    /// What the body has to be long, if the head says it. Unit: bytes.
-    body_bytes: Option<u64>,
-    body: Body,
-    received_bytes: u64,
-    /// Bytes of the window that are used up.
-    window_used: i64,
-    /// How much of the request's body is sent, and how much the server would take.
-    sent: usize,
-    send_window: i64,
-    is_sending: bool,
 }
 
 /// A header block that goes on.
@@ -138,6 +118,11 @@ impl Link {
         frame::write_number(&mut self.out, frame::WINDOW_UPDATE, 0, wider);
     }
 
+    /// What was kept of the last response in a place, until a stream is opened there.
+    pub(crate) fn kept(&mut self, lane: Lane) -> &mut Option<Box<Kept>> {
+        &mut self.places[lane as usize].kept
+    }
+
     /// Streams that are open.
     pub fn active(&self) -> u32 {
         self.active
@@ -159,24 +144,33 @@ impl Link {
         self.next_stream < 1 << 30
     }
 
-    /// Opens a stream with a request; whether all of it could be sent.
+    /// Opens a stream with a request that was made before the load; whether all of it could be sent.
     #[inline]
     pub fn open(&mut self, lane: Lane, kind: u32, request: &Request) -> bool {
+        self.begin(lane, kind, &request.block, &request.body)
+    }
+
+    /// The same with a request that was made for this stream: of what cannot be sent yet, the link has a copy.
+    pub fn open_own(&mut self, lane: Lane, kind: u32, block: &[u8], body: &[u8]) -> bool {
+        let is_all = self.begin(lane, kind, block, body);
+        if !is_all {
+            self.places[lane as usize].own_body.extend_from_slice(body);
+        }
+        is_all
+    }
+
+    fn begin(&mut self, lane: Lane, kind: u32, block: &[u8], body: &[u8]) -> bool {
         let stream = self.next_stream;
         self.next_stream += 2;
         self.active += 1;
         let mask = self.by_stream.len() - 1;
         self.by_stream[(stream / 2) as usize & mask] = lane;
         let place = &mut self.places[lane as usize];
-        (place.stream, place.kind, place.status) = (stream, kind, None);
-        (place.has_expected, place.interim_count, place.body_bytes) = (false, 0, None);
-        (place.received_bytes, place.window_used) = (0, 0);
-        (place.sent, place.send_window) = (0, self.first_window);
-        place.is_sending = !request.body.is_empty();
-        place.body.reset();
+        place.open(stream, kind, self.first_window);
+        place.is_sending = !body.is_empty();
         let is_all = !place.is_sending;
-        self.write_head(stream, &request.block, is_all);
-        is_all || self.send_body(lane, request)
+        self.write_head(stream, block, is_all);
+        is_all || self.send_body(lane, body)
     }
 
     fn write_head(&mut self, stream: u32, block: &[u8], is_all: bool) {
@@ -197,11 +191,11 @@ impl Link {
     }
 
     /// Sends of a body what the windows allow; whether that is all.
-    fn send_body(&mut self, lane: Lane, request: &Request) -> bool {
+    fn send_body(&mut self, lane: Lane, body: &[u8]) -> bool {
         let place = &mut self.places[lane as usize];
         while place.is_sending {
             let room = place.send_window.min(self.send_window).max(0) as usize;
-            let left = &request.body[place.sent..];
+            let left = &body[place.sent..];
             let length = left.len().min(room).min(self.max_frame_bytes);
             if length == 0 {
                 return false;
@@ -221,12 +215,15 @@ impl Link {
     /// Goes on with bodies that waited for a window.
     fn send_on(&mut self, requests: &[Request]) {
         for lane in 0..self.places.len() as Lane {
-            let place = &self.places[lane as usize];
+            let place = &mut self.places[lane as usize];
             if !place.is_sending || place.stream == 0 {
                 continue;
             }
             let kind = place.kind as usize;
-            if self.send_body(lane, &requests[kind]) {
+            let own = std::mem::take(&mut place.own_body);
+            let is_all = self.send_body(lane, if own.is_empty() { &requests[kind].body } else { &own });
+            self.places[lane as usize].own_body = own;
+            if is_all {
                 self.events.push((lane, Event::Sent));
             }
         }
@@ -343,7 +340,7 @@ impl Link {
             frame::write_number(&mut self.out, frame::WINDOW_UPDATE, place.stream, place.window_used as u32);
             place.window_used = 0;
         }
-        if let Err(class) = place.body.take(content, &requests[place.kind as usize].rules) {
+        if let Err(class) = place.take_body(content, &requests[place.kind as usize].rules) {
             self.fail(lane, class);
         } else if place.body_bytes.is_some_and(|wanted| place.body.bytes() > wanted) {
             self.fail(lane, FailureClass::Protocol);
@@ -401,10 +398,15 @@ impl Link {
         requests: &[Request],
     ) -> Result<(), FailureClass> {
         let lane = self.lane(stream)?;
-        let kind = lane.map(|lane| self.places[lane as usize].kind as usize);
-        let expected = kind.and_then(|kind| requests[kind].rules.validators.header.as_ref());
+        let mut place = lane.map(|lane| &mut self.places[lane as usize]);
+        let rules = place.as_ref().map(|place| &requests[place.kind as usize].rules);
+        let expected = rules.and_then(|rules| rules.validators.header.as_ref());
+        let head = place.as_mut().zip(rules).and_then(|(place, rules)| place.head_to_keep(rules));
         // The table follows every block, also of a stream that is over.
-        let fields = self.table.read(block, expected)?;
+        let fields = match head {
+            None => self.table.read(block, expected)?,
+            Some(head) => self.table.read_lines(block, expected, head)?,
+        };
         let Some(lane) = lane else { return Ok(()) };
         self.idle_frames = 0;
         let place = &mut self.places[lane as usize];

@@ -2,9 +2,11 @@
 //! whose slots are streams, so that the engine above it has one request on each, as ever.
 //!
 //! Slots `k × streams` to `(k + 1) × streams − 1` share connection `k`. The first of them that is dialled connects it, the
-//! others join ([`Completion::Joined`]). A request is one constant header block, made before the load, and maybe a body;
-//! blocks refer to the static table only, so that nothing has to be remembered of a connection. Of a response the status
-//! and one expected field are read, its body is counted, looked through and dropped.
+//! others join ([`Completion::Joined`]). A request is a header block and maybe a body, made before the load; one with values
+//! or cookies is written for HTTP/1 and becomes a block when it is sent. Blocks refer to the static table only, so that
+//! nothing has to be remembered of a connection. Of a response the status and one expected field are read, its body is
+//! counted, looked through and dropped; if its rules say so, head and beginning of the body are kept until the next one on
+//! the slot ([`Io::kept`]), the head as HTTP/1 writes it.
 //!
 //! Frames that are made go out together when the engine waits, or when [`layer`] has 32 requests of a connection. The
 //! instant that the engine takes for "sent" is early by the time that the requests before it in the batch take to be
@@ -20,6 +22,7 @@
 //! | more control frames in a row, or for a response, than [`limits`] allows, more CONTINUATION than a head needs | `http2_abuse` |
 //! | a push, a frame out of place, of the wrong size, for a stream that never was | `protocol` |
 //! | a header block that cannot be decoded, whose fields are too many or too long | `protocol`, `head_too_large` |
+//! | a name with capitals or that is no word, a value with line breaks or other control characters | `protocol` |
 //! | more bytes than the windows allow, a body longer than `content-length` or where none may be | `protocol` |
 //! | a body shorter than `content-length` | `body_truncated` |
 //! | never opens a window | `write_timeout` |
@@ -35,16 +38,17 @@ mod huffman;
 mod layer;
 pub mod limits;
 mod link;
+mod place;
 mod static_table;
 
 pub use encode::Request;
-pub(crate) use encode::{Settings, header_block};
+pub(crate) use encode::Settings;
 pub use hpack::{Decoder, Fields};
 pub(crate) use layer::Http2;
 pub use link::{Event, Lane, Link};
 
 #[cfg(doc)]
-use crate::io::Completion;
+use crate::io::{Completion, Io};
 
 #[cfg(test)]
 mod tests;

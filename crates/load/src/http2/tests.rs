@@ -1,11 +1,11 @@
 //! Header blocks against the examples of RFC 7541, and a connection against servers that break the rules, without sockets.
 
-use super::encode::{Request, header_block};
+use super::encode::{Request, write_block};
 use super::frame;
 use super::hpack::{Decoder, Fields};
 use super::limits::*;
 use super::link::{Event, Link};
-use crate::http1::Rules;
+use crate::http1::{RequestBytes, Rules};
 use proptest::prelude::*;
 use sysdyno_record::load::FailureClass::{self, *};
 use sysdyno_record::plan::{ExpectedHeader, HeaderField, RequestSpec, Validators};
@@ -105,21 +105,57 @@ fn the_length_of_a_body_is_read_where_it_is_one() {
 #[test]
 fn a_request_is_decoded_as_it_was_meant() {
     let target = crate::target::resolve("http://127.0.0.1:8080/").expect("resolves");
-    let headers = [("X-Long", "v".repeat(300)), ("Connection", "close".into()), ("Accept", "*/*".into())];
+    let headers = [
+        ("X-Long", "v".repeat(300)),
+        ("Keep-Alive", "5".into()),
+        ("TE", "gzip".into()),
+        ("te", "trailers".into()),
+        ("Accept", "*/*".into()),
+        ("Cookie", "a=b; c=d".into()),
+        ("Host", "shop.test".into()),
+    ];
     let spec = RequestSpec {
         method: "POST".into(),
         headers: headers.map(|(name, value)| HeaderField { name: name.into(), value }).into(),
-        body: b"hello".to_vec(),
-        body_bytes: 5,
+        body: b"hello\r\n\r\nX-Body: 1".to_vec(),
+        body_bytes: 18,
     };
-    let block = header_block(&spec, &target, "/a?b");
-    let has = |name: &str, value: &str| {
-        let expected = ExpectedHeader { name: name.into(), value: Some(value.into()) };
-        Decoder::default().read(&block, Some(&expected)).expect("decodes").has_expected
-    };
-    assert!(has(":method", "POST") && has(":scheme", "http") && has(":path", "/a?b"));
-    assert!(has(":authority", "127.0.0.1:8080") && has("content-length", "5") && has("accept", "*/*"));
-    assert!(has("x-long", &"v".repeat(300)) && !has("connection", "close"));
+    let bytes = RequestBytes::of(&spec, &target, "/a?b").expect("is a request");
+    for message in [bytes.keep, bytes.last] {
+        let (mut block, mut head) = (Vec::new(), Vec::new());
+        assert_eq!(write_block(&message, "https", &mut block), spec.body);
+        Decoder::default().read_lines(&block, None, &mut head).expect("decodes");
+        let agent = concat!("user-agent: sysdyno/", env!("CARGO_PKG_VERSION"));
+        let lines = [
+            "HTTP/2",
+            agent,
+            &format!("x-long: {}", "v".repeat(300)),
+            "te: trailers",
+            "accept: */*",
+            "cookie: a=b; c=d",
+            "content-length: 18\r\n",
+        ];
+        assert_eq!(String::from_utf8_lossy(&head), lines.join("\r\n"));
+        let has = |name: &str, value: &str| {
+            let expected = ExpectedHeader { name: name.into(), value: Some(value.into()) };
+            Decoder::default().read(&block, Some(&expected)).expect("decodes").has_expected
+        };
+        assert!(has(":method", "POST") && has(":scheme", "https") && has(":path", "/a?b"));
+        assert!(has(":authority", "shop.test"));
+    }
+}
+
+#[test]
+fn fields_that_http1_could_not_say_are_refused() {
+    let refuse = |block: &[u8]| assert_eq!(Decoder::default().read(block, None), Err(Protocol), "{block:x?}");
+    for name in ["", "A", "a b", "a:", "a\n", ":"] {
+        refuse(&literal(0, name, "x"));
+    }
+    for value in ["x\r\nset-cookie: a=b", "\0", "\x7f"] {
+        refuse(&literal(0x40, "a", value));
+        refuse(&literal(0, "a", value));
+    }
+    assert!(Decoder::default().read(&literal(0, "a", "b\tc"), None).is_ok());
 }
 
 fn requests(body: &[u8]) -> Vec<Request> {
@@ -294,6 +330,67 @@ fn what_ends_one_stream_leaves_the_others() {
     check(interim, Event::Failed(TooManyInterim));
     let long = [frame(frame::HEADERS, HEAD, 1, &[0x88]), frame(frame::DATA, 0, 1, &[0; 16_000]).repeat(7)];
     check(long.concat(), Event::Failed(BodyLimit));
+}
+
+#[test]
+fn of_a_response_is_kept_what_its_rules_ask_for() {
+    let mut requests = requests(b"");
+    requests[0].rules = requests[0].rules.clone().keeping(true, 6);
+    let mut link = Link::new(1);
+    let block = |fields: &[(&str, &str)]| -> Vec<u8> {
+        fields.iter().flat_map(|(name, value)| literal(0, name, value)).collect()
+    };
+    let early = block(&[(":status", "103"), ("set-cookie", "early=1")]);
+    let cookies = block(&[(":status", "200"), ("set-cookie", "a=1"), ("set-cookie", "b=2")]);
+    let whole = [
+        settings(),
+        frame(frame::HEADERS, HEAD, 1, &early),
+        frame(frame::HEADERS, HEAD, 1, &cookies),
+        frame(frame::DATA, 0, 1, b"hello"),
+        frame(frame::DATA, 0, 1, b", world"),
+        frame(frame::HEADERS, WHOLE, 1, &block(&[("set-cookie", "late=1")])),
+    ];
+    link.open(0, 0, &requests[0]);
+    link.read(&whole.concat(), &requests).expect("reads");
+    assert!(matches!(link.events.last(), Some((0, Event::Done(..)))), "{:?}", link.events);
+    let kept = link.kept(0).as_ref().expect("is kept");
+    assert_eq!(kept.head, b"HTTP/2\r\nset-cookie: a=1\r\nset-cookie: b=2\r\n");
+    assert_eq!(kept.body, b"hello,");
+    // The next one on the same place has nothing of it, also where the server repeats a block.
+    for stream in [3, 5] {
+        link.open(0, 0, &requests[0]);
+        let plain = frame(frame::HEADERS, WHOLE, stream, &block(&[(":status", "200"), ("a", "b")]));
+        link.read(&plain, &requests).expect("reads");
+        let kept = link.kept(0).as_ref().expect("is kept");
+        assert_eq!((kept.head.as_slice(), kept.body.as_slice()), (&b"HTTP/2\r\na: b\r\n"[..], &b""[..]));
+    }
+}
+
+#[test]
+fn a_request_of_its_own_is_sent_as_far_as_the_windows_let_it_and_is_not_mixed_up_with_its_kind() {
+    let requests = requests(b"of the kind");
+    let mut link = Link::new(2);
+    let body: Vec<u8> = (0..70_000u32).map(|number| number as u8).collect();
+    link.out.clear();
+    assert!(!link.open_own(0, 0, &requests[0].block, &body));
+    let mut sent = link.out.split_off(12);
+    link.out.clear();
+    let wider = |stream: u32, by: u32| frame(frame::WINDOW_UPDATE, 0, stream, &by.to_be_bytes());
+    link.read(&[settings(), wider(0, 100_000), wider(1, 100_000)].concat(), &requests).expect("reads");
+    assert_eq!(link.events, [(0, Event::Sent)]);
+    // Behind the acknowledgement of the settings.
+    sent.extend(link.out.split_off(9));
+    let mut content = Vec::new();
+    while let Ok(Some(frame)) = frame::Frame::first(&sent) {
+        content.extend_from_slice(frame.payload);
+        let length = frame.bytes();
+        sent.drain(..length);
+    }
+    assert_eq!(content, body);
+    link.read(&frame(frame::HEADERS, WHOLE, 1, &[0x88]), &requests).expect("reads");
+    link.out.clear();
+    assert!(link.open(0, 0, &requests[0]));
+    assert!(link.out.ends_with(b"of the kind"));
 }
 
 /// How the first stream ended after a head with these fields and a body of so many bytes.

@@ -18,6 +18,7 @@ pub(crate) use epoll::Epoll;
 pub(crate) use uring::Uring;
 
 use crate::error::LoadError;
+use crate::http1::kept::Kept;
 use crate::http1::response::Response;
 use crate::http2;
 use crate::origin::Origin;
@@ -105,6 +106,12 @@ impl Message {
     #[inline]
     pub(crate) fn position(self) -> usize {
         self.0 as usize
+    }
+
+    /// The kind of request.
+    #[inline]
+    pub(crate) fn kind(self) -> usize {
+        self.0 as usize / 2
     }
 }
 
@@ -204,9 +211,9 @@ pub(crate) trait Io: Sized {
     /// [`Completion::Sent`] will say so; never [`Send::Partial`].
     fn flush(&mut self, slot: Slot) -> Send;
 
-    /// The same for a request that nothing else is sent after before it is answered.
+    /// The same for a request that nothing else is sent after before it is answered, of the kind of a message.
     #[inline]
-    fn flush_request(&mut self, slot: Slot) -> Send {
+    fn flush_request(&mut self, slot: Slot, _: Message) -> Send {
         self.flush(slot)
     }
 
@@ -222,6 +229,11 @@ pub(crate) trait Io: Sized {
 
     /// The bytes of the last [`Completion::Received`].
     fn received(&self, length: usize) -> &[u8];
+
+    /// What is kept of the last response on `slot`, of those that were [`Completion::Responded`] and whose rules say so.
+    fn kept(&self, _: Slot) -> Option<&Kept> {
+        None
+    }
 
     /// When the kernel got the last of them; 0 if it did not say. Unit: nanoseconds on `CLOCK_REALTIME`.
     fn stamp_ns(&self) -> u64;

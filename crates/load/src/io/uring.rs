@@ -352,7 +352,7 @@ impl Io for Uring {
 
     /// A short one is copied and forgotten, as [`Io::send`] does it: it is heard of only if it fails.
     #[inline]
-    fn flush_request(&mut self, slot: Slot) -> Send {
+    fn flush_request(&mut self, slot: Slot, _: Message) -> Send {
         let outgoing = &mut self.outgoing[slot as usize];
         let is_short = (1..=ring::SHORT_BYTES).contains(&outgoing.queued.len());
         if !is_short || outgoing.is_under_way || self.can_block {

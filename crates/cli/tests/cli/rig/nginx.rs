@@ -27,7 +27,7 @@ impl Nginx {
         Nginx::start_with_files(locations, &[])
     }
 
-    /// The same, with files in its folder, which `FOLDER` stands for in the blocks.
+    /// The same, with files in its folder, which `FOLDER` stands for in the blocks; `ADDRESS` is where it speaks HTTP/1.1.
     pub fn start_with_files(locations: &str, files: &[(String, Vec<u8>)]) -> Option<Nginx> {
         let program = find_program("nginx")?;
         (0..ATTEMPTS).find_map(|_| Nginx::try_start(&program, locations, files))
@@ -47,6 +47,7 @@ impl Nginx {
         }
         let prefix = folder.path().display();
         let locations = &locations.replace("FOLDER", &prefix.to_string());
+        let locations = &locations.replace("ADDRESS", &address.to_string());
         fs::write(
             folder.path().join("nginx.conf"),
             configuration(&prefix.to_string(), [address, secure, prior], locations),

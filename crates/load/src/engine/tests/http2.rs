@@ -14,25 +14,43 @@ on_both_back_ends! {
 }
 
 /// A server by the `h2` crate, and the requests that it has answered.
-struct Oracle {
-    url: String,
-    requests: Arc<AtomicU64>,
+pub(super) struct Oracle {
+    pub(super) url: String,
+    pub(super) requests: Arc<AtomicU64>,
     uploaded: Arc<AtomicU64>,
 }
 
+/// What a server answers to a request with this body.
+pub(super) type Site =
+    dyn Fn(&http::request::Parts, &[u8]) -> http::Response<Vec<u8>> + std::marker::Send + Sync;
+
+/// How a server treats its connections.
+#[derive(Clone, Copy)]
+pub(super) struct Manners {
+    pub(super) streams: u32,
+    /// After so many requests it goes away.
+    pub(super) requests_per_connection: u64,
+}
+
 fn serve_h2(streams: u32, requests_per_connection: u64) -> Oracle {
+    let hello = |_: &_, _: &_| {
+        http::Response::builder().header("x-a", "b").body(b"hello".to_vec()).expect("a response")
+    };
+    serve_site(Manners { streams, requests_per_connection }, Arc::new(hello))
+}
+
+pub(super) fn serve_site(manners: Manners, site: Arc<Site>) -> Oracle {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let url = format!("http://{}/", listener.local_addr().expect("has an address"));
     let oracle = Oracle { url, requests: Arc::default(), uploaded: Arc::default() };
-    let (requests, uploaded) = (Arc::clone(&oracle.requests), Arc::clone(&oracle.uploaded));
+    let counts = [&oracle.requests, &oracle.uploaded].map(Arc::clone);
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("a runtime");
         runtime.block_on(async move {
             listener.set_nonblocking(true).expect("is set");
             let listener = tokio::net::TcpListener::from_std(listener).expect("is registered");
             while let Ok((socket, _)) = listener.accept().await {
-                let (requests, uploaded) = (Arc::clone(&requests), Arc::clone(&uploaded));
-                tokio::spawn(converse_h2(socket, [requests, uploaded], streams, requests_per_connection));
+                tokio::spawn(converse_h2(socket, counts.clone(), manners, Arc::clone(&site)));
             }
         });
     });
@@ -41,20 +59,20 @@ fn serve_h2(streams: u32, requests_per_connection: u64) -> Oracle {
 
 async fn converse_h2(
     socket: tokio::net::TcpStream,
-    [requests, uploaded]: [Arc<AtomicU64>; 2],
-    streams: u32,
-    requests_per_connection: u64,
+    counts: [Arc<AtomicU64>; 2],
+    manners: Manners,
+    site: Arc<Site>,
 ) {
     let mut builder = h2::server::Builder::new();
-    builder.max_concurrent_streams(streams).initial_window_size(1000);
+    builder.max_concurrent_streams(manners.streams).initial_window_size(1000);
     let Ok(mut connection) = builder.handshake(socket).await else { return };
     let mut count = 0;
     while let Some(Ok((request, respond))) = connection.accept().await {
         count += 1;
-        if count == requests_per_connection {
+        if count == manners.requests_per_connection {
             connection.graceful_shutdown();
         }
-        tokio::spawn(answer_h2(request, respond, [Arc::clone(&requests), Arc::clone(&uploaded)]));
+        tokio::spawn(answer_h2(request, respond, counts.clone(), Arc::clone(&site)));
     }
 }
 
@@ -62,20 +80,26 @@ async fn answer_h2(
     request: http::Request<h2::RecvStream>,
     mut respond: h2::server::SendResponse<Chunk>,
     [requests, uploaded]: [Arc<AtomicU64>; 2],
+    site: Arc<Site>,
 ) {
-    let mut body = request.into_body();
-    while let Some(Ok(chunk)) = body.data().await {
-        uploaded.fetch_add(chunk.len() as u64, Ordering::SeqCst);
-        let _ = body.flow_control().release_capacity(chunk.len());
+    let (parts, mut stream) = request.into_parts();
+    let mut body = Vec::new();
+    while let Some(Ok(chunk)) = stream.data().await {
+        body.extend_from_slice(&chunk);
+        let _ = stream.flow_control().release_capacity(chunk.len());
     }
+    uploaded.fetch_add(body.len() as u64, Ordering::SeqCst);
     requests.fetch_add(1, Ordering::SeqCst);
-    let response = http::Response::builder().header("x-a", "b").body(()).expect("a response");
-    if let Ok(mut stream) = respond.send_response(response, false) {
-        let _ = stream.send_data(Chunk::from_static(b"hello"), true);
+    let (head, content) = site(&parts, &body).into_parts();
+    let response = http::Response::from_parts(head, ());
+    if let Ok(mut stream) = respond.send_response(response, content.is_empty())
+        && !content.is_empty()
+    {
+        let _ = stream.send_data(Chunk::from(content), true);
     }
 }
 
-fn h2_plan(io: IoChoice, url: &str, streams: u32) -> LoadPlan {
+pub(super) fn h2_plan(io: IoChoice, url: &str, streams: u32) -> LoadPlan {
     let mut plan = plan(io, url);
     plan.wire = WirePlan { http2: Some(Http2Plan { streams }), ..WirePlan::default() };
     plan.phases[0].end = PhaseEnd::Requests(2000);
@@ -134,7 +158,7 @@ fn fewer_streams_than_were_asked_for_are_told(io: IoChoice) {
 }
 
 /// A server that reads the preface and the first requests, says these bytes, and goes on with `again` while it is read.
-fn serve_frames(first: Vec<u8>, again: Vec<u8>) -> String {
+pub(super) fn serve_frames(first: Vec<u8>, again: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let url = format!("http://{}/", listener.local_addr().expect("has an address"));
     std::thread::spawn(move || {
@@ -156,7 +180,7 @@ fn serve_frames(first: Vec<u8>, again: Vec<u8>) -> String {
     url
 }
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }

@@ -126,26 +126,21 @@ impl<I: Io> Worker<'_, I> {
         let connection = &mut self.connections[slot as usize];
         let message = message(connection, self.job.requests_per_connection);
         match &mut connection.reader {
-            Reader::Http1(parser) => {
-                parser.reset();
-                if self.values.is_some()
-                    && let Some(sent) = self.put_made_up(slot)
-                {
-                    return sent;
-                }
-                self.io.send(slot, message, 0)
-            }
-            Reader::Http2(status) => {
-                *status = None;
-                self.io.send(slot, message, 0)
-            }
+            Reader::Http1(parser) => parser.reset(),
+            Reader::Http2(status) => *status = None,
             Reader::Memcached(decoder) => {
                 if let (Some(source), Some(memcached)) = (&mut self.source, &self.job.memcached) {
                     source.ask(&memcached.keys, decoder, self.io.outgoing(slot));
                 }
-                self.io.flush_request(slot)
+                return self.io.flush_request(slot, message);
             }
         }
+        if self.values.is_some()
+            && let Some(sent) = self.put_made_up(slot, message)
+        {
+            return sent;
+        }
+        self.io.send(slot, message, 0)
     }
 
     /// The server may have closed a kept connection while it was free; then the request goes on a fresh one.

@@ -4,7 +4,8 @@ use super::super::connection::{Reader, Request};
 use super::Worker;
 use crate::engine::clock;
 use crate::engine::job::Job;
-use crate::io::{Io, Send, Slot};
+use crate::http1::kept::Kept;
+use crate::io::{Io, Message, Send, Slot};
 use crate::schedule::Share;
 use crate::workload::cookies::{Origin, path_of};
 use crate::workload::values::{Drawn, Filling};
@@ -70,7 +71,7 @@ impl<I: Io> Worker<'_, I> {
     }
 
     /// Writes and sends the request of a connection; `None`: it is one that is always the same.
-    pub(super) fn put_made_up(&mut self, slot: Slot) -> Option<Send> {
+    pub(super) fn put_made_up(&mut self, slot: Slot, like: Message) -> Option<Send> {
         let (values, templates) = self.values.as_mut().zip(self.job.requests.templates.as_ref())?;
         let drawn = values.drawn[slot as usize]?;
         let connection = &self.connections[slot as usize];
@@ -92,22 +93,23 @@ impl<I: Io> Worker<'_, I> {
         };
         let out = self.io.outgoing(slot);
         values.write(templates, request.kind, slot, &filling, out);
-        Some(self.io.flush_request(slot))
+        Some(self.io.flush_request(slot, like))
     }
 
     /// An object that was fetched is in the cache of its user from now on, in the version that its head names.
     pub(super) fn learn_version(&mut self, slot: Slot, request: &Request, status: u16) {
         let Some(object) = self.job.requests.object(request.kind).filter(|_| status == 200) else { return };
-        let Reader::Http1(parser) = &self.connections[slot as usize].reader else { return };
-        if let Some(users) = &mut self.users {
-            users.learn_version(request.user, object, parser.kept_head());
+        let kept = kept(&self.io, &self.connections[slot as usize].reader, slot);
+        if let Some((users, kept)) = self.users.as_mut().zip(kept) {
+            users.learn_version(request.user, object, &kept.head);
         }
     }
 
     /// Takes from a valid response what its user is to remember; an objection if something is missing.
     pub(super) fn take_values(&mut self, slot: Slot, request: &Request) -> Option<FailureClass> {
         let taking = self.job.requests.taking(request.kind)?;
-        let Reader::Http1(parser) = &self.connections[slot as usize].reader else { return None };
+        let kept = kept(&self.io, &self.connections[slot as usize].reader, slot);
+        let (head, body) = kept.map_or((&[][..], &[][..]), |kept| (&kept.head, &kept.body));
         let now = clock::now();
         let own = self.values.as_ref().filter(|values| values.is_made_up(slot));
         let fixed = &self.job.route.messages[2 * request.kind as usize];
@@ -120,7 +122,7 @@ impl<I: Io> Worker<'_, I> {
             unix_s: clock::unix_seconds(),
         };
         let memory = self.users.as_mut()?.memory_mut(request.user)?;
-        taking.take(parser.kept_head(), parser.kept_body(), &origin, memory)
+        taking.take(head, body, &origin, memory)
     }
 }
 
@@ -141,6 +143,15 @@ impl Values {
         path.clear();
         let written = &out[start..];
         path.extend_from_slice(&written[path_of(written)]);
+    }
+}
+
+/// What is kept of the response that has just come: by whoever reads the responses of the connection.
+fn kept<'a, I: Io>(io: &'a I, reader: &'a Reader, slot: Slot) -> Option<&'a Kept> {
+    match reader {
+        Reader::Http1(parser) => parser.kept(),
+        Reader::Http2(_) => io.kept(slot),
+        Reader::Memcached(_) => None,
     }
 }
 

@@ -87,12 +87,5 @@ fn has_braces(request: &RequestSpec, path: &str) -> bool {
         || has(&request.body) && std::str::from_utf8(&request.body).is_ok()
 }
 
-/// Whether any request of a plan may have values.
-pub(crate) fn may_have(plan: &LoadPlan) -> bool {
-    let operations = &plan.workload.operations;
-    has_braces(&plan.request, &plan.target.path)
-        || operations.iter().any(|operation| has_braces(&operation.request, &operation.path))
-}
-
 #[cfg(test)]
 mod tests;
