@@ -138,7 +138,7 @@ never\:"Never"))' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-':url -- The server\: http\[s\]\://HOST\[\:PORT\]/PATH, unix\:SOCKET\[\:/PATH\], or memcached\://HOST\[\:PORT\]:_default' \
+':url -- The server\: http\[s\]\://HOST\[\:PORT\]/PATH, unix\:SOCKET\[\:/PATH\], or memcached\[s\]\://HOST\[\:PORT\]:_default' \
 && ret=0
 ;;
 (load)
@@ -259,7 +259,7 @@ never\:"Never"))' \
 '--json[Print the result as one JSON document, as --output json]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'::url -- The server\: http\[s\]\://HOST\[\:PORT\]/PATH, unix\:SOCKET\[\:/PATH\], or memcached\://HOST\[\:PORT\]:_default' \
+'::url -- The server\: http\[s\]\://HOST\[\:PORT\]/PATH, unix\:SOCKET\[\:/PATH\], or memcached\[s\]\://HOST\[\:PORT\]:_default' \
 && ret=0
 ;;
 (try)

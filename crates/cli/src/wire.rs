@@ -24,16 +24,13 @@ pub fn plan(url: &str, options: &WireOptions) -> anyhow::Result<WirePlan> {
     let memcached = is_memcached(url).then(|| memcached(options));
     ensure!(
         memcached.is_some() || !has_memcached_options(options),
-        "cannot use options of memcached for '{url}'\nhint: write the target as memcached://HOST[:PORT]"
+        "cannot use options of memcached for '{url}'\nhint: write the target as memcached[s]://HOST[:PORT]"
     );
     let tls = tls_name(url).map(|host| tls(host, options));
-    ensure!(
-        memcached.is_none() || !has_tls_options(options),
-        "cannot load memcached over TLS\nhint: load a port of it without TLS, or its Unix socket: memcached:/SOCKET"
-    );
+    let secure = if memcached.is_some() { "memcacheds://HOST[:PORT]" } else { "https://HOST[:PORT]/PATH" };
     ensure!(
         tls.is_some() || !has_tls_options(options),
-        "cannot use options of TLS for '{url}'\nhint: write the target as https://HOST[:PORT]/PATH"
+        "cannot use options of TLS for '{url}'\nhint: write the target as {secure}"
     );
     let http2 = http2(url, tls.is_some(), options)?;
     Ok(WirePlan { memcached, http2, tls })

@@ -156,7 +156,7 @@ pub enum Planted {
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// The server: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached://HOST[:PORT]
+    /// The server: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached[s]://HOST[:PORT]
     pub url: String,
     #[command(flatten)]
     pub capacity: CapacityOptions,
@@ -185,7 +185,7 @@ pub struct RunArgs {
 /// Arguments of `load`.
 #[derive(Debug, clap::Args)]
 pub struct LoadArgs {
-    /// The server: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached://HOST[:PORT]
+    /// The server: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached[s]://HOST[:PORT]
     #[arg(required_unless_present_any = ["command", "files"])]
     pub url: Option<String>,
     #[command(flatten)]

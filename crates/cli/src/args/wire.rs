@@ -13,12 +13,12 @@ use sysdyno_record::wire::{MemcachedDialect, Popularity, SizeModel, SizeRange, T
 const HTTP2: &str = "HTTP/2";
 
 /// Heading of the options of TLS.
-const TLS: &str = "TLS (of a target https://HOST[:PORT]/PATH)";
+const TLS: &str = "TLS (of a target https://HOST[:PORT]/PATH or memcacheds://HOST[:PORT])";
 
 /// What is spoken on the connections.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[command(next_help_heading = "memcached (of a target memcached://HOST[:PORT] or memcached:/SOCKET)")]
+#[command(next_help_heading = "memcached (of a target memcached[s]://HOST[:PORT] or memcached:/SOCKET)")]
 pub struct WireOptions {
     /// Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge
     #[arg(long, value_enum, env = "SYSDYNO_HTTP2", help_heading = HTTP2)]

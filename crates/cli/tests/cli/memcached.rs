@@ -79,11 +79,51 @@ fn a_cache_that_is_too_small_misses() {
 }
 
 #[test]
-fn memcached_over_tls_is_refused_with_what_to_do() {
+fn memcached_over_tls_counts_likewise() {
+    let Some(memcached) = Memcached::secure() else {
+        return skip("memcached_over_tls_counts_likewise", "memcached with TLS");
+    };
+    let trusted = memcached.certificate();
+    let tls = ["--tls-ca", &trusted, "--tls-name", "localhost"];
+    for (what, way) in WAYS {
+        check(&memcached, &[way, &tls[..]].concat(), what);
+    }
+    for version in ["1.2", "1.3"] {
+        check(&memcached, &["--insecure", "--tls-version", version], version);
+    }
+    // Without trust not one key is stored.
+    let before = memcached.stat("cmd_set");
+    let outcome = load(&memcached.url(), &tls[..2]);
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    assert!(outcome.stderr.contains("cannot store the keys at 'memcacheds://"), "{outcome}");
+    assert!(outcome.stderr.contains("certificate"), "{outcome}");
+    assert_eq!(memcached.stat("cmd_set"), before);
+}
+
+#[test]
+fn handshakes_with_memcached_are_counted_as_it_counts_them() {
+    let Some(memcached) = Memcached::secure() else {
+        return skip("handshakes_with_memcached_are_counted_as_it_counts_them", "memcached with TLS");
+    };
+    let before = memcached.stat("total_connections");
+    let outcome = load(&memcached.url(), &["--insecure", "--no-keepalive", "--mc-no-preload"]);
+    assert_eq!(outcome.count("ok"), 3000, "{outcome}");
+    let handshakes = &outcome.json()["handshakes"];
+    // It was asked once more, for its count.
+    let seen = memcached.stat("total_connections") - before - 1;
+    assert_eq!(
+        (handshakes["full"].as_u64(), handshakes["resumed"].as_u64()),
+        (Some(seen), Some(0)),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn options_of_tls_are_for_memcached_over_tls() {
     for way in [["--insecure", "--json"], ["--tls-ca", "/cert.pem"]] {
         let outcome = Program::new().run([&["load", "memcached://127.0.0.1:1"][..], &way].concat());
         assert_eq!(outcome.code, Some(2), "{outcome}");
-        assert!(outcome.stderr.contains("cannot load memcached over TLS"), "{outcome}");
+        assert!(outcome.stderr.contains("memcacheds://HOST"), "{outcome}");
     }
 }
 
@@ -91,5 +131,5 @@ fn memcached_over_tls_is_refused_with_what_to_do() {
 fn options_of_memcached_are_for_memcached_only() {
     let outcome = Program::new().run(["load", "http://127.0.0.1:1/", "--mc-keys", "5"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
-    assert!(outcome.stderr.contains("memcached://HOST"), "{outcome}");
+    assert!(outcome.stderr.contains("memcached[s]://HOST"), "{outcome}");
 }

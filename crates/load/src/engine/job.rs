@@ -60,7 +60,11 @@ impl<'a> Job<'a> {
             KeepAlive::Requests(count) => count,
         };
         let http2 = plan.wire.http2.map(|http2| http2_settings(plan, http2, &requests, &messages));
-        let alpn = if plan.wire.http2.is_some() { "h2" } else { "http/1.1" };
+        let alpn = match (&plan.wire.memcached, plan.wire.http2) {
+            (Some(_), _) => None,
+            (None, Some(_)) => Some("h2"),
+            (None, None) => Some("http/1.1"),
+        };
         let route = Route {
             endpoint: plan.target.endpoint.clone(),
             is_single: requests_per_connection == 1,
@@ -117,7 +121,8 @@ impl<'a> Job<'a> {
     pub(super) fn prepare(&self, trial: u32) -> Result<(), LoadError> {
         match &self.memcached {
             Some(load) if load.plan.is_preloaded && trial <= 1 => {
-                memcached::preload(self.plan, load.plan, &load.keys, self.control)
+                let tls = self.route.tls.as_deref();
+                memcached::preload(self.plan, tls, load.plan, &load.keys, self.control)
             }
             _ => Ok(()),
         }
@@ -260,9 +265,6 @@ fn check_http2(plan: &LoadPlan) -> Result<(), LoadError> {
 }
 
 fn check_memcached(plan: &LoadPlan, memcached: &MemcachedPlan) -> Result<(), LoadError> {
-    if plan.wire.tls.is_some() {
-        return Err(LoadError::plan("memcached is loaded without TLS"));
-    }
     let Workload { operations, log, session, .. } = &plan.workload;
     if !operations.is_empty() || log.is_some() || session.is_some() {
         return Err(LoadError::plan("operations are those of HTTP"));

@@ -26,13 +26,13 @@ pub fn is_home(endpoint: &Endpoint) -> bool {
 
 /// Whether a URL names a memcached server.
 pub fn is_memcached(url: &str) -> bool {
-    url.starts_with("memcached:")
+    url.starts_with("memcached:") || url.starts_with("memcacheds:")
 }
 
-/// Whom the certificate of an `https` URL must name; `None` if it is none.
+/// Whom the certificate of an `https` or `memcacheds` URL must name; `None` if it is none.
 pub fn tls_name(url: &str) -> Option<String> {
     match url::parse(url) {
-        Ok(Url::Http { host, is_tls: true, .. }) => Some(host),
+        Ok(Url::Http { host, is_tls: true, .. } | Url::Memcached { host, is_tls: true, .. }) => Some(host),
         _ => None,
     }
 }
@@ -40,7 +40,8 @@ pub fn tls_name(url: &str) -> Option<String> {
 /// Resolves a URL and checks that it may be loaded.
 ///
 /// `http://HOST[:PORT]/PATH` goes over TCP, `unix:SOCKET` and `unix:SOCKET:/PATH` to a Unix socket; likewise
-/// `memcached://HOST[:PORT]` and `memcached:/SOCKET`. `https` has TLS on top of TCP. A URL without a scheme is taken for `http`.
+/// `memcached://HOST[:PORT]` and `memcached:/SOCKET`. `https` and `memcacheds` have TLS on top of TCP. A URL without a scheme
+/// is taken for `http`.
 ///
 /// # Errors
 /// A malformed URL, a name without an address, or an address that is not to be loaded.
@@ -56,12 +57,13 @@ pub fn resolve(text: &str) -> Result<Target, LoadError> {
             host: "localhost".into(),
             path: "/".into(),
         }),
-        Url::Memcached { host, port } => {
+        Url::Memcached { host, port, is_tls } => {
             let address = resolve_host(&host, port)?;
             let bracketed = if host.contains(':') { format!("[{host}]") } else { host };
             let authority = format!("{bracketed}:{port}");
+            let scheme = if is_tls { "memcacheds" } else { "memcached" };
             Ok(Target {
-                url: format!("memcached://{authority}"),
+                url: format!("{scheme}://{authority}"),
                 endpoint: Endpoint::Tcp(address),
                 host: authority,
                 path: "/".into(),
@@ -149,6 +151,9 @@ mod tests {
         assert_eq!(resolve("http://[::1]:81").expect("resolves").host, "[::1]:81");
         let cache = resolve("memcached://127.0.0.1").expect("resolves");
         assert_eq!(cache.endpoint, Endpoint::Tcp("127.0.0.1:11211".parse().expect("address")));
+        let cache = resolve("memcacheds://127.0.0.1").expect("resolves");
+        assert_eq!(cache.endpoint, Endpoint::Tcp("127.0.0.1:11211".parse().expect("address")));
+        assert_eq!(cache.url, "memcacheds://127.0.0.1:11211");
         let cache = resolve("memcached:/run/m.sock").expect("resolves");
         assert_eq!(
             (cache.endpoint, cache.url.as_str()),
@@ -158,7 +163,9 @@ mod tests {
         assert_eq!(secure.endpoint, Endpoint::Tcp("127.0.0.1:443".parse().expect("address")));
         assert_eq!((secure.host.as_str(), secure.url.as_str()), ("127.0.0.1", "https://127.0.0.1/x"));
         assert_eq!(tls_name("https://[::1]:8/").as_deref(), Some("::1"));
-        assert_eq!(tls_name("http://a/"), None);
+        assert_eq!(tls_name("memcacheds://cache.test").as_deref(), Some("cache.test"));
+        assert_eq!((tls_name("http://a/"), tls_name("memcached://a")), (None, None));
+        assert!(is_memcached("memcached://a") && is_memcached("memcacheds://a") && !is_memcached("http://a"));
         let unix = resolve("unix:/run/x.sock:/status").expect("resolves");
         assert_eq!((unix.endpoint, unix.path.as_str()), (Endpoint::Unix("/run/x.sock".into()), "/status"));
     }

@@ -22,6 +22,8 @@ pub(super) enum Url {
         host: String,
         /// Port, 11211 unless given.
         port: u16,
+        /// Whether it is `memcacheds`.
+        is_tls: bool,
     },
     /// memcached over a Unix socket.
     MemcachedUnix {
@@ -60,10 +62,16 @@ pub(super) fn parse(text: &str) -> Result<Url, LoadError> {
         return parse_memcached(rest)
             .ok_or_else(|| failed("write memcached://HOST[:PORT] or memcached:/SOCKET"));
     }
+    if let Some(rest) = text.strip_prefix("memcacheds:") {
+        let authority = rest.strip_prefix("//").and_then(|authority| parse_memcached_host(authority, true));
+        return authority.ok_or_else(|| failed("write memcacheds://HOST[:PORT]"));
+    }
     let (rest, is_tls) = match text.split_once("://") {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (rest, false),
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (rest, true),
-        Some(_) => return Err(failed("only http://, https://, memcached: and unix: are supported")),
+        Some(_) => {
+            return Err(failed("only http://, https://, memcached:, memcacheds:// and unix: are supported"));
+        }
         None => (text, false),
     };
     let default_port = if is_tls { 443 } else { 80 };
@@ -80,11 +88,15 @@ pub(super) fn parse(text: &str) -> Result<Url, LoadError> {
 }
 
 fn parse_memcached(rest: &str) -> Option<Url> {
-    let Some(authority) = rest.strip_prefix("//") else {
-        return rest.starts_with('/').then(|| Url::MemcachedUnix { socket: PathBuf::from(rest) });
-    };
+    match rest.strip_prefix("//") {
+        Some(authority) => parse_memcached_host(authority, false),
+        None => rest.starts_with('/').then(|| Url::MemcachedUnix { socket: PathBuf::from(rest) }),
+    }
+}
+
+fn parse_memcached_host(authority: &str, is_tls: bool) -> Option<Url> {
     let (host, port) = split_authority(authority.strip_suffix('/').unwrap_or(authority), MEMCACHED_PORT)?;
-    Some(Url::Memcached { host, port })
+    Some(Url::Memcached { host, port, is_tls })
 }
 
 fn split_authority(authority: &str, default_port: u16) -> Option<(String, u16)> {
@@ -119,6 +131,8 @@ mod tests {
             "memcached:x",
             "memcached://",
             "memcached://a/x",
+            "memcacheds:/run/m.sock",
+            "memcacheds://",
             "a b",
             "[::1",
         ] {

@@ -20,10 +20,12 @@ mod failure;
 mod layer;
 mod sessions;
 mod settings;
+mod stream;
 
 pub(crate) use layer::Tls;
 pub use layer::read_records;
 pub(crate) use settings::Settings;
+pub(crate) use stream::Stream;
 
 #[cfg(doc)]
 use crate::io::Completion;

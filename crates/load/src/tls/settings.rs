@@ -32,11 +32,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The settings of a plan, for a protocol by its ALPN name.
+    /// The settings of a plan, for a protocol by its ALPN name; `None`: it has none.
     ///
     /// # Errors
     /// A file that cannot be read or holds no certificate or key, or a name that cannot be one.
-    pub(crate) fn new(plan: &TlsPlan, alpn: &str) -> Result<Settings, LoadError> {
+    pub(crate) fn new(plan: &TlsPlan, alpn: Option<&str>) -> Result<Settings, LoadError> {
         let provider = Arc::new(ring::default_provider());
         let versions: &[&SupportedProtocolVersion] = match plan.version {
             None => rustls::ALL_VERSIONS,
@@ -58,11 +58,11 @@ impl Settings {
             (None, None) => builder.with_no_client_auth(),
             _ => return Err(LoadError::plan("a client certificate needs both its certificate and its key")),
         };
-        config.alpn_protocols = vec![alpn.as_bytes().to_vec()];
+        config.alpn_protocols = alpn.iter().map(|alpn| alpn.as_bytes().to_vec()).collect();
         let name = ServerName::try_from(plan.server_name.clone()).map_err(|_| {
             LoadError::plan(format!("'{}' cannot be the name of a server", plan.server_name.escape_debug()))
         })?;
-        let required_alpn = (alpn == "h2").then(|| alpn.as_bytes().to_vec());
+        let required_alpn = alpn.filter(|alpn| *alpn == "h2").map(|alpn| alpn.as_bytes().to_vec());
         Ok(Settings { config, name, resume_ratio: plan.resume_ratio, required_alpn })
     }
 }

@@ -1,6 +1,7 @@
 //! memcached loads against a small server of our own, good and bad.
 
 use super::*;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::sync::Mutex;
@@ -13,40 +14,60 @@ on_both_back_ends! {
     misses_are_no_failures
     wrong_answers_have_their_class
     a_server_that_cannot_store_keeps_its_connections
+    what_was_stored_over_tls_is_found_again
+    a_record_that_was_changed_has_its_class
 }
 
 /// Answers a command line with these bytes; nothing means that the connection is closed.
 type Answer = dyn Fn(u64, &str) -> Option<Vec<u8>> + std::marker::Send + Sync;
 
 fn serve_lines(answer: Box<Answer>) -> String {
+    serve_lines_over(None, answer)
+}
+
+/// The same over TLS, if there is a configuration of it.
+fn serve_lines_over(tls: Option<Arc<ServerConfig>>, answer: Box<Answer>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
-    let url = format!("memcached://{}", listener.local_addr().expect("has an address"));
+    let scheme = if tls.is_some() { "memcacheds" } else { "memcached" };
+    let url = format!("{scheme}://{}", listener.local_addr().expect("has an address"));
     let (answer, count): (Arc<Answer>, _) = (answer.into(), Arc::new(AtomicU64::new(0)));
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            let (answer, count) = (Arc::clone(&answer), Arc::clone(&count));
-            std::thread::spawn(move || answer_lines(stream, &*answer, &count));
+            let (answer, count, tls) = (Arc::clone(&answer), Arc::clone(&count), tls.clone());
+            std::thread::spawn(move || match tls {
+                None => answer_lines(stream, &*answer, &count),
+                Some(tls) => {
+                    let connection = ServerConnection::new(tls).expect("a connection");
+                    answer_lines(StreamOwned::new(connection, stream), &*answer, &count);
+                }
+            });
         }
     });
     url
 }
 
-fn answer_lines(stream: TcpStream, answer: &Answer, count: &AtomicU64) {
-    let mut writer = stream.try_clone().expect("is cloned");
-    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+fn answer_lines(stream: impl Read + Write, answer: &Answer, count: &AtomicU64) {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    while let Ok(1..) = reader.read_line(&mut line) {
         let number = count.fetch_add(1, Ordering::SeqCst) + 1;
-        let Some(bytes) = answer(number, &line) else { return };
-        if writer.write_all(&bytes).is_err() {
+        let Some(bytes) = answer(number, line.trim_end_matches(['\r', '\n'])) else { return };
+        if reader.get_mut().write_all(&bytes).is_err() {
             return;
         }
+        line.clear();
     }
 }
 
 /// A server that stores and finds, in both dialects; the values of the load have no line breaks.
 fn serve_store() -> (String, Arc<Mutex<HashMap<String, String>>>) {
+    serve_store_over(None)
+}
+
+fn serve_store_over(tls: Option<Arc<ServerConfig>>) -> (String, Arc<Mutex<HashMap<String, String>>>) {
     let store: Arc<Mutex<HashMap<String, String>>> = Arc::default();
     let (kept, pending) = (Arc::clone(&store), Mutex::new(HashMap::new()));
-    let url = serve_lines(Box::new(move |_, line| {
+    let answer: Box<Answer> = Box::new(move |_, line| {
         let words: Vec<&str> = line.split(' ').collect();
         let store = &mut *kept.lock().expect("not poisoned");
         let found = |key: &str| store.get(key).cloned();
@@ -80,8 +101,8 @@ fn serve_store() -> (String, Arc<Mutex<HashMap<String, String>>>) {
             }
         };
         Some(answer.into_bytes())
-    }));
-    (url, store)
+    });
+    (serve_lines_over(tls, answer), store)
 }
 
 fn cache_plan(io: IoChoice, url: &str) -> LoadPlan {
@@ -184,6 +205,83 @@ fn a_server_that_cannot_store_keeps_its_connections(io: IoChoice) {
     let measured = &outcome.summary.measured;
     assert_eq!(measured.failures.clone().into_iter().collect::<Vec<_>>(), [(FailureClass::ServerError, 200)]);
     assert_eq!(measured.connections_opened, u64::from(plan.connections));
+}
+
+fn secured(io: IoChoice, url: &str, home: &tls::Identity) -> LoadPlan {
+    let tls = tls::tls_plan(io, url, &home.certificate_file()).wire.tls;
+    let mut plan = cache_plan(io, url);
+    plan.wire.tls = tls;
+    plan
+}
+
+fn what_was_stored_over_tls_is_found_again(io: IoChoice) {
+    let home = tls::Identity::of_home();
+    for keep_alive in [KeepAlive::Unlimited, KeepAlive::Requests(3)] {
+        let (url, store) = serve_store_over(Some(home.server(None)));
+        let mut plan = secured(io, &url, &home);
+        (plan.keep_alive, memcached(&mut plan).keys_per_get) = (keep_alive, 4);
+        let (outcome, _) = load(&plan);
+        let measured = &outcome.summary.measured;
+        assert_eq!((measured.counts.ok, measured.counts.sent), (200, 200), "{:?}", measured.failures);
+        let cache = measured.cache.expect("keys are counted");
+        assert_eq!((cache.misses, cache.hits), (0, (200 - cache.stored) * 4));
+        assert_eq!(store.lock().expect("not poisoned").len(), 50);
+        let handshakes = measured.handshakes.expect("they are counted");
+        assert_eq!(handshakes.full, measured.connections_opened);
+    }
+}
+
+fn a_record_that_was_changed_has_its_class(io: IoChoice) {
+    let home = tls::Identity::of_home();
+    let broken = |_: u64, stream: &mut tls::Stream| {
+        let _ = stream.sock.write_all(&[&[0x17, 3, 3, 0, 32][..], &[7; 32]].concat());
+        true
+    };
+    let server = tls::serve_tls(home.server(None), Box::new(broken));
+    let mut plan = secured(io, &server.url.replace("https://", "memcacheds://"), &home);
+    plan.connections = 1;
+    plan.phases[0].end = PhaseEnd::Requests(5);
+    // Its server answers what ends with an empty line, as a value of this length does that is so itself.
+    (memcached(&mut plan).is_preloaded, memcached(&mut plan).get_ratio) = (false, 0.0);
+    memcached(&mut plan).value_size = SizeModel::Fixed(0);
+    let (outcome, _) = load(&plan);
+    let failures: Vec<_> = outcome.summary.measured.failures.into_iter().collect();
+    assert_eq!(failures, [(FailureClass::TlsRecord, 5)]);
+}
+
+#[test]
+fn keys_are_not_stored_where_the_certificate_is_not_good_nor_where_nobody_shakes_hands() {
+    let [home, stranger] = [(); 2].map(|()| tls::Identity::of_home());
+    let store = |url: &str| {
+        let mut plan = secured(IoChoice::Epoll, url, &stranger);
+        plan.deadlines.connect = SpanNs::from_millis(200);
+        plan.deadlines.total = SpanNs::from_millis(300);
+        let error = run(&plan, 1, &Control::new(), &mut Kept::default()).expect_err("nothing is stored");
+        let LoadError::Preload { cause, .. } = error else { panic!("{error}") };
+        cause
+    };
+    let (url, kept) = serve_store_over(Some(home.server(None)));
+    let cause = store(&url).to_string();
+    assert!(cause.contains("certificate"), "{cause}");
+    assert!(kept.lock().expect("not poisoned").is_empty());
+    // One that speaks no TLS, one that says nothing, and one that trickles.
+    let lines = serve_lines(Box::new(|_, _| Some(b"ERROR\r\n".to_vec())));
+    let cause = store(&lines.replace("memcached://", "memcacheds://")).to_string();
+    assert!(!cause.is_empty(), "{cause}");
+    for trickle in [&b""[..], &[0x16, 3, 3, 0x3f, 0]] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+        let url = format!("memcacheds://{}", listener.local_addr().expect("has an address"));
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("accepts");
+            let _ = stream.write_all(trickle);
+            while !trickle.is_empty() && stream.write_all(b"x").is_ok() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            while matches!(stream.read(&mut [0; 4096]), Ok(1..)) {}
+        });
+        let kind = store(&url).kind();
+        assert!(matches!(kind, std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock), "{kind}");
+    }
 }
 
 #[test]
