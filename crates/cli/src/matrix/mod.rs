@@ -323,3 +323,26 @@ pub fn resolve_again(plan: &mut MatrixPlan) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_damaged_file_is_read_or_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.toml");
+        for name in ["backlog-limits", "generator-limits", "server-shootout"] {
+            let file = format!("{}/../../experiments/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(file).expect("is there");
+            let mut refused_count = 0;
+            for text in crate::file::damaged(&text) {
+                std::fs::write(&path, &text).expect("writes");
+                for is_quick in [false, true] {
+                    let Err(error) = super::read(&path, is_quick) else { continue };
+                    assert!(error.to_string().starts_with("cannot read experiment"), "{text}\n{error:#}");
+                    refused_count += 1;
+                }
+            }
+            assert!(refused_count > 100, "{name}: {refused_count}");
+        }
+    }
+}

@@ -92,3 +92,17 @@ fn what_is_wrong_with_a_session_is_told_with_its_line() {
     check(format!("{good}objects = ['/a{{1..100}}', '/b{{1..100}}']\n"), "more than 128 different objects");
     check(format!("{good}{good}"), "line 7: an operation needs a name of its own");
 }
+
+#[test]
+fn a_damaged_file_is_read_or_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.toml");
+    let mut refused_count = 0;
+    for text in crate::file::damaged(super::WEB20_FILE) {
+        std::fs::write(&path, &text).expect("writes");
+        let Err(error) = plan_of(path.to_str().expect("UTF-8"), false) else { continue };
+        assert!(error.to_string().starts_with("cannot read session"), "{text}\n{error:#}");
+        refused_count += 1;
+    }
+    assert!(refused_count > 100, "{refused_count}");
+}
