@@ -76,7 +76,7 @@ fn check_workload(plan: &LoadPlan) -> anyhow::Result<()> {
     let cause = refused.iter().find(|(is_so, _)| *is_so).map(|(_, what)| *what);
     ensure!(
         cause.is_none(),
-        "cannot spread {} over several hosts\nhint: leave out --load-from, or send one request or a mix (with a rate, a ramp or clients)",
+        "cannot spread {} over several hosts\nhint: have this machine send it (without --load-from, or a generator behind ssh), or send one request or a mix (with a rate, a ramp or clients)",
         cause.unwrap_or_default()
     );
     Ok(())

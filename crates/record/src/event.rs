@@ -67,11 +67,26 @@ pub enum EventKind {
         /// What it told.
         reading: ServiceReading,
     },
+    /// A setting of a host is that of the variant while the run lasts.
+    Setting(SettingHeld),
     /// Anything else worth keeping.
     Note {
         /// In a sentence.
         text: String,
     },
+}
+
+/// A setting that is held while a run lasts, and put back after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingHeld {
+    /// The host: `here`, `netns:NAME`, or whom ssh reaches.
+    pub host: String,
+    /// The setting: `net.core.somaxconn`. Untrusted text where the host is another machine, as the values are.
+    pub key: String,
+    /// What it was.
+    pub before: String,
+    /// What it is.
+    pub after: String,
 }
 
 /// A process that is measured.

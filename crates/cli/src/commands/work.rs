@@ -14,6 +14,7 @@ use sysdyno_lab::LabError;
 use sysdyno_lab::execute::clock;
 use sysdyno_lab::work::{Manner, Overseer, run};
 use sysdyno_record::analysis::VerdictStatus;
+use sysdyno_record::event::{Event, EventKind, SettingHeld};
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{Run, RunWriter};
@@ -36,7 +37,7 @@ pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let runs_dir = args.record.or(Settings::read()?.record).folder()?;
     let signals = Signals::listen().context("cannot listen to signals")?;
     let manner = Manner { is_shown: args.work.show_output, count: None };
-    let worked = record(&plan, (&runs_dir, manner), &signals, ui, |_, do_work| Ok(do_work()?))?;
+    let worked = record(&plan, (&runs_dir, manner), &signals, ui, |_, do_work| Ok(do_work(&[])?))?;
     print(&worked.run, &plan, form, ui)?;
     Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit(&worked.summary) })
 }
@@ -49,18 +50,28 @@ pub struct Worked {
     pub summary: WorkSummary,
 }
 
-/// Does work in a run folder of its own, and writes its report. `around` is given the name of the run and what does it.
+/// Does work under settings that are held.
+pub type DoWork<'a> = &'a mut dyn FnMut(&[SettingHeld]) -> Result<(), LabError>;
+
+/// Does work in a run folder of its own, and writes its report. `around` is given the name of the run and what does it,
+/// under settings that are written down.
 pub fn record(
     plan: &WorkPlan,
     (runs_dir, manner): (&Path, Manner<'_>),
     signals: &Signals,
     ui: &Ui,
-    around: impl FnOnce(String, &mut dyn FnMut() -> Result<(), LabError>) -> anyhow::Result<()>,
+    around: impl FnOnce(String, DoWork<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Worked> {
     let mut writer = RunWriter::create(runs_dir, new_run(RunKind::Load)?)?;
     writer.plan(&Plan::Work(plan.clone()))?;
     let name = writer.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let done = around(name, &mut || run(plan, manner, &mut writer, &mut Foreman { ui, signals }));
+    let done = around(name, &mut |settings| {
+        for setting in settings {
+            let event = EventKind::Setting(setting.clone());
+            writer.event(&Event { mono_ns: clock::monotonic(), event })?;
+        }
+        run(plan, manner, &mut writer, &mut Foreman { ui, signals })
+    });
     if let Err(error) = done {
         writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
         return Err(error);

@@ -1,8 +1,9 @@
 //! The lab of an experiment: read from its file or from the experiment's, and what each variant makes of it.
 
-use crate::args::{LabSource, MatrixFile};
+use crate::args::{LabSource, MatrixFile, Typed};
 use anyhow::{Context, anyhow, ensure};
 use std::path::Path;
+use sysdyno_lab::agent::HostPlace;
 use sysdyno_lab::lab::{LabPlan, part_of};
 use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::matrix::{MatrixLab, MatrixPlan, MatrixVariant, ServiceChange};
@@ -51,9 +52,20 @@ impl Lab {
         Ok(self.plan.with(services)?.check_counter(counter)?)
     }
 
-    /// Whether settings can be changed where the service of a variant is.
-    pub(super) fn check_place(&self, service: Option<&str>, changes: &[SettingChange]) -> anyhow::Result<()> {
-        Ok(self.plan.check_settings(service.unwrap_or_default(), changes)?)
+    /// Whether processes that settings name are of services of the lab.
+    pub(super) fn check_settings(
+        &self,
+        changes: &[SettingChange],
+        services: &[ServiceChange],
+    ) -> anyhow::Result<()> {
+        check_settings(changes)?;
+        Ok(self.plan.with(services)?.check_settings(changes)?)
+    }
+
+    /// The hosts that send a load together, or none if this machine sends it.
+    pub(super) fn load_from(&self) -> Vec<Typed<HostPlace>> {
+        let place = self.plan.ssh(&self.kept.generator).and_then(|place| place.parse().ok());
+        place.map(Typed).into_iter().collect()
     }
 }
 
@@ -86,8 +98,8 @@ pub(super) fn read(file: &MatrixFile, path: &Path) -> anyhow::Result<Option<Lab>
         plan.hosts.join(", ")
     );
     ensure!(
-        plan.ssh(&generator).is_none(),
-        "its load is sent by this machine, and host '{generator}' is behind ssh\nhint: a [[lab.host]] with here = true and an address is this machine"
+        file.work.is_none() || plan.ssh(&generator).is_none(),
+        "its commands are run on this machine, and host '{generator}' is behind ssh\nhint: a [[lab.host]] with here = true and an address is this machine"
     );
     let beside = place.parent().filter(|_| matches!(source, LabSource::File(_))).unwrap_or(&beside);
     let restart = file.restart.clone();
@@ -106,7 +118,7 @@ fn name_of(experiment: &str) -> String {
 }
 
 /// Settings that are not known are told before anything is made.
-pub(super) fn check_settings(settings: &[SettingChange]) -> anyhow::Result<()> {
+fn check_settings(settings: &[SettingChange]) -> anyhow::Result<()> {
     let unknown = settings.iter().find(|setting| part_of(&setting.key).is_none());
     unknown.map_or(Ok(()), |setting| {
         Err(anyhow!(

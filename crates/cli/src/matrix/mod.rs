@@ -4,11 +4,12 @@ mod lab;
 mod level;
 mod work;
 
-use crate::args::{LevelTable, MatrixFile, QuickTable, TargetOptions};
+use crate::args::{LevelTable, MatrixFile, QuickTable, ServerOptions, TargetOptions};
 use crate::experiment::{command, settings};
 use crate::plan;
 use crate::ramp;
 use crate::settings::Combine;
+use crate::spread;
 use crate::values;
 use anyhow::{Context, bail, ensure};
 pub use lab::plan_of as lab_plan_of;
@@ -264,8 +265,7 @@ fn variant(
     let typed: Vec<String> = parts.iter().flat_map(|part| part.settings.iter().cloned()).collect();
     let changes = settings(&typed, url)?;
     if let Some(lab) = &lab {
-        lab::check_settings(&changes)?;
-        lab.check_place(service.as_deref(), &changes)?;
+        lab.check_settings(&changes, &services)?;
     }
     let mut keys = BTreeSet::new();
     for change in &changes {
@@ -277,13 +277,18 @@ fn variant(
     let takes = takes.map(|takes| takes.0);
     let plan = match work {
         Some(work) => Plan::Work(work),
-        None => trial(file, url, &parts, seed)?,
+        None => trial((file, lab), url, &parts, seed)?,
     };
     Ok(MatrixVariant { name, levels, settings: changes, prepare, services, service, takes, plan })
 }
 
 /// What a trial of a variant is.
-fn trial(file: &MatrixFile, url: &str, parts: &[&LevelTable], seed: u64) -> anyhow::Result<Plan> {
+fn trial(
+    (file, lab): (&MatrixFile, Option<&lab::Lab>),
+    url: &str,
+    parts: &[&LevelTable],
+    seed: u64,
+) -> anyhow::Result<Plan> {
     let has_pids = |target: &TargetOptions| !target.watch_pid.is_empty();
     ensure!(
         !has_pids(&file.target) && !parts.iter().any(|part| has_pids(&part.target)),
@@ -294,17 +299,21 @@ fn trial(file: &MatrixFile, url: &str, parts: &[&LevelTable], seed: u64) -> anyh
         target = part.target.clone().or(target);
     }
     target.seed = Some(seed);
+    let load_from = lab.map_or_else(Vec::new, lab::Lab::load_from);
+    let hosts = ServerOptions { load_from, ..ServerOptions::default() };
     if let Some(base) = &file.load {
         let options = parts.iter().fold(base.clone(), |base, part| part.load.clone().or(base));
         let mut load = plan::load(url, &options, &target)?;
         ramp::add(&mut load, &options)?;
         values::add(&mut load)?;
+        spread::add(&mut load, &hosts)?;
         return Ok(Plan::Load(load));
     }
     let base = file.run.clone().unwrap_or_default();
     let options = parts.iter().fold(base, |base, part| part.run.clone().or(base));
     let mut run = plan::run(url, &options, &target)?;
     values::add(&mut run.load)?;
+    spread::add_to_search(&mut run, &hosts)?;
     Ok(Plan::Run(run))
 }
 

@@ -71,7 +71,7 @@ impl Ui {
 }
 
 /// An error and its causes, each said once: many say their cause themselves.
-fn causes(error: &anyhow::Error) -> String {
+pub fn causes(error: &anyhow::Error) -> String {
     error.chain().fold(String::new(), |said, cause| match cause.to_string() {
         cause if said.is_empty() => cause,
         cause if said.contains(&cause) => said,

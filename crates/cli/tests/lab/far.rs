@@ -71,6 +71,8 @@ impl Far {
         run("ip", &["link", "add", "far0", "type", "veth", "peer", "name", "far1", "netns", &pid]);
         run("ip", &["addr", "add", &format!("{OWN_ADDRESS}/24"), "dev", "far0"]);
         run("ip", &["link", "set", "far0", "up"]);
+        // By it this machine finds itself by its address.
+        run("ip", &["link", "set", "lo", "up"]);
         let inside = ["-n", "-t", &pid, "ip"];
         run("nsenter", &[&inside[..], &["addr", "add", &format!("{ADDRESS}/24"), "dev", "far1"]].concat());
         run("nsenter", &[&inside[..], &["link", "set", "far1", "up"]].concat());
@@ -108,6 +110,23 @@ impl Far {
         command.args(["-n", "-m", "-t", &self.daemon.id().to_string()]).args(words);
         command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());
         command
+    }
+
+    /// The bytes of a setting of its network.
+    pub fn setting(&self, path: &str) -> String {
+        let said = self.command(&["cat", path]).output().expect("nsenter starts");
+        assert!(said.status.success(), "{path}: {said:?}");
+        String::from_utf8(said.stdout).expect("is text")
+    }
+
+    /// Journals of settings of it that are tried, or were.
+    pub fn journals(&self, folder: &str) -> Vec<String> {
+        let folder = self.state().join("tune").join(folder);
+        let paths = names(&folder).into_iter().filter(|name| name.ends_with(".wal"));
+        paths
+            .filter_map(|name| fs::read(folder.join(name)).ok())
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .collect()
     }
 
     /// Everything that a share may leave there but processes, which are seen from here.

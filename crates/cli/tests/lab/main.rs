@@ -9,6 +9,7 @@
 
 mod experiments;
 mod far;
+mod far_experiments;
 mod kills;
 mod links;
 #[path = "../namespaces/mod.rs"]

@@ -1,12 +1,13 @@
 //! Labs with a host behind ssh: put up, used, killed, taken away; nothing is left on either side.
 
 use crate::far::{ADDRESS, Far, OWN_ADDRESS};
+use crate::far_experiments;
 use crate::kills;
 use crate::rig::{Ended, Rig, finish, wait_until};
 use crate::services::is_installed;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// This machine as it is, a namespace, and one behind ssh, with services that start processes which try to get away.
@@ -35,29 +36,13 @@ recipe = "command"
 with = { argv = ["sleep", "1000"] }
 "#;
 
-const WEB: &str = r#"
+pub const WEB: &str = r#"
 [[service]]
 name = "web"
 host = "far"
 recipe = "nginx"
 with = { port = 8080, workers = 1 }
 files = [{ path = "page.html", text = "hello" }, { path = "site", source = "beside" }]
-"#;
-
-const EXPERIMENT: &str = r#"
-name = "far-ports"
-url = "http://{{web}}/page.html"
-blocks = 1
-seed = 3
-noisy = true
-metric = "goodput"
-lab = "lab.toml"
-[load]
-connections = 2
-requests = 60
-warmup = "0s"
-[[factor]]
-services.web.port = [8080, 8081]
 "#;
 
 pub fn run(rig: &mut Rig) {
@@ -77,15 +62,17 @@ pub fn run(rig: &mut Rig) {
     a_share_that_is_gone_already_is_no_error(rig, &far);
     a_service_that_does_not_start_there_leaves_nothing(rig, &far);
     an_agent_that_is_still_at_work_is_ended_before(rig, &far);
-    an_experiment_measures_a_host_behind_ssh(rig, &far);
+    far_experiments::run(rig, &far);
     kill_up_and_down(rig, &far);
 }
 
-fn text(far: &Far) -> String {
+/// The lab on this machine and that one.
+pub fn text(far: &Far) -> String {
     LAB.replace("OWN", OWN_ADDRESS).replace("SSH", &far.ssh())
 }
 
-fn check(rig: &mut Rig, far: &Far, after: &str) {
+/// Nothing is left on either side.
+pub fn check(rig: &mut Rig, far: &Far, after: &str) {
     rig.check(after);
     assert_eq!(far.left(), Vec::<String>::new(), "on the other host, after {after}");
 }
@@ -233,6 +220,13 @@ fn a_service_that_does_not_start_there_leaves_nothing(rig: &mut Rig, far: &Far) 
     check(rig, far, "a service that does not start there");
 }
 
+/// Connections of the program to other hosts.
+pub fn connections(program: &Child) -> Vec<Pid> {
+    let children =
+        fs::read_to_string(format!("/proc/{0}/task/{0}/children", program.id())).expect("is there");
+    children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
 /// `up` is killed while its connection hangs, so that the other host does not hear of it.
 fn an_agent_that_is_still_at_work_is_ended_before(rig: &mut Rig, far: &Far) {
     let endless = text(far).replace("log = \"it is ready\"", "log = \"it is never ready\"");
@@ -240,9 +234,7 @@ fn an_agent_that_is_still_at_work_is_ended_before(rig: &mut Rig, far: &Far) {
     let journal = far.state().join("lab/one-far.wal");
     let is_waiting = || fs::read_to_string(&journal).is_ok_and(|text| text.contains("\"main\""));
     assert!(wait_until(Duration::from_secs(60), is_waiting), "the service was not started");
-    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", up.id())).expect("is there");
-    let connections: Vec<Pid> =
-        children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect();
+    let connections = connections(&up);
     assert!(!connections.is_empty(), "there is a connection");
     connections.iter().for_each(|ssh| kill_process(*ssh, Signal::STOP).expect("is there"));
     up.kill().expect("is a child");
@@ -251,50 +243,6 @@ fn an_agent_that_is_still_at_work_is_ended_before(rig: &mut Rig, far: &Far) {
     assert_eq!(far.left(), Vec::<String>::new(), "while the agent thinks that it is still wanted");
     connections.iter().for_each(|ssh| kill_process(*ssh, Signal::KILL).expect("is there"));
     check(rig, far, "an agent that was still at work");
-}
-
-fn an_experiment_measures_a_host_behind_ssh(rig: &mut Rig, far: &Far) {
-    if !is_installed("nginx") {
-        return;
-    }
-    rig.lab(&format!("{}{WEB}", text(far)));
-    let path = rig.folder().join("experiment.toml");
-    let measure = |rig: &Rig, text: &str, more: &[&str]| {
-        fs::write(&path, text).expect("can be written");
-        let file = path.display().to_string();
-        let mut command = rig.program(&[], &[&["experiment", "run", &file], more].concat());
-        command.env("SYSDYNO_EXPERIMENTS_DIR", rig.folder().join("experiments")).env("HOME", rig.folder());
-        finish(command.spawn().expect("starts"))
-    };
-    for (wrong, with, said) in [
-        ("blocks = 1", "blocks = 1\ngenerator = \"far\"", "host 'far' is behind ssh"),
-        ("blocks = 1", "blocks = 1\ngenerator = \"near\"", "there is no way between 'near' and 'far'"),
-        (
-            "[[factor]]",
-            "[[factor]]\nname = 'q'\n[[factor.level]]\nname = 'a'\n[[factor.level]]\nname = 'b'\nsettings = ['net.core.somaxconn=64']\n[[factor]]",
-            "'far' is behind ssh, and settings are changed on this machine only",
-        ),
-    ] {
-        let text =
-            EXPERIMENT.replacen("seed", "generator = \"me\"\nseed", usize::from(!with.contains("generator")));
-        let ended = measure(rig, &text.replacen(wrong, with, 1), &[]);
-        assert!(ended.code == Some(2) && ended.stderr.contains(said), "{with}: {ended:?}");
-    }
-    let ended = measure(rig, &EXPERIMENT.replace("seed", "generator = \"me\"\nseed"), &["--json"]);
-    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
-    let experiments = fs::read_dir(rig.folder().join("experiments")).expect("is there").flatten();
-    let runs = experiments.map(|entry| entry.path().join("runs")).find(|path| path.exists());
-    let runs: Vec<_> = fs::read_dir(runs.expect("is there")).expect("is there").flatten().collect();
-    assert_eq!(runs.len(), 2, "{ended:?}");
-    for run in runs {
-        let read = |name: &str| fs::read_to_string(run.path().join(name)).expect("is there");
-        let server: serde_json::Value = serde_json::from_str(&read("server.json")).expect("is JSON");
-        assert_eq!(server["name"], far.ssh(), "{server}");
-        assert!(read("trials.jsonl").contains("\"ok\":60"), "every request was answered");
-        assert!(read("events.jsonl").contains("\"requests\""), "nginx told what it counts");
-    }
-    fs::remove_dir_all(rig.folder().join("experiments")).expect("is there");
-    check(rig, far, "an experiment on a host behind ssh");
 }
 
 fn kill_up_and_down(rig: &mut Rig, far: &Far) {

@@ -4,8 +4,8 @@
 //! protocol number is refused; within one number fields are added only.
 //!
 //! Requests that read a host have a form here, and that for a part of a load, in which a body goes beside the plan, since
-//! plans are not written with it; and those about shares of labs, which are forms themselves. Changes of settings are made
-//! by the host's own `sysdyno tune`.
+//! plans are not written with it; and those about shares of labs, which are forms themselves; settings of a host are
+//! changed for a share only.
 
 use super::{Answer, PartCall, Request};
 use crate::lab::{ShareCall, ShareReply};
@@ -19,7 +19,7 @@ use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::MonoNs;
 
 /// The number of this protocol.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Who speaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use crate::error::LabError;
 use sysdyno_analyze::experiment::Standing;
 use sysdyno_analyze::{ServerView, TrialView};
 use sysdyno_record::analysis::Verdict;
-use sysdyno_record::event::{Event, EventKind, WatchedProcess};
+use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess};
 use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
@@ -164,6 +164,15 @@ impl<'a> Journal<'a> {
         let lost = LabError::Lost { host: host.clone(), cause: reason.clone() };
         self.lost.get_or_insert(lost.to_string());
         self.event(clock::monotonic(), EventKind::HostLost { host, reason })
+    }
+
+    /// Writes down settings that are held from now on.
+    ///
+    /// # Errors
+    /// The folder could not be written.
+    pub fn keep_settings(&mut self, settings: &[SettingHeld]) -> Result<(), LabError> {
+        let now = clock::monotonic();
+        settings.iter().try_for_each(|setting| self.event(now, EventKind::Setting(setting.clone())))
     }
 
     /// Processes that are measured from now on, beside those of before.

@@ -49,6 +49,7 @@ impl Labs {
         journal.append(&Record::Down {})?;
         let mut notes = Vec::new();
         let failures = self.take_shares(&made, &mut journal, told, &mut notes);
+        self.put_back(name, &mut notes);
         let is_this_boot = sysdyno_observe::boot_id().is_some_and(|boot| boot == made.begin.boot_id);
         if is_this_boot {
             stop_services(&made, |_| true, told);

@@ -29,6 +29,7 @@ mod question;
 mod recipe;
 mod relay;
 mod service;
+mod settings;
 mod share;
 mod stage;
 mod status;
@@ -50,9 +51,10 @@ pub use recipe::{
     Check, Kind, Parameter, Recipe, StopSignal, TunableKey, find as find_recipe, names as recipe_names,
 };
 pub use relay::{Forwarded, forward};
+pub use settings::{Kept, Part, Setting, part_of};
 pub(crate) use share::Shares;
 pub use share::{Needs, NeedsOf, ShareCall, ShareReply};
-pub use stage::{Part, Setting, Stage, part_of};
+pub use stage::Stage;
 pub use status::{HostStatus, LabStatus, LinkStatus, RelayStatus, ServiceLog, ServiceStatus};
 pub use up::may_make;
 

@@ -1,73 +1,29 @@
-//! A lab that is up for a piece of work, and this process within it, on the host that sends the load.
+//! A lab that is up for a piece of work, and this process within it, on the host that sends the load, unless that is behind
+//! ssh.
 //!
 //! Only the calling thread and those that it starts from then on are in the namespace of that host. The lab is taken away
 //! at the end of the work, whatever it came to; after a death of this process `lab down` takes it away.
 
 use super::{Labs, UpOrder, namespace, process};
-use crate::agent::{HostPlace, mount_writable_sys};
+use crate::agent::HostPlace;
 use crate::error::LabError;
-use crate::execute::{Tuning, hold_within};
 use crate::work::Count;
 use std::fs::File;
-use std::io;
-use std::path::PathBuf;
 use sysdyno_observe::allowed_cpus;
-use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::service::ServiceReading;
 use sysdyno_record::work::ServiceCounter;
-use sysdyno_tune::Scope;
-
-/// Part of the host that a setting is of, which says where and when it is changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// This machine: changed in the namespace that this process came from.
-    Machine,
-    /// The network of the server's host: changed before the service is started.
-    Network,
-    /// The service that runs: changed once it does.
-    Running,
-}
-
-/// The part that a setting is of; `None`: there is no such setting.
-pub fn part_of(key: &str) -> Option<Part> {
-    // Which process it is, is known only when it runs.
-    let known = match key.split_once("{{") {
-        Some((before, rest)) => format!("{before}1{}", rest.split_once("}}")?.1),
-        None => key.to_owned(),
-    };
-    Some(match sysdyno_tune::find(&known)?.scope {
-        Scope::Network | Scope::NetworkDevice => Part::Network,
-        Scope::Listener | Scope::Process | Scope::Service => Part::Running,
-        Scope::Host | Scope::InitialNetwork | Scope::Device | Scope::Mount | Scope::FileSystem => {
-            Part::Machine
-        }
-    })
-}
-
-/// What is to hold of the lab during some work.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
-    /// The service that is started for it.
-    pub service: &'a str,
-    /// Others that are started for it.
-    pub again: &'a [String],
-    /// Settings.
-    pub changes: &'a [SettingChange],
-    /// How they are changed.
-    pub tuning: &'a Tuning,
-}
 
 /// A lab with this process in it.
 #[derive(Debug)]
 pub struct Stage {
-    labs: Labs,
-    order: UpOrder,
+    pub(super) labs: Labs,
+    pub(super) order: UpOrder,
     generator: String,
-    home: File,
+    pub(super) home: File,
 }
 
 impl Stage {
-    /// Puts a lab up and goes to the host that sends the load. What an earlier end of the same work has left, with the
+    /// Puts a lab up and goes to the host that sends the load, if it is on this machine. What an earlier end of the same work has left, with the
     /// same text, is taken away before.
     ///
     /// # Errors
@@ -91,8 +47,8 @@ impl Stage {
         }
         labs.up(&order, told, is_stopped)?;
         let path = namespace::path_of(&order.plan.name, generator);
-        let is_here = order.plan.is_here(generator);
-        let entered = if is_here { Ok(()) } else { namespace::enter(&path).map_err(cannot) };
+        let stays = order.plan.is_here(generator) || order.plan.ssh(generator).is_some();
+        let entered = if stays { Ok(()) } else { namespace::enter(&path).map_err(cannot) };
         let stage = Stage { labs, order, generator: generator.to_owned(), home };
         match entered {
             Ok(()) => Ok(stage),
@@ -125,37 +81,6 @@ impl Stage {
     /// What the services are to be from now on.
     pub fn set_plan(&mut self, plan: super::LabPlan) {
         self.order.plan = plan;
-    }
-
-    /// Does `work` with a service that was started for it, under settings, which are undone after it; says which could not
-    /// be put back.
-    ///
-    /// # Errors
-    /// A setting could not be changed or undone, the service did not come up, or `work` failed.
-    pub fn hold(
-        &self,
-        setting: &Setting<'_>,
-        work: impl FnOnce() -> Result<(), LabError>,
-        told: &mut dyn FnMut(&str),
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Vec<String>, LabError> {
-        let Setting { service, again, changes, tuning } = *setting;
-        let of = |part: Part| -> Vec<SettingChange> {
-            changes.iter().filter(|change| part_of(&change.key) == Some(part)).cloned().collect()
-        };
-        let host = self.order.plan.host_of(service).unwrap_or_default();
-        let path = namespace::path_of(&self.order.plan.name, host);
-        let home = &self.home;
-        let enter_home = || namespace::enter_open(home);
-        let enter = || namespace::enter(&path).and_then(|()| mount_writable_sys());
-        hold_within(tuning, &enter_home, &of(Part::Machine), || {
-            hold_within(&self.tuning(tuning, "network"), &enter, &of(Part::Network), || {
-                let again: Vec<&str> = again.iter().map(String::as_str).chain([service]).collect();
-                self.labs.change(&self.order, &again, told, is_stopped)?;
-                let running = self.with_pids(of(Part::Running))?;
-                hold_within(&self.tuning(tuning, "running"), &enter, &running, || work().map(|()| Vec::new()))
-            })
-        })
     }
 
     /// What services tell of themselves just now, of those whose recipes say where they are asked.
@@ -194,49 +119,5 @@ impl Stage {
             object: format!("lab '{}'", self.order.plan.name),
             source,
         })
-    }
-
-    /// Settings of the lab are gone with it, and so is their journal. No service has such a name.
-    fn tuning(&self, tuning: &Tuning, part: &str) -> Tuning {
-        let folder: PathBuf = self.labs.folder_of(&self.order.plan.name).join(format!("settings.{part}"));
-        Tuning { state: Some(folder), ..tuning.clone() }
-    }
-
-    /// Settings with `{{SERVICE.pid}}` in their keys filled in.
-    fn with_pids(&self, settings: Vec<SettingChange>) -> Result<Vec<SettingChange>, LabError> {
-        let fill = |setting: SettingChange| match setting.key.split_once("{{") {
-            None => Ok(setting),
-            Some((before, rest)) => {
-                let (name, after) = rest.split_once(".pid}}").unwrap_or((rest, ""));
-                let pid =
-                    self.labs.pid_of(&self.order.plan.name, name)?.ok_or_else(|| LabError::Process {
-                        operation: "change",
-                        object: format!("'{}'", setting.key.escape_debug()),
-                        source: io::Error::other("there is no such service that runs"),
-                    })?;
-                Ok(SettingChange { key: format!("{before}{pid}{after}"), value: setting.value })
-            }
-        };
-        settings.into_iter().map(fill).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_are_changed_where_and_when_they_can_be() {
-        for (key, part) in [
-            ("fs.file-max", Some(Part::Machine)),
-            ("net.core.netdev_max_backlog", Some(Part::Machine)),
-            ("net.core.somaxconn", Some(Part::Network)),
-            ("netdev.eth0.rx-0.rps_cpus", Some(Part::Network)),
-            ("listener.80.backlog", Some(Part::Running)),
-            ("process.{{web.pid}}.nofile", Some(Part::Running)),
-            ("net.core.somaxcon", None),
-        ] {
-            assert_eq!(part_of(key), part, "{key}");
-        }
     }
 }

@@ -8,7 +8,6 @@ use super::values;
 use crate::error::LabError;
 use std::net::SocketAddr;
 use std::path::Path;
-use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::matrix::ServiceChange;
 use sysdyno_record::service::MetricKind;
 use sysdyno_record::work::ServiceCounter;
@@ -55,36 +54,18 @@ impl LabPlan {
         Ok(plan)
     }
 
-    /// The host that sends the load unless another one is named: of those on this machine the first that no service runs on,
-    /// or the first.
+    /// The host that sends the load unless another one is named: the first that no service runs on, or the first, of those on
+    /// this machine if there are any.
     pub fn generator(&self) -> &str {
-        let mut own = self.hosts.iter().filter(|host| self.is_own(host));
         let is_free = |host: &&String| self.services.iter().all(|service| service.host != **host);
-        own.clone().find(is_free).or(own.next()).map_or("", String::as_str)
+        let mut own = self.hosts.iter().filter(|host| self.is_own(host));
+        let own = own.clone().find(is_free).or(own.next());
+        own.or(self.hosts.iter().find(is_free)).or(self.hosts.first()).map_or("", String::as_str)
     }
 
     /// The host of a service; `None`: there is no such service.
     pub fn host_of(&self, service: &str) -> Option<&str> {
         self.service(service).map(|service| service.host.as_str())
-    }
-
-    /// Whether settings can be changed for a service.
-    ///
-    /// # Errors
-    /// It, or one whose process a setting names, is behind ssh: settings are changed on this machine only.
-    pub fn check_settings(&self, service: &str, changes: &[SettingChange]) -> Result<(), LabError> {
-        let pid_of = |key: &'_ str| Some(key.split_once("{{")?.1.split_once(".pid}}")?.0.to_owned());
-        for change in changes {
-            let named = pid_of(&change.key).unwrap_or_else(|| service.to_owned());
-            let hosts = [service, &named].map(|name| self.host_of(name).unwrap_or_default());
-            if let Some(host) = hosts.into_iter().find(|host| self.ssh(host).is_some()) {
-                return Err(LabError::Refused(format!(
-                    "cannot change '{}': '{host}' is behind ssh, and settings are changed on this machine only\nhint: `sysdyno tune` changes them there",
-                    change.key.escape_debug()
-                )));
-            }
-        }
-        Ok(())
     }
 
     /// Whether a service tells a counter of this name.
@@ -318,15 +299,6 @@ mod tests {
         let told = lab.fill("me", Path::new("/l"), "{{front.data}}").expect_err("is elsewhere").to_string();
         assert!(told.contains("its files are on 'far'"), "{told}");
         assert_eq!(lab.fill("me", Path::new("/l"), "{{near.data}}").expect("is here"), "/l/near/data");
-        let setting = |key: &str| vec![SettingChange { key: key.into(), value: "1".into() }];
-        for (service, key) in [("front", "net.core.somaxconn"), ("near", "process.{{front.pid}}.nofile")] {
-            let told = lab.check_settings(service, &setting(key)).expect_err(key).to_string();
-            assert!(
-                told.contains("'far' is behind ssh, and settings are changed on this machine only"),
-                "{told}"
-            );
-        }
-        assert!(lab.check_settings("near", &setting("process.{{near.pid}}.nofile")).is_ok());
     }
 
     #[test]

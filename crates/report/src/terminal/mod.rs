@@ -13,6 +13,7 @@ mod operations;
 mod screen;
 mod services;
 mod session;
+mod settings;
 mod style;
 mod table;
 mod verdict;
@@ -45,6 +46,7 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
             }
         }
         hosts::draw(input, &mut screen);
+        settings::draw(input, &mut screen);
         services::draw(input, &mut screen);
         work::draw(input, &mut screen);
         screen

@@ -12,12 +12,13 @@ use crate::exit::Exit;
 use crate::matrix;
 use crate::plan;
 use crate::settings::{Combine, Settings};
-use crate::ui::{Signals, Ui};
-use anyhow::{Context, bail};
+use crate::ui::{Signals, Ui, causes};
+use anyhow::{Context, anyhow, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, conclude_work, forecast, missing, order};
+use sysdyno_lab::LabError;
 use sysdyno_lab::execute::{self, Tuning};
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::matrix::{MatrixCell, MatrixPlan, measured_cells};
@@ -135,13 +136,18 @@ fn measure(
     let signals = Signals::listen().context("cannot listen to signals")?;
     let mut end = None;
     if !missing(&folder.plan, &folder.lines).is_empty() {
-        let place = Place::of(&folder, (tuning, &args.ssh), &signals, ui)?;
-        if let Some(mut place) = place {
+        let place = Place::of(&folder, (tuning, &args.ssh), &signals, ui);
+        if let Some(mut place) = place.map_err(|error| stopped(&folder, "", &error))? {
             let measured = trials(&mut folder, (&mut place, tuning), &signals, ui);
             let left = place.end(ui);
             end = match measured {
                 Err(_) if signals.is_interrupted() => None,
-                measured => measured?,
+                Err(error) => {
+                    left.inspect_err(|left| ui.note(&format!("warning: {}", causes(left))))
+                        .unwrap_or_default();
+                    return Err(error);
+                }
+                Ok(end) => end,
             };
             left?;
         }
@@ -177,18 +183,17 @@ fn trials(
         if signals.is_interrupted() || folder.plan.budget.is_some_and(is_spent) {
             break;
         }
+        let number = all - left.len() + 1;
         ui.note(&format!(
-            "trial {} of {all}, block {}: {}{} ({} left)",
-            all - left.len() + 1,
+            "trial {number} of {all}, block {}: {}{} ({} left)",
             cell.block + 1,
             name(&folder.plan, cell),
             again(folder, cell),
             forecast(&folder.plan, &left, &timed)
         ));
         let start = Instant::now();
-        let end = trial(folder, cell, (place, tuning), signals, ui)
-            .with_context(|| format!("cannot go on with experiment '{}'", folder.path().display()));
-        let end = end.inspect_err(|_| hint(folder, ui))?;
+        let end = trial(folder, cell, (place, tuning), signals, ui);
+        let end = end.map_err(|error| stopped(folder, &format!(" at trial {number} of {all}"), &error))?;
         timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());
         if !end.not_restored.is_empty() {
             ui.note(&format!(
@@ -209,6 +214,19 @@ fn hint(folder: &MatrixFolder, ui: &Ui) {
         "hint: sysdyno experiment resume '{}' measures what is missing",
         folder.path().display()
     ));
+}
+
+/// Why an experiment ends before its trials are made, and what goes on with it.
+fn stopped(folder: &MatrixFolder, place: &str, error: &anyhow::Error) -> anyhow::Error {
+    let lost = error.chain().find_map(|cause| match cause.downcast_ref()? {
+        LabError::Lost { host, .. } | LabError::Reach { host, .. } => Some(host),
+        _ => None,
+    });
+    let once = lost.map_or(String::new(), |host| format!(", once '{host}' can be reached"));
+    let (path, cause) = (folder.path().display(), causes(error));
+    anyhow!(
+        "cannot go on with experiment '{path}'{place}: {cause}\nhint: `sysdyno experiment resume '{path}'` goes on there{once}"
+    )
 }
 
 /// What is said of a trial that is made once more.

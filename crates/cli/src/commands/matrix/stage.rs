@@ -13,6 +13,7 @@ use sysdyno_lab::LabError;
 use sysdyno_lab::execute::Tuning;
 use sysdyno_lab::lab::{self, LabPlan, Missing, Setting, Stage, UpOrder};
 use sysdyno_lab::work::Count;
+use sysdyno_record::event::SettingHeld;
 use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
 use sysdyno_record::service::ServiceReading;
 use sysdyno_record::store::MatrixFolder;
@@ -50,21 +51,24 @@ impl Place {
             Stage::up(labs, order, &kept.generator, &mut |line| ui.note(line), &|| signals.is_interrupted());
         match stage {
             Err(_) if signals.is_interrupted() => Ok(None),
-            stage => Ok(Some(Place::Lab(Box::new(stage.map_err(said)?), ssh.clone()))),
+            stage => Ok(Some(Place::Lab(Box::new(stage?), ssh.clone()))),
         }
     }
 
-    /// The host of the server of a variant, where that is another one than the generator's.
-    pub fn server(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<ServerOptions> {
+    /// The hosts of a variant that are not those of this process: of the server, where that is another one than the
+    /// generator's, and of the generator, if that is behind ssh.
+    pub fn hosts(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<ServerOptions> {
         let (Place::Lab(stage, ssh), Some(service), Some(kept)) = (self, &variant.service, &plan.lab) else {
             return Ok(ServerOptions::default());
         };
         let lab = lab_plan_of(plan, variant)?.context("its lab is missing")?;
-        let is_there = lab.host_of(service) == Some(&kept.generator);
+        let generator = lab.ssh(&kept.generator).and_then(|place| place.parse().ok()).map(Typed);
+        let is_there = generator.is_none() && lab.host_of(service) == Some(&kept.generator);
         let server = stage.place(service).filter(|_| !is_there).map(Typed);
         let is_behind_ssh = lab.host_of(service).is_some_and(|host| lab.ssh(host).is_some());
         let server_sudo = ssh.server_sudo && is_behind_ssh;
-        Ok(ServerOptions { server, server_sudo, ssh: ssh.ssh.clone(), ..ServerOptions::default() })
+        let load_from = generator.into_iter().collect();
+        Ok(ServerOptions { server, server_sudo, load_from, ssh: ssh.ssh.clone() })
     }
 
     /// Where services behind that of a variant listen.
@@ -89,16 +93,16 @@ impl Place {
         }
     }
 
-    /// Does `work` in the lab of a variant, with services `again` started anew, under its settings.
+    /// Does `work` in the lab of a variant, with services `again` started anew, under its settings, which `work` is told.
     pub fn hold(
         &self,
         (variant, again): (&MatrixVariant, &[String]),
         tuning: &Tuning,
         signals: &Signals,
-        work: impl FnOnce() -> Result<(), LabError>,
+        work: impl FnOnce(&[SettingHeld]) -> Result<(), LabError>,
     ) -> Result<Vec<String>, LabError> {
         let (Place::Lab(stage, _), Some(service)) = (self, &variant.service) else {
-            return work().map(|()| Vec::new());
+            return work(&[]).map(|()| Vec::new());
         };
         let setting = Setting { service, again, changes: &variant.settings, tuning };
         stage.hold(&setting, work, &mut |_| {}, &|| signals.is_interrupted())

@@ -12,6 +12,7 @@ use sysdyno_analyze::matrix::{Cell, is_disturbed, trial_plan};
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
 use sysdyno_lab::work::Manner;
+use sysdyno_record::event::SettingHeld;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::matrix::{MatrixBegan, MatrixEnded, MatrixLine, MatrixVariant};
 use sysdyno_record::plan::Plan;
@@ -36,14 +37,14 @@ pub(super) fn trial(
     let number = next_number(folder);
     let runs = folder.runs();
     let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
-    let server = place.server(&folder.plan, &variant)?;
+    let hosts = place.hosts(&folder.plan, &variant)?;
     let behind = place.behind(&folder.plan, &variant)?;
     let session = Session {
         kind,
         runs_dir: &runs,
         form: OutputForm::Text,
         probe_log: None,
-        server: &server,
+        server: &hosts,
         behind: &behind,
     };
     // A lab has settings of its own.
@@ -58,7 +59,10 @@ pub(super) fn trial(
             let ask = || place.readings();
             let Hosts { generator, server, behind, .. } = hosts;
             let hosts = Hosts { generator, server, behind, services: Some(&ask) };
-            let work = || carry_out(&plan, hosts, journal);
+            let work = |settings: &[SettingHeld]| {
+                journal.keep_settings(settings)?;
+                carry_out(&plan, hosts, journal)
+            };
             left = place.hold((&variant, &again), tuning, signals, work)?;
             Ok(())
         })?;

@@ -7,21 +7,27 @@
 //! ends that agent first, so that nothing is made behind his back. A lab there is touched only if it says that it is a
 //! share of this very lab. What comes back is text of another machine: bounded here, and not believed.
 
+mod asked;
 mod here;
+mod reach;
+mod settings;
 mod shell;
 mod sources;
 mod there;
 mod told;
 
-pub(super) use here::Reach;
+pub(super) use reach::Reach;
 pub(crate) use there::Shares;
 pub(super) use told::status_there;
 
 use super::journal::AgentProcess;
 use super::machine::Missing;
 use super::plan::{LabPlan, Service};
+use super::settings::Kept;
 use super::status::ServiceStatus;
 use serde::{Deserialize, Serialize};
+use sysdyno_record::event::SettingHeld;
+use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::service::ServiceReading;
 
 /// Longest piece of a file that is sent at once, which is told as numbers. Unit: bytes.
@@ -105,6 +111,22 @@ pub enum ShareCall {
         /// The service.
         service: String,
     },
+    /// Change settings of this host, until they are put back or this agent ends. Answer: [`ShareReply::Held`].
+    Hold {
+        /// The share.
+        share: ShareName,
+        /// In which journal; one at a time.
+        kept: Kept,
+        /// The settings.
+        changes: Vec<SettingChange>,
+    },
+    /// Put back the settings of a journal that this agent has changed. Answer: [`ShareReply::LetGo`].
+    LetGo {
+        /// The share.
+        share: ShareName,
+        /// Which journal.
+        kept: Kept,
+    },
     /// Take a share away, however far it was made. Answer: [`ShareReply::Gone`].
     Down {
         /// The share.
@@ -129,6 +151,8 @@ impl ShareCall {
             ShareCall::Readings { .. } => "say what services tell",
             ShareCall::Log { .. } => "print a log",
             ShareCall::Reload { .. } => "reload a service",
+            ShareCall::Hold { .. } => "change settings",
+            ShareCall::LetGo { .. } => "put settings back",
             ShareCall::Down { .. } => "take a share of a lab away",
         }
     }
@@ -148,6 +172,16 @@ pub enum ShareReply {
     Readings(Vec<ServiceReading>),
     /// The end of a log.
     Log(String),
+    /// Settings are changed.
+    Held {
+        /// In the order in which they were.
+        settings: Vec<SettingHeld>,
+    },
+    /// Settings are put back.
+    LetGo {
+        /// Those that are not what they were.
+        left: Vec<String>,
+    },
     /// It is gone.
     Gone {
         /// What was left alone.

@@ -4,6 +4,7 @@ use super::super::journal::{AgentProcess, Journal, Made, Record, read};
 use super::super::plan::{LabPlan, is_kept_name};
 use super::super::process::Held;
 use super::super::{Labs, UpOrder, files, machine, may_make, wrong_name};
+use super::settings::Tried;
 use super::{Needs, ShareCall, ShareName, ShareReply, ShareStatus, sources};
 use crate::agent::{Link, Proceed};
 use crate::error::LabError;
@@ -22,6 +23,7 @@ const MAX_LOG_BYTES: u64 = 1 << 20;
 pub(crate) struct Shares {
     labs: Labs,
     open: Option<Open>,
+    tried: Tried,
 }
 
 /// A share that is being put up or changed; its journal is held.
@@ -34,7 +36,7 @@ struct Open {
 impl Shares {
     /// Shares among the labs of this host.
     pub(crate) fn among(labs: Labs) -> Shares {
-        Shares { labs, open: None }
+        Shares { labs, open: None, tried: Tried::default() }
     }
 
     /// Does what another machine asks for; `link` says whether to go on.
@@ -82,6 +84,11 @@ impl Shares {
                 let made = self.made(&share)?;
                 self.labs.reload(&made.begin.name, &service)?;
             }
+            ShareCall::Hold { share, kept, changes } => {
+                self.made(&share)?;
+                return self.tried.hold(&self.labs, &share.lab, kept, &changes);
+            }
+            ShareCall::LetGo { share, kept } => return self.tried.let_go(&self.labs, &share.lab, kept),
             ShareCall::Down { share, agents } => {
                 return self.down(&share, &agents).map(|notes| ShareReply::Gone { notes });
             }
