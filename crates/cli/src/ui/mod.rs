@@ -10,6 +10,7 @@ pub use signals::Signals;
 
 use crate::args::Color;
 use std::io::{IsTerminal, Write};
+use sysdyno_report::escape;
 use sysdyno_report::terminal::Style;
 
 /// Widest text that is printed. Unit: columns.
@@ -43,10 +44,13 @@ impl Ui {
         writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
     }
 
-    /// Prints a line of diagnostics.
+    /// Prints lines of diagnostics. They may quote files and servers, so that nothing but text comes through.
     #[expect(clippy::unused_self, reason = "printing goes through the printer")]
     pub fn note(&self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        let mut err = std::io::stderr().lock();
+        for line in text.split('\n') {
+            let _ = writeln!(err, "{}", escape::terminal(line, usize::MAX));
+        }
     }
 
     /// Prints why the program ends.

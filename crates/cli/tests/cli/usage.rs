@@ -47,6 +47,17 @@ fn wrong_use_is_refused_and_explained() {
     }
 }
 
+#[test]
+fn what_a_file_holds_does_not_reach_the_terminal_unescaped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.toml");
+    std::fs::write(&path, "name = 'x'\nmetric = '\\u001b[2J'\n\"\\u001b[2J\" = 1\n").expect("writes");
+    let outcome = run(&["experiment", "plan", path.to_str().expect("UTF-8")]);
+    outcome.expect_code(2);
+    assert!(outcome.stderr.contains("[2J") && !outcome.stderr.contains('\u{1b}'), "{outcome}");
+    assert!(outcome.stderr.lines().count() > 2, "lines stay lines: {outcome}");
+}
+
 /// Addresses that are not ours to load: public ones, and those that are nobody's.
 const REFUSED: &[&str] = &[
     "http://8.8.8.8/",
