@@ -119,6 +119,12 @@ impl Far {
         String::from_utf8(said.stdout).expect("is text")
     }
 
+    /// How many connections there were so far.
+    pub fn connections_count(&self) -> usize {
+        let log = fs::read_to_string(self.folder.join("log")).expect("is there");
+        log.matches("Accepted publickey").count()
+    }
+
     /// Journals of settings of it that are tried, or were.
     pub fn journals(&self, folder: &str) -> Vec<String> {
         let folder = self.state().join("tune").join(folder);

@@ -142,10 +142,13 @@ fn what_cannot_be_is_refused(rig: &Rig) {
 }
 
 fn a_host_behind_ssh_is_measured(rig: &mut Rig, far: &Far) {
+    let before = far.connections_count();
     let ended = measure(rig, &format!("{EXPERIMENT}{PORTS}"));
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     let runs = runs(rig);
     assert_eq!(runs.len(), 2, "{ended:?}");
+    // One for the lab, and one for the readings of each trial.
+    assert_eq!(far.connections_count() - before, 3, "{ended:?}");
     for run in runs {
         let server = json(&run, "server.json");
         assert_eq!(server["name"], far.ssh(), "{server}");

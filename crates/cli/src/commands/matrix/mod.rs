@@ -20,6 +20,7 @@ use std::time::Instant;
 use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, conclude_work, forecast, missing, order};
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::{self, Tuning};
+use sysdyno_lab::lab::Labs;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::matrix::{MatrixCell, MatrixPlan, measured_cells};
 use sysdyno_record::plan::Plan;
@@ -56,7 +57,7 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = matrix::read(&args.file, args.quick)?;
     let tuning = tuning(&args.host)?;
     check(&plan, &tuning, ui)?;
-    provide_all(&plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+    let labs = provide_all(&plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
     let parent = match &args.folder {
         Some(folder) => folder.clone(),
         None => beside(&args.record.clone().or(Settings::read()?.record).folder()?),
@@ -66,7 +67,7 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note(&sentence(&plan, &order(&plan)));
     let folder = MatrixFolder::create(&parent, &folder, plan)?;
     ui.note(&format!("keeps it in {}", folder.path().display()));
-    measure(folder, &tuning, &args.host, ui)
+    measure(folder, (labs, &tuning), &args.host, ui)
 }
 
 fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -75,12 +76,13 @@ fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
     folder.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
     let tuning = tuning(&args.host)?;
     let cells = missing(&folder.plan, &folder.lines);
+    let mut labs = None;
     if !cells.is_empty() {
         check(&folder.plan, &tuning, ui)?;
-        provide_all(&folder.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+        labs = provide_all(&folder.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
     }
     ui.note(&sentence(&folder.plan, &cells));
-    measure(folder, &tuning, &args.host, ui)
+    measure(folder, (labs, &tuning), &args.host, ui)
 }
 
 /// Folder of experiments beside that of runs.
@@ -129,14 +131,14 @@ fn shown(text: &str) -> String {
 /// Makes the trials that are missing, and says what came of all.
 fn measure(
     mut folder: MatrixFolder,
-    tuning: &Tuning,
+    (labs, tuning): (Option<Labs>, &Tuning),
     args: &MatrixHostArgs,
     ui: &Ui,
 ) -> anyhow::Result<Exit> {
     let signals = Signals::listen().context("cannot listen to signals")?;
     let mut end = None;
     if !missing(&folder.plan, &folder.lines).is_empty() {
-        let place = Place::of(&folder, (tuning, &args.ssh), &signals, ui);
+        let place = Place::of(&folder, (labs, &args.ssh), &signals, ui);
         if let Some(mut place) = place.map_err(|error| stopped(&folder, "", &error))? {
             let measured = trials(&mut folder, (&mut place, tuning), &signals, ui);
             let left = place.end(ui);

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use sysdyno_lab::LabError;
 use sysdyno_lab::execute::Tuning;
-use sysdyno_lab::lab::{self, LabPlan, Missing, Setting, Stage, UpOrder};
+use sysdyno_lab::lab::{self, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
 use sysdyno_lab::work::Count;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
@@ -28,10 +28,10 @@ pub enum Place {
 }
 
 impl Place {
-    /// Puts the lab of an experiment up, if it has one.
+    /// Puts the lab of an experiment up, if it has one; `labs` have met its hosts behind ssh already.
     pub fn of(
         folder: &MatrixFolder,
-        (tuning, ssh): (&Tuning, &LabSshOptions),
+        (labs, ssh): (Option<Labs>, &LabSshOptions),
         signals: &Signals,
         ui: &Ui,
     ) -> anyhow::Result<Option<Place>> {
@@ -46,7 +46,7 @@ impl Place {
             text: format!("# of experiment {}\n{}", path.display(), kept.text),
             beside: PathBuf::from(&kept.beside),
         };
-        let labs = labs(tuning.state.as_deref(), ssh)?;
+        let labs = labs.context("its lab is missing")?;
         let stage =
             Stage::up(labs, order, &kept.generator, &mut |line| ui.note(line), &|| signals.is_interrupted());
         match stage {
@@ -133,16 +133,17 @@ impl Place {
     }
 }
 
-/// Sees to it that what services of all variants need gets installed and fetched, if that is wanted.
+/// Sees to it that what services of all variants need gets installed and fetched, if that is wanted, by the labs that are
+/// returned; `None`: the experiment has no lab.
 pub fn provide_all(
     plan: &MatrixPlan,
     (tuning, ssh): (&Tuning, &LabSshOptions),
     yes: bool,
     ui: &Ui,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Option<Labs>> {
     let (mut all, mut plans) = (Missing::default(), Vec::new());
     for variant in &plan.variants {
-        let Some(lab) = lab_plan_of(plan, variant)? else { return Ok(()) };
+        let Some(lab) = lab_plan_of(plan, variant)? else { return Ok(None) };
         lab::may_make(&lab).map_err(said)?;
         let missing = lab::missing(&lab).map_err(said)?;
         all.programs.extend(missing.programs);
@@ -155,7 +156,8 @@ pub fn provide_all(
     plans.iter().try_for_each(|lab| {
         fetch(&labs, lab, yes, ui)?;
         provide_there(&labs, lab, yes, ui)
-    })
+    })?;
+    Ok(Some(labs))
 }
 
 /// What `experiment plan` says of the lab: its hosts, and the services of all variants.
