@@ -123,7 +123,10 @@ failure_classes! {
     WrongBody "wrong_body" Server "The body lacks the expected bytes, or differs from the body that was learnt.";
     TlsHandshake "tls_handshake" Server "The TLS handshake failed, or the server broke TLS off with an alert.";
     TlsTimeout "tls_timeout" Server "The TLS handshake was not over before the deadline.";
-    TlsCertificate "tls_certificate" Server "The server's certificate is not accepted: expired, for another name, or of an issuer that is not trusted.";
+    TlsIssuer "tls_issuer" Server "The server's certificate is of an issuer that is not trusted (the issuer's is given with --tls-ca).";
+    TlsExpired "tls_expired" Server "The server's certificate is expired, or not valid yet.";
+    TlsName "tls_name" Server "The server's certificate is for another name (which one is said with --tls-name).";
+    TlsCertificate "tls_certificate" Server "The server's certificate is not accepted for another reason: damaged, revoked, or that of an authority (CA:TRUE).";
     TlsAlpn "tls_alpn" Server "The server did not choose the protocol that was asked for (ALPN).";
     TlsRecord "tls_record" Server "A TLS record cannot be deciphered, or is not one.";
     StreamReset "stream_reset" Server "The server reset the stream of the request (HTTP/2).";

@@ -47,12 +47,23 @@ fn examine_errors(view: &TrialView) -> Option<Observation> {
     let classes = view.failures_blamed_on(Blame::Server);
     for (class, count) in classes.into_iter().filter(|(class, _)| !CONTENT_CLASSES.contains(class)) {
         failed += count as f64;
-        let codes = if class == FailureClass::Status { status_codes(view) } else { String::new() };
-        parts.push(format!("{} {}{codes}", whole(count as f64), class.name()));
+        parts.push(format!("{} {}{}", whole(count as f64), class.name(), cause(view, class)));
     }
     let share = ratio(failed, view.counts().sent as f64).filter(|share| *share > 0.0)?;
     let text = format!("{} of the requests failed: {}", percent(share), parts.join(", "));
     if share > ERROR_SHARE.value { Observation::invalid(text) } else { Observation::remark(text) }
+}
+
+/// What is behind a class of failures, where more is known than its name says.
+fn cause(view: &TrialView, class: FailureClass) -> String {
+    let text = match class {
+        FailureClass::Status => return status_codes(view),
+        FailureClass::TlsIssuer => " (the issuer of its certificate is not trusted: --tls-ca)",
+        FailureClass::TlsName => " (its certificate is for another name: --tls-name)",
+        FailureClass::TlsCertificate => " (its certificate is damaged, revoked, or that of an authority)",
+        _ => "",
+    };
+    text.to_owned()
 }
 
 /// The most frequent status codes that were not expected, as ` (404, 503)`.

@@ -56,7 +56,7 @@ fn a_certificate_that_is_not_trusted_is_no_result_unless_it_is_not_asked_for() {
     let outcome = load(&["--tls-ca", &nginx.certificate(), "--json"]);
     outcome.expect_code(3);
     assert_eq!(outcome.count("ok"), 0, "{outcome}");
-    assert!(outcome.json()["failures"]["tls_certificate"].as_u64() > Some(0), "{outcome}");
+    assert!(outcome.json()["failures"]["tls_name"].as_u64() > Some(0), "{outcome}");
     let outcome = load(&["--insecure"]);
     assert!(outcome.stdout.contains("certificate not checked"), "{outcome}");
     let outcome = load(&["--insecure", "--json"]);

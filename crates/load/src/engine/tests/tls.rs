@@ -216,17 +216,26 @@ fn tls_failures(mut plan: LoadPlan) -> Vec<(FailureClass, u64)> {
 }
 
 fn certificates_that_are_not_good_are_told_apart(io: IoChoice) {
-    use FailureClass::TlsCertificate;
+    use FailureClass::{TlsCertificate, TlsExpired, TlsIssuer, TlsName};
     let home = Identity::of_home();
     let stranger = Identity::of_home();
     let expired = Identity::new(&["localhost"], |params| params.not_after = date_time_ymd(2020, 1, 1));
     let early = Identity::new(&["localhost"], |params| params.not_before = date_time_ymd(2100, 1, 1));
     let elsewhere = Identity::new(&["example.org"], |_| {});
-    let each = [(&home, &stranger), (&expired, &expired), (&early, &early), (&elsewhere, &elsewhere)];
-    for (shown, trusted) in each {
+    let authority = Identity::new(&["localhost"], |params| {
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    });
+    let each = [
+        (&home, &stranger, TlsIssuer),
+        (&expired, &expired, TlsExpired),
+        (&early, &early, TlsExpired),
+        (&elsewhere, &elsewhere, TlsName),
+        (&authority, &authority, TlsCertificate),
+    ];
+    for (shown, trusted, class) in each {
         let server = serve_tls(shown.server(None), Box::new(hello));
         let mut plan = tls_plan(io, &server.url, &trusted.certificate_file());
-        assert_eq!(tls_failures(plan.clone()), [(TlsCertificate, 5)]);
+        assert_eq!(tls_failures(plan.clone()), [(class, 5)]);
         assert_eq!(server.requests.load(Ordering::SeqCst), 0);
         (tls(&mut plan).is_insecure, tls(&mut plan).ca_file) = (true, None);
         assert_eq!(tls_failures(plan), []);
