@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "sweep" => fixture::variants::sweep(),
         "streams" => fixture::variants::streams(),
         "cache" => fixture::variants::cache(),
+        "lab" => fixture::lab::load(),
         "wide" => fixture::variants::wide(),
         "hostile" => fixture::hostile::record(),
         other if Path::new(other).join("manifest.json").is_file() => {

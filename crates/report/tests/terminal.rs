@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_EXPECT=1 cargo test -p sysdyno-report` writes the files anew; look at them before they are committed.
 
-use crate::fixture::{SampleRecord, variants};
+use crate::fixture::{SampleRecord, lab, variants};
 use crate::golden;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_report::terminal::{SCREEN_LINES, Style, render};
@@ -66,6 +66,11 @@ fn handshakes_and_streams_are_told() {
 #[test]
 fn keys_that_were_found_are_told() {
     check("load-cache", &variants::cache());
+}
+
+#[test]
+fn settings_that_were_held_are_told_with_their_hosts() {
+    check("load-lab", &lab::load());
 }
 
 #[test]

@@ -401,7 +401,16 @@ export type Mark =
   | { kind: "warning" | "hard_stop" | "note"; text: string }
   | { kind: "signal"; name: string }
   | { kind: "watched"; pid: number; command: string; role: "target" | "generator" }
+  | ({ kind: "setting" } & SettingHeld)
   | { kind: "service"; trial: number; moment: "begin" | "end"; reading: ServiceReading };
+
+/** A setting of a host, with its value before the run and while it lasted. */
+export interface SettingHeld {
+  host: string;
+  key: string;
+  before: string;
+  after: string;
+}
 
 /** What a service of a lab told of itself. */
 export interface ServiceReading {

@@ -3,6 +3,7 @@
 import type { Run } from "../record/decode.ts";
 import { loadOf, seedOf } from "../record/plan.ts";
 import { servicesOf } from "../record/services.ts";
+import { settingsOf } from "../record/settings.ts";
 import { Answer } from "./Answer.tsx";
 import { Capacity } from "./Capacity.tsx";
 import { Findings } from "./Findings.tsx";
@@ -16,6 +17,7 @@ import { Again, Files } from "./Provenance.tsx";
 import { Requests } from "./Requests.tsx";
 import { Services } from "./Services.tsx";
 import { Session } from "./Session.tsx";
+import { Settings } from "./Settings.tsx";
 import { Timeline } from "./Timeline.tsx";
 import { Verdict } from "./Verdict.tsx";
 
@@ -29,6 +31,7 @@ function partsOf(run: Run): Part[] {
     analysis.session !== undefined && { id: "session", short: "Users", title: "Users", body: <Session run={run} /> },
     (analysis.operations?.length ?? 0) > 0 && { id: "operations", short: "Operations", title: "Operations", body: <Operations run={run} /> },
     run.payload.generators !== undefined && { id: "hosts", short: "Hosts", title: "Hosts that sent the load", body: <Hosts shares={run.payload.generators} /> },
+    settingsOf(run.payload.events).length > 0 && { id: "settings", short: "Settings", title: "Settings that were held", body: <Settings run={run} /> },
     servicesOf(run.payload.events, analysis.shown_trial).length > 0 && { id: "services", short: "Services", title: "What services told of themselves", body: <Services run={run} /> },
     analysis.findings.length > 0 && { id: "findings", short: "Findings", title: "Findings", body: <Findings run={run} /> },
     { id: "timeline", short: "Timeline", title: "Timeline: the same seconds of every counter", body: <Timeline run={run} /> },

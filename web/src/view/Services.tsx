@@ -1,6 +1,6 @@
 // What services of a lab told of themselves: counters as what they grew by in a trial, states as they were around it.
 
-import { significant } from "../number.ts";
+import { significant, trimmed } from "../number.ts";
 import { servicesOf, type ServiceRow } from "../record/services.ts";
 import type { Run } from "../record/decode.ts";
 import { numbers, Table } from "./Table.tsx";
@@ -33,7 +33,7 @@ function Row({ row }: { row: ServiceRow }) {
       <td>{row.unit}</td>
       {[row.before, row.after, grew].map((value, position) => (
         <td class="number" key={position}>
-          {value === null ? "–" : significant(value, 6)}
+          {value === null ? "–" : trimmed(significant(value, 6))}
         </td>
       ))}
     </tr>

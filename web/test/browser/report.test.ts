@@ -55,6 +55,17 @@ describe("report.html", { skip: hasChromium ? false : `no browser at ${CHROMIUM}
     await page.context().close();
   });
 
+  test("a load in a lab has the settings that were held, and what its services told", async () => {
+    const { page } = await open("lab");
+    const rows = async (part: string) => (await page.locator(`#${part} tbody tr`).allTextContents()).map((text) => text.replace(/\s+/g, " ").trim());
+    assert.deepEqual(await rows("settings"), ["ssh://root@10.0.0.7net.core.somaxconn409664", "ssh://root@10.0.0.7sysctl.same11 (the same)"]);
+    const services = await rows("services");
+    assert.ok(services.some((row) => row.includes("requests") && row.endsWith("12044,32044,200")), services.join("; "));
+    assert.ok(services.some((row) => row.includes("connections open") && row.endsWith("265–")), services.join("; "));
+    assert.ok(services.some((row) => row.includes("its connection was refused")), services.join("; "));
+    await page.context().close();
+  });
+
   behavesEverywhere(RUNS, open);
 
   for (const viewport of [DESK, PHONE]) {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-export const RUNS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "streams", "cache", "hostile"] as const;
+export const RUNS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "streams", "cache", "lab", "hostile"] as const;
 export const EXPERIMENTS = [
   "try-better",
   "try-worse",

@@ -105,7 +105,7 @@ pub fn rate_interval(rate_hz: f64, low_hz: f64, high_hz: f64) -> RateInterval {
 }
 
 /// A decimal number without zeros behind its point.
-fn trimmed(text: &str) -> &str {
+pub(crate) fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 

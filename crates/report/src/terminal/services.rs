@@ -51,7 +51,9 @@ fn sum(before: Option<&&ServiceReading>, reading: &ServiceReading) -> String {
     // What did not happen says little, and takes room.
     let happened = known.filter(|(_, number)| *number != 0.0);
     let parts: Vec<String> = happened
-        .map(|(value, number)| format!("{} {}", shown(&value.name), number::significant(number, 6)))
+        .map(|(value, number)| {
+            format!("{} {}", shown(&value.name), number::trimmed(&number::significant(number, 6)))
+        })
         .collect();
     if parts.is_empty() { "nothing happened".to_owned() } else { parts.join(", ") }
 }
