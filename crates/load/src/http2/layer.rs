@@ -91,7 +91,7 @@ impl<I: Io> Http2<I> {
 
     /// The connection is established: whoever waited may join.
     fn come_up(&mut self, connection: Slot) {
-        let (_, first) = (connection, self.slot(connection, 0));
+        let first = self.slot(connection, 0);
         let socket = &mut self.sockets[connection as usize];
         if let State::Dialing(dialer) = socket.state {
             socket.joined[(dialer - first) as usize] = Some(0);

@@ -1,6 +1,7 @@
 //! A stream over TLS that blocks, for what is done before a load. Each read waits for the socket once: whoever trickles
 //! has no more time than the reader gives.
 
+use super::failure::classify;
 use super::layer::read_records;
 use super::settings::Settings;
 use crate::engine::clock;
@@ -59,7 +60,10 @@ impl Stream {
         let read = read_records(&mut self.connection, &self.arrived[..length], &mut self.plain);
         // After an error, an alert that tells the server why.
         let passed_on = self.pass_on();
-        let has_ended = read.map_err(io::Error::other)?;
+        let has_ended = read.map_err(|error| {
+            let class = classify(&error, self.connection.is_handshaking());
+            io::Error::other(class.meaning().trim_end_matches('.'))
+        })?;
         passed_on?;
         Ok(length > 0 && !has_ended)
     }

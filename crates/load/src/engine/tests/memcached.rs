@@ -262,7 +262,7 @@ fn keys_are_not_stored_where_the_certificate_is_not_good_nor_where_nobody_shakes
     };
     let (url, kept) = serve_store_over(Some(home.server(None)));
     let cause = store(&url).to_string();
-    assert!(cause.contains("certificate"), "{cause}");
+    assert!(cause.contains("issuer that is not trusted"), "{cause}");
     assert!(kept.lock().expect("not poisoned").is_empty());
     // One that speaks no TLS, one that says nothing, and one that trickles.
     let lines = serve_lines(Box::new(|_, _| Some(b"ERROR\r\n".to_vec())));
