@@ -63,6 +63,15 @@ pub(crate) fn percent(ratio: f64) -> String {
     }
 }
 
+/// A factor or an end of its interval: `0.9`, `169`, `–` where it has no end.
+pub(crate) fn times(factor: f64) -> String {
+    match factor {
+        _ if !factor.is_finite() => "–".to_owned(),
+        _ if factor < 10.0 => format!("{factor:.1}"),
+        _ => whole(factor),
+    }
+}
+
 /// A number of CPUs: `0.20`, `1.8`.
 pub(crate) fn cpus(count: f64) -> String {
     if count < 1.0 { format!("{count:.2}") } else { format!("{count:.1}") }

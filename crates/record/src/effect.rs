@@ -26,6 +26,23 @@ pub enum Better {
     Lower,
 }
 
+/// From this ratio or its inverse on a change is told as a factor: of changes in per cent nobody sees that one is ten
+/// times another.
+pub const FACTOR_MIN: f64 = 10.0;
+
+/// How many times as much, or as little, B is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor {
+    /// `×` where B is as many times as much as A, `÷` where it is as many times less.
+    pub sign: char,
+    /// The best single value.
+    pub point: f64,
+    /// Lower end of the interval; below 1 an end says the opposite.
+    pub low: f64,
+    /// Upper end of the interval; infinite where the ratio may be 0.
+    pub high: f64,
+}
+
 /// The effect of B against A with its interval, in the metric's own direction.
 ///
 /// Unit: that of the scale.
@@ -55,6 +72,17 @@ impl Effect {
             EffectScale::Ratio => 1.0,
             EffectScale::Difference => 0.0,
         }
+    }
+
+    /// The effect as a factor; `None`: it is told as a change, since it is smaller, no ratio, or a ratio of 0.
+    pub fn factor(&self) -> Option<Factor> {
+        let Effect { point, low, high, .. } = *self;
+        let factor = match self.scale {
+            EffectScale::Difference => return None,
+            EffectScale::Ratio if point >= 1.0 => Factor { sign: '×', point, low, high },
+            EffectScale::Ratio => Factor { sign: '÷', point: 1.0 / point, low: 1.0 / high, high: 1.0 / low },
+        };
+        (FACTOR_MIN..f64::INFINITY).contains(&factor.point).then_some(factor)
     }
 
     /// Whether the interval excludes that there is no effect.
@@ -104,5 +132,26 @@ pub fn word_name(word: Comparison) -> &'static str {
         Comparison::Worse => "worse",
         Comparison::Same => "the same",
         Comparison::CannotTell => "can't tell",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_of_ten_or_more_is_a_factor() {
+        let check = |scale, [low, point, high]: [f64; 3], expected: Option<(char, [f64; 3])>| {
+            let found =
+                Effect { scale, point, low, high, confidence_ratio: 0.95, narrow: None, pairs_count: 8 };
+            let found = found.factor().map(|factor| (factor.sign, [factor.low, factor.point, factor.high]));
+            assert_eq!(found, expected, "{point}");
+        };
+        check(EffectScale::Ratio, [8.0, 9.8, 12.0], None);
+        check(EffectScale::Ratio, [8.0, 16.0, f64::INFINITY], Some(('×', [8.0, 16.0, f64::INFINITY])));
+        check(EffectScale::Ratio, [0.0, 0.0625, 2.0], Some(('÷', [0.5, 16.0, f64::INFINITY])));
+        check(EffectScale::Ratio, [0.0, 0.0, 0.1], None);
+        check(EffectScale::Ratio, [1.0, f64::NAN, 1.0], None);
+        check(EffectScale::Difference, [8.0, 16.0, 32.0], None);
     }
 }

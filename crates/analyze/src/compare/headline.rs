@@ -1,7 +1,7 @@
 //! What came of a comparison, in sentences.
 
 use super::Side;
-use super::change::{change, interval};
+use super::change::change;
 use crate::format::list;
 use sysdyno_record::comparison::{
     ComparedSide, GateOutcome, MetricComparison, MetricEffect, OperationComparison, Severity, SideVerdict,
@@ -98,17 +98,16 @@ fn effect_sentence(metric: &MetricComparison, effect: &MetricEffect, letter: &st
         let reason = effect.verdict.capped_by.first().map_or("nothing to compare", String::as_str);
         return format!("{title} of {letter}: can't tell ({reason})");
     };
-    let interval = interval(numbers);
-    let shown = change(numbers.point, metric.better);
+    let shown = change(numbers, metric.better);
     match effect.verdict.word {
-        Comparison::Better => format!("{title} of {letter} differs for the better: {shown} ({interval})"),
-        Comparison::Worse => format!("{title} of {letter} differs for the worse: {shown} ({interval})"),
+        Comparison::Better => format!("{title} of {letter} differs for the better: {shown}"),
+        Comparison::Worse => format!("{title} of {letter} differs for the worse: {shown}"),
         Comparison::Same => format!(
-            "{title} of {letter} is the same within {}: {shown} ({interval})",
+            "{title} of {letter} is the same within {}: {shown}",
             crate::format::percent(metric.margin_ratio)
         ),
         Comparison::CannotTell => {
-            format!("can't tell whether {title} of {letter} differs: {shown} ({interval})")
+            format!("can't tell whether {title} of {letter} differs: {shown}")
         }
     }
 }

@@ -1,15 +1,12 @@
 //! An experiment in sentences. They are data of the record: made once, here, and shown unchanged everywhere.
 
 use super::course::Standing;
-use crate::format::{duration, rate};
+use crate::format::{duration, rate, times};
 use sysdyno_record::effect::{Better, ComparisonVerdict, Effect, EffectScale};
 use sysdyno_record::experiment::{
     ExperimentPlan, GuardrailPlan, GuardrailState, Metric, PairCaps, Resolution, StageKind,
 };
 use sysdyno_stats::verdict::{Comparison, Qualifier};
-
-/// From this ratio on, a change is told as a factor.
-const FACTOR_MIN: f64 = 3.0;
 
 /// A change as a share with its sign: `+2.4 %`.
 pub(super) fn share(change: f64) -> String {
@@ -22,28 +19,28 @@ pub(super) fn share(change: f64) -> String {
     text.replace('-', "−")
 }
 
-/// A point of an effect: `+2.4 %`, `12 times as much`, `+0.05 points`.
+/// A point of an effect: `+2.4 %`, `+0.05 points`.
 fn point(scale: EffectScale, value: f64) -> String {
     match scale {
         EffectScale::Difference => format!("{:+.2} points", value * 100.0).replace('-', "−"),
-        EffectScale::Ratio if value >= FACTOR_MIN => format!("×{}", factor(value)),
-        EffectScale::Ratio if value > 0.0 && value <= 1.0 / FACTOR_MIN => format!("÷{}", factor(1.0 / value)),
         EffectScale::Ratio => share(value - 1.0),
     }
 }
 
-fn factor(value: f64) -> String {
-    if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
-}
-
-/// An effect with its interval: `−2.4 % (95 % interval −3.0 % to −1.8 %)`.
+/// An effect with its interval: `−2.4 % (95 % interval −3.0 % to −1.8 %)`, `÷ 193 (95 % interval 169 to 220)`.
 pub(super) fn effect(effect: &Effect) -> String {
-    let of = |value| point(effect.scale, value);
     let level = effect.confidence_ratio * 100.0;
     if effect.low == effect.none() && effect.high == effect.none() {
         return "no difference in any pair".into();
     }
-    format!("{} ({level:.0} % interval {} to {})", of(effect.point), of(effect.low), of(effect.high))
+    let [point, low, high] = match effect.factor() {
+        Some(factor) => {
+            let point = format!("{} {}", factor.sign, times(factor.point));
+            [point, times(factor.low), times(factor.high)]
+        }
+        None => [effect.point, effect.low, effect.high].map(|value| point(effect.scale, value)),
+    };
+    format!("{point} ({level:.0} % interval {low} to {high})")
 }
 
 /// The smallest effect that matters: `3 %`, `0.05 points`.

@@ -1,31 +1,24 @@
 //! Effects in words: changes in per cent, factors where a change is that large, differences of shares.
 
 use super::{MISSING, significant, stepped, trimmed};
-use sysdyno_record::effect::{Effect, EffectScale};
-
-/// A ratio of this much or its inverse is a factor: of changes in per cent nobody sees that one is ten times another.
-const FACTOR_MIN: f64 = 10.0;
+use sysdyno_record::effect::{Effect, EffectScale, Factor};
 
 /// An effect with its interval: `−2.4 % [−3.0, −1.8]`, `× 193 [169, 220]`, `÷ 12 [10, 14]`; differences are of shares, in
 /// percentage points.
 ///
 /// The last digit is worth about a tenth of the interval's half width, and no less than a thousandth.
 pub fn effect(effect: &Effect) -> String {
-    let Effect { scale, point, low, high, .. } = *effect;
-    let (sign, numbers, unit) = match scale {
-        EffectScale::Ratio if point >= FACTOR_MIN => ("× ", in_steps([point, low, high], stepped), ""),
-        EffectScale::Ratio if point > 0.0 && point <= 1.0 / FACTOR_MIN => {
-            ("÷ ", in_steps([1.0 / point, 1.0 / high, 1.0 / low], stepped), "")
-        }
-        EffectScale::Ratio => {
-            ("", in_steps([point, low, high].map(|value| (value - 1.0) * 100.0), signed), " %")
-        }
-        EffectScale::Difference => {
-            ("", in_steps([point, low, high].map(|value| value * 100.0), signed), " pp")
-        }
+    if let Some(Factor { sign, point, low, high }) = effect.factor() {
+        let [point, low, high] = in_steps([point, low, high], stepped);
+        return format!("{sign} {point} [{low}, {high}]");
+    }
+    let values = [effect.point, effect.low, effect.high];
+    let (values, unit) = match effect.scale {
+        EffectScale::Ratio => (values.map(|value| (value - 1.0) * 100.0), "%"),
+        EffectScale::Difference => (values.map(|value| value * 100.0), "pp"),
     };
-    let [point, low, high] = numbers;
-    format!("{sign}{point}{unit} [{low}, {high}]")
+    let [point, low, high] = in_steps(values, signed);
+    format!("{point} {unit} [{low}, {high}]")
 }
 
 /// A value and the ends of its interval, with as many digits as the interval supports.
