@@ -72,3 +72,23 @@ fn whatever_is_compared_fits_a_screen() {
         }
     }
 }
+
+#[test]
+fn variants_of_a_matrix_are_named() {
+    let matrix = comparison::matrix();
+    let text = render(&matrix, None, &Style::default());
+    assert!(text.contains("  Variants  A "), "{text}");
+    for side in &matrix.sides {
+        assert!(text.contains(&format!("{} {}", side.letter, side.name)), "{text}");
+    }
+}
+
+#[test]
+fn what_speaks_against_comparing_is_one_line_for_each_kind() {
+    let mut compared = comparison::comparison(3, "x");
+    compared.gates = vec![comparison::gate(Severity::Warned, "A2 is SUSPECT"); 3];
+    let text = render(&compared, None, &Style::default());
+    assert!(text.contains("A2 is SUSPECT (and 2 more of this kind)"), "{text}");
+    compared.gates = vec![comparison::gate(Severity::Refused, "another page"); 3];
+    assert_eq!(render(&compared, None, &Style::default()).matches("another page").count(), 3);
+}

@@ -3,17 +3,18 @@
 //! At most [`SCREEN_LINES`] lines, whatever is compared: the word and the sentence, the sides, what speaks against
 //! comparing them, then the numbers. A side that was refused shows its numbers and no difference.
 
+mod gates;
 mod table;
+mod variants;
 
 use crate::escape;
 use crate::number;
 use crate::terminal::{Detail, Rank, SCREEN_LINES, Screen, Style, Tone, shape};
 use std::path::Path;
-use sysdyno_record::comparison::{ComparedSide, GateOutcome, RunsComparison, Severity};
+use sysdyno_record::analysis::VerdictStatus;
+use sysdyno_record::comparison::{ComparedSide, RunsComparison};
 use sysdyno_record::effect::Comparison;
 
-/// Gates that are printed; the page has all of them.
-const GATES_MAX: usize = 5;
 /// Sides that are printed with their runs.
 const SIDES_MAX: usize = 6;
 
@@ -22,10 +23,13 @@ pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -
     let draw = |detail: Detail| {
         let mut screen = Screen::new(*style, detail);
         draw_answer(comparison, &mut screen);
-        draw_sides(comparison, &mut screen);
-        draw_gates(&comparison.gates, &mut screen);
+        match &comparison.matrix {
+            Some(_) => variants::draw_names(comparison, &mut screen),
+            None => draw_sides(comparison, &mut screen),
+        }
+        gates::draw(&comparison.gates, &mut screen);
         table::draw(comparison, &mut screen);
-        draw_found(comparison, &mut screen);
+        variants::draw_found(comparison, &mut screen);
         draw_machines(comparison, &mut screen);
         for limit in comparison.limits.iter().take(2) {
             screen.sentence(Rank::Extra, (Tone::Quiet, "Note"), (Tone::Quiet, limit));
@@ -92,14 +96,12 @@ fn draw_sides(comparison: &RunsComparison, screen: &mut Screen) {
             if count == 1 { String::new() } else { format!(" and {} more", number::count(count as u64 - 1)) };
         let id = first.map_or_else(|| side.name.clone(), |run| format!("{}{runs}", run.id));
         let url = first.map_or("", |run| run.url.as_str());
-        // What a variant is called says more than its runs, of which there are many.
-        let name = if comparison.matrix.is_some() { side.name.clone() } else { id };
         let (tone, status) = shape(worst(side));
         screen.row(
             Rank::Useful,
             (Tone::Strong, &side.letter),
             &[
-                (Tone::Plain, &name),
+                (Tone::Plain, &id),
                 (Tone::Plain, "  "),
                 (Tone::Quiet, url),
                 (Tone::Plain, "  "),
@@ -114,58 +116,8 @@ fn draw_sides(comparison: &RunsComparison, screen: &mut Screen) {
     }
 }
 
-/// What limits each variant of a matrix, as most of its runs say.
-fn draw_found(comparison: &RunsComparison, screen: &mut Screen) {
-    let Some(matrix) = &comparison.matrix else { return };
-    for variant in &matrix.variants {
-        let Some(found) = variant.found.first() else { continue };
-        let count: u64 = variant.found.iter().map(|found| found.runs_count).sum();
-        let failed = variant.failed_ratio.filter(|ratio| *ratio > 0.0);
-        let failed =
-            failed.map_or(String::new(), |ratio| format!("; {} of requests failed", number::percent(ratio)));
-        let text = format!("{} ({} of {} runs){failed}", found.title, found.runs_count, count);
-        let label = format!("limit {}", comparison.sides[variant.side].letter);
-        screen.sentence(Rank::Useful, (Tone::Quiet, &label), (Tone::Plain, &text));
-    }
-    if matrix.measured_count < matrix.planned_count {
-        let text = format!("{} of {} trials were measured", matrix.measured_count, matrix.planned_count);
-        screen.sentence(Rank::Needed, (Tone::Doubtful, "Missing"), (Tone::Plain, &text));
-    }
-    if matrix.repeated_count > 0 {
-        let runs = match matrix.repeated_count {
-            1 => "1 run was disturbed and was".to_owned(),
-            count => format!("{count} runs were disturbed and were"),
-        };
-        let text = format!("{runs} made once more");
-        screen.sentence(Rank::Useful, (Tone::Quiet, "Repeated"), (Tone::Plain, &text));
-    }
-}
-
-fn worst(side: &ComparedSide) -> sysdyno_record::analysis::VerdictStatus {
-    let statuses = side.runs.iter().map(|run| run.status);
-    statuses.max().unwrap_or(sysdyno_record::analysis::VerdictStatus::Invalid)
-}
-
-fn draw_gates(gates: &[GateOutcome], screen: &mut Screen) {
-    for gate in gates.iter().take(GATES_MAX) {
-        let (tone, shape, rank) = match gate.severity {
-            Severity::Refused => (Tone::Bad, "✘", Rank::Needed),
-            Severity::Allowed => (Tone::Doubtful, "▲", Rank::Useful),
-            Severity::Warned => (Tone::Doubtful, "▲", Rank::Useful),
-        };
-        let allowed = if gate.severity == Severity::Allowed { "allowed: " } else { "" };
-        let label = format!("{shape} {}", gate.id);
-        screen.sentence(rank, (tone, &label), (Tone::Plain, &format!("{allowed}{}", gate.text)));
-        if gate.severity == Severity::Refused {
-            screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Quiet, &format!("→ {}", gate.remedy)));
-        }
-    }
-    let hidden = gates.len().saturating_sub(GATES_MAX);
-    if hidden > 0 {
-        let text = format!("and {} more in the page", number::count(hidden as u64));
-        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
-    }
-    screen.gap();
+fn worst(side: &ComparedSide) -> VerdictStatus {
+    side.runs.iter().map(|run| run.status).max().unwrap_or(VerdictStatus::Invalid)
 }
 
 fn draw_machines(comparison: &RunsComparison, screen: &mut Screen) {

@@ -1,0 +1,47 @@
+//! What speaks against comparing the sides.
+
+use crate::number;
+use crate::terminal::{Rank, Screen, Tone};
+use sysdyno_record::comparison::{GateOutcome, Severity};
+
+/// Kinds of gates that are printed; the page has all of them.
+const GATES_MAX: usize = 5;
+
+/// The first gate of each kind that does not refuse, with how many there are of it, and each that does.
+fn kinds(gates: &[GateOutcome]) -> Vec<(&GateOutcome, usize)> {
+    let mut kinds: Vec<(&GateOutcome, usize)> = Vec::new();
+    for gate in gates {
+        let is_like = |(first, _): &&mut (&GateOutcome, usize)| {
+            gate.severity != Severity::Refused && (first.severity, &first.id) == (gate.severity, &gate.id)
+        };
+        match kinds.iter_mut().find(is_like) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((gate, 1)),
+        }
+    }
+    kinds
+}
+
+pub(super) fn draw(gates: &[GateOutcome], screen: &mut Screen) {
+    let kinds = kinds(gates);
+    for (gate, count) in kinds.iter().take(GATES_MAX) {
+        let (tone, shape, rank) = match gate.severity {
+            Severity::Refused => (Tone::Bad, "✘", Rank::Needed),
+            Severity::Allowed => (Tone::Doubtful, "▲", Rank::Useful),
+            Severity::Warned => (Tone::Doubtful, "▲", Rank::Useful),
+        };
+        let allowed = if gate.severity == Severity::Allowed { "allowed: " } else { "" };
+        let label = format!("{shape} {}", gate.id);
+        let more = if *count > 1 { format!(" (and {} more of this kind)", count - 1) } else { String::new() };
+        screen.sentence(rank, (tone, &label), (Tone::Plain, &format!("{allowed}{}{more}", gate.text)));
+        if gate.severity == Severity::Refused {
+            screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Quiet, &format!("→ {}", gate.remedy)));
+        }
+    }
+    let hidden = kinds.len().saturating_sub(GATES_MAX);
+    if hidden > 0 {
+        let text = format!("and {} more in the page", number::count(hidden as u64));
+        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
+    }
+    screen.gap();
+}
