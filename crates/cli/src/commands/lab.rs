@@ -266,6 +266,7 @@ fn shown(lab: &LabStatus) -> String {
         let missing = if host.is_there { "" } else { "  (not there)" };
         let place = match &host.ssh {
             Some(place) => format!("ssh {}", place.trim_start_matches("ssh://")),
+            None if host.is_here => format!("here, also as netns {}", host.namespace),
             None => format!("netns {}", host.namespace),
         };
         let _ =

@@ -134,7 +134,7 @@ fn warn_of_missing_target(run: &Run, ui: &Ui) {
         |kind: &EventKind| matches!(kind, EventKind::Watched(process) if process.role == ProcessRole::Target);
     if !run.events.iter().any(|event| is_target(&event.event)) {
         ui.note("note: the server's processes were not found, so nothing is said about them");
-        ui.note("hint: name them with --watch-pid, or run as root when they belong to another user");
+        ui.note("hint: name them with --watch-pid, or be root when they belong to another user (behind ssh: --server-sudo)");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::rig::pair::{Pair, processes_with};
 use crate::rig::program::{Outcome, Program, Running};
-use crate::rig::ssh::Sshd;
+use crate::rig::ssh::{GUEST, OPERATOR, Sshd};
 use crate::rig::{skip, wait_until};
 use crate::server_host::{agrees_with_the_server, lines};
 use rustix::process::{Pid, Signal, kill_process};
@@ -53,10 +53,34 @@ fn a_host_behind_ssh_is_read_and_agrees_with_the_server() {
     assert!(is_left(&sshd), "something is left on the other host");
 }
 
+#[test]
+fn who_is_not_root_there_sees_the_server_by_sudo() {
+    let Some((pair, sshd)) = hosts() else {
+        return skip("who_is_not_root_there_sees_the_server_by_sudo", NEEDS);
+    };
+    if crate::rig::find_program("sudo").is_none() {
+        return skip("who_is_not_root_there_sees_the_server_by_sudo", "sudo");
+    }
+    for way in [&[][..], &["--server-sudo"]] {
+        let (target, program) = (pair.target(&[]), Program::new());
+        let (server, config) = (sshd.server_of(OPERATOR), sshd.config());
+        let load =
+            ["load", target.url(), "-n", "2000", "--json", "--server", &server, "--ssh-config", &config];
+        let outcome = Running::start(pair.command(&program, [&load, way].concat())).finish(LIMIT);
+        outcome.expect_code(0);
+        let is_missed = outcome.stderr.contains("the server's processes were not found");
+        assert_eq!(is_missed, way.is_empty(), "{outcome}");
+        if !is_missed {
+            agrees_with_the_server(&outcome, &program.run_folder().expect("the run is kept"), target);
+        }
+        assert!(is_left(&sshd), "something is left on the other host");
+    }
+}
+
 /// A load that does not begin; why not.
-fn refused(pair: &Pair, sshd: &Sshd, more: &[&str]) -> Outcome {
+fn refused(pair: &Pair, sshd: &Sshd, user: &str, more: &[&str]) -> Outcome {
     let (target, program) = (pair.target(&[]), Program::new());
-    let server = sshd.server();
+    let server = sshd.server_of(user);
     let load = ["load", target.url(), "-n", "1", "--server", &server].into_iter().chain(more.iter().copied());
     let outcome = Running::start(pair.command(&program, load)).finish(LIMIT);
     outcome.expect_code(2);
@@ -73,26 +97,29 @@ fn a_key_that_opens_nothing_and_a_host_key_that_changed_end_before_anything_is_s
     let Some((pair, sshd)) = hosts() else {
         return skip("a_key_that_opens_nothing_and_a_host_key_that_changed", NEEDS);
     };
-    let outcome = refused(&pair, &sshd, &["--ssh-config", &sshd.client("stranger", "host")]);
+    let outcome = refused(&pair, &sshd, "root", &["--ssh-config", &sshd.client("stranger", "host")]);
     assert!(outcome.stderr.contains("Permission denied"), "{outcome}");
-    let outcome = refused(&pair, &sshd, &["--ssh-config", &sshd.client("user", "stranger")]);
+    let outcome = refused(&pair, &sshd, "root", &["--ssh-config", &sshd.client("user", "stranger")]);
     assert!(outcome.stderr.contains("Host key verification failed"), "{outcome}");
 }
 
 #[test]
-fn a_full_disk_there_and_a_missing_sudo_are_told() {
+fn a_full_disk_there_and_a_sudo_that_asks_are_told() {
     let Some((pair, sshd)) = hosts() else {
-        return skip("a_full_disk_there_and_a_missing_sudo_are_told", NEEDS);
+        return skip("a_full_disk_there_and_a_sudo_that_asks_are_told", NEEDS);
     };
-    if crate::rig::find_program("sudo").is_none() {
-        let outcome = refused(&pair, &sshd, &["--ssh-config", &sshd.config(), "--server-sudo"]);
-        assert!(outcome.stderr.contains("sudo"), "{outcome}");
-    }
+    let outcome = refused(&pair, &sshd, GUEST, &["--ssh-config", &sshd.config(), "--server-sudo"]);
+    // Or that it is not there.
+    let is_told = ["sudo: a password is required", "sudo: not found"]
+        .iter()
+        .any(|cause| outcome.stderr.contains(cause));
+    assert!(is_told && outcome.stderr.contains("`ssh HOST sudo -n true` must work"), "{outcome}");
     if !sshd.fill_disk() {
         return skip("a_full_disk_there_is_told", "nsenter");
     }
-    let outcome = refused(&pair, &sshd, &["--ssh-config", &sshd.config()]);
+    let outcome = refused(&pair, &sshd, "root", &["--ssh-config", &sshd.config()]);
     assert!(outcome.stderr.contains("No space left on device"), "{outcome}");
+    assert!(outcome.stderr.contains("hint: the program is started there from $TMPDIR or /tmp"), "{outcome}");
 }
 
 #[test]

@@ -23,6 +23,15 @@ const SHOWN_CHARS: usize = 300;
 /// How long a process that was ended may take to say its last words.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+const OWN_HINT: &str = "hint: this program must be able to start itself";
+const NAMESPACE_HINT: &str = "hint: `ip netns list` lists the names; only root may enter a network namespace";
+const SSH_HINT: &str = "hint: ssh is asked to ask nothing: the key must be loaded, and the host's key be known; \
+    `ssh -o BatchMode=yes -o StrictHostKeyChecking=yes HOST true` must work";
+/// Once the shell of the other host has spoken.
+const SHELL_HINT: &str = "hint: the program is started there from $TMPDIR or /tmp, which needs room for it and must not be \
+    mounted noexec; it takes mktemp, head and sha256sum";
+const SUDO_HINT: &str = "hint: sudo is asked to ask nothing: `ssh HOST sudo -n true` must work";
+
 /// How to reach hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ways {
@@ -40,6 +49,8 @@ pub struct Connection {
     child: Child,
     pipes: Option<(ChildStdin, ChildStdout)>,
     said: Receiver<String>,
+    /// What helps if the agent does not come up, as far as it is now.
+    hint: &'static str,
 }
 
 impl Connection {
@@ -49,18 +60,18 @@ impl Connection {
     /// No process can be started, or this program cannot be uploaded.
     pub fn open(place: &HostPlace, ways: &Ways) -> Result<Connection, LabError> {
         match &place.way {
-            Way::Here => Connection::start(place, agent_command(ways)),
-            Way::Namespace(path) => Connection::start(place, namespace_command(path, ways)),
+            Way::Here => Connection::start(place, agent_command(ways), OWN_HINT),
+            Way::Namespace(path) => Connection::start(place, namespace_command(path, ways), NAMESPACE_HINT),
             Way::Ssh(address) => {
                 let script = upload::script(ways.uses_sudo);
-                let mut connection = Connection::start(place, ssh_command(address, &script, ways))?;
-                connection.upload(&ways.program)?;
+                let mut connection = Connection::start(place, ssh_command(address, &script, ways), SSH_HINT)?;
+                connection.upload(ways)?;
                 Ok(connection)
             }
         }
     }
 
-    fn start(place: &HostPlace, mut command: Command) -> Result<Connection, LabError> {
+    fn start(place: &HostPlace, mut command: Command, hint: &'static str) -> Result<Connection, LabError> {
         let failed = |source| LabError::Process {
             operation: "start",
             object: format!("'{}' for host '{}'", command_name(&place.way), place.name),
@@ -75,7 +86,7 @@ impl Connection {
             // Nobody may ask for it.
             let _ = sender.send(errors.map_or_else(String::new, last_words));
         });
-        Ok(Connection { place: place.clone(), child, pipes, said })
+        Ok(Connection { place: place.clone(), child, pipes, said, hint })
     }
 
     /// The host, as it was typed.
@@ -89,10 +100,11 @@ impl Connection {
     }
 
     /// Sends this program over, or that of the other host's kind of machine; the agent that it becomes speaks first.
-    fn upload(&mut self, own: &Path) -> Result<(), LabError> {
+    fn upload(&mut self, ways: &Ways) -> Result<(), LabError> {
         let Some((_, output)) = self.pipes.as_mut() else { return Ok(()) };
         let machine = upload::machine(output).map_err(|cause| self.failure(&cause))?;
-        let program = upload::program_for(&machine, own);
+        self.hint = if ways.uses_sudo { SUDO_HINT } else { SHELL_HINT };
+        let program = upload::program_for(&machine, &ways.program);
         let host = self.place.name.clone();
         let program = program.map_err(|(cause, hint)| LabError::Reach { host, cause, hint })?;
         let upload = Upload::of(&program)?;
@@ -103,21 +115,10 @@ impl Connection {
     /// Why the agent did not come up: what its process said last, or else `cause`.
     pub(super) fn failure(&mut self, cause: &str) -> LabError {
         let said = self.end();
-        let hint = match &self.place.way {
-            Way::Namespace(_) => {
-                "hint: `ip netns list` lists the names; only root may enter a network namespace".to_owned()
-            }
-            Way::Here => "hint: this program must be able to start itself".to_owned(),
-            Way::Ssh(_) => {
-                "hint: ssh is asked to ask nothing: the key must be loaded, and the host's key be known; \
-                            `ssh -o BatchMode=yes -o StrictHostKeyChecking=yes HOST true` must work"
-                    .to_owned()
-            }
-        };
         LabError::Reach {
             host: self.place.name.clone(),
             cause: said.unwrap_or_else(|| cause.to_owned()),
-            hint,
+            hint: self.hint.to_owned(),
         }
     }
 

@@ -47,6 +47,8 @@ pub struct HostStatus {
     pub namespace: String,
     /// Whom ssh reaches; `None`: it is on this machine.
     pub ssh: Option<String>,
+    /// Whether it is this machine in its own network.
+    pub is_here: bool,
     /// Whether it is there.
     pub is_there: bool,
     /// Addresses with their interfaces, as far as those are of the lab.
@@ -289,6 +291,7 @@ fn host_status(plan: &LabPlan, host: &str, shares: &Shares) -> HostStatus {
             name,
             namespace: String::new(),
             ssh: plan.ssh(host).map(str::to_owned),
+            is_here: false,
             is_there: share.as_ref().is_ok_and(|share| share.is_of_this_boot),
             addresses: outside.into_iter().collect(),
         };
@@ -302,6 +305,7 @@ fn host_status(plan: &LabPlan, host: &str, shares: &Shares) -> HostStatus {
     HostStatus {
         name,
         ssh: None,
+        is_here: plan.is_here(host),
         namespace: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         is_there: namespace::inode(&path).is_some(),
         addresses: shown.chain(outside).collect(),

@@ -3,13 +3,23 @@
 use super::find_program;
 use super::pair::{Pair, SERVER_ADDRESS};
 use super::wait_until;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
 const PORT: u16 = 2222;
+
+/// Users of the other host only: one may do anything by sudo and is asked for no password, the other may not.
+pub const OPERATOR: &str = "sysdyno-operator";
+pub const GUEST: &str = "sysdyno-guest";
+
+/// What the daemon is started by. It wants an empty folder below /run; that one and the users are its own, and nobody else
+/// sees them.
+const SCRIPT: &str = "mount -t tmpfs -o mode=755 none /run && mkdir /run/sshd \
+    && mount --bind passwd /etc/passwd && { ! [ -e /etc/sudoers ] || mount --bind sudoers /etc/sudoers; } && exec \"$@\"";
 
 /// The daemon; it ends when the value is dropped.
 pub struct Sshd {
@@ -28,6 +38,8 @@ impl Sshd {
         }
         fs::copy(folder.path().join("user.pub"), folder.path().join("authorized")).expect("copies");
         fs::create_dir(folder.path().join("tmp")).expect("makes a folder");
+        set_mode(folder.path(), 0o755);
+        set_mode(&folder.path().join("tmp"), 0o1777);
         let at = |name: &str| folder.path().join(name).display().to_string();
         let settings = format!(
             "Port {PORT}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
@@ -37,10 +49,10 @@ impl Sshd {
             at("tmp")
         );
         fs::write(folder.path().join("sshd_config"), settings).expect("writes");
-        // sshd wants an empty folder below /run: it gets a /run of its own, which nobody else sees.
-        let script = "mount -t tmpfs -o mode=755 none /run && mkdir /run/sshd && exec \"$@\"";
+        write_users(folder.path());
         let mut command = pair.server_command("/bin/sh");
-        command.args(["-c", script, "sh"]).arg(sshd).args(["-D", "-e", "-f", &at("sshd_config")]);
+        command.current_dir(folder.path()).args(["-c", SCRIPT, "sh"]);
+        command.arg(sshd).args(["-D", "-e", "-f", &at("sshd_config")]);
         let log = fs::File::create(folder.path().join("log")).expect("makes a file");
         let daemon = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().expect("starts");
         let sshd = Sshd { folder, daemon };
@@ -53,7 +65,12 @@ impl Sshd {
 
     /// What a user types for the server's host.
     pub fn server(&self) -> String {
-        format!("ssh://root@{SERVER_ADDRESS}:{PORT}")
+        self.server_of("root")
+    }
+
+    /// The same, as another one.
+    pub fn server_of(&self, user: &str) -> String {
+        format!("ssh://{user}@{SERVER_ADDRESS}:{PORT}")
     }
 
     /// A configuration for ssh with this key of the user, and this one taken for the host's.
@@ -124,4 +141,18 @@ fn make_key(keygen: &Path, path: &Path) {
         .status()
         .expect("ssh-keygen starts");
     assert!(made.success(), "no key was made");
+}
+
+fn write_users(folder: &Path) {
+    let known = fs::read_to_string("/etc/passwd").expect("reads");
+    let users = format!("{known}{OPERATOR}:*:64901:64901::/:/bin/sh\n{GUEST}:*:64902:64902::/:/bin/sh\n");
+    fs::write(folder.join("passwd"), users).expect("writes");
+    set_mode(&folder.join("passwd"), 0o644);
+    let sudoers = format!("root ALL=(ALL) ALL\n{OPERATOR} ALL=(ALL) NOPASSWD: ALL\n");
+    fs::write(folder.join("sudoers"), sudoers).expect("writes");
+    set_mode(&folder.join("sudoers"), 0o440);
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("changes who may read it");
 }
