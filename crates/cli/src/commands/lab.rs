@@ -290,10 +290,10 @@ fn shown(lab: &LabStatus) -> String {
     for service in &lab.services {
         let pid = service.pid.map_or("-".to_owned(), |pid| pid.to_string());
         let cause = service.cause.as_deref().map_or("well".to_owned(), |cause| escape::terminal(cause, 200));
-        let endpoint = service.endpoint.as_deref().unwrap_or("");
+        let endpoint = service.endpoint.as_deref().map_or(String::new(), |endpoint| format!(", {endpoint}"));
         let _ = writeln!(
             text,
-            "  service  {:<12} {} on {}, {endpoint}, pid {pid}: {cause}",
+            "  service  {:<12} {} on {}{endpoint}, pid {pid}: {cause}",
             service.name, service.recipe, service.host
         );
         for symptom in &service.symptoms {
