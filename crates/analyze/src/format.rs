@@ -3,6 +3,8 @@
 //! A sentence is data of the record: it is made once, here, and shown unchanged everywhere. Names that come from the
 //! measured host are bounded and stripped of control characters; escaping is the business of whoever shows them.
 
+use sysdyno_record::effect::Factor;
+
 /// Longest name from the host that is put into a sentence. Unit: characters.
 const NAME_CHARS_MAX: usize = 64;
 
@@ -63,13 +65,14 @@ pub(crate) fn percent(ratio: f64) -> String {
     }
 }
 
-/// A factor or an end of its interval: `0.9`, `169`, `–` where it has no end.
-pub(crate) fn times(factor: f64) -> String {
-    match factor {
-        _ if !factor.is_finite() => "–".to_owned(),
-        _ if factor < 10.0 => format!("{factor:.1}"),
-        _ => whole(factor),
-    }
+/// A factor and the ends of its interval: `÷ 193`, `169`, `220`; `–` where it has no end.
+pub(crate) fn factor(factor: &Factor) -> [String; 3] {
+    let times = |value: f64| match value {
+        _ if !value.is_finite() => "–".to_owned(),
+        _ if value < 10.0 => format!("{value:.1}"),
+        _ => whole(value),
+    };
+    [format!("{} {}", factor.sign, times(factor.point)), times(factor.low), times(factor.high)]
 }
 
 /// A number of CPUs: `0.20`, `1.8`.

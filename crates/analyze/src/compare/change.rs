@@ -1,16 +1,13 @@
 //! A ratio with its interval in words: `12 % lower (95 % interval −15 to −9.5 %)`, and where it is that large `÷ 193 (95 %
 //! interval 169 to 220)`.
 
-use crate::format::{percent, times};
+use crate::format::{factor, percent};
 use sysdyno_record::effect::{Better, Effect};
 
-/// A ratio as a change in words.
+/// A ratio with its interval, as a change in words or as a factor.
 pub(super) fn change(effect: &Effect, better: Better) -> String {
     let [point, low, high] = match effect.factor() {
-        Some(factor) => {
-            let point = format!("{} {}", factor.sign, times(factor.point));
-            [point, times(factor.low), times(factor.high)]
-        }
+        Some(found) => factor(&found),
         None => {
             let point = format!("{} {}", percent((effect.point - 1.0).abs()), word(effect.point, better));
             [point, percent_end(effect.low), format!("{} %", percent_end(effect.high))]

@@ -1,7 +1,7 @@
 //! An experiment in sentences. They are data of the record: made once, here, and shown unchanged everywhere.
 
 use super::course::Standing;
-use crate::format::{duration, rate, times};
+use crate::format::{duration, factor, rate};
 use sysdyno_record::effect::{Better, ComparisonVerdict, Effect, EffectScale};
 use sysdyno_record::experiment::{
     ExperimentPlan, GuardrailPlan, GuardrailState, Metric, PairCaps, Resolution, StageKind,
@@ -34,10 +34,7 @@ pub(super) fn effect(effect: &Effect) -> String {
         return "no difference in any pair".into();
     }
     let [point, low, high] = match effect.factor() {
-        Some(factor) => {
-            let point = format!("{} {}", factor.sign, times(factor.point));
-            [point, times(factor.low), times(factor.high)]
-        }
+        Some(found) => factor(&found),
         None => [effect.point, effect.low, effect.high].map(|value| point(effect.scale, value)),
     };
     format!("{point} ({level:.0} % interval {low} to {high})")

@@ -109,10 +109,9 @@ fn a_full_disk_there_and_a_sudo_that_asks_are_told() {
         return skip("a_full_disk_there_and_a_sudo_that_asks_are_told", NEEDS);
     };
     let outcome = refused(&pair, &sshd, GUEST, &["--ssh-config", &sshd.config(), "--server-sudo"]);
-    // Or that it is not there.
-    let is_told = ["sudo: a password is required", "sudo: not found"]
-        .iter()
-        .any(|cause| outcome.stderr.contains(cause));
+    // Where there is none, the shell says so.
+    let causes = ["sudo: a password is required", "sudo: not found", "sudo: command not found"];
+    let is_told = causes.iter().any(|cause| outcome.stderr.contains(cause));
     assert!(is_told && outcome.stderr.contains("`ssh HOST sudo -n true` must work"), "{outcome}");
     if !sshd.fill_disk() {
         return skip("a_full_disk_there_is_told", "nsenter");
