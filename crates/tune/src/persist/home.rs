@@ -16,7 +16,15 @@ pub(super) const LINES: &str = "/etc/tmpfiles.d/90-sysdyno.conf";
 
 /// The folder of units, and what our drop-ins are called in it.
 pub(super) const UNITS: &str = "/etc/systemd/system";
-pub(super) const DROP_IN: &str = "90-sysdyno.conf";
+const DROP_IN: &str = "90-sysdyno.conf";
+
+/// How the name of a folder of drop-ins for a service ends; units, aliases and folders of wants lie beside them.
+const DROP_INS: &str = ".service.d";
+
+/// Programs that read what is kept at boot; a host has one of them or does not read it.
+const UDEV: [&str; 4] = ["/usr/bin/udevadm", "/bin/udevadm", "/usr/sbin/udevadm", "/sbin/udevadm"];
+const TMPFILES: [&str; 4] =
+    ["/usr/bin/systemd-tmpfiles", "/bin/systemd-tmpfiles", "/usr/bin/tmpfiles", "/bin/tmpfiles"];
 
 /// Names of limits in units.
 const LIMITS: [(&str, &str); 3] =
@@ -41,18 +49,38 @@ pub(super) fn home(change: &PlannedChange, roots: &Roots) -> Result<Home, String
     let path = change.path.as_str();
     let kept = |file: &str, line: String| Home { file: file.into(), key: change.key.clone(), line };
     if let Some((device, attribute)) = below("/sys/block/", path) {
+        is_read(RULES, "udev", &UDEV, roots)?;
         return Ok(kept(RULES, disk(device, attribute, &change.new, roots)?));
     }
     if let Some((device, attribute)) = below("/sys/class/net/", path) {
+        is_read(RULES, "udev", &UDEV, roots)?;
         return Ok(kept(RULES, interface(device, attribute, &change.new, roots)?));
     }
     if path.starts_with("/sys/") {
+        is_read(LINES, "systemd-tmpfiles", &TMPFILES, roots)?;
         return Ok(kept(LINES, format!("w {path} - - - - {}", change.new)));
     }
     match path.strip_prefix("limit:") {
         Some(rest) => limit(rest, &change.new, roots),
         None => Err("there is nothing that it could be kept in over a reboot".into()),
     }
+}
+
+/// Refuses a file that nothing on this host would read at boot.
+fn is_read(file: &str, reader: &str, programs: &[&str], roots: &Roots) -> Result<(), String> {
+    if programs.iter().any(|program| roots.place(program).exists()) {
+        return Ok(());
+    }
+    Err(format!("nothing on this host reads {file} at boot: it has no {reader}"))
+}
+
+/// Files of ours among the drop-ins of services that may be there.
+pub(super) fn drop_ins(roots: &Roots) -> Vec<String> {
+    let entries = std::fs::read_dir(roots.place(UNITS)).into_iter().flatten().flatten();
+    let folders = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let folders = folders.filter(|name| name.ends_with(DROP_INS));
+    let files = folders.filter(|name| roots.place(&format!("{UNITS}/{name}")).is_dir());
+    files.map(|name| format!("{UNITS}/{name}/{DROP_IN}")).collect()
 }
 
 /// Device and attribute of a path below a folder of devices.

@@ -6,16 +6,17 @@
 
 mod home;
 mod own;
+#[cfg(test)]
+mod trees;
 
 use crate::change::Change;
 use crate::error::{Refusal, TuneError};
 use crate::plan::{PlannedChange, Rival, plan, rivals_of};
 use crate::roots::Roots;
 use crate::tunable::find;
-use home::{DROP_IN, Home, LINES, RULES, UNITS};
+use home::{Home, LINES, RULES};
 use own::HEADER;
 use std::collections::BTreeMap;
-use std::fs;
 
 /// The file of sysctls, from the root.
 const FILE: &str = "/etc/sysctl.d/90-sysdyno.conf";
@@ -164,11 +165,9 @@ fn write(settings: &BTreeMap<String, String>, roots: &Roots) -> Result<(), TuneE
 
 /// Our other files that are there.
 fn others(roots: &Roots) -> Result<Vec<Kept>, TuneError> {
-    let units = fs::read_dir(roots.place(UNITS)).into_iter().flatten().flatten();
-    let drop_in = |name: String| format!("{UNITS}/{name}/{DROP_IN}");
-    let units = units.map(|entry| drop_in(entry.file_name().to_string_lossy().into_owned()));
+    let files = [RULES.to_owned(), LINES.to_owned()].into_iter().chain(home::drop_ins(roots));
     let mut found = Vec::new();
-    for file in [RULES.to_owned(), LINES.to_owned()].into_iter().chain(units) {
+    for file in files {
         if let Some(text) = own::read(&file, roots)? {
             found.push(Kept { file, lines: home::parse(&text).into_iter().collect() });
         }
@@ -187,6 +186,7 @@ fn write_other(kept: &Kept, roots: &Roots) -> Result<(), TuneError> {
 mod tests {
     use super::*;
     use crate::testing::{Host, changes};
+    use std::fs;
 
     fn file(host: &Host) -> String {
         fs::read_to_string(host.roots.place(FILE)).expect("is there")
@@ -226,6 +226,8 @@ mod tests {
     #[test]
     fn settings_of_devices_are_kept_in_files_of_the_programs_that_set_them_up() {
         let host = Host::new();
+        host.put("/usr/bin/udevadm", "");
+        host.put("/usr/bin/systemd-tmpfiles", "");
         host.put("/sys/block/sda/queue/scheduler", "none [mq-deadline]\n");
         host.put("/sys/block/sda/device/wwid", "naa.5000c500a1b2c3d4\n");
         host.put("/sys/class/net/eth0/tx_queue_len", "1000\n");
@@ -263,6 +265,7 @@ mod tests {
     #[test]
     fn one_file_that_is_not_ours_stops_all_of_them() {
         let host = Host::new();
+        host.put("/usr/bin/systemd-tmpfiles", "");
         host.put("/sys/kernel/mm/transparent_hugepage/defrag", "always [madvise] never\n");
         host.put(LINES, "w /sys/a - - - - 1\n");
         let wanted = changes(&["vm.swappiness=10", "thp.defrag=never"]);

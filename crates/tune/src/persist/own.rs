@@ -24,6 +24,10 @@ pub(super) fn read(file: &str, roots: &Roots) -> Result<Option<String>, TuneErro
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = match rustix::fs::open(&path, flags, Mode::empty()) {
         Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(rustix::io::Errno::LOOP) => {
+            let link = io::Error::other("it is a symbolic link, which sysdyno did not make");
+            return Err(TuneError::io("change", &path)(link));
+        }
         opened => File::from(opened.map_err(|error| TuneError::io("open", &path)(error.into()))?),
     };
     let mut text = String::new();
@@ -39,14 +43,20 @@ pub(super) fn read(file: &str, roots: &Roots) -> Result<Option<String>, TuneErro
 pub(super) fn write(file: &str, text: &str, roots: &Roots) -> Result<(), TuneError> {
     let path = roots.place(file);
     let folder = path.parent().expect("the file is in a folder");
-    if !folder.is_dir() {
-        make_folder(folder)?;
-        // Programs that are not root's read what is kept there.
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(folder, open).map_err(TuneError::io("open to others", folder))?;
-    }
+    make_readable(folder)?;
     replace(&path, text).map_err(TuneError::io("write", &path))?;
     sync_folder(folder)
+}
+
+/// Makes a folder and those above it that are missing; programs that are not root's read what is kept there.
+fn make_readable(folder: &Path) -> Result<(), TuneError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    folder.parent().map_or(Ok(()), make_readable)?;
+    make_folder(folder)?;
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(folder, open).map_err(TuneError::io("open to others", folder))
 }
 
 /// Removes a file of ours, and its folder if that was made for it and is empty.
