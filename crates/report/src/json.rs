@@ -1,7 +1,7 @@
 //! One JSON document per command, for programs. The names are stable: they are added to, never renamed.
 //!
 //! The contract: `verdict`, `counts`, `failures`, `rates`, `response_time_ns`, `service_time_ns`, `slip_ns`,
-//! `generator` and `run` for `load`; for `run` also `capacity` and `findings`. All else in a document is more, not other.
+//! `generator`, `findings` and `run` for `load`; for `run` also `capacity`. All else in a document is more, not other.
 //! A number that is not known is `null`. Of a run that is INVALID `capacity` holds no estimate, at most a lower bound.
 
 use crate::experiment::ExperimentInput;
@@ -62,6 +62,8 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "probe": analysis.probe.as_ref().map(probe),
         "operations": analysis.operations.iter().map(operation).collect::<Vec<_>>(),
         "session": analysis.session,
+        "limit": analysis.limit,
+        "findings": analysis.findings.iter().map(finding).collect::<Vec<_>>(),
         "seed": seed(input),
         "damage": input.damage,
     })
@@ -98,8 +100,6 @@ pub fn run_document(input: &ReportInput<'_>) -> Value {
     let mut document = load_document(input);
     document["capacity"] = capacity(analysis);
     document["headroom"] = json!(analysis.headroom);
-    document["limit"] = json!(analysis.limit);
-    document["findings"] = analysis.findings.iter().map(finding).collect();
     document["curve"] = json!(analysis.curve);
     document
 }

@@ -31,12 +31,13 @@ fn the_names_of_the_contract_are_there() {
         }
         assert!(has(&document["verdict"]["reasons"][0], "id"));
         assert!(has(&document["verdict"]["reasons"][0], "text"));
+        for key in ["id", "confidence", "title", "evidence"] {
+            assert!(has(&document["findings"][0], key), "findings.{key}");
+        }
+        assert!(document["limit"].is_string());
     }
     for key in ["rate_hz", "low_hz", "high_hz", "ended_by"] {
         assert!(has(&run["capacity"], key), "capacity.{key}");
-    }
-    for key in ["id", "confidence", "title", "evidence"] {
-        assert!(has(&run["findings"][0], key), "findings.{key}");
     }
     assert!(!has(&load, "capacity"));
 }
