@@ -1,6 +1,8 @@
 //! Whole analyses: the sentences that people read, and records that are broken.
 
+mod claims;
 mod hostile;
+mod sentences;
 mod two_hosts;
 
 use crate::corpus::*;

@@ -1,10 +1,11 @@
 //! Is it the generator that was measured? CPU, connections, ports, descriptors, lateness, and the cost of watching.
 
-use super::{Check, Examine, Observation, SERVER_SATURATED, is_saturated_by_server, is_server_saturated};
+use super::{Check, Examine, Observation, SERVER_SATURATED};
+use super::{is_saturated_by_server, is_server_saturated, standstill_seconds};
 use crate::format::{counted, cpus, duration, percent, rate, whole};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
-use crate::view::TrialView;
+use crate::view::{TrialView, error_ratio};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::load::{FailureClass, LatencyKind, TrialPurpose};
 
@@ -151,31 +152,32 @@ const UNSENT: Threshold = Threshold::new("share of arrivals that were never sent
 const MACHINE_IDLE: Threshold =
     Threshold::new("idle share of the machine from which on CPU is not what limits", 0.30, "ratio", HOUSE);
 
+const FAILED: Threshold = Threshold::new(
+    "share of requests that failed, above which the number of connections explains no rate",
+    0.01,
+    "ratio",
+    HOUSE,
+);
+
 /// M02.
 pub(super) const CONCURRENCY_BOUND: Check = Check {
     id: "M02",
     name: "gen-concurrency-bound",
     meaning: "All connections were in use, so that their number, and not the server, may have set the rate.",
-    thresholds: &[LATE_NS, UNSENT, MACHINE_IDLE],
+    thresholds: &[LATE_NS, UNSENT, MACHINE_IDLE, FAILED],
     remedy: "raise --connections; if the rate rises with it, the connections were the limit",
     examine: Examine::Trial(examine_connections),
 };
 
 fn examine_connections(view: &TrialView) -> Option<Observation> {
-    let connections = counted(f64::from(view.plan().connections), "connection");
     let window = view.server_steady();
     let is_idle = window.machine().is_some_and(|machine| 1.0 - machine.busy_ratio >= MACHINE_IDLE.value);
     let is_saturated = is_server_saturated(view) == Some(true);
     if !view.is_open() {
-        let service = view.summary(LatencyKind::Service).p50? as f64;
         let is_free = view.end.summary.generator.busiest_thread_ratio < THREAD_BUSY.value;
-        let text = format!(
-            "{connections} in a closed loop carry at most {} req/s at a service time of {}; the machine was not busy",
-            rate(view.plan().lanes() as f64 * 1e9 / service.max(1.0)),
-            duration(service)
-        );
-        return if is_idle && is_free && !is_saturated { Observation::remark(text) } else { None };
+        return if is_idle && is_free && !is_saturated { examine_closed(view) } else { None };
     }
+    let connections = counted(f64::from(view.plan().connections), "connection");
     let pool = view.summary(LatencyKind::PoolSlip);
     let wait = pool.p99.or(pool.max).unwrap_or(0) as f64;
     let unsent = ratio(view.counts().unsent as f64, view.counts().scheduled as f64).unwrap_or(0.0);
@@ -185,11 +187,32 @@ fn examine_connections(view: &TrialView) -> Option<Observation> {
     let never = if unsent > 0.0 { format!(", {} were never sent", percent(unsent)) } else { String::new() };
     let text =
         format!("requests waited for one of the {connections}: 99th percentile {}{never}", duration(wait));
+    let still = standstill_seconds(view);
+    if still > 0.0 {
+        let text = format!("{text}; the server answered nothing for {still:.1} s of that time");
+        let remedy = "find out what stopped the server: more connections would wait as well";
+        return Observation::remark(text).map(|observation| observation.with_remedy(remedy));
+    }
     let is_search = view.begin.purpose != TrialPurpose::Single;
     if is_search || is_saturated || server_queues(&window) {
         return Observation::remark(format!("{text}; the wait is part of the response time"));
     }
     Observation::suspect(text)
+}
+
+/// What so many connections of a closed loop can carry at most, by Little's law. Where requests fail or none is answered for
+/// a while, the connections were not what limited the rate.
+fn examine_closed(view: &TrialView) -> Option<Observation> {
+    let is_sound = error_ratio(view.counts()) <= FAILED.value && standstill_seconds(view) == 0.0;
+    let mean_ns = view.summary(LatencyKind::Service).mean.filter(|mean_ns| is_sound && *mean_ns >= 1.0)?;
+    // Requests that began before the window and ended in it may have made it a little more.
+    let most_hz = (view.plan().lanes() as f64 * 1e9 / mean_ns).max(view.goodput_hz());
+    Observation::remark(format!(
+        "{} in a closed loop carry at most {} req/s at a mean service time of {}; the machine was not busy",
+        counted(f64::from(view.plan().connections), "connection"),
+        rate(most_hz),
+        duration(mean_ns)
+    ))
 }
 
 /// Whether requests wait inside the server's sockets.
@@ -238,14 +261,12 @@ fn examine_ports(view: &TrialView) -> Option<Observation> {
     let mut ends = range.split_whitespace().map(str::parse::<f64>);
     let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
     let waiting = view.whole().level("sockstat.tcp_tw_count", "netns:target")?.max;
-    let share = ratio(waiting, last - first + 1.0)
-        .filter(|share| view.is_loopback() && *share >= PORTS_USED.value)?;
+    ratio(waiting, last - first + 1.0).filter(|share| view.is_loopback() && *share >= PORTS_USED.value)?;
     // A load that keeps its connections needs no ports, however many others have used.
     ratio(view.measured().connections_opened as f64, waiting).filter(|own| *own >= PORTS_NEEDED.value)?;
     Observation::suspect(format!(
-        "{} sockets were in TIME_WAIT, {} of the {} local ports",
+        "{} sockets were in TIME_WAIT, and there are {} local ports",
         whole(waiting),
-        percent(share),
         whole(last - first + 1.0)
     ))
 }

@@ -29,7 +29,7 @@ pub(crate) use ending::UNEVEN_SHARE;
 pub use ending::{INCOMPLETE, NOTHING_CARRIED, SEARCH_INTERRUPTED, UNEVEN_TRIALS};
 pub(crate) use generator::{CPU_BOUND, throttled_share};
 pub(crate) use host::{foreign_cpus, generator_cpus, own_busy_ratio};
-pub(crate) use timing::arrival_fit;
+pub(crate) use timing::{arrival_fit, standstill_seconds};
 
 /// One way in which a measurement goes wrong.
 #[derive(Debug)]
@@ -62,22 +62,29 @@ pub(crate) enum Examine {
 pub(crate) struct Observation {
     status: VerdictStatus,
     text: String,
+    /// A remedy that fits better than the check's.
+    remedy: Option<&'static str>,
 }
 
 impl Observation {
     /// Something that a reader should know and that does not lower the verdict.
     pub(crate) fn remark(text: String) -> Option<Observation> {
-        Some(Observation { status: VerdictStatus::Valid, text })
+        Some(Observation { status: VerdictStatus::Valid, text, remedy: None })
     }
 
     /// Something that may have touched the numbers.
     pub(crate) fn suspect(text: String) -> Option<Observation> {
-        Some(Observation { status: VerdictStatus::Suspect, text })
+        Some(Observation { status: VerdictStatus::Suspect, text, remedy: None })
     }
 
     /// Something after which the numbers are not the server's.
     pub(crate) fn invalid(text: String) -> Option<Observation> {
-        Some(Observation { status: VerdictStatus::Invalid, text })
+        Some(Observation { status: VerdictStatus::Invalid, text, remedy: None })
+    }
+
+    /// The same with a remedy that fits better than the check's.
+    pub(crate) fn with_remedy(self, remedy: &'static str) -> Observation {
+        Observation { remedy: Some(remedy), ..self }
     }
 }
 
@@ -89,7 +96,7 @@ impl Check {
             name: self.name.to_owned(),
             status: observation.status,
             text: observation.text,
-            remedy: self.remedy.to_owned(),
+            remedy: observation.remedy.unwrap_or(self.remedy).to_owned(),
         }
     }
 }

@@ -21,6 +21,28 @@ const CONTENT_CLASSES: &[FailureClass] = &[
     FailureClass::Desync,
 ];
 
+/// Classes after which the connection goes on: the response was whole.
+const KEEPING_CLASSES: &[FailureClass] = &[
+    FailureClass::Status,
+    FailureClass::WrongLength,
+    FailureClass::WrongHeader,
+    FailureClass::WrongBody,
+    FailureClass::ServerError,
+    FailureClass::NotStored,
+];
+
+/// Classes of connections that were never established.
+const UNCONNECTED_CLASSES: &[FailureClass] = &[
+    FailureClass::ConnectRefused,
+    FailureClass::ConnectTimeout,
+    FailureClass::ConnectReset,
+    FailureClass::ConnectUnreachable,
+    FailureClass::LocalFdLimit,
+    FailureClass::LocalPorts,
+    FailureClass::LocalBuffers,
+    FailureClass::LocalOther,
+];
+
 const ERROR_SHARE: Threshold = Threshold::new(
     "share of requests that failed or timed out",
     0.001,
@@ -149,7 +171,8 @@ fn examine_keep_alive(view: &TrialView) -> Option<Observation> {
     };
     let sent = view.counts().sent as f64;
     let opened = view.measured().connections_opened as f64;
-    let extra = ratio(opened - f64::from(view.plan().connections), sent)? - planned;
+    let needless = opened - lost_connections(view) - f64::from(view.plan().connections);
+    let extra = ratio(needless, sent)? - planned;
     if extra <= EXTRA_CONNECTIONS.value {
         return None;
     }
@@ -161,6 +184,16 @@ fn examine_keep_alive(view: &TrialView) -> Option<Observation> {
         counted(opened, "connection"),
         counted(sent, "request")
     ))
+}
+
+/// Connections that were established and that a failure or a timeout then ended, the handshake's included: each of them is made
+/// anew, whatever the server's keep-alive limits are.
+fn lost_connections(view: &TrialView) -> f64 {
+    let ended =
+        |class: &FailureClass| !KEEPING_CLASSES.contains(class) && !UNCONNECTED_CLASSES.contains(class);
+    let failures = view.measured().failures.iter().filter(|(class, _)| ended(class));
+    let failed: f64 = failures.map(|(_, count)| *count as f64).sum();
+    failed + view.counts().timed_out as f64
 }
 
 const ACHIEVED: Threshold =

@@ -5,7 +5,8 @@
 //! search it is a remark only, since near capacity queues wander; there the replicates speak.
 
 use super::{Check, Examine, Observation};
-use crate::format::percent;
+use crate::format::{duration, rate};
+use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::analysis::VerdictStatus;
@@ -75,8 +76,8 @@ struct Signal {
 }
 
 impl Signal {
-    fn new(change: f64, broken: Threshold, text: String) -> Signal {
-        let is_broken = change.abs() >= broken.value;
+    fn new(change: &Change, broken: Threshold, text: String) -> Signal {
+        let is_broken = change.ratio.abs() >= broken.value;
         Signal { status: if is_broken { VerdictStatus::Invalid } else { VerdictStatus::Suspect }, text }
     }
 }
@@ -96,8 +97,9 @@ fn rate_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
         interval.counts.ok as f64 / length
     };
     let rates: Vec<f64> = seconds.iter().map(per_second).collect();
-    let change = change_of(&rates).filter(|change| change.abs() > RATE_CHANGE.value)?;
-    Some(Signal::new(change, RATE_BROKEN, format!("the rate changed by {} over the window", percent(change))))
+    let change = change_of(&rates).filter(|change| change.ratio.abs() > RATE_CHANGE.value)?;
+    let text = format!("the rate {} req/s over the window", change.phrase(rate));
+    Some(Signal::new(&change, RATE_BROKEN, text))
 }
 
 fn latency_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
@@ -108,13 +110,10 @@ fn latency_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
     if medians.len() < INTERVALS_MIN {
         return None;
     }
-    let change = change_of(&medians).filter(|change| change.abs() > LATENCY_CHANGE.value)?;
-    (change.abs() * median(&medians)? >= LATENCY_FLOOR_NS.value).then(|| {
-        Signal::new(
-            change,
-            LATENCY_BROKEN,
-            format!("the median latency changed by {} over the window", percent(change)),
-        )
+    let change = change_of(&medians).filter(|change| change.ratio.abs() > LATENCY_CHANGE.value)?;
+    (change.ratio.abs() * median(&medians)? >= LATENCY_FLOOR_NS.value).then(|| {
+        let text = format!("the median latency {} over the window", change.phrase(duration));
+        Signal::new(&change, LATENCY_BROKEN, text)
     })
 }
 
@@ -122,7 +121,7 @@ fn backlog_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
     let in_flight: Vec<f64> = seconds.iter().map(|interval| interval.in_flight_at_end as f64).collect();
     let quarter = in_flight.len() / 4;
     let growth = mean(&in_flight[in_flight.len() - quarter..])? - mean(&in_flight[..quarter])?;
-    let share = crate::readings::ratio(growth, view.counts().scheduled as f64)?;
+    let share = ratio(growth, view.counts().scheduled as f64)?;
     let is_growing = has_steady_arrivals(view) && share > BACKLOG_GROWTH.value && is_trend(&in_flight);
     is_growing.then(|| Signal {
         status: VerdictStatus::Suspect,
@@ -130,20 +129,45 @@ fn backlog_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
     })
 }
 
-/// Relative change of a series over its length, by trend or by a level shift, whichever is greater; `None` if noise
-/// explains it.
-fn change_of(values: &[f64]) -> Option<f64> {
-    let trend = drift_ratio(values).filter(|_| is_trend(values));
-    let shift = level_shift(values);
-    [trend, shift].into_iter().flatten().max_by(|a, b| a.abs().total_cmp(&b.abs()))
+/// How a series changed over its length.
+struct Change {
+    /// Its size, relative to the series: the gates are about this.
+    ratio: f64,
+    /// The level that was measured at its begin.
+    from: f64,
+    /// The level that was measured at its end.
+    to: f64,
+}
+
+impl Change {
+    /// `rose from 1.20 ms to 3.40 ms`.
+    fn phrase(&self, write: fn(f64) -> String) -> String {
+        let verb = if self.to > self.from { "rose" } else { "fell" };
+        format!("{verb} from {} to {}", write(self.from), write(self.to))
+    }
+}
+
+/// The change of a series by trend or by a level shift, whichever is greater; `None` if noise explains it.
+fn change_of(values: &[f64]) -> Option<Change> {
+    let greater = |a: &Change, b: &Change| a.ratio.abs().total_cmp(&b.ratio.abs());
+    [trend(values), level_shift(values)].into_iter().flatten().max_by(greater)
+}
+
+/// A steady change, with the medians of the first and of the last quarter: a line through all values may leave what was
+/// measured, and a level below zero means nothing.
+fn trend(values: &[f64]) -> Option<Change> {
+    let ratio = drift_ratio(values).filter(|_| is_trend(values))?;
+    let quarter = (values.len() / 4).max(1);
+    let (from, to) = (median(&values[..quarter])?, median(&values[values.len() - quarter..])?);
+    ((to > from) == (ratio > 0.0) && to != from).then_some(Change { ratio, from, to })
 }
 
 fn is_trend(values: &[f64]) -> bool {
     mann_kendall(values).is_some_and(|test| test.p_two_sided < TREND_P_MAX)
 }
 
-/// Relative change at the best split, if every value before it lies on one side of every value after it.
-fn level_shift(values: &[f64]) -> Option<f64> {
+/// The change at the best split, if every value before it lies on one side of every value after it.
+fn level_shift(values: &[f64]) -> Option<Change> {
     let split = best_split(values, SHIFT_SIDE_MIN)?;
     let (before, after) = (&values[..split.index], values.get(split.index..split.end)?);
     let range = |part: &[f64]| {
@@ -153,6 +177,7 @@ fn level_shift(values: &[f64]) -> Option<f64> {
     };
     let ((low_before, high_before), (low_after, high_after)) = (range(before), range(after));
     let is_apart = high_before < low_after || high_after < low_before;
-    let change = crate::readings::ratio(mean(after)? - mean(before)?, mean(before)?)?;
-    is_apart.then_some(change)
+    let (from, to) = (mean(before)?, mean(after)?);
+    let change = ratio(to - from, from)?;
+    is_apart.then_some(Change { ratio: change, from, to })
 }

@@ -11,6 +11,7 @@ use sysdyno_record::load::{FailureClass, GapSample, LatencyKind, TrialEnding, Tr
 use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, PhaseEnd, PhaseKind, PhasePlan};
 use sysdyno_record::probe::ProbeKind;
 use sysdyno_record::units::SpanNs;
+use sysdyno_stats::histogram::LatencyHistogram;
 
 /// What a check says about a trial.
 fn status_of(id: &str, case: Specimen) -> Option<VerdictStatus> {
@@ -140,6 +141,36 @@ fn m02_waiting_for_connections_of_an_idle_server() {
 }
 
 #[test]
+fn m02_says_no_less_than_was_carried_and_nothing_of_a_server_that_fails_or_stands_still() {
+    // Half of the responses take nine times as long: the mean is five times the median.
+    let skewed = || {
+        let mut histogram = LatencyHistogram::new();
+        (0..1000).for_each(|_| histogram.record(4_000_000));
+        (0..999).for_each(|_| histogram.record(36_000_000));
+        Specimen::closed(4, 199.9, 10.0).cpu(0.05, 0.05, 0.0).edit(|case| {
+            case.fill(LatencyKind::Service, histogram);
+            case.end.summary.measured.goodput_hz = 199.9;
+        })
+    };
+    let text = text_of("M02", skewed());
+    assert!(text.contains("carry at most 200 req/s at a mean service time of 20.0 ms"), "{text}");
+    assert_eq!(status_of("M02", skewed().fail(FailureClass::Status, 100)), None, "it is not the connections");
+    let still = |case: Specimen| {
+        case.edit(|case| {
+            case.set_intervals(|second| (if (3..5).contains(&second) { 0.0 } else { 1000.0 }, 1_000_000, 4))
+        })
+    };
+    assert_eq!(status_of("M02", still(skewed())), None);
+    let waiting = open().edit(|case| case.fill(LatencyKind::PoolSlip, spread(20_000, 20e6)));
+    let stopped = still(waiting).build();
+    let verdict = check_trial(&stopped.view());
+    let reason =
+        verdict.reasons.iter().find(|reason| reason.id == "M02").expect("connections were waited for");
+    assert!(reason.text.ends_with("the server answered nothing for 2.0 s of that time"), "{}", reason.text);
+    assert!(reason.status == Valid && !reason.remedy.contains("--connections"), "{reason:?}");
+}
+
+#[test]
 fn m04_failures_above_a_thousandth_are_no_throughput() {
     assert_eq!(status_of("M04", open().fail(FailureClass::Status, 21)), Some(Invalid));
     assert_eq!(status_of("M04", open().fail(FailureClass::Status, 20)), Some(Valid));
@@ -208,6 +239,15 @@ fn m09_connections_that_are_not_kept() {
     assert_eq!(status_of("M09", opened(64)), None);
     let planned = opened(20_000).edit(|case| case.begin.plan.keep_alive = KeepAlive::Requests(1));
     assert_eq!(status_of("M09", planned), None);
+    for class in [FailureClass::TlsHandshake, FailureClass::TlsIssuer, FailureClass::EofBeforeHead] {
+        assert_eq!(status_of("M09", opened(2_000).fail(class, 2_000)), None, "{class:?} ended them");
+    }
+    assert_eq!(status_of("M09", opened(2_000).time_out(2_000)), None);
+    assert_eq!(
+        status_of("M09", opened(2_000).fail(FailureClass::Status, 2_000)),
+        Some(Suspect),
+        "they go on"
+    );
 }
 
 #[test]
@@ -230,6 +270,13 @@ fn m10_a_system_that_changes_while_it_is_measured() {
     assert_eq!(status_of("M10", backlog), Some(Suspect));
     let search = growing(0.3).edit(|case| case.begin.purpose = TrialPurpose::Grid);
     assert_eq!(status_of("M10", search), Some(Valid));
+    // The levels of the first and of the last two seconds.
+    let rises = "the median latency rose from 1.15 ms to 3.55 ms over the window";
+    assert_eq!(text_of("M10", growing(0.3)), rises);
+    let falling = closed()
+        .edit(|case| case.set_intervals(|second| (20_000.0 * (1.0 - second as f64 / 9.0).powi(2), 1, 64)));
+    let falls = "the rate fell from 17,900 to 124 req/s over the window";
+    assert_eq!(text_of("M10", falling), falls, "a line through it ends below zero");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::analysis::ArrivalFit;
-use sysdyno_record::load::LatencyKind;
+use sysdyno_record::load::{Interval, LatencyKind};
 use sysdyno_record::plan::{Arrival, KeepAlive};
 use sysdyno_stats::descriptive::median;
 use sysdyno_stats::goodness::{CRITICAL_KNOWN_1_PERCENT, anderson_darling_uniform, gamma_share};
@@ -46,6 +46,22 @@ fn examine_stall(view: &TrialView) -> Option<Observation> {
     let is_of_all = stalled >= view.plan().lanes() as f64 / 2.0;
     let is_long = longest / 1e9 >= STALL_SHARE.value * view.seconds();
     if is_of_all && is_long { Observation::suspect(text) } else { Observation::remark(text) }
+}
+
+/// Time of the measured phases in which requests were on their way and none of them ended, by any outcome but a timeout.
+/// Unit: seconds.
+///
+/// Looked at is each interval as a whole, so that a standstill of less than a second may be missed and a longer one is
+/// taken for up to a second less.
+pub(crate) fn standstill_seconds(view: &TrialView) -> f64 {
+    let is_still = |interval: &&Interval| {
+        // What was sent in one phase and ended in the next is told in an interval of its own.
+        let same_time = view.intervals.iter().filter(|other| other.begin_mono_ns == interval.begin_mono_ns);
+        let ended: u64 = same_time.map(|other| other.counts.ok.saturating_add(other.counts.failed)).sum();
+        interval.in_flight_at_end > 0 && ended == 0
+    };
+    let length = |interval: &Interval| interval.end_mono_ns.seconds_since(interval.begin_mono_ns);
+    view.measured_intervals().filter(is_still).map(length).sum()
 }
 
 const OCCUPANCY_MAX: Threshold = Threshold::new(
