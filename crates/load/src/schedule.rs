@@ -211,6 +211,7 @@ mod tests {
     use super::*;
     use sysdyno_record::plan::PhaseKind;
     use sysdyno_record::units::SpanNs;
+    use sysdyno_stats::goodness::{CRITICAL_KNOWN_1_PERCENT, anderson_darling_uniform, gamma_share};
 
     fn phase(rate_hz: f64, end: PhaseEnd) -> PhasePlan {
         PhasePlan { kind: PhaseKind::Steady, rate_hz: Some(rate_hz), end }
@@ -312,7 +313,8 @@ mod tests {
         assert!((98_700..101_300).contains(&all.len()), "{}", all.len());
         assert_eq!(all, merged(Arrival::Poisson, &phases, 3));
         let gaps: Vec<f64> = all.windows(2).step_by(100).map(|pair| (pair[1] - pair[0]) as f64).collect();
-        let fit = sysdyno_stats::goodness::anderson_darling_exponential(&gaps).expect("enough gaps");
-        assert!(fit.a_squared_star < 1.959, "A²* = {}", fit.a_squared_star);
+        let shares: Option<Vec<f64>> = gaps.iter().map(|gap| gamma_share(*gap, 1, 100_000.0)).collect();
+        let statistic = anderson_darling_uniform(&shares.expect("gaps are positive")).expect("enough gaps");
+        assert!(statistic < CRITICAL_KNOWN_1_PERCENT, "A² = {statistic}");
     }
 }

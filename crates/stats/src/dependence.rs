@@ -27,11 +27,14 @@
 //! single values do, correlated by up to 0.8 from window to window), an interval that is given is a wrong one in at most 8 %
 //! of runs of 15 windows or more, where that of independent values is wrong in 50 % to 90 %; with ten windows in 11 %.
 
-use crate::autocorrelation::{BATCHES_MIN, rho};
+use crate::descriptive::{is_usable, raw_mean};
 use crate::distribution::{normal_quantile, student_t_quantile};
 use crate::estimate::is_level;
 use crate::histogram::LatencyHistogram;
 use crate::order_statistics::{RankInterval, is_quantile_supported, quantile_ranks};
+
+/// Fewest batches that an answer is given of.
+pub const BATCHES_MIN: usize = 8;
 
 /// One-sided level of the test that widens batches: one independent series in twenty is widened for nothing.
 const BAND_LEVEL: f64 = 0.95;
@@ -133,7 +136,21 @@ fn residuals(batches: &[WindowCount], share: f64) -> Vec<f64> {
 /// 1954); 0 for a series that does not vary.
 fn unbiased_rho(series: &[f64]) -> f64 {
     let count = series.len() as f64;
-    rho(series, 1).map_or(0.0, |rho| (rho + (1.0 + 3.0 * rho) / count).clamp(-1.0, PHI_MAX))
+    first_rho(series).map_or(0.0, |rho| (rho + (1.0 + 3.0 * rho) / count).clamp(-1.0, PHI_MAX))
+}
+
+/// The first autocorrelation, in its biased form: Σ(x_t − m)(x_{t+1} − m) ÷ Σ(x_t − m)².
+///
+/// `None`: fewer than two values, one that is not finite, or all equal.
+fn first_rho(series: &[f64]) -> Option<f64> {
+    if !is_usable(series, 2) {
+        return None;
+    }
+    let mean = raw_mean(series);
+    let centered: Vec<f64> = series.iter().map(|value| value - mean).collect();
+    let square_sum: f64 = centered.iter().map(|value| value * value).sum();
+    let product: f64 = centered.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    (square_sum > 0.0).then(|| product / square_sum)
 }
 
 /// The first autocorrelation of independent values is 0 ± 1/√m.

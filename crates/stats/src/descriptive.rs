@@ -1,10 +1,7 @@
-//! Descriptions of a sample: centre, spread, relative standing.
+//! Descriptions of a sample: center and spread.
 //!
 //! All functions answer `None` to a sample that is too small or that holds a value that is not finite or of a size
 //! beyond 1e±60, which no measurement has; nothing that they return is infinite or not a number.
-
-/// Standard deviation ÷ median absolute deviation of a normal distribution, as usually rounded.
-const NORMAL_DEVIATION_RATIO: f64 = 1.4826;
 
 /// Sizes beyond this, or below its inverse, are not measurements; their powers would overflow or vanish.
 const SIZE_MAX: f64 = 1e60;
@@ -13,11 +10,6 @@ const SIZE_MAX: f64 = 1e60;
 pub(crate) fn is_usable(values: &[f64], least_count: usize) -> bool {
     let is_measurement = |value: &f64| *value == 0.0 || (1.0 / SIZE_MAX..=SIZE_MAX).contains(&value.abs());
     values.len() >= least_count && values.iter().all(is_measurement)
-}
-
-/// The same, and all values are positive.
-pub(crate) fn is_positive(values: &[f64], least_count: usize) -> bool {
-    is_usable(values, least_count) && values.iter().all(|value| *value > 0.0)
 }
 
 /// The values in ascending order.
@@ -31,6 +23,11 @@ pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
 pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+}
+
+/// Sizes of the groups of equal values, in ascending order of the values.
+pub(crate) fn tie_counts(values: &[f64]) -> Vec<usize> {
+    sorted(values).chunk_by(|a, b| a == b).map(<[f64]>::len).collect()
 }
 
 /// Arithmetic mean, without a look at the values.
@@ -70,43 +67,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
     is_usable(values, 1).then(|| median_of_sorted(&sorted(values)))
 }
 
-/// Median absolute distance from the median, not scaled.
-///
-/// `None`: there is no value.
-pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
-    let centre = median(values)?;
-    median(&values.iter().map(|value| (value - centre).abs()).collect::<Vec<_>>())
-}
-
-/// How far each value lies from the median, in standard deviations of a normal sample with the same median absolute
-/// deviation (B. Iglewicz and D. Hoaglin, 1993).
-///
-/// `None`: there is no value, or more than half of the values are equal.
-pub fn robust_scores(values: &[f64]) -> Option<Vec<f64>> {
-    let centre = median(values)?;
-    let deviation = median_absolute_deviation(values)?;
-    let scale = NORMAL_DEVIATION_RATIO * deviation;
-    (deviation > 0.0).then(|| values.iter().map(|value| (value - centre) / scale).collect())
-}
-
-/// Coefficient of variation: standard deviation ÷ mean.
-///
-/// `None`: there are fewer than two values, or the mean is zero.
-pub fn variation_ratio(values: &[f64]) -> Option<f64> {
-    let mean = mean(values)?;
-    (mean != 0.0).then_some(standard_deviation(values)? / mean)
-}
-
-/// Geometric mean.
-///
-/// `None`: there is no value, or one that is not positive.
-pub fn geometric_mean(values: &[f64]) -> Option<f64> {
-    if !is_positive(values, 1) {
-        return None;
-    }
-    mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(f64::exp)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,7 +74,11 @@ mod tests {
     #[test]
     fn unusable_samples_have_no_description() {
         assert_eq!((mean(&[]), standard_deviation(&[1.0]), median(&[f64::NAN])), (None, None, None));
-        assert_eq!((robust_scores(&[1.0, 1.0, 1.0, 5.0]), geometric_mean(&[1.0, 0.0])), (None, None));
+    }
+
+    #[test]
+    fn ties_are_counted_in_the_order_of_their_values() {
+        assert_eq!(tie_counts(&[3.0, 1.0, 3.0, 2.0]), [1, 1, 2]);
     }
 
     #[test]

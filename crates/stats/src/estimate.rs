@@ -55,6 +55,22 @@ pub(crate) fn is_level(level: f64) -> bool {
     (LEVEL_MARGIN..=1.0 - LEVEL_MARGIN).contains(&level)
 }
 
+/// The probability that an interval of this level leaves out at each end. Levels such as 0.9 are not exact: one part in
+/// 10^12 is theirs.
+pub(crate) fn half_alpha(level: f64) -> f64 {
+    (1.0 - level) / 2.0 * (1.0 + 1e-12)
+}
+
+/// The rank k at which an interval of ranks begins, and at which it ends from above: the greatest with P(statistic < k) ≤
+/// `half_alpha`, for the probabilities of the statistic from 0 without an effect. 0: no finite interval has the level.
+pub(crate) fn critical_rank(probabilities: &[f64], half_alpha: f64) -> usize {
+    let sums = probabilities.iter().scan(0.0, |sum, probability| {
+        *sum += probability;
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= half_alpha).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

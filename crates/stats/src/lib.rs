@@ -6,8 +6,6 @@
 //! support an answer: too few values, one that is not finite, no variance where some is needed. It never answers with
 //! an infinity, with something that is not a number, or with a zero that stands for "unknown".
 
-pub mod autocorrelation;
-pub mod bootstrap;
 pub mod censored;
 pub mod change_point;
 pub mod dependence;
@@ -18,13 +16,9 @@ pub mod goodness;
 pub mod histogram;
 mod integral;
 pub mod isotonic;
-pub mod knee;
 pub mod multiplicity;
 pub mod order_statistics;
 pub mod proportion;
-pub mod quantile;
-pub mod queueing;
-pub mod rank;
 pub mod rank_sum;
 pub mod regression;
 pub mod sample_size;

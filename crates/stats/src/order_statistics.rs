@@ -8,8 +8,8 @@
 //! low  = max { j : P(Bin(n,q) ≤ j−1) ≤ α/2 }        high = min { k : P(Bin(n,q) ≤ k−1) ≥ 1 − α/2 }
 //! ```
 //!
-//! Limits: the values must be independent. For a series that is not, n is the effective number of
-//! [`crate::autocorrelation::effective_count`]. An upper rank beyond n means that the sample has no upper bound for
+//! Limits: the values must be independent. For those that are not, n is the effective number of
+//! [`crate::dependence`]. An upper rank beyond n means that the sample has no upper bound for
 //! this quantile: the answer is then `None`, never a number.
 
 use crate::distribution::{binomial_quantile, normal_quantile};
@@ -18,7 +18,7 @@ use crate::histogram::LatencyHistogram;
 
 /// Up to this many values the ranks are exact binomial ones; above, the normal approximation differs by less than one
 /// part in a thousand of the interval and costs nothing.
-pub const EXACT_COUNT_MAX: u64 = 1_000_000;
+const EXACT_COUNT_MAX: u64 = 1_000_000;
 
 /// A quantile is published when at least this many values lie above it: n(1 − q) ≥ 10.
 pub const TAIL_COUNT_MIN: f64 = 10.0;
@@ -56,7 +56,7 @@ pub fn quantile_ranks(count: u64, ratio: f64, level: f64) -> Option<RankInterval
 /// The same by the normal approximation of the binomial distribution, rounded outward; meant for large samples.
 ///
 /// `None`: as [`quantile_ranks`].
-pub fn quantile_ranks_normal(count: u64, ratio: f64, level: f64) -> Option<RankInterval> {
+fn quantile_ranks_normal(count: u64, ratio: f64, level: f64) -> Option<RankInterval> {
     if !is_level(ratio) || !is_level(level) || count == 0 {
         return None;
     }
@@ -73,17 +73,8 @@ fn within(low: u64, high: u64, count: u64) -> Option<RankInterval> {
 
 /// Whether a quantile of that many values may be published: [`TAIL_COUNT_MIN`] of them lie above it.
 pub fn is_quantile_supported(count: u64, ratio: f64) -> bool {
-    is_tail_at_least(count, ratio, TAIL_COUNT_MIN)
-}
-
-/// Whether a quantile of that many values may be compared with another: [`COMPARED_TAIL_COUNT_MIN`] lie above it.
-pub fn is_quantile_comparable(count: u64, ratio: f64) -> bool {
-    is_tail_at_least(count, ratio, COMPARED_TAIL_COUNT_MIN)
-}
-
-fn is_tail_at_least(count: u64, ratio: f64, tail_count_min: f64) -> bool {
     // 1 − 0.99 is not exactly 0.01; a millionth of a value is not what the rule is about.
-    (0.0..=1.0).contains(&ratio) && count as f64 * (1.0 - ratio) >= tail_count_min - 1e-6
+    (0.0..=1.0).contains(&ratio) && count as f64 * (1.0 - ratio) >= TAIL_COUNT_MIN - 1e-6
 }
 
 /// The values of the histogram that enclose its quantile `ratio` with at least confidence `level`.
@@ -134,7 +125,6 @@ mod tests {
     #[test]
     fn p99_needs_a_thousand_values() {
         assert!(is_quantile_supported(1000, 0.99) && !is_quantile_supported(999, 0.99));
-        assert!(is_quantile_comparable(10_000, 0.99) && !is_quantile_comparable(9_999, 0.99));
     }
 
     #[test]

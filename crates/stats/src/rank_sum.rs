@@ -8,10 +8,9 @@
 //!
 //! Limits: the two samples share no environment, so a difference says that now differs from then, not why.
 
-use crate::descriptive::{is_usable, median_of_sorted, sorted};
+use crate::descriptive::{is_usable, median_of_sorted, sorted, tie_counts};
 use crate::distribution::normal_cdf;
-use crate::estimate::{Estimate, is_level};
-use crate::rank::tie_counts;
+use crate::estimate::{Estimate, critical_rank, half_alpha, is_level};
 
 /// The most values of one sample that are taken: the exact distribution costs their product squared.
 pub const COUNT_MAX: usize = 100;
@@ -25,8 +24,6 @@ pub struct MannWhitney {
     pub p_exact: Option<f64>,
     /// Two-sided p by the normal approximation, with continuity correction and corrected for ties.
     pub p_normal: f64,
-    /// Probability that a random y is greater than a random x, ties counted as half.
-    pub greater_ratio: f64,
 }
 
 /// Whether y tends to be greater or smaller than x.
@@ -54,7 +51,7 @@ pub fn mann_whitney(x: &[f64], y: &[f64]) -> Option<MannWhitney> {
     let distance = (u_far - pairs / 2.0 - 0.5).max(0.0);
     let p_normal =
         if variance > 0.0 { (2.0 * normal_cdf(-distance / variance.sqrt())).min(1.0) } else { 1.0 };
-    Some(MannWhitney { u_y, p_exact, p_normal, greater_ratio: u_y / pairs })
+    Some(MannWhitney { u_y, p_exact, p_normal })
 }
 
 fn are_usable(x: &[f64], y: &[f64]) -> bool {
@@ -81,42 +78,21 @@ fn null_probabilities(x_count: usize, y_count: usize) -> Vec<f64> {
     rows.swap_remove(x_count)
 }
 
-/// The shift of y against x with its interval, and the rank that gave it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shift {
-    /// y − x. Unit: that of the samples.
-    pub shift: Estimate,
-    /// Rank of the lower end among all differences, from 1, and of the upper end from above.
-    pub rank: usize,
-    /// The confidence that the interval really has, without ties.
-    pub achieved_level: f64,
-}
-
-/// The typical difference y − x of two unpaired samples.
+/// The typical difference y − x of two unpaired samples. Unit: that of the samples.
 ///
 /// `None`: as [`mann_whitney`], or too few values for a finite interval at this level.
-pub fn hodges_lehmann_shift(x: &[f64], y: &[f64], level: f64) -> Option<Shift> {
+pub fn hodges_lehmann_shift(x: &[f64], y: &[f64], level: f64) -> Option<Estimate> {
     if !are_usable(x, y) || !is_level(level) {
         return None;
     }
-    let half_alpha = (1.0 - level) / 2.0 * (1.0 + 1e-12);
-    let (mut rank, mut cumulative, mut below) = (0, 0.0, 0.0);
-    for probability in null_probabilities(x.len(), y.len()) {
-        cumulative += probability;
-        if cumulative > half_alpha {
-            break;
-        }
-        below = cumulative;
-        rank += 1;
-    }
+    let rank = critical_rank(&null_probabilities(x.len(), y.len()), half_alpha(level));
     if rank == 0 {
         return None;
     }
     let differences: Vec<f64> = y.iter().flat_map(|y| x.iter().map(move |x| y - x)).collect();
     let differences = sorted(&differences);
     let (low, high) = (differences[rank - 1], differences[differences.len() - rank]);
-    let shift = Estimate { point: median_of_sorted(&differences), low, high, level };
-    Some(Shift { shift, rank, achieved_level: 1.0 - 2.0 * below })
+    Some(Estimate { point: median_of_sorted(&differences), low, high, level })
 }
 
 #[cfg(test)]
@@ -139,7 +115,7 @@ mod tests {
     #[test]
     fn equal_samples_do_not_differ() {
         let test = mann_whitney(&[1.0; 5], &[1.0; 6]).expect("values");
-        assert_eq!((test.p_exact, test.p_normal, test.greater_ratio), (None, 1.0, 0.5));
+        assert_eq!((test.p_exact, test.p_normal, test.u_y), (None, 1.0, 15.0));
         assert_eq!(mann_whitney(&[], &[1.0]), None);
         assert_eq!(hodges_lehmann_shift(&[1.0, 2.0], &[3.0], 0.95), None);
     }

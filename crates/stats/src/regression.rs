@@ -12,10 +12,9 @@
 //! otherwise the set is unbounded and there is no interval. Limits: the points must lie near a straight line, so
 //! only those around the crossing are given to it, and [`crate::isotonic`] is the cross-check.
 
-use crate::descriptive::{is_usable, median_of_sorted, raw_mean};
-use crate::distribution::{normal_cdf, normal_quantile, student_t_quantile};
+use crate::descriptive::{is_usable, median_of_sorted, raw_mean, tie_counts};
+use crate::distribution::{normal_cdf, student_t_quantile};
 use crate::estimate::{Estimate, is_level};
-use crate::rank::tie_counts;
 
 /// A straight line fitted by least squares: y = intercept + slope · x.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,24 +117,6 @@ pub fn theil_sen_slope(y: &[f64]) -> Option<f64> {
     Some(median_of_sorted(&pair_slopes(y)?))
 }
 
-/// [`theil_sen_slope`] with Sen's interval from the ranks of the slopes.
-///
-/// `None`: as there, or too few values for this level, or `level` is not strictly between 0 and 1.
-pub fn theil_sen(y: &[f64], level: f64) -> Option<Estimate> {
-    let slopes = pair_slopes(y)?;
-    if !is_level(level) {
-        return None;
-    }
-    let reach = normal_quantile(1.0 - (1.0 - level) / 2.0) * score_variance(y).sqrt();
-    let low = ((slopes.len() as f64 - reach) / 2.0).round() - 1.0;
-    let high = ((slopes.len() as f64 + reach) / 2.0).round();
-    if low < 0.0 || high >= slopes.len() as f64 {
-        return None;
-    }
-    let [low, high] = [low, high].map(|rank| slopes[rank as usize]);
-    Some(Estimate { point: median_of_sorted(&slopes), low, high, level })
-}
-
 /// The slopes between all pairs of points, in ascending order.
 fn pair_slopes(y: &[f64]) -> Option<Vec<f64>> {
     if !is_usable(y, 2) || y.len() > TREND_COUNT_MAX {
@@ -231,7 +212,7 @@ mod tests {
     fn the_robust_slope_ignores_a_spike() {
         let slope = theil_sen_slope(&[1.0, 2.0, 3.0, 400.0, 5.0, 6.0, 7.0]).expect("enough values");
         assert!((slope - 1.0).abs() < 1e-12);
-        assert_eq!((theil_sen_slope(&[1.0]), theil_sen(&[1.0, 2.0, 4.0], 0.95)), (None, None));
+        assert_eq!(theil_sen_slope(&[1.0]), None);
     }
 
     #[test]

@@ -4,16 +4,14 @@
 //! Trials*, 2010, for paired normal differences):
 //!
 //! ```text
-//! to see a difference   n ≥ (t_{1−α/2,n−1} + t_{power,n−1})² s²/Δ²
+//! to see a difference   P(|T_{n−1,√n Δ/s}| > t_{1−α/2,n−1}) ≥ power, with the noncentral t distribution
 //! to prove "same"       n ≥ (t_{1−α,n−1} + t_{1−β/2,n−1})² s²/Δ²
 //! to end definite       2 t_{1−α/2,n−1} s/√n ≤ Δ
 //! ```
 //!
-//! Limits: for planning only; rank intervals need about 5 % more pairs. A pilot's s is itself uncertain: use
-//! [`sd_upper`].
+//! Limits: for planning only; rank intervals need about 5% more pairs, and a pilot's s is itself uncertain.
 
-use crate::descriptive::is_usable;
-use crate::distribution::{chi_squared_quantile, normal_cdf, student_t_quantile};
+use crate::distribution::{normal_cdf, student_t_quantile};
 use crate::estimate::is_level;
 
 /// More pairs than this are not worth planning.
@@ -28,22 +26,10 @@ pub struct ErrorRates {
     pub power: f64,
 }
 
-/// Pairs needed to see a true effect of Δ, by the usual approximation.
+/// Pairs needed to see a true effect of Δ with exactly this power, by the noncentral t distribution.
 ///
 /// `noise_margins` is s ÷ Δ.
 /// `None`: more than [`PAIRS_MAX`], or an argument outside its domain.
-pub fn pairs_to_see(noise_margins: f64, rates: ErrorRates) -> Option<u64> {
-    let ErrorRates { alpha, power } = rates;
-    is_plan(noise_margins, rates).then_some(())?;
-    least_pairs(|pairs, freedom| {
-        let quantiles = student_t_quantile(1.0 - alpha / 2.0, freedom) + student_t_quantile(power, freedom);
-        pairs >= (quantiles * noise_margins).powi(2)
-    })
-}
-
-/// Pairs needed to see a true effect of Δ with exactly this power, by the noncentral t distribution.
-///
-/// `None`: as [`pairs_to_see`].
 pub fn pairs_to_see_exact(noise_margins: f64, rates: ErrorRates) -> Option<u64> {
     is_plan(noise_margins, rates).then_some(())?;
     least_pairs(|pairs, _| {
@@ -53,7 +39,7 @@ pub fn pairs_to_see_exact(noise_margins: f64, rates: ErrorRates) -> Option<u64> 
 
 /// Pairs needed to prove "same" when there is no effect.
 ///
-/// `None`: as [`pairs_to_see`].
+/// `None`: as [`pairs_to_see_exact`].
 pub fn pairs_to_prove_same(noise_margins: f64, rates: ErrorRates) -> Option<u64> {
     let ErrorRates { alpha, power } = rates;
     is_plan(noise_margins, rates).then_some(())?;
@@ -66,7 +52,7 @@ pub fn pairs_to_prove_same(noise_margins: f64, rates: ErrorRates) -> Option<u64>
 
 /// Pairs needed for an interval of level 1 − α that is no wider than Δ, after which the verdict is always definite.
 ///
-/// `None`: as [`pairs_to_see`].
+/// `None`: as [`pairs_to_see_exact`].
 pub fn pairs_to_end(noise_margins: f64, alpha: f64) -> Option<u64> {
     is_plan(noise_margins, ErrorRates { alpha, power: 0.5 }).then_some(())?;
     least_pairs(|pairs, freedom| {
@@ -138,19 +124,6 @@ fn mean_over_chi(freedom: f64, function: impl Fn(f64) -> f64) -> f64 {
     sum / weights
 }
 
-/// An upper bound for the true standard deviation that a pilot of `pilot_count` values supports with probability
-/// `assurance` (R. Browne, *Statistics in Medicine* 14, 1995): s √((n−1)/χ²_{1−assurance,n−1}).
-///
-/// `None`: fewer than two values, an s that is negative or not finite, or an assurance that is not strictly between 0
-/// and 1.
-pub fn sd_upper(sd: f64, pilot_count: u64, assurance: f64) -> Option<f64> {
-    if pilot_count < 2 || sd < 0.0 || !is_usable(&[sd], 1) || !is_level(assurance) {
-        return None;
-    }
-    let freedom = (pilot_count - 1) as f64;
-    Some(sd * (freedom / chi_squared_quantile(1.0 - assurance, freedom)).sqrt())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,9 +132,9 @@ mod tests {
 
     #[test]
     fn less_noise_needs_fewer_pairs() {
-        let needed: Vec<_> = [0.01, 0.5, 1.0, 2.0, 10.0].map(|noise| pairs_to_see(noise, USUAL)).into();
+        let needed: Vec<_> = [0.01, 0.5, 1.0, 2.0, 10.0].map(|noise| pairs_to_see_exact(noise, USUAL)).into();
         assert!(needed.is_sorted() && needed[0] == Some(2), "{needed:?}");
-        assert_eq!(pairs_to_see(1e6, USUAL), None);
+        assert_eq!(pairs_to_prove_same(1e6, USUAL), None);
         assert_eq!(pairs_to_end(0.0, 0.05), None);
     }
 

@@ -14,7 +14,7 @@ use crate::descriptive::{is_usable, median, raw_mean, sum_of_squares};
 use crate::regression::theil_sen_slope;
 
 /// Values in a batch of [`mser5`].
-pub const BATCH_COUNT: usize = 5;
+const BATCH_COUNT: usize = 5;
 
 /// What to drop from the beginning of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,22 +45,9 @@ pub fn mser5(series: &[f64]) -> Option<Mser> {
 }
 
 /// The MSER score of each number of dropped batches from 0 to half of them.
-pub fn mser_scores(batches: &[f64]) -> Vec<f64> {
+fn mser_scores(batches: &[f64]) -> Vec<f64> {
     let score = |kept: &[f64]| sum_of_squares(kept) / (kept.len() as f64).powi(2);
     (0..=batches.len() / 2).filter(|cut| *cut < batches.len()).map(|cut| score(&batches[cut..])).collect()
-}
-
-/// How much the second half of a series differs from the first: |ln(mean of the second ÷ mean of the first)|.
-///
-/// The middle value of an odd number belongs to the second half.
-/// `None`: fewer than two values, one that is not finite, or a half whose mean is not positive.
-pub fn half_shift(series: &[f64]) -> Option<f64> {
-    if !is_usable(series, 2) {
-        return None;
-    }
-    let (first, second) = series.split_at(series.len() / 2);
-    let (first, second) = (raw_mean(first), raw_mean(second));
-    (first > 0.0 && second > 0.0).then(|| (second / first).ln().abs())
 }
 
 /// The drift of a series from its first to its last value as a share of its median: Theil–Sen slope × (n − 1) ÷ median.
@@ -71,57 +58,6 @@ pub fn drift_ratio(series: &[f64]) -> Option<f64> {
     let slope = theil_sen_slope(series)?;
     let median = median(series).filter(|median| *median > 0.0)?;
     Some(slope * (series.len() - 1) as f64 / median)
-}
-
-/// A test whose null hypothesis is that the series is stationary around a constant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Kpss {
-    /// The statistic η; above [`KPSS_CRITICAL_5_PERCENT`] the series is not stationary at 5 %.
-    pub eta: f64,
-    /// Lags of the long-run variance.
-    pub lag_count: usize,
-}
-
-/// The η that 10 % of stationary series exceed (Kwiatkowski et al. 1992, table 1).
-pub const KPSS_CRITICAL_10_PERCENT: f64 = 0.347;
-
-/// The η that 5 % of stationary series exceed.
-pub const KPSS_CRITICAL_5_PERCENT: f64 = 0.463;
-
-/// The η that 2.5 % of stationary series exceed.
-pub const KPSS_CRITICAL_2_5_PERCENT: f64 = 0.574;
-
-/// The η that 1 % of stationary series exceed.
-pub const KPSS_CRITICAL_1_PERCENT: f64 = 0.739;
-
-/// KPSS statistic around a level (D. Kwiatkowski, P. Phillips, P. Schmidt, Y. Shin 1992) with Bartlett weights over
-/// `lag_count` lags.
-///
-/// `None`: not more values than lags, fewer than three, one that is not finite, or no variance.
-pub fn kpss(series: &[f64], lag_count: usize) -> Option<Kpss> {
-    if !is_usable(series, lag_count.saturating_add(1).max(3)) {
-        return None;
-    }
-    let (count, mean) = (series.len() as f64, raw_mean(series));
-    let residuals: Vec<f64> = series.iter().map(|value| value - mean).collect();
-    let mut variance: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    for lag in 1..=lag_count {
-        let product: f64 = residuals.iter().zip(&residuals[lag..]).map(|(a, b)| a * b).sum();
-        variance += 2.0 * (1.0 - lag as f64 / (lag_count + 1) as f64) * product;
-    }
-    let mut partial = 0.0;
-    let mut squares = 0.0;
-    for residual in &residuals {
-        partial += residual;
-        squares += partial * partial;
-    }
-    let eta = squares / (count * variance);
-    (variance > 0.0 && eta.is_finite()).then_some(Kpss { eta, lag_count })
-}
-
-/// The usual number of lags for [`kpss`]: ⌊4 (n/100)^¼⌋.
-pub fn kpss_lag_count(count: usize) -> usize {
-    (4.0 * (count as f64 / 100.0).powf(0.25)).floor() as usize
 }
 
 #[cfg(test)]
@@ -140,18 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn halves_and_drift_are_relative() {
-        assert_eq!(half_shift(&[1.0, 1.0, 2.0, 2.0]), Some(2f64.ln()));
-        assert_eq!(half_shift(&[2.0, 2.0, 1.0, 1.0]), Some(2f64.ln()));
-        assert_eq!(half_shift(&[0.0, 0.0, 1.0, 1.0]), None);
+    fn drift_is_relative_to_the_median() {
         assert_eq!(drift_ratio(&[9.0, 10.0, 11.0]), Some(0.2));
         assert_eq!(drift_ratio(&[0.0, 0.0, 0.0]), None);
-    }
-
-    #[test]
-    fn a_constant_series_has_no_long_run_variance() {
-        assert_eq!(kpss(&[1.0; 20], 3), None);
-        assert_eq!(kpss(&[1.0, 2.0], 1), None);
-        assert_eq!(kpss_lag_count(100), 4);
     }
 }

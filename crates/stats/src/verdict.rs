@@ -1,6 +1,6 @@
 //! Did the change help? Better, worse, the same, or can't tell; and when enough pairs have been measured.
 //!
-//! Differences are signed so that positive is an improvement (see [`crate::signed_rank::log_ratios`]). Δ = ln(1 +
+//! Differences are signed so that positive is an improvement. Δ = ln(1 +
 //! MEI), where MEI is the smallest effect that matters, declared before the run. With L and U the ends of the
 //! Hodges–Lehmann intervals:
 //!

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sysdyno_stats::estimate::Estimate;
 use sysdyno_stats::histogram::LatencyHistogram;
-use sysdyno_stats::signed_rank::{Direction, hodges_lehmann, log_ratios, signed_rank_test};
+use sysdyno_stats::signed_rank::hodges_lehmann;
 use sysdyno_stats::usl::Usl;
 use sysdyno_stats::verdict::{Comparison, judge, log_margin, stop_reason};
 use sysdyno_stats::{isotonic, order_statistics, regression, steady};
@@ -29,6 +29,11 @@ fn differences() -> impl Strategy<Value = Vec<f64>> {
 /// Positive measurements of two arms.
 fn arms() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
     prop::collection::vec((1.0..1e5_f64, 1.0..1e5_f64), 8..25).prop_map(|pairs| pairs.into_iter().unzip())
+}
+
+/// Paired differences of `b` against `a` for a metric of which more is better.
+fn log_ratios(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| (b / a).ln()).collect()
 }
 
 fn is_near(a: f64, b: f64) -> bool {
@@ -66,14 +71,11 @@ proptest! {
 
     #[test]
     fn swapping_a_and_b_mirrors_the_interval((a, b) in arms()) {
-        let forth = log_ratios(&a, &b, Direction::HigherIsBetter).expect("positive");
-        let back = log_ratios(&b, &a, Direction::HigherIsBetter).expect("positive");
+        let (forth, back) = (log_ratios(&a, &b), log_ratios(&b, &a));
         let forth_interval = hodges_lehmann(&forth, 0.95).expect("enough pairs");
         let mirrored = hodges_lehmann(&back, 0.95).expect("enough pairs").negated();
         prop_assert!(is_near(forth_interval.point, mirrored.point));
         prop_assert!(is_near(forth_interval.low, mirrored.low) && is_near(forth_interval.high, mirrored.high));
-        let lower_is_better = log_ratios(&a, &b, Direction::LowerIsBetter).expect("positive");
-        prop_assert!(lower_is_better.iter().zip(&back).all(|(x, y)| is_near(*x, *y)));
         let verdicts = [&forth, &back].map(|d| judge(d, 0.03).expect("usable").comparison);
         let expected = match verdicts[0] {
             Comparison::Better => Comparison::Worse,
@@ -81,14 +83,6 @@ proptest! {
             other => other,
         };
         prop_assert_eq!(verdicts[1], expected);
-    }
-
-    #[test]
-    fn a_change_of_unit_leaves_the_differences((a, b) in arms(), factor in 1e-6..1e6_f64) {
-        let scaled = |values: &[f64]| values.iter().map(|value| value * factor).collect::<Vec<_>>();
-        let before = log_ratios(&a, &b, Direction::HigherIsBetter).expect("positive");
-        let after = log_ratios(&scaled(&a), &scaled(&b), Direction::HigherIsBetter).expect("positive");
-        prop_assert!(before.iter().zip(&after).all(|(x, y)| is_near(*x, *y)));
     }
 
     #[test]
@@ -109,16 +103,6 @@ proptest! {
             found.is_outlier_sensitive = judge(&turned, 0.03).expect("usable").is_outlier_sensitive;
             found
         }));
-        let tests = [&d, &turned].map(|d| signed_rank_test(d).expect("usable").p_two_sided);
-        prop_assert!(is_near(tests[0], tests[1]));
-    }
-
-    #[test]
-    fn the_interval_holds_zero_exactly_when_the_test_does_not_reject(d in differences()) {
-        let interval = hodges_lehmann(&d, 0.95).expect("enough pairs");
-        let test = signed_rank_test(&d).expect("usable");
-        // Zero at the very end of the interval would be a tie, which random differences do not have.
-        prop_assert_eq!(interval.contains(0.0), test.p_two_sided > 0.05);
     }
 
     #[test]

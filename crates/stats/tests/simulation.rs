@@ -7,11 +7,10 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sysdyno_stats::histogram::LatencyHistogram;
-use sysdyno_stats::signed_rank::{critical_rank, hodges_lehmann, signed_rank_test};
+use sysdyno_stats::signed_rank::hodges_lehmann;
 use sysdyno_stats::verdict::{Comparison, judge, log_margin, stop_reason};
 use sysdyno_stats::{
-    autocorrelation, change_point, dependence, distribution, goodness, order_statistics, proportion,
-    regression, steady,
+    change_point, dependence, distribution, goodness, order_statistics, proportion, regression, steady,
 };
 
 /// The error rate of a decision, or the coverage of an interval, with how often it was tried.
@@ -103,11 +102,11 @@ impl Random {
 
 #[test]
 fn ranks_cover_the_quantile_as_often_as_the_binomial_says() {
-    for (seed, count, ratio) in [(1, 100, 0.5), (2, 1000, 0.99), (3, 3000, 0.99)] {
+    // R: pbinom(high − 1, n, q) − pbinom(low − 1, n, q).
+    for (seed, count, ratio, coverage) in
+        [(1, 100, 0.5, 0.964_800), (2, 1000, 0.99, 0.976_095), (3, 3000, 0.99, 0.957_070)]
+    {
         let ranks = order_statistics::quantile_ranks(count, ratio, 0.95).expect("large enough");
-        let coverage = distribution::binomial_cdf(ranks.high - 1, count, ratio)
-            - distribution::binomial_cdf(ranks.low - 1, count, ratio);
-        assert!(coverage >= 0.95);
         let truth = -(1.0 - ratio).ln();
         let covered = Rate::of(1000, seed, |random| {
             let mut values = random.many(count as usize, Random::exponential);
@@ -149,8 +148,8 @@ fn fieller_covers_the_capacity() {
 #[test]
 fn hodges_lehmann_covers_the_effect_whatever_the_noise() {
     let noises: [fn(&mut Random) -> f64; 2] = [Random::normal, Random::spiky];
-    for (seed, count) in [(7, 8), (8, 12), (9, 20)] {
-        let promised = critical_rank(count, 0.95).expect("a level").achieved_level;
+    // The level that the exact ranks really have; R: 1 − 2·psignrank(k − 1, n).
+    for (seed, count, promised) in [(7, 8, 0.960_938), (8, 12, 0.957_520), (9, 20, 0.951_559)] {
         for noise in noises {
             let covered = Rate::of(1500, seed, |random| {
                 let d = random.many(count, |random| 0.3 + noise(random) - noise(random));
@@ -158,12 +157,16 @@ fn hodges_lehmann_covers_the_effect_whatever_the_noise() {
             });
             covered.is_about(promised);
             let rejected = Rate::of(1500, seed + 10, |random| {
-                let d = random.many(count, |random| noise(random) - noise(random));
-                signed_rank_test(&d).expect("usable").p_two_sided <= 0.05
+                is_significant(&random.many(count, |random| noise(random) - noise(random)))
             });
             rejected.is_about(1.0 - promised);
         }
     }
+}
+
+/// Whether the 95% interval excludes "no effect", which is to say that the signed-rank test has p < 0.05.
+fn is_significant(d: &[f64]) -> bool {
+    !hodges_lehmann(d, 0.95).expect("enough pairs").contains(0.0)
 }
 
 /// Adds pairs, two at a time as super-blocks do, until the rule says that they are enough or there are 40.
@@ -199,42 +202,43 @@ fn stopping_by_width_keeps_false_verdicts_rare_and_finds_real_effects() {
 fn stopping_at_the_first_small_p_errs_far_more_often() {
     let fooled = Rate::of(300, 50, |random| {
         let mut d = random.many(8, Random::normal);
-        while d.len() < 40 && signed_rank_test(&d).expect("usable").p_two_sided > 0.05 {
+        while d.len() < 40 && !is_significant(&d) {
             d.extend([random.normal(), random.normal()]);
         }
-        signed_rank_test(&d).expect("usable").p_two_sided <= 0.05
+        is_significant(&d)
     });
     assert!(fooled.ratio() > 0.10, "{}", fooled.ratio());
+}
+
+/// Whether gaps that were planned to have a mean of 1 are told apart from those of a Poisson process.
+fn is_not_poisson(gaps: &[f64]) -> bool {
+    let shares: Option<Vec<f64>> = gaps.iter().map(|gap| goodness::gamma_share(*gap, 1, 1.0)).collect();
+    let statistic = goodness::anderson_darling_uniform(&shares.expect("gaps are positive"));
+    statistic.expect("enough gaps") > goodness::CRITICAL_KNOWN_1_PERCENT
 }
 
 #[test]
 fn exponential_gaps_are_rejected_as_often_as_promised() {
     for (seed, count) in [(60, 50), (61, 400)] {
-        for (promised, critical) in
-            [(0.05, goodness::CRITICAL_5_PERCENT), (0.01, goodness::CRITICAL_1_PERCENT)]
-        {
-            let rejected = Rate::of(1500, seed, |random| {
-                let gaps = random.many(count, Random::exponential);
-                goodness::anderson_darling_exponential(&gaps).expect("enough gaps").a_squared_star > critical
-            });
-            rejected.is_about(promised);
-        }
+        let rejected =
+            Rate::of(1500, seed, |random| is_not_poisson(&random.many(count, Random::exponential)));
+        rejected.is_about(0.01);
     }
 }
 
 #[test]
 fn arrivals_that_are_not_poisson_are_found() {
-    let is_found = |gaps: &[f64]| {
-        goodness::anderson_darling_exponential(gaps).expect("enough gaps").is_rejected_at_1_percent()
-    };
     let jittered =
-        Rate::of(200, 70, |random| is_found(&random.many(50, |random| 0.8 + 0.4 * random.uniform())));
+        Rate::of(200, 70, |random| is_not_poisson(&random.many(50, |random| 0.8 + 0.4 * random.uniform())));
     assert_eq!(jittered.hits, jittered.tries, "constant arrivals with 20 % of jitter");
     let batched = Rate::of(200, 71, |random| {
-        is_found(&random.many(400, |random| if random.uniform() < 0.3 { 1e-6 } else { random.exponential() }))
+        let in_batches =
+            |random: &mut Random| if random.uniform() < 0.3 { 1e-6 } else { random.exponential() / 0.7 };
+        is_not_poisson(&random.many(400, in_batches))
     });
     batched.is_at_least(0.99);
-    let uniform = Rate::of(200, 72, |random| is_found(&random.many(400, Random::uniform)));
+    let uniform =
+        Rate::of(200, 72, |random| is_not_poisson(&random.many(400, |random| 2.0 * random.uniform())));
     uniform.is_at_least(0.99);
 }
 
@@ -261,27 +265,6 @@ fn the_warm_up_is_cut_near_its_end() {
 }
 
 #[test]
-fn batches_cover_the_mean_of_a_dependent_series_where_single_values_do_not() {
-    let covers = |interval: sysdyno_stats::estimate::Estimate| interval.contains(0.0);
-    let by_batches = Rate::of(600, 90, |random| {
-        let series = random.autoregressive(2000, 0.8);
-        covers(autocorrelation::batch_means(&series, 10, 0.95).expect("enough values").mean)
-    });
-    by_batches.is_at_least(0.93);
-    let by_values = Rate::of(600, 90, |random| {
-        let series = random.autoregressive(2000, 0.8);
-        covers(sysdyno_stats::t_test::paired_t(&series, 0.95).expect("varies").mean)
-    });
-    by_values.is_at_most(0.70);
-    let tau_near = Rate::of(300, 91, |random| {
-        // (1 + 0.8)/(1 − 0.8) = 9.
-        let tau = autocorrelation::tau(&random.autoregressive(5000, 0.8)).expect("varies");
-        (6.0..12.0).contains(&tau)
-    });
-    tau_near.is_at_least(0.95);
-}
-
-#[test]
 fn changes_are_found_where_they_are_and_not_where_they_are_not() {
     let false_alarm = Rate::of(150, 100, |random| {
         let series = random.many(40, Random::normal);
@@ -298,14 +281,11 @@ fn changes_are_found_where_they_are_and_not_where_they_are_not() {
 
 #[test]
 fn error_ratios_are_covered() {
-    let covered = |seed, interval: fn(u64, u64, f64) -> Option<sysdyno_stats::estimate::Estimate>| {
-        Rate::of(800, seed, move |random| {
-            let errors = (0..2000).filter(|_| random.uniform() < 0.004).count() as u64;
-            interval(errors, 2000, 0.95).expect("trials").contains(0.004)
-        })
-    };
-    covered(110, proportion::wilson).is_at_least(0.94);
-    covered(111, proportion::clopper_pearson).is_at_least(0.95);
+    let covered = Rate::of(800, 110, |random| {
+        let errors = (0..2000).filter(|_| random.uniform() < 0.004).count() as u64;
+        proportion::wilson(errors, 2000, 0.95).expect("trials").contains(0.004)
+    });
+    covered.is_at_least(0.94);
 }
 
 /// A run of windows of `per_window` latencies each, whose level wanders: ln latency = level + noise, both of variance 1.

@@ -133,8 +133,8 @@ fn word(difference: &Difference, better: Better, margin_ratio: f64) -> (Comparis
 }
 
 fn by_ranks(x: &[f64], y: &[f64]) -> Option<Difference> {
-    let wide = hodges_lehmann_shift(x, y, WIDE)?.shift;
-    let narrow = hodges_lehmann_shift(x, y, NARROW)?.shift;
+    let wide = hodges_lehmann_shift(x, y, WIDE)?;
+    let narrow = hodges_lehmann_shift(x, y, NARROW)?;
     let test = mann_whitney(x, y)?;
     Some(Difference {
         wide,

@@ -6,12 +6,14 @@ use super::effect::{effect_of, verdict_of};
 use super::pairs::{DROPPED_MAX, pair_of, too_many_dropped};
 use super::sentence;
 use super::stages::{Finished, caps, next_stage};
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 use sysdyno_record::experiment::{
     ExperimentPlan, ExperimentTrial, Pair, PairCaps, Settled, Stage, StopCause, TrialArm,
 };
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::estimate::Estimate;
-use sysdyno_stats::schedule::{Arm, SplitMix64, super_blocks};
+use sysdyno_stats::schedule::{Arm, super_blocks};
 use sysdyno_stats::signed_rank::{hodges_lehmann, hodges_lehmann_point};
 use sysdyno_stats::verdict::{Comparison, StopReason, stop_reason};
 
@@ -109,7 +111,7 @@ impl Course {
             Arm::B => (TrialArm::B, stage.b),
         };
         let pair = (index / 2) as u32 + 1;
-        let seed = SplitMix64::from_seed(seed.rotate_left(32) ^ u64::from(pair)).next_bits() >> 16;
+        let seed = SplitMix64::seed_from_u64(seed.rotate_left(32) ^ u64::from(pair)).next_u64() >> 16;
         Some(NextTrial {
             trial: self.trials.len() as u32 + 1,
             stage,

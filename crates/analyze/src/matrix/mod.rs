@@ -15,13 +15,14 @@ use crate::compare::{
     compare_work, interleave,
 };
 use crate::search::Search;
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
 use std::collections::BTreeMap;
 use sysdyno_record::comparison::{MatrixShown, RunsComparison, VariantShown};
 use sysdyno_record::matrix::{MAX_TRIES, MatrixCell, MatrixLine, MatrixPlan, MatrixVariant, measured_cells};
 use sysdyno_record::plan::{PhaseEnd, Plan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::descriptive::mean;
-use sysdyno_stats::schedule::SplitMix64;
 
 /// Whether the run of a trial is made once more.
 pub use crate::analysis::is_disturbed;
@@ -48,7 +49,7 @@ pub struct Cell {
 
 /// All trials, in order.
 pub fn order(plan: &MatrixPlan) -> Vec<Cell> {
-    let mut random = SplitMix64::from_seed(plan.seed);
+    let mut random = SplitMix64::seed_from_u64(plan.seed);
     let mut variants: Vec<u32> = (0..plan.variants.len() as u32).collect();
     let mut cells = Vec::new();
     for block in 0..plan.blocks {
@@ -65,7 +66,7 @@ pub fn order(plan: &MatrixPlan) -> Vec<Cell> {
 /// R. Fisher and F. Yates's shuffle.
 fn shuffle(variants: &mut [u32], random: &mut SplitMix64) {
     for last in (1..variants.len()).rev() {
-        let other = (u128::from(random.next_bits()) * (last as u128 + 1)) >> 64;
+        let other = (u128::from(random.next_u64()) * (last as u128 + 1)) >> 64;
         variants.swap(last, other as usize);
     }
 }

@@ -27,7 +27,8 @@ pub fn binomial_quantile(probability: f64, count: u64, success_ratio: f64) -> u6
 /// Cost: as [`binomial_quantile`].
 ///
 /// Panics: `success_ratio` is not strictly between 0 and 1.
-pub fn binomial_cdf(successes: u64, count: u64, success_ratio: f64) -> f64 {
+#[cfg(test)]
+pub(crate) fn binomial_cdf(successes: u64, count: u64, success_ratio: f64) -> f64 {
     let weights = BinomialWeights::new(count, success_ratio);
     if successes < weights.first {
         return 0.0;

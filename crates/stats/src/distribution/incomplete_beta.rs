@@ -51,7 +51,7 @@ fn beta_tails_near_zero(point: Point, [a, b]: [f64; 2]) -> Tails {
 }
 
 /// Logarithm of the beta density at a point strictly between 0 and 1.
-pub(super) fn ln_beta_density(point: Point, [a, b]: [f64; 2]) -> f64 {
+fn ln_beta_density(point: Point, [a, b]: [f64; 2]) -> f64 {
     (a - 1.0) * point.x.ln() + (b - 1.0) * point.rest.ln() + ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b)
 }
 

@@ -3,7 +3,7 @@
 //! The normal and gamma functions are those of the crate `statrs`; its quantiles are good to about 1e-9 in the middle
 //! and wrong far out, and its incomplete beta function ends after 140 terms, so both are our own. Limits: from one
 //! degree of freedom; for probabilities between 1e-6 and 1 − 1e-6, where intervals live, the relative error is below
-//! 1e-10 up to 1e4 degrees of freedom, and below 1e-5 where the limiting distributions take over at 1e6.
+//! 1e-10 up to 1e4 degrees of freedom, and below 1e-5 where the normal distribution takes over at 1e6.
 //!
 //! An argument outside its domain is a mistake of ours and panics; functions that take levels from outside check them
 //! first.
@@ -11,13 +11,15 @@
 mod binomial;
 mod incomplete_beta;
 
-pub use binomial::{binomial_cdf, binomial_quantile};
+#[cfg(test)]
+pub(crate) use binomial::binomial_cdf;
+pub use binomial::binomial_quantile;
 
-use incomplete_beta::{Point, Tails, beta_tails, ln_beta_density};
-use statrs::distribution::{ChiSquared, Continuous, ContinuousCDF, Normal};
+use incomplete_beta::{Point, Tails, beta_tails};
+use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use statrs::function::gamma::ln_gamma;
 
-/// Above this many degrees of freedom the limits of Student's t and of chi-squared take their place.
+/// Above this many degrees of freedom the normal distribution takes the place of Student's t.
 const FREEDOM_MAX: f64 = 1e6;
 
 /// The value below which a standard normal variable lies with this probability.
@@ -45,7 +47,7 @@ pub fn student_t_quantile(probability: f64, freedom: f64) -> f64 {
 /// The probability that a Student t variable is at most `value`.
 ///
 /// Panics: `freedom` (degrees of freedom) is not positive.
-pub fn student_t_cdf(value: f64, freedom: f64) -> f64 {
+fn student_t_cdf(value: f64, freedom: f64) -> f64 {
     if freedom > FREEDOM_MAX {
         return normal_cdf(value);
     }
@@ -59,45 +61,12 @@ pub fn student_t_p_two_sided(statistic: f64, freedom: f64) -> f64 {
     (2.0 * student_t_cdf(-statistic.abs(), freedom)).min(1.0)
 }
 
-/// The value below which a chi-squared variable lies with this probability.
-///
-/// Panics: `probability` is not strictly between 0 and 1, or `freedom` (degrees of freedom) is not positive.
-pub fn chi_squared_quantile(probability: f64, freedom: f64) -> f64 {
-    if freedom > FREEDOM_MAX {
-        // E. Wilson and M. Hilferty, 1931.
-        let share = 2.0 / (9.0 * freedom);
-        return freedom * (1.0 - share + normal_quantile(probability) * share.sqrt()).powi(3);
-    }
-    quantile(&chi_squared(freedom), probability)
-}
-
-/// The probability that a chi-squared variable exceeds `value`.
-///
-/// Panics: `freedom` (degrees of freedom) is not positive.
-pub fn chi_squared_survival(value: f64, freedom: f64) -> f64 {
-    if freedom > FREEDOM_MAX {
-        let share = 2.0 / (9.0 * freedom);
-        return normal_cdf((1.0 - share - (value.max(0.0) / freedom).cbrt()) / share.sqrt());
-    }
-    chi_squared(freedom).sf(value)
-}
-
-/// The value below which a beta variable lies with this probability.
-///
-/// Panics: `probability` is not strictly between 0 and 1, or a shape is not positive.
-pub fn beta_quantile(probability: f64, shapes: [f64; 2]) -> f64 {
-    quantile(&Beta::new(shapes), probability)
-}
-
 /// The probability that a beta variable is at most `value`.
 ///
 /// Panics: a shape is not positive.
 pub fn beta_cdf(value: f64, shapes: [f64; 2]) -> f64 {
-    Beta::new(shapes).tails(value).lower
-}
-
-fn chi_squared(freedom: f64) -> ChiSquared {
-    ChiSquared::new(freedom).expect("degrees of freedom are positive")
+    assert!(shapes.iter().all(|shape| *shape > 0.0), "shapes are positive");
+    beta_tails(Point { x: value, rest: 1.0 - value }, shapes).lower
 }
 
 /// What the search for a quantile needs of a distribution.
@@ -117,41 +86,6 @@ impl Distribution for Normal {
     }
     fn support(&self) -> [f64; 2] {
         [f64::NEG_INFINITY, f64::INFINITY]
-    }
-}
-
-impl Distribution for ChiSquared {
-    fn tails(&self, value: f64) -> Tails {
-        Tails { lower: self.cdf(value), upper: self.sf(value) }
-    }
-    fn density(&self, value: f64) -> f64 {
-        self.pdf(value)
-    }
-    fn support(&self) -> [f64; 2] {
-        [0.0, f64::INFINITY]
-    }
-}
-
-struct Beta {
-    shapes: [f64; 2],
-}
-
-impl Beta {
-    fn new(shapes: [f64; 2]) -> Beta {
-        assert!(shapes.iter().all(|shape| *shape > 0.0), "shapes are positive");
-        Beta { shapes }
-    }
-}
-
-impl Distribution for Beta {
-    fn tails(&self, value: f64) -> Tails {
-        beta_tails(Point { x: value, rest: 1.0 - value }, self.shapes)
-    }
-    fn density(&self, value: f64) -> f64 {
-        ln_beta_density(Point { x: value, rest: 1.0 - value }, self.shapes).exp()
-    }
-    fn support(&self) -> [f64; 2] {
-        [0.0, 1.0]
     }
 }
 
@@ -244,13 +178,7 @@ mod tests {
                 let t = student_t_quantile(probability, freedom);
                 check(&format!("t {freedom}"), StudentT::new(freedom).tails(t), probability);
             }
-            for freedom in [1.0, 2.0, 7.0, 40.0, 1000.0] {
-                let value = chi_squared_quantile(probability, freedom);
-                check(&format!("chi-squared {freedom}"), chi_squared(freedom).tails(value), probability);
-            }
             check("normal", Normal::standard().tails(normal_quantile(probability)), probability);
-            let beta = Beta::new([3.0, 19_998.0]);
-            check("beta", beta.tails(beta_quantile(probability, beta.shapes)), probability);
         }
     }
 

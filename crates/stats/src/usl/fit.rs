@@ -7,7 +7,7 @@
 //! κ is not identified before [`PAST_PEAK_MIN`] loads lie past the peak.
 
 use super::Usl;
-use crate::descriptive::{is_positive, sorted};
+use crate::descriptive::{is_usable, sorted};
 use crate::distribution::student_t_quantile;
 use crate::estimate::{Estimate, is_level};
 
@@ -85,7 +85,8 @@ pub fn fit(clients: &[f64], throughputs_hz: &[f64], scale: ResidualScale, level:
 ///
 /// `None`: fewer than three points, slices of different length, or points that no such law passes near.
 pub fn starting_point(clients: &[f64], throughputs_hz: &[f64]) -> Option<Usl> {
-    if clients.len() != throughputs_hz.len() || !is_positive(clients, 3) || !is_positive(throughputs_hz, 3) {
+    if clients.len() != throughputs_hz.len() || !are_positive(clients, 3) || !are_positive(throughputs_hz, 3)
+    {
         return None;
     }
     let (mut matrix, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
@@ -97,6 +98,10 @@ pub fn starting_point(clients: &[f64], throughputs_hz: &[f64]) -> Option<Usl> {
     let lambda_hz = 1.0 / (constant + linear + square);
     let is_law = lambda_hz.is_finite() && lambda_hz > 0.0;
     is_law.then_some(Usl { lambda_hz, sigma: 1.0 - constant * lambda_hz, kappa: square * lambda_hz })
+}
+
+fn are_positive(values: &[f64], least_count: usize) -> bool {
+    is_usable(values, least_count) && values.iter().all(|value| *value > 0.0)
 }
 
 /// Coefficients in the order σ, κ, λ.
@@ -130,8 +135,8 @@ impl<'a> Points<'a> {
         loads.dedup();
         let is_usable = clients.len() == throughputs_hz.len()
             && loads.len() >= LOADS_MIN
-            && is_positive(clients, 1)
-            && is_positive(throughputs_hz, 1);
+            && are_positive(clients, 1)
+            && are_positive(throughputs_hz, 1);
         is_usable.then_some(Points { clients, throughputs_hz, scale })
     }
 

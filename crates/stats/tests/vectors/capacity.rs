@@ -1,8 +1,7 @@
-//! Curves over load: the scalability law, knees, isotonic and inverse regression.
+//! Curves over load: the scalability law, isotonic and inverse regression.
 
 use crate::case::Case;
 use sysdyno_stats::estimate::Estimate;
-use sysdyno_stats::knee::{self, Bend};
 use sysdyno_stats::usl::{self, ResidualScale, UslFit};
 use sysdyno_stats::{isotonic, regression};
 
@@ -68,14 +67,6 @@ pub fn usl_logarithmic(case: &Case) {
     case.numbers("/se", &fit.intervals.expect("inside the bounds").standard_errors);
     case.number("/resid_sd_log", fit.residual_sd);
     case.number("/N_max", fit.law.peak_clients().expect("a peak"));
-}
-
-pub fn kneedle(case: &Case) {
-    let (x, y) = (case.input_list("/x"), case.input_list("/y"));
-    let found = knee::kneedle(&x, &y, Bend::Concave, case.input_f64("/S")).expect("a knee");
-    case.number("/knee", found.x);
-    case.numbers("/y_difference", &found.distances);
-    case.numbers("/Tmx", &[found.threshold]);
 }
 
 pub fn isotonic(case: &Case) {

@@ -1,4 +1,4 @@
-//! Every statistic against reference values computed by numpy, scipy, statsmodels and kneed (`vectors.json` names the
+//! Every statistic against reference values computed by numpy, scipy, and statsmodels (`vectors.json` names the
 //! routine of each).
 //!
 //! Each vector must have a check and each check a vector, and within a vector every expected value must be compared;
@@ -20,47 +20,32 @@ type Check = fn(&Case);
 const CHECKS: &[(&str, Check)] = &[
     ("special-quantiles", distributions::special_quantiles),
     ("order-stat-ci", distributions::order_statistics),
-    ("quantile-defs", distributions::quantile_definitions),
     ("percentile-merge", distributions::percentile_merge),
     ("proportions", distributions::proportions),
-    ("anderson-darling-expon", distributions::anderson_darling),
-    ("descriptive", distributions::descriptive),
-    ("littles-law", distributions::littles_law),
-    ("bca-exhaustive", distributions::bca_exhaustive),
     ("paired-log-ratio-t", paired::paired_log_ratio_t),
     ("signed-rank-hl-positive", paired::signed_rank),
     ("signed-rank-hl-mixed", paired::signed_rank),
-    ("signed-rank-ties-zero", paired::signed_rank_with_ties),
     ("signed-rank-critical", paired::critical_ranks),
     ("mann-whitney-hl", paired::mann_whitney),
     ("welch", paired::welch),
-    ("tost-paired-t", paired::equivalence),
     ("verdicts", paired::verdicts),
-    ("fieller", paired::ratio_of_means),
     ("order-effect", paired::order_effect),
-    ("holm-bh", paired::adjusted_p),
+    ("holm", paired::holm),
     ("dunnett", paired::dunnett),
     ("mser5", series::mser5),
     ("mser5-ok", series::mser5),
-    ("autocorr", series::autocorrelation),
-    ("batch-means", series::batch_means),
-    ("spearman-lag1", series::spearman),
     ("mann-kendall-theil-sen", series::trend),
-    ("kpss", series::kpss),
     ("e-divisive", series::change_point),
     ("usl-fit-32", capacity::usl_linear),
     ("usl-fit-6", capacity::usl_six),
     ("usl-fit-exact", capacity::usl_exact),
     ("usl-fit-32-log", capacity::usl_logarithmic),
-    ("kneedle", capacity::kneedle),
     ("pava-capacity", capacity::isotonic),
     ("capacity-inverse-regression", capacity::inverse_regression),
     ("kalibera-jones", planning::variance_components),
     ("sample-size", planning::sample_size),
-    ("sd-upper", planning::sd_upper),
     ("group-sequential", planning::group_sequential),
     ("schedule", planning::schedule),
-    ("williams", planning::williams),
 ];
 
 /// Vectors that are not checked, with the reason.

@@ -3,7 +3,7 @@
 use crate::case::{Case, floats};
 use serde_json::Value;
 use sysdyno_stats::estimate::Estimate;
-use sysdyno_stats::signed_rank::{self, Direction};
+use sysdyno_stats::signed_rank;
 use sysdyno_stats::verdict::{self, Comparison, Qualifier};
 use sysdyno_stats::{multiplicity, rank_sum, t_test};
 
@@ -13,7 +13,7 @@ fn ends(interval: Estimate) -> [f64; 2] {
 
 pub fn paired_log_ratio_t(case: &Case) {
     let (a, b) = (case.input_list("/a"), case.input_list("/b"));
-    let d = signed_rank::log_ratios(&a, &b, Direction::HigherIsBetter).expect("positive");
+    let d: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (b / a).ln()).collect();
     let test = t_test::paired_t(&d, case.input_f64("/confidence")).expect("varies");
     case.numbers("/d", &d);
     case.number("/mean", test.mean.point);
@@ -31,15 +31,10 @@ pub fn paired_log_ratio_t(case: &Case) {
 
 pub fn signed_rank(case: &Case) {
     let d = case.input_list("/d");
-    let test = signed_rank::signed_rank_test(&d).expect("usable");
-    case.number("/V_plus", test.positive_rank_sum);
-    case.number("/p_exact_two_sided", test.p_two_sided);
     case.number("/hodges_lehmann", signed_rank::hodges_lehmann_point(&d).expect("usable"));
     for level in case.input_list("/confidence") {
         let percent = (level * 100.0).round();
-        let critical = signed_rank::critical_rank(d.len(), level).expect("a level");
-        case.value(&format!("/k{percent}"), critical.rank);
-        case.number(&format!("/achieved{percent}"), critical.achieved_level);
+        case.value(&format!("/k{percent}"), critical_rank(&d, level));
         let interval = signed_rank::hodges_lehmann(&d, level).expect("enough pairs");
         case.numbers(&format!("/ci{percent}"), &ends(interval));
         if percent == 95.0 && case.id() == "signed-rank-hl-positive" {
@@ -49,23 +44,24 @@ pub fn signed_rank(case: &Case) {
     }
 }
 
-pub fn signed_rank_with_ties(case: &Case) {
-    let d = case.input_list("/d");
-    let test = signed_rank::signed_rank_test(&d).expect("usable");
-    case.value("/n_nonzero", test.nonzero_count);
-    case.numbers("/midranks", &test.ranks);
-    case.number("/V_plus", test.positive_rank_sum);
-    case.number("/p_signflip_two_sided", test.p_two_sided);
-    case.number("/hodges_lehmann_all_n", signed_rank::hodges_lehmann_point(&d).expect("usable"));
-}
-
 pub fn critical_ranks(case: &Case) {
     for count in case.input_list("/n") {
+        // Powers of two: no two of them have the same mean.
+        let d: Vec<f64> = (0..count as i32).map(|exponent| 2f64.powi(exponent)).collect();
         for alpha in case.input_list("/alpha") {
-            let critical = signed_rank::critical_rank(count as usize, 1.0 - alpha).expect("a level");
-            case.numbers(&format!("/{count}/{alpha}"), &[critical.rank as f64, critical.achieved_level]);
+            case.value(&format!("/{count}/{alpha}"), critical_rank(&d, 1.0 - alpha));
         }
     }
+}
+
+/// The rank of the lower end of the interval among all means of two differences, from 1; 0 where there is no interval.
+fn critical_rank(d: &[f64], level: f64) -> usize {
+    let Some(interval) = signed_rank::hodges_lehmann(d, level) else { return 0 };
+    let means = d.iter().enumerate().flat_map(|(index, a)| d[index..].iter().map(move |b| (a + b) / 2.0));
+    let (below, above): (Vec<f64>, Vec<f64>) =
+        means.filter(|mean| *mean != interval.low).partition(|mean| *mean < interval.low);
+    assert_eq!(below.len() + above.len() + 1, d.len() * (d.len() + 1) / 2, "the end is one mean only");
+    below.len() + 1
 }
 
 pub fn mann_whitney(case: &Case) {
@@ -74,12 +70,9 @@ pub fn mann_whitney(case: &Case) {
     case.number("/U_y", test.u_y);
     case.number("/p_exact", test.p_exact.expect("no ties"));
     case.number("/p_asymptotic_cc", test.p_normal);
-    case.number("/cles_P(y>x)", test.greater_ratio);
     let found = rank_sum::hodges_lehmann_shift(&x, &y, case.input_f64("/confidence")).expect("enough values");
-    case.number("/hl_shift_y_minus_x", found.shift.point);
-    case.value("/k95", found.rank);
-    case.numbers("/ci95", &ends(found.shift));
-    case.number("/achieved", found.achieved_level);
+    case.number("/hl_shift_y_minus_x", found.point);
+    case.numbers("/ci95", &ends(found));
 }
 
 pub fn welch(case: &Case) {
@@ -88,18 +81,6 @@ pub fn welch(case: &Case) {
     case.number("/df", test.freedom);
     case.number("/p", test.p_two_sided);
     case.numbers("/ci95_y_minus_x", &ends(test.mean));
-}
-
-pub fn equivalence(case: &Case) {
-    let alpha = case.input_f64("/alpha");
-    let margin = case.input_f64("/margin_log");
-    let test = t_test::equivalence(&case.input_list("/d"), margin, alpha).expect("varies");
-    case.number("/p_lower", test.p_low);
-    case.number("/p_upper", test.p_high);
-    case.number("/p_tost", test.p);
-    case.numbers("/ci90", &ends(test.mean));
-    case.value("/equivalent", test.p < alpha);
-    assert_eq!(test.p < alpha, -margin < test.mean.low && test.mean.high < margin);
 }
 
 pub fn verdicts(case: &Case) {
@@ -132,14 +113,6 @@ pub fn verdicts(case: &Case) {
     }
 }
 
-pub fn ratio_of_means(case: &Case) {
-    let (a, b) = (case.input_list("/a"), case.input_list("/b"));
-    assert_eq!(case.input_u64("/df") as usize, a.len() + b.len() - 2);
-    let ratio = t_test::ratio_of_means(&a, &b, 0.95).expect("far from zero");
-    case.number("/ratio", ratio.point);
-    case.numbers("/ci95", &ends(ratio));
-}
-
 pub fn order_effect(case: &Case) {
     let is_a_first: Vec<bool> = case.input_list("/o").iter().map(|order| *order > 0.0).collect();
     let found = t_test::order_effect(&case.input_list("/d"), &is_a_first).expect("varies");
@@ -151,10 +124,8 @@ pub fn order_effect(case: &Case) {
     case.number("/p_delta", found.p_two_sided);
 }
 
-pub fn adjusted_p(case: &Case) {
-    let p = case.input_list("/p");
-    case.numbers("/holm", &multiplicity::holm(&p));
-    case.numbers("/bh", &multiplicity::benjamini_hochberg(&p));
+pub fn holm(case: &Case) {
+    case.numbers("/holm", &multiplicity::holm(&case.input_list("/p")));
 }
 
 /// The reference p is itself an integration by random points, good to 0.002.
