@@ -11,7 +11,7 @@ use crate::error::LoadError;
 use crate::origin::{Ends, header};
 use crate::sys::bind::bind_address;
 use crate::sys::epoll::{self as sys, Event};
-use crate::sys::stamp;
+use crate::sys::{ports, stamp};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, OwnedFd};
@@ -378,6 +378,9 @@ fn make_socket(route: &Route) -> Result<OwnedFd, Errno> {
     if route.needs_no_congestion_control() {
         // Where an administrator forbids it, the system's own will do.
         let _ = net::sockopt::set_tcp_congestion(&fd, NO_CONGESTION_CONTROL);
+    }
+    if family != AddressFamily::UNIX {
+        ports::take_in_turn(fd.as_fd());
     }
     if route.stamps {
         stamp::enable(fd.as_fd())?;

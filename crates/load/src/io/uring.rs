@@ -278,6 +278,7 @@ impl Io for Uring {
             nodelay: route.needs_nodelay(),
             stamps: route.stamps,
             congestion: route.needs_no_congestion_control().then_some(NO_CONGESTION_CONTROL),
+            ports_in_turn: true,
         };
         if options.are_needed() && !ring.can_set_options() {
             let cause = "options of its sockets can be set since Linux 6.10 only";
@@ -376,14 +377,18 @@ impl Io for Uring {
         }
         let Socket { generation, phase, is_armed } = *socket;
         *socket = Socket { generation: next(generation), ..Socket::default() };
-        let receive = tag(Operation::Receive, slot, generation);
-        let tag = tag(Operation::Close, slot, generation);
-        if self.can_block || is_sending || phase == Phase::Connecting {
-            self.ring.cancel_all(slot, tag);
-        } else if is_armed {
-            self.ring.cancel(receive, tag);
+        // By their tags: all that is under way on one socket is only found by looking at what is on all of them.
+        let under_way = [
+            (Operation::Connect, phase == Phase::Connecting),
+            (Operation::Send, self.can_block && phase == Phase::Open),
+            (Operation::Flush, is_sending),
+            (Operation::Receive, is_armed),
+        ];
+        let close = tag(Operation::Close, slot, generation);
+        for (operation, _) in under_way.into_iter().filter(|(_, is_under_way)| *is_under_way) {
+            self.ring.cancel(tag(operation, slot, generation), close);
         }
-        self.ring.close(slot, tag);
+        self.ring.close(slot, close);
     }
 
     fn wait(&mut self, timeout: Duration, gather: Gather) {
@@ -430,5 +435,75 @@ impl Io for Uring {
     #[inline]
     fn stamp_ns(&self) -> u64 {
         self.stamp_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::origin::Origin;
+    use rustix::net::{self, AddressFamily, SocketType};
+    use std::net::SocketAddr;
+
+    const SLOTS: Slot = 64;
+
+    /// A back end whose sockets all connect to a server that accepts none, and that lets so many wait; `None`: the kernel
+    /// has no io_uring.
+    fn connecting(waiting: i32) -> (Option<Uring>, OwnedFd) {
+        let server = net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("opens");
+        net::bind(&server, &SocketAddr::from(([127, 0, 0, 1], 0))).expect("binds");
+        net::listen(&server, waiting).expect("listens");
+        let address = net::getsockname(&server).expect("has an address").try_into().expect("is of IPv4");
+        let route = Route {
+            endpoint: Endpoint::Tcp(address),
+            messages: [b"a".as_slice().into(), b"b".as_slice().into()].into(),
+            is_single: false,
+            is_made_up: false,
+            in_flight_bytes: 1,
+            stamps: true,
+            origin: Origin::default(),
+            http2: None,
+            tls: None,
+        };
+        let made = Uring::new(SLOTS as usize, &route);
+        let mut made = made.inspect_err(|error| eprintln!("skipped: {error}")).ok();
+        for slot in made.iter().flat_map(|_| 0..SLOTS).collect::<Vec<_>>() {
+            made.iter_mut().for_each(|io| assert_eq!(io.connect(slot), Submitted::Pending));
+        }
+        (made, server)
+    }
+
+    /// How many of the sockets are connected, when nothing more happens.
+    fn await_connected(io: &mut Uring) -> usize {
+        let mut connected = 0;
+        loop {
+            io.wait(Duration::from_millis(4), Gather::NOTHING);
+            let before = connected;
+            while let Some((_, what)) = io.complete() {
+                assert_eq!(what, Completion::Connected);
+                connected += 1;
+            }
+            if connected == before {
+                return connected;
+            }
+        }
+    }
+
+    #[test]
+    fn closed_connections_leave_the_end_of_a_ring_nothing_to_look_for() {
+        for (waiting, all_connect) in [(128, true), (1, false)] {
+            let (Some(mut io), _server) = connecting(waiting) else { return };
+            let connected = await_connected(&mut io);
+            assert_eq!(connected == SLOTS as usize, all_connect, "{connected} connected");
+            (0..SLOTS).for_each(|slot| io.close(slot));
+            assert_eq!(io.ring.end().left_count, 0, "after {connected} connections");
+        }
+    }
+
+    #[test]
+    fn what_is_left_open_is_found_at_the_end_of_a_ring() {
+        let (Some(mut io), _server) = connecting(128) else { return };
+        await_connected(&mut io);
+        assert_eq!(io.ring.end().left_count, SLOTS as usize);
     }
 }

@@ -4,5 +4,6 @@
 pub(crate) mod bind;
 mod buffers;
 pub(crate) mod epoll;
+pub(crate) mod ports;
 pub(crate) mod ring;
 pub(crate) mod stamp;

@@ -57,6 +57,7 @@ on_both_back_ends! {
     users_log_in_and_send_back_what_they_were_given
     stopping_ends_the_load_and_keeps_the_sum
     bytes_without_a_request_cost_the_next_request
+    connections_take_odd_and_even_ports
 }
 
 /// Whether the kernel has io_uring as it is needed, and allows it; says so if not.
@@ -400,4 +401,34 @@ fn a_unix_socket_is_a_target_too() {
     // Which is the one thing that io_uring is not used for.
     assert_eq!(outcome.summary.generator.io, "epoll");
     assert!(outcome.summary.generator.io_fallback.is_some_and(|reason| reason.contains("TCP only")));
+}
+
+/// Whether the kernel gives ports in turn, as Linux does since 6.14; says so if not.
+fn has_ports_in_turn() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("is told");
+    let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
+    let has = (numbers.next(), numbers.next()) >= (Some(6), Some(14));
+    if !has {
+        eprintln!("skipped: needs Linux 6.14");
+    }
+    has
+}
+
+fn connections_take_odd_and_even_ports(io: IoChoice) {
+    if !has_ports_in_turn() {
+        return;
+    }
+    let ports = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&ports);
+    let server = serve(move |number, stream| {
+        let port = stream.peer_addr().expect("has an address").port();
+        seen.lock().expect("nobody panicked").push(port);
+        ok(number, stream)
+    });
+    load(&LoadPlan { connections: 32, ..plan(io, &server.url) });
+    let mut ports = ports.lock().expect("nobody panicked").clone();
+    ports.sort_unstable();
+    ports.dedup();
+    let odd_count = ports.iter().filter(|port| *port % 2 == 1).count();
+    assert!(odd_count > 0 && odd_count < ports.len(), "{ports:?}");
 }
