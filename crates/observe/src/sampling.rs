@@ -1,12 +1,13 @@
 //! Runs a sampler in its own thread, on absolute deadlines.
 //!
 //! The deadlines are multiples of the period after the start, so that they do not drift. A deadline that has passed
-//! before its sample could be taken is skipped and counted: a late host gets fewer samples, never two at once.
+//! before its sample could be taken is skipped and counted: a late host gets fewer samples, never two at once. Whoever
+//! needs readings at an instant asks for one, and need not wait for deadlines.
 
 use crate::clock;
 use crate::error::ObserveError;
 use crate::sampler::{Sampler, SamplerPlan};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use sysdyno_record::series::SeriesLine;
@@ -23,73 +24,125 @@ pub struct SamplingEnd {
     pub cpu_ns: u64,
 }
 
+/// How long a reading that was asked for is waited for: a file of the kernel may hang.
+const READ_LIMIT: Duration = Duration::from_secs(2);
+
 /// A sampler at work.
 #[derive(Debug)]
 pub struct Sampling {
-    stop: Arc<Stop>,
+    desk: Arc<Desk>,
     thread: Option<JoinHandle<SamplingEnd>>,
 }
 
+/// What the sampler's thread is asked for, and how far it is.
 #[derive(Debug, Default)]
-struct Stop {
-    is_asked: Mutex<bool>,
+struct Desk {
+    asked: Mutex<Asked>,
     changed: Condvar,
 }
 
-impl Stop {
-    fn ask(&self) {
-        *self.is_asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+#[derive(Debug, Default)]
+struct Asked {
+    is_stopped: bool,
+    /// Readings that were asked for, and how many of them have been handed on.
+    readings: u64,
+    handed_on: u64,
+}
+
+/// What the sampler's thread does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Stop,
+    /// A sample is due.
+    Sample,
+    /// Everything is to be read, by this number of the request.
+    Read(u64),
+}
+
+impl Desk {
+    fn ask(&self, change: impl FnOnce(&mut Asked)) -> MutexGuard<'_, Asked> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut asked);
         self.changed.notify_all();
+        asked
     }
 
-    /// Waits for the deadline; returns whether a stop was asked for instead.
-    fn wait_until(&self, deadline: MonoNs) -> bool {
-        let mut is_asked = self.is_asked.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Waits for the deadline, or for something that is asked for before.
+    fn next(&self, deadline: MonoNs) -> Task {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let left_ns = deadline.since(clock::monotonic());
-            if *is_asked || left_ns == 0 {
-                return *is_asked;
+            match *asked {
+                Asked { is_stopped: true, .. } => return Task::Stop,
+                Asked { readings, handed_on, .. } if readings > handed_on => return Task::Read(readings),
+                _ if left_ns == 0 => return Task::Sample,
+                _ => {}
             }
             let left = Duration::from_nanos(left_ns);
-            is_asked = self.changed.wait_timeout(is_asked, left).unwrap_or_else(PoisonError::into_inner).0;
+            asked = self.changed.wait_timeout(asked, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// Asks for a reading of everything, and waits until it has been handed on.
+    fn read(&self) {
+        let asked = self.ask(|asked| asked.readings += 1);
+        let number = asked.readings;
+        let is_awaited = |asked: &mut Asked| asked.handed_on < number;
+        // A reading that hangs is missing in the record, which says so itself.
+        drop(self.changed.wait_timeout_while(asked, READ_LIMIT, is_awaited));
     }
 }
 
 impl Sampling {
     /// Starts to sample; `sink` gets every line, in the sampler's thread.
     ///
-    /// The first sample is taken at once. *Errors*: the plan cannot be carried out, or there is no thread to be had.
+    /// The first sample has been handed on when this returns. *Errors*: the plan cannot be carried out, or there is no thread to be had.
     pub fn start(
         plan: SamplerPlan,
         mut sink: impl FnMut(SeriesLine) + Send + 'static,
     ) -> Result<Sampling, ObserveError> {
         let period_ns = (1e9 / plan.hz).round() as u64;
         let mut sampler = Sampler::new(plan)?;
-        let stop = Arc::new(Stop::default());
-        let asked = Arc::clone(&stop);
+        let desk = Arc::new(Desk::default());
+        let asked = Arc::clone(&desk);
         let run = move || {
             let mut lines = Vec::new();
             let mut ticks = Ticks::new(clock::monotonic(), period_ns);
+            // The first one is that which the start waits for.
+            ticks.advance(clock::monotonic());
             let mut samples = 0;
-            while !asked.wait_until(ticks.deadline()) {
-                sampler.sample(&mut lines);
+            loop {
+                let task = asked.next(ticks.deadline());
+                match task {
+                    Task::Stop => break,
+                    Task::Sample => sampler.sample(&mut lines),
+                    Task::Read(_) => sampler.sample_all(&mut lines),
+                }
                 samples += 1;
                 lines.drain(..).for_each(&mut sink);
-                ticks.advance(clock::monotonic());
+                match task {
+                    Task::Read(number) => drop(asked.ask(|asked| asked.handed_on = number)),
+                    Task::Sample | Task::Stop => ticks.advance(clock::monotonic()),
+                }
             }
             SamplingEnd { samples, missed_ticks: ticks.missed, cpu_ns: clock::thread_cpu_ns() }
         };
         let thread = std::thread::Builder::new().name("sysdyno-observe".into()).spawn(run);
         let thread = thread.map_err(|source| ObserveError::Thread { source })?;
-        Ok(Sampling { stop, thread: Some(thread) })
+        desk.read();
+        Ok(Sampling { desk, thread: Some(thread) })
+    }
+
+    /// Reads everything now, whatever is due; the row has been handed on when this returns.
+    pub fn read(&self) {
+        self.desk.read();
     }
 
     /// Stops at once, without waiting for the next deadline.
     ///
     /// *Panics*: if the sink panicked.
     pub fn stop(mut self) -> SamplingEnd {
-        self.stop.ask();
+        drop(self.desk.ask(|asked| asked.is_stopped = true));
         let thread = self.thread.take().expect("is taken only here and when dropped");
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -97,7 +150,7 @@ impl Sampling {
 
 impl Drop for Sampling {
     fn drop(&mut self) {
-        self.stop.ask();
+        drop(self.desk.ask(|asked| asked.is_stopped = true));
         if let Some(thread) = self.thread.take() {
             // A panic of the sink was printed by its thread.
             let _ = thread.join();
@@ -152,16 +205,21 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_in_order_and_stopping_does_not_wait() {
+    fn rows_come_in_order_and_neither_reading_nor_stopping_waits_for_a_deadline() {
         let (sender, receiver) = mpsc::channel();
         let plan = SamplerPlan { hz: 0.0001, ..SamplerPlan::host() };
         let sampling =
             Sampling::start(plan, move |line| sender.send(line).expect("is received")).expect("starts");
-        assert!(matches!(receiver.recv(), Ok(SeriesLine::Header { .. })));
-        assert!(matches!(receiver.recv(), Ok(SeriesLine::Row(_))));
-        // The next deadline is hours away: the test ends only because stopping does not wait for it.
+        assert!(matches!(receiver.try_recv(), Ok(SeriesLine::Header { .. })));
+        assert!(
+            matches!(receiver.try_recv(), Ok(SeriesLine::Row(_))),
+            "it was taken before the start returned"
+        );
+        // The next deadline is hours away: the test ends only because neither reading nor stopping waits for it.
+        sampling.read();
+        assert!(matches!(receiver.try_recv(), Ok(SeriesLine::Row(_))), "it is there when the call returns");
         let end = sampling.stop();
-        assert_eq!((end.samples, end.missed_ticks), (1, 0));
+        assert_eq!((end.samples, end.missed_ticks), (2, 0));
         assert!(end.cpu_ns > 0);
         assert!(receiver.recv().is_err());
     }

@@ -183,21 +183,27 @@ impl LocalAgent {
         }
     }
 
-    fn start_sampling(&mut self, plan: SamplerPlan) -> Result<Answer, LabError> {
+    fn start_sampling(&mut self, plan: SamplerPlan, link: &mut dyn Link) -> Result<Answer, LabError> {
         let sender = self.sender.clone();
         let sampling = Sampling::start(plan, move |line| {
             // Readings after the agent's end are nobody's.
             let _ = sender.send(Message::Notice(Notice::Series(line)));
         })?;
         self.sampling = Some(sampling);
+        self.pass_on(link)?;
+        Ok(Answer::Done)
+    }
+
+    /// Has everything read now, so that nobody waits for the sampler's next turn.
+    fn read(&mut self, link: &mut dyn Link) -> Result<Answer, LabError> {
+        self.sampling.iter().for_each(Sampling::read);
+        self.pass_on(link)?;
         Ok(Answer::Done)
     }
 
     fn stop_sampling(&mut self, link: &mut dyn Link) -> Result<Answer, LabError> {
         let end = self.sampling.take().map(Sampling::stop).unwrap_or_default();
-        while let Ok(Message::Notice(notice)) = self.messages.try_recv() {
-            link.notice(notice)?;
-        }
+        self.pass_on(link)?;
         Ok(Answer::SamplingEnded { samples_count: end.samples, missed_count: end.missed_ticks })
     }
 }
@@ -215,8 +221,10 @@ impl Agent for LocalAgent {
                 let _aside = Aside::step(threads);
                 self.watched.clone_from(&watch);
                 let roots = Roots::host();
-                self.start_sampling(SamplerPlan { roots, hz, watch, target_port: endpoint, behind })
+                let plan = SamplerPlan { roots, hz, watch, target_port: endpoint, behind };
+                self.start_sampling(plan, link)
             }
+            Request::Read => self.read(link),
             Request::StopSampling => self.stop_sampling(link),
             Request::Load { trial, plan } => {
                 raise_descriptor_limit();

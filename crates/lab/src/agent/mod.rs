@@ -61,7 +61,7 @@ pub enum Request {
         /// Addresses of services that the server asks; their processes are parts of it.
         behind: Vec<SocketAddr>,
     },
-    /// Begin to sample the kernel. Answer: [`Answer::Done`]; readings come as notices.
+    /// Begin to sample the kernel. Answer: [`Answer::Done`], after the notice of the first row; the others come meanwhile.
     StartSampling {
         /// Samples per second.
         hz: f64,
@@ -74,6 +74,8 @@ pub enum Request {
         /// Addresses of services behind the server, whose queues are measured too.
         behind: Vec<SocketAddr>,
     },
+    /// Read everything that is sampled once more, at once. Answer: [`Answer::Done`], after the notice of the row.
+    Read,
     /// Stop sampling. Answer: [`Answer::SamplingEnded`].
     StopSampling,
     /// Send a load, and its probe beside it if the plan has one. Answer: [`Answer::Loaded`].
@@ -110,6 +112,7 @@ impl Request {
             Request::Facts => "facts",
             Request::Describe { .. } => "describe",
             Request::StartSampling { .. } => "start sampling",
+            Request::Read => "read the kernel",
             Request::StopSampling => "stop sampling",
             Request::Load { .. } => "load",
             Request::Part(_) => "send a part of the load",

@@ -19,7 +19,7 @@ use sysdyno_record::spread::PartReport;
 use sysdyno_record::units::MonoNs;
 
 /// The number of this protocol.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Who speaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,6 +124,8 @@ pub enum Call {
         #[serde(default)]
         behind: Vec<SocketAddr>,
     },
+    /// [`Request::Read`].
+    Read,
     /// [`Request::StopSampling`].
     StopSampling,
     /// [`Request::Part`].
@@ -162,6 +164,7 @@ impl Call {
             Request::StartSampling { hz, watch, endpoint, threads, behind } => {
                 Some(Call::StartSampling { hz, watch, endpoint, threads, behind })
             }
+            Request::Read => Some(Call::Read),
             Request::StopSampling => Some(Call::StopSampling),
             Request::Part(call) => Some(Call::Part(call)),
             Request::Share(call) => Some(Call::Share(call)),
@@ -177,6 +180,7 @@ impl Call {
             Call::StartSampling { hz, watch, endpoint, threads, behind } => {
                 Request::StartSampling { hz, watch, endpoint, threads, behind }
             }
+            Call::Read => Request::Read,
             Call::StopSampling => Request::StopSampling,
             Call::Part(call) => Request::Part(call),
             Call::Share(call) => Request::Share(call),

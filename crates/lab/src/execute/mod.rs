@@ -49,3 +49,6 @@ pub struct Progress {
     /// Time that it still takes, as far as that is known. Unit: nanoseconds.
     pub left_ns: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,8 +45,15 @@ pub(super) fn targets(
     Ok(processes.into_iter().filter(|process| process.role == ProcessRole::Target).collect())
 }
 
-/// Ends the readings of the server's host, and measures its clock again. A host that is lost by then is no error: that is
-/// in the record.
+/// Reads the server's host once more. A host that is lost by then is no error, here and below: that is in the record.
+pub(super) fn read(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> Result<(), LabError> {
+    match ask(server, journal, Request::Read) {
+        Ok(_) => Ok(()),
+        Err(error) => journal.lose_server(server.host(), server.lost(), error),
+    }
+}
+
+/// Ends the readings of the server's host, and measures its clock again.
 pub(super) fn take_down(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> Result<(), LabError> {
     match ask(server, journal, Request::StopSampling).and_then(|_| server.measure_clock()) {
         Ok(clock) => journal.keep_clock_at_end(clock),

@@ -21,9 +21,6 @@ const REST: SpanNs = SpanNs::from_millis(500);
 /// Rests until the target's queues are empty, at most so many.
 const MAX_RESTS_COUNT: u32 = 10;
 
-/// Readings before the first and after the last request, so that every second of load has them.
-const MARGIN: SpanNs = SpanNs::from_millis(300);
-
 /// Runs the one trial of a load plan.
 ///
 /// # Errors
@@ -171,7 +168,6 @@ impl Bench<'_, '_> {
         self.journal.keep_watched(watch.clone())?;
         let behind = self.behind_here();
         self.call(Request::StartSampling { hz, watch, endpoint, threads, behind })?;
-        self.call(Request::Rest { span: MARGIN })?;
         Ok(())
     }
 
@@ -181,7 +177,6 @@ impl Bench<'_, '_> {
     }
 
     pub(super) fn take_down(&mut self) -> Result<(), LabError> {
-        self.call(Request::Rest { span: MARGIN })?;
         self.call(Request::StopSampling)?;
         match self.server.as_deref_mut().filter(|server| server.lost().is_none()) {
             Some(server) => server::take_down(server, self.journal),
@@ -221,11 +216,19 @@ impl Bench<'_, '_> {
             ending: outcome.ending,
             summary: outcome.summary,
         };
-        // The last row of readings must lie behind the last second of load.
-        self.call(Request::Rest { span: MARGIN })?;
+        self.read()?;
         self.ask_services(Moment::End)?;
         let verdict = self.journal.end_trial(&begin, &end, &latency)?;
         Ok(LoadedTrial { begin, end, latency, verdict })
+    }
+
+    /// Reads both hosts, so that readings lie behind the last second of a load.
+    fn read(&mut self) -> Result<(), LabError> {
+        self.call(Request::Read)?;
+        match self.server.as_deref_mut().filter(|server| server.lost().is_none()) {
+            Some(server) => server::read(server, self.journal),
+            None => Ok(()),
+        }
     }
 
     /// Keeps what the services of the lab tell of themselves.

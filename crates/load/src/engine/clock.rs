@@ -56,22 +56,44 @@ fn read(clock: ClockId) -> MonoNs {
     MonoNs(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
 }
 
-/// Sleeps measured for the timer error.
-const TIMER_SLEEPS_COUNT: usize = 200;
+/// Sleeps measured for the timer error: at least, and at most.
+const MIN_TIMER_SLEEPS: usize = 20;
+const MAX_TIMER_SLEEPS: usize = 200;
 
 /// Length of each; long enough that the CPU goes idle. Unit: nanoseconds.
-const TIMER_SLEEP_NS: u64 = 250_000;
+const TIMER_SLEEP_NS: u64 = 100_000;
 
-/// Measures how late sleeps of the calling thread end. Takes about 50 ms.
+/// How long is measured, unless that is too short for the fewest sleeps. Unit: nanoseconds.
+const TIMER_SPAN_NS: u64 = 25_000_000;
+
+/// Measures how late sleeps of the calling thread end. Takes 25 ms, since every load waits for it.
 pub(super) fn measure_timer_error(mut sleep: impl FnMut(Duration)) -> TimerError {
-    let mut late_ns: Vec<u64> = (0..TIMER_SLEEPS_COUNT)
-        .map(|_| {
-            let begin = now();
-            sleep(Duration::from_nanos(TIMER_SLEEP_NS));
-            now().since(begin).saturating_sub(TIMER_SLEEP_NS)
-        })
-        .collect();
+    let begin = now();
+    let mut late_ns = Vec::with_capacity(MAX_TIMER_SLEEPS);
+    while late_ns.len() < MIN_TIMER_SLEEPS
+        || late_ns.len() < MAX_TIMER_SLEEPS && now().since(begin) < TIMER_SPAN_NS
+    {
+        let begin = now();
+        sleep(Duration::from_nanos(TIMER_SLEEP_NS));
+        late_ns.push(now().since(begin).saturating_sub(TIMER_SLEEP_NS));
+    }
     late_ns.sort_unstable();
     let count = late_ns.len();
     TimerError { p50_ns: late_ns[count / 2], p99_ns: late_ns[count * 99 / 100], count: count as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_that_is_late_is_not_measured_for_longer_than_it_must_be() {
+        let mut slept = 0;
+        let error = measure_timer_error(|_| {
+            slept += 1;
+            std::thread::sleep(Duration::from_millis(3));
+        });
+        assert_eq!((error.count, slept), (MIN_TIMER_SLEEPS as u64, MIN_TIMER_SLEEPS));
+        assert!(error.p50_ns >= 3_000_000 - TIMER_SLEEP_NS && error.p99_ns >= error.p50_ns);
+    }
 }

@@ -9,8 +9,9 @@ use crate::origin::{self, Origin};
 use crate::tls::Settings;
 use crate::workload::{Kind, Requests};
 use std::sync::Arc;
+use std::time::Duration;
 use sysdyno_record::load::{FailureClass, LearntBody};
-use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive, LoadPlan, PhaseEnd, StampChoice};
+use sysdyno_record::plan::{Arrival, Deadlines, Endpoint, KeepAlive, LoadPlan, PhaseEnd, StampChoice};
 use sysdyno_record::wire::{Http2Plan, MemcachedPlan, Popularity, SizeModel};
 use sysdyno_record::workload::{Slope, Workload};
 
@@ -131,6 +132,19 @@ impl<'a> Job<'a> {
     /// Whether connections are made before the first request and kept after it.
     pub(super) fn keeps_connections(&self) -> bool {
         self.requests_per_connection > 1
+    }
+
+    /// How long the connections before the begin may take. A load ends no later than its length plus the time that a request
+    /// may take, and what is still in flight at its end is to have half of that.
+    pub(super) fn dial_limit(&self) -> Duration {
+        let Deadlines { connect, total, .. } = self.plan.deadlines;
+        connect.duration().min(total.duration() / 2)
+    }
+
+    /// How long the drain after the last phase lasts at most, where the load began so long after its first connection.
+    pub(super) fn drain_limit(&self, dialed_ns: u64) -> Duration {
+        let Deadlines { drain, total, .. } = self.plan.deadlines;
+        drain.duration().min(total.duration().saturating_sub(Duration::from_nanos(dialed_ns)))
     }
 
     /// Learns the first body of a kind of request, and objects to later ones that differ.

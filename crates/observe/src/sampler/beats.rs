@@ -17,6 +17,11 @@ impl Beats {
         Beats { period_ns, next: [MonoNs(0); Beat::ALL.len()] }
     }
 
+    /// In the next pass everything is due.
+    pub(super) fn hasten(&mut self) {
+        self.next = [MonoNs(0); Beat::ALL.len()];
+    }
+
     /// What is due in a pass at this time.
     pub(super) fn take(&mut self, now: MonoNs) -> Beat {
         // Samples are taken a little after their deadlines, once more and once less: the nearest one is the right one.

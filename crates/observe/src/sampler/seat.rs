@@ -85,6 +85,11 @@ impl Seat {
         self.collector.table().take_change()
     }
 
+    /// It is its turn in the next pass of its pace.
+    pub(super) fn hasten(&mut self) {
+        self.wait = 0;
+    }
+
     pub(super) fn table(&mut self) -> &mut Table {
         self.collector.table()
     }

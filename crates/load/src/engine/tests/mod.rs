@@ -37,6 +37,7 @@ macro_rules! on_both_back_ends {
 mod http2;
 mod http2_sessions;
 mod memcached;
+mod pending;
 mod sessions;
 mod spread;
 mod tls;

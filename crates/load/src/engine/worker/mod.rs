@@ -96,6 +96,8 @@ pub(super) struct Worker<'a, I: Io> {
     io: I,
     job: &'a Job<'a>,
     share: Share,
+    /// When the connections before the begin were begun.
+    dial_begin: MonoNs,
     begin: MonoNs,
     stage: Stage,
     connections: Vec<Connection>,
@@ -173,6 +175,7 @@ impl<'a, I: Io> Worker<'a, I> {
             io,
             job,
             share,
+            dial_begin: clock::now(),
             begin: MonoNs(0),
             stage: Stage::Dialing,
             connections: (0..slots).map(|_| Connection::new(job)).collect(),
@@ -222,11 +225,14 @@ impl<'a, I: Io> Worker<'a, I> {
         self.job.plan.phases.len() as u32
     }
 
-    /// Makes the connections before the begin, as far as the connect deadline lets it.
+    /// Makes the connections before the begin, as far as there is time for that. The others go on in the load, or are begun
+    /// there by their first requests.
     pub(super) fn dial_all(&mut self) {
+        self.dial_begin = clock::now();
+        let end = self.dial_begin.after(self.job.dial_limit());
         for slot in 0..self.connections.len() as Slot {
-            if self.job.keeps_connections() {
-                let now = clock::now();
+            let now = clock::now();
+            if self.job.keeps_connections() && now < end && !self.job.control.is_stopped() {
                 self.dial(slot, now);
                 // One that is established is noticed before the next is begun, or its time would be that of both.
                 self.wait_and_handle(now, now);
@@ -236,11 +242,12 @@ impl<'a, I: Io> Worker<'a, I> {
         }
         while self.connections.iter().any(|connection| connection.state == State::Dialing) {
             let now = clock::now();
-            self.expire(now);
-            self.wait_and_handle(MonoNs(now.0 + MAX_WAIT_NS).min(self.next_instant()), now);
-            if self.job.control.is_stopped() {
+            if now >= end || self.job.control.is_stopped() {
                 break;
             }
+            self.expire(now);
+            let instant = MonoNs(now.0 + MAX_WAIT_NS).min(self.next_instant()).min(end);
+            self.wait_and_handle(instant, now);
         }
     }
 
@@ -398,7 +405,7 @@ impl<'a, I: Io> Worker<'a, I> {
     fn enter_phase(&mut self, phase: u32, now: MonoNs) {
         self.phase = phase;
         match self.job.plan.phases.get(phase as usize).map(|plan| plan.end) {
-            None => self.start_drain(now, self.job.plan.deadlines.drain.duration()),
+            None => self.start_drain(now, self.job.drain_limit(self.begin.since(self.dial_begin))),
             Some(PhaseEnd::After(_)) => self.quota = u64::MAX,
             Some(PhaseEnd::Requests(count)) => self.quota = self.share.of(count),
         }
