@@ -9,7 +9,7 @@ use crate::values;
 use crate::workload;
 use anyhow::{Context, anyhow, bail, ensure};
 use std::path::Path;
-use sysdyno_analyze::experiment::{default_guardrails, variants_of};
+use sysdyno_analyze::experiment::{check_plan, default_guardrails, variants_of};
 use sysdyno_record::experiment::{
     Action, CommandSpec, EnvironmentLimits, ExperimentPlan, Metric, PairCaps, RatePlan, SettingChange,
     Variant, Workload,
@@ -76,7 +76,7 @@ fn plan_of(sides: Sides, urls: &WorkloadOptions) -> anyhow::Result<ExperimentPla
         Workload::Commands => sides.target.seed.unwrap_or_else(plan::draw_seed),
     };
     let options = &sides.options;
-    Ok(ExperimentPlan {
+    let plan = ExperimentPlan {
         variants: with_targets(sides.variants, workload_load(&workload))?,
         metric,
         effect_ratio: options.effect.map_or_else(|| metric.default_margin(), |effect| effect.0),
@@ -97,7 +97,10 @@ fn plan_of(sides: Sides, urls: &WorkloadOptions) -> anyhow::Result<ExperimentPla
         watch_pids: sides.target.watch_pid.clone(),
         sampling_hz: plan::SAMPLING_HZ,
         workload,
-    })
+    };
+    let known_hz = if let RatePlan::Fixed(rate_hz) = rate { Some(rate_hz) } else { None };
+    check_plan(&plan, known_hz)?;
+    Ok(plan)
 }
 
 fn sides_of_arguments(args: &TryArgs, options: TryOptions, target: TargetOptions) -> anyhow::Result<Sides> {

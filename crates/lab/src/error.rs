@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io;
+use sysdyno_analyze::experiment::Impossible;
 use sysdyno_load::LoadError;
 use sysdyno_observe::ObserveError;
 use sysdyno_record::RecordError;
@@ -48,6 +49,9 @@ pub enum LabError {
         /// The URL.
         target: String,
     },
+    /// An experiment cannot give its answer, as its pilot has shown.
+    #[error(transparent)]
+    Impossible(#[from] Impossible),
     /// A lab cannot be what its file says, or there is none.
     #[error("{0}")]
     Refused(String),

@@ -1,7 +1,7 @@
 //! How long an experiment takes, said before its first trial.
 
 use super::stages::expected_pairs;
-use sysdyno_record::experiment::{ExperimentPlan, Settled};
+use sysdyno_record::experiment::ExperimentPlan;
 use sysdyno_record::units::SpanNs;
 
 /// What an experiment may take.
@@ -19,12 +19,13 @@ pub struct Forecast {
     pub is_budget_short: bool,
 }
 
-/// The forecast for trials as they were settled; `elapsed` has passed already.
-pub fn forecast(plan: &ExperimentPlan, settled: &Settled, elapsed: SpanNs) -> Forecast {
+/// The forecast for trials that take so long with all around them; `elapsed` has passed already.
+pub fn forecast(plan: &ExperimentPlan, trial: SpanNs, elapsed: SpanNs) -> Forecast {
     let caps = expected_pairs(plan);
     let pairs_min: u32 = caps.iter().map(|caps| caps.min_count).sum();
     let pairs_max: u32 = caps.iter().map(|caps| caps.max_count).sum();
-    let lasting = |pairs: u32| SpanNs(elapsed.0 + 2 * u64::from(pairs) * settled.trial.0);
+    let lasting =
+        |pairs: u32| SpanNs(elapsed.0.saturating_add((2 * u64::from(pairs)).saturating_mul(trial.0)));
     let (shortest, longest) = (lasting(pairs_min), lasting(pairs_max));
     let longest = longest.min(plan.budget).max(SpanNs(0));
     Forecast { pairs_min, pairs_max, shortest, longest, is_budget_short: shortest > plan.budget }

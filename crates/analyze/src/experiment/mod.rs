@@ -24,6 +24,7 @@ mod guardrail;
 mod observe;
 mod pairs;
 mod pilot;
+mod possible;
 mod sentence;
 #[cfg(test)]
 mod simulated;
@@ -39,4 +40,5 @@ pub use observe::{
     CommandOutcome, Observation, observe_capacity, observe_command, observe_load, observe_pilot,
 };
 pub use pilot::{PilotTrial, settle_rate, settle_warmup};
+pub use possible::{Impossible, check_plan, check_samples};
 pub use stages::variants_of;

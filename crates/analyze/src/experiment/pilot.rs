@@ -10,7 +10,7 @@ use sysdyno_stats::steady::mser5;
 /// Warm-up ÷ what the pilot needed to settle. House value.
 const WARMUP_RESERVE: f64 = 1.25;
 /// Shortest warm-up: connections are opened in it.
-const WARMUP_MIN: SpanNs = SpanNs::from_millis(500);
+pub(super) const WARMUP_MIN: SpanNs = SpanNs::from_millis(500);
 /// Warm-up after a pilot that had not settled when it ended.
 const WARMUP_UNSETTLED: SpanNs = SpanNs::from_secs(5);
 

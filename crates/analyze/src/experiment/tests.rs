@@ -5,9 +5,10 @@ use super::simulated::{Noise, Server, plan, run, settled};
 use super::*;
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::experiment::{
-    DiagnosticKind, EnvironmentLimits, ExperimentLine, GuardrailState, Metric, RatePlan, StageKind,
-    StopCause, TrialArm,
+    DiagnosticKind, EnvironmentLimits, ExperimentLine, ExperimentPlan, GuardrailState, Metric, RatePlan,
+    StageKind, StopCause, TrialArm, Workload,
 };
+use sysdyno_record::plan::Arrival;
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::sample_size::{ErrorRates, pairs_to_end, pairs_to_prove_same, pairs_to_see_exact};
 
@@ -210,12 +211,32 @@ fn the_budget_and_the_cap_end_it() {
     assert_eq!(course.trials().len(), 12);
     assert_eq!(conclusion.stages[0].stop, Some(StopCause::Budget));
     assert_eq!(conclusion.verdict.word, Comparison::CannotTell);
-    assert!(forecast(&short, &settled(), SpanNs(0)).is_budget_short);
+    assert!(forecast(&short, settled().trial, SpanNs(0)).is_budget_short);
     let (course, conclusion) =
         run(&plan(3, 0), &mut Server::new(4, Noise::Normal, 9.0 * delta(), &[0.0, 0.0]));
     assert_eq!((course.trials().len(), conclusion.stages[0].stop), (80, Some(StopCause::Pairs)));
     let needed = conclusion.resolution.expect("is known").pairs_needed.expect("is known");
     assert!(needed > 500 && conclusion.headline.contains("would tell"), "{}", conclusion.headline);
+}
+
+#[test]
+fn an_experiment_that_cannot_give_its_answer_is_refused_with_what_would_do() {
+    let load = crate::corpus::load_plan(Arrival::Poisson, 64, None, 10.0);
+    let workload = Workload::Load(Box::new(load));
+    let mut plan = ExperimentPlan { workload, window: SpanNs::from_secs(10), ..plan(3, 0) };
+    (plan.metric, plan.budget) = (Metric::P99, SpanNs::from_secs(1200));
+    let text = |plan: &ExperimentPlan, rate_hz| check_plan(plan, rate_hz).map_err(|error| error.to_string());
+    let error = text(&plan, Some(30.0)).expect_err("300 responses have no p99");
+    assert!(error.contains("10.0 s at 30.0 req/s has 300 responses") && error.contains("1,100"), "{error}");
+    assert!(error.ends_with("hint: --window 37s, or --rate 110 if the server takes it"), "{error}");
+    assert_eq!(text(&ExperimentPlan { window: SpanNs::from_secs(37), ..plan.clone() }, Some(30.0)), Ok(()));
+    assert_eq!(text(&plan, Some(110.0)), Ok(()));
+    assert_eq!(text(&plan, None), Ok(()), "the pilot has to say");
+    assert_eq!(text(&ExperimentPlan { metric: Metric::Cpu, ..plan.clone() }, Some(30.0)), Ok(()));
+    plan.budget = SpanNs::from_secs(100);
+    let error = text(&plan, None).expect_err("8 pairs of 21 s");
+    assert!(error.contains("8 pairs of trials of 10.5 s take 3 minutes at least"), "{error}");
+    assert!(error.contains("--budget is 1m 40s") && error.contains("hint: --budget 4m"), "{error}");
 }
 
 #[test]

@@ -194,7 +194,9 @@ fn failed(error: LabError, ui: &Ui) -> anyhow::Result<Exit> {
     let exit = match &error {
         LabError::Tune(TuneError::NotDurable { .. }) => Exit::NotDurable,
         LabError::Tune(TuneError::Write { is_restored: false, .. }) => Exit::NotRestored,
-        LabError::Tune(_) | LabError::Command { .. } | LabError::Pilot { .. } => Exit::CannotRun,
+        LabError::Tune(_) | LabError::Command { .. } | LabError::Pilot { .. } | LabError::Impossible(_) => {
+            Exit::CannotRun
+        }
         _ => return Err(error.into()),
     };
     ui.note(&format!("error: {error}"));

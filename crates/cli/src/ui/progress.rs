@@ -117,7 +117,7 @@ impl Watcher for Console {
 
     fn settled(&mut self, settled: &Settled) {
         let Some(experiment) = &mut self.experiment else { return };
-        let forecast = forecast(&experiment.plan, settled, SpanNs(0));
+        let forecast = forecast(&experiment.plan, settled.trial, SpanNs(0));
         let rate = settled.rate_hz.map_or(String::new(), |rate_hz| format!("at {} ", number::rate(rate_hz)));
         let span = |span: SpanNs| number::clock(span.duration());
         experiment.line = "no pair yet".into();

@@ -5,7 +5,7 @@ use crate::agent::{Answer, Request};
 use crate::error::LabError;
 use crate::execute::clock;
 use crate::execute::steps::trial_plan;
-use sysdyno_analyze::experiment::{PilotTrial, observe_pilot, settle_rate, settle_warmup};
+use sysdyno_analyze::experiment::{PilotTrial, check_samples, observe_pilot, settle_rate, settle_warmup};
 use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_record::experiment::{Action, ExperimentPlan, RatePlan, Settled, Workload};
 use sysdyno_record::load::{TrialEnding, TrialPurpose};
@@ -56,6 +56,7 @@ impl Lab<'_, '_, '_> {
         if matches!(self.plan.rate, RatePlan::ShareOfPilot(_)) && rate_hz.is_none() {
             return Err(LabError::Pilot { target: load.target.url.clone() });
         }
+        rate_hz.map_or(Ok(()), |rate_hz| check_samples(self.plan, rate_hz))?;
         let warmup = settle_warmup(self.plan, &pilots);
         let trial = SpanNs(warmup.0 + self.plan.window.0 + around.0);
         Ok(Some(Settled { warmup, ..self.settled(rate_hz, &pilots, trial) }))
