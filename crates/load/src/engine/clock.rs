@@ -64,9 +64,9 @@ const MAX_TIMER_SLEEPS: usize = 200;
 const TIMER_SLEEP_NS: u64 = 100_000;
 
 /// How long is measured, unless that is too short for the fewest sleeps. Unit: nanoseconds.
-const TIMER_SPAN_NS: u64 = 25_000_000;
+const TIMER_SPAN_NS: u64 = 15_000_000;
 
-/// Measures how late sleeps of the calling thread end. Takes 25 ms, since every load waits for it.
+/// Measures how late sleeps of the calling thread end. Takes 15 ms, since every load waits for it.
 pub(super) fn measure_timer_error(mut sleep: impl FnMut(Duration)) -> TimerError {
     let begin = now();
     let mut late_ns = Vec::with_capacity(MAX_TIMER_SLEEPS);
