@@ -9,15 +9,30 @@ import sys
 import tempfile
 import time
 
-from bench import contenders, contest, idle, machine, observing, page, process, programs, scaling, slip, users
+from bench import (
+    contenders,
+    contest,
+    crowd,
+    idle,
+    machine,
+    observing,
+    page,
+    process,
+    programs,
+    scaling,
+    slip,
+    startup,
+    users,
+    wall,
+)
 from bench.programs import ROOT
 from bench.scenarios import MEMCACHED, SCENARIOS
 from bench.servers import Memcached, Nginx
 
 RESULTS = ROOT / "bench/results"
-PARTS = (*(scenario.id for scenario in SCENARIOS), "idle", "users", "scaling", "slip", "observing")
+PARTS = (*(scenario.id for scenario in SCENARIOS), "startup", "crowd", "idle", "users", "scaling", "slip", "observing")
 SLIP_SECONDS_PER_SECOND = 10 / 3
-IDLE_ROUNDS, USERS_ROUNDS, SLIP_ROUNDS = 3, 1, 3
+IDLE_ROUNDS, USERS_ROUNDS, SLIP_ROUNDS, CROWD_ROUNDS = 3, 1, 3, 3
 """The most rounds of the parts whose runs are long."""
 
 
@@ -59,13 +74,17 @@ def measure(options, typed):
         "machine": machine.describe(),
         "versions": programs.versions(options.program),
         "options": {"rounds": options.rounds, "seconds": options.seconds},
-        "absent": absent + ([] if programs.find("wrk2") else ["wrk2"]),
+        "absent": sorted({*absent, *wall.absent(), *([] if programs.find("wrk2") else ["wrk2"])}),
         "back_ends": ios,
         "scenarios": {},
     }
     with tempfile.TemporaryDirectory(prefix="sysdyno-bench-runs-") as runs:
         for server in (Nginx, Memcached):
             compare(result, server, chosen, options, runs)
+        if "startup" in options.only:
+            take(result, startup, lambda: startup.run(options.program, ios, options.rounds, runs))
+        if "crowd" in options.only:
+            take(result, crowd, lambda: crowd.run(options.program, ios, min(CROWD_ROUNDS, options.rounds), runs))
         if "slip" in options.only:
             take(result, slip, lambda: lateness(options, ios, runs))
         if "idle" in options.only:

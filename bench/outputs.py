@@ -49,6 +49,18 @@ def wrk(text):
     }
 
 
+def k6(text):
+    """What `k6.js` has k6 print: its metrics as JSON, behind lines of its own."""
+    metrics = json.loads(text[text.index("{"):])
+    requests, failed = metrics["http_reqs"]["values"], metrics["http_req_failed"]["values"]["passes"]
+    return {
+        "requests": int(requests["count"]) - int(failed),
+        "failed": int(failed),
+        "rate_hz": requests["rate"],
+        "p99_ms": None,
+    }
+
+
 def ab(text):
     """ApacheBench."""
     return {

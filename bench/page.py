@@ -48,6 +48,36 @@ def target_table(result):
     return table
 
 
+def startup_table(result):
+    """What a tool takes besides the time that it was asked for."""
+    table = layout.Table(
+        "tool", "beside one second, ms", "interval", "CPU ms", "beside ten requests, ms", "interval", "CPU ms", "others"
+    )
+    for name, row in result["startup"]["summary"].items():
+        cells = []
+        for order in ("second", "ten"):
+            beside = row[f"{order}_beside_ms"]
+            cells += [layout.number(beside, 0), layout.interval(beside, 0), layout.number(row[f"{order}_cpu_ms"], 0)]
+        table.add(name, *cells, layout.number(row["second_other_cpus"]))
+    return table
+
+
+def crowd_table(result):
+    """Wall and CPU time of many connections."""
+    table = layout.Table(
+        "tool", "wall s", "user s", "system s", "RSS MiB", "others stopped, ms", "connections seen", "requests", "failed", "others"
+    )
+    for name, row in result["crowd"]["summary"].items():
+        table.add(
+            name,
+            *(layout.number(row[column], 1) for column in ("seconds", "user_seconds", "system_seconds", "rss_mib")),
+            layout.number(row["stopped_ms"], 0),
+            *(f"{row[column]:,}" if column in row else "–" for column in ("connections", "requests", "failed")),
+            layout.number(row["other_cpus"]),
+        )
+    return table
+
+
 def idle_table(result):
     """Memory of idle connections."""
     table = layout.Table("back end", "peak RSS MiB", "interval", "connections seen", "failed requests")
@@ -115,6 +145,17 @@ def slip_table(result):
     return table
 
 
+TABLES = {
+    "startup": startup_table,
+    "crowd": crowd_table,
+    "idle": idle_table,
+    "users": users_table,
+    "scaling": scaling_table,
+    "slip": slip_table,
+}
+"""The tables beside those of scenarios."""
+
+
 def parts(result):
     """Heading and table of everything that was measured."""
     found = []
@@ -122,14 +163,16 @@ def parts(result):
         if scenario.id in result["scenarios"]:
             part = result["scenarios"][scenario.id]
             found.append((f"{scenario.title}; {len(part['rounds'])} rounds of {part['seconds']} s", scenario_table(part)))
-    for name, heading, table in (
-        ("idle", "10,000 idle connections", idle_table),
-        ("users", "100,000 users of a session", users_table),
-        ("scaling", "two threads and one, against the built-in target", scaling_table),
-        ("slip", "slip at 50,000 requests/s, µs", slip_table),
+    for name, heading in (
+        ("startup", "what a load takes besides the time that it was asked for"),
+        ("crowd", "20,000 connections for 5 s"),
+        ("idle", "10,000 idle connections"),
+        ("users", "100,000 users of a session"),
+        ("scaling", "two threads and one, against the built-in target"),
+        ("slip", "slip at 50,000 requests/s, µs"),
     ):
         if name in result:
-            found.append((heading, table(result)))
+            found.append((heading, TABLES[name](result)))
     return found
 
 
@@ -151,7 +194,7 @@ def cautions(result):
             if tool["rounds"] < len(part["rounds"]):
                 found.append(f"{scenario_id}: {name} failed in {len(part['rounds']) - tool['rounds']} rounds.")
     missing = [scenario.id for scenario in SCENARIOS if scenario.id not in result["scenarios"]]
-    missing += [name for name in ("idle", "users", "scaling", "slip") if name not in result]
+    missing += [name for name in TABLES if name not in result]
     if missing:
         found.append(f"Left out: {', '.join(missing)}.")
     return found
@@ -212,7 +255,7 @@ def markdown(result):
     """The whole page."""
     tables = dict(
         (name, table(result).markdown() if name in result else "Not measured in this run.")
-        for name, table in (("idle", idle_table), ("users", users_table), ("scaling", scaling_table), ("slip", slip_table))
+        for name, table in TABLES.items()
     )
     references = {part["summary"]["reference"] for part in result["scenarios"].values()}
     scenarios = [

@@ -60,12 +60,13 @@ def cpu_seconds(pid):
     return own + sum(cpu_seconds(child) for child in children)
 
 
+def pin(cpus):
+    """Keeps the calling process on these CPUs, as far as they are there."""
+    os.sched_setaffinity(0, set(cpus) & set(range(os.cpu_count())) or {0})
+
+
 def run(command, cpus, server=None, codes=(0,), environment=None):
     """Runs a program on these CPUs to its end: `(what it printed, what it used)`."""
-
-    def pin():
-        os.sched_setaffinity(0, set(cpus) & set(range(os.cpu_count())) or {0})
-
     path = programs.find(command[0])
     before, began = (busy_seconds(), cpu_seconds(server) if server else 0.0), time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -73,7 +74,7 @@ def run(command, cpus, server=None, codes=(0,), environment=None):
             [path, *command[1:]],
             stdout=output,
             stderr=errors,
-            preexec_fn=pin,
+            preexec_fn=lambda: pin(cpus),
             env=programs.environment(**(environment or {})),
         )
         peak = Peak(process.pid)

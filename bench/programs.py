@@ -17,6 +17,7 @@ PATH = os.pathsep.join([str(ROOT / "target/bench-tools/bin"), os.environ.get("PA
 VERSIONS = {
     "nginx": (["nginx", "-v"], r"nginx/(\S+)"),
     "wrk": (["wrk", "--version"], r"wrk (?:debian/)?(\S+)"),
+    "k6": (["k6", "version"], r"k6 v(\S+)"),
     "ab": (["ab", "-V"], r"Version (\S+)"),
     "h2load": (["h2load", "--version"], r"nghttp2/(\S+)"),
     "openssl": (["openssl", "version"], r"OpenSSL (\S+)"),

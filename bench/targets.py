@@ -42,6 +42,17 @@ def of_back_end(part, column):
     return lambda result: cell(result, part, "summary", result.get("back_ends", [None])[0], column)
 
 
+def of_sysdyno_row(part, column):
+    """A column of sysdyno with the back end that it takes by itself, in a part whose rows are tools."""
+
+    def find(result):
+        summary = cell(result, part, "summary") or {}
+        name = next((name for name in summary if name.startswith("sysdyno")), None)
+        return cell(summary, name, column)
+
+    return find
+
+
 def of_slip(arrival):
     """p99 of the slip, with the back end that sysdyno takes by itself."""
 
@@ -96,6 +107,10 @@ TARGETS = (
         0,
         of_back_end("users", "is_met"),
     ),
+    Target("startup", "time besides a load of one second", AT_MOST, 150, "ms", 0, of_sysdyno_row("startup", "second_beside_ms")),
+    Target("startup-ten", "time besides ten requests", AT_MOST, 150, "ms", 0, of_sysdyno_row("startup", "ten_beside_ms")),
+    Target("crowd", "20,000 connections for 5 s, start to exit", AT_MOST, 8, "s", 1, of_sysdyno_row("crowd", "seconds")),
+    Target("crowd-stop", "longest stop of others on that CPU", AT_MOST, 1000, "ms", 0, of_sysdyno_row("crowd", "stopped_ms")),
     Target("idle", "memory with 10,000 idle connections", AT_MOST, 64, "MiB", 1, of_back_end("idle", "rss_mib")),
     Target("scaling", "rate with two threads ÷ one", AT_LEAST, 1.8, "", 2, of_back_end("scaling", "by_rate")),
     Target(

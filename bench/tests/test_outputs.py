@@ -33,6 +33,7 @@ class Readers(unittest.TestCase):
         self.check(outputs.httperf, "httperf.txt", 19968, 36522.2, None)
         self.check(outputs.oha, "oha.json", 26558, 26542.458, 10.694)
         self.check(outputs.hey, "hey.txt", 25273, 25237.09, 11.5)
+        self.check(outputs.k6, "k6.txt", 10, 1730.245698, None)
 
     def test_failures_are_seen(self):
         self.check(outputs.wrk, "wrk-404.txt", 105946, 96300.71, 0.337, failed=105946)

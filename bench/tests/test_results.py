@@ -3,7 +3,22 @@
 import pathlib
 import unittest
 
-from bench import agreement, contenders, contest, idle, layout, main, page, statistic, targets, users, witnessing
+from bench import (
+    agreement,
+    contenders,
+    contest,
+    crowd,
+    idle,
+    layout,
+    main,
+    page,
+    startup,
+    statistic,
+    targets,
+    users,
+    wall,
+    witnessing,
+)
 from bench.scenarios import HTTP, HTTP2, HTTPS, MEMCACHED, SCENARIOS
 
 
@@ -197,6 +212,49 @@ class Idle(unittest.TestCase):
         rows = [{"rss_mib": 20.0, "connections": count, "failed": 0} for count in (10_000, 9_999)]
         self.assertEqual(idle.summarise({"epoll": rows})["epoll"]["rss_mib"]["count"], 1)
         self.assertIsNone(idle.summarise({"epoll": rows[1:]})["epoll"]["rss_mib"])
+
+
+class Wall(unittest.TestCase):
+    def test_every_tool_is_told_the_end_and_the_connections(self):
+        for connections, users, batch in ((64, "1", 64), (1, "1", 1), (20_000, "200", 100)):
+            order = wall.Order("http://h/", connections, 5)
+            self.assertEqual(wall.sysdyno("s", None)(order)[3:5], ["--connections", str(connections)])
+            self.assertIn(f"-c{connections}", wall.wrk(order))
+            command = wall.k6(order)
+            self.assertEqual(command[command.index("--vus") + 1], users)
+            self.assertIn(f"BATCH={batch}", command)
+            self.assertEqual(command[command.index("--duration") + 1], "5s")
+
+    def test_a_number_of_requests_is_for_those_that_know_one(self):
+        order = wall.Order("http://h/", 1, 0, 10)
+        self.assertIsNone(wall.wrk(order))
+        self.assertEqual(wall.k6(order)[wall.k6(order).index("--iterations") + 1], "10")
+        self.assertEqual(wall.sysdyno("s", "epoll")(order)[-4:], ["--requests", "10", "--io", "epoll"])
+
+    def test_the_start_is_what_was_not_asked_for(self):
+        cell = {"beside_ms": 90.0, "cpu_ms": 20.0, "other_cpus": 0.0}
+        rows = [{"sysdyno": {"second": cell, "ten": cell}, "wrk": {"second": cell | {"beside_ms": 5.0}}}] * 6
+        measured = result() | {"startup": {"rounds": rows, "summary": startup.summarise(rows)}}
+        self.assertIsNone(measured["startup"]["summary"]["wrk"]["ten_beside_ms"])
+        target = next(target for target in targets.TARGETS if target.id == "startup")
+        self.assertEqual(target.find(measured)["median"], 90.0)
+        self.assertIn("| wrk | 5 | 5 … 5 | 20 | – | – | – | 0.00 |", page.markdown(measured))
+
+    def test_a_crowd_has_its_worst_counts_and_the_load_beside_alone(self):
+        row = {column: 1.0 for column in ("seconds", "user_seconds", "system_seconds", "rss_mib", "stopped_ms", "other_cpus")}
+        rows = [
+            {"none": {"stopped_ms": 0.5}, "sysdyno": row | {"connections": count, "requests": 9, "failed": 1}}
+            for count in (20_000, 19_000)
+        ]
+        summary = crowd.summarise(rows)
+        self.assertEqual((summary["sysdyno"]["connections"], summary["sysdyno"]["failed"]), (19_000, 2))
+        text = page.markdown(result() | {"crowd": {"rounds": rows, "summary": summary}})
+        self.assertIn("| none | – | – | – | – | 0 | – | – | – | – |", text)
+        self.assertIn("| sysdyno | 1.0 | 1.0 | 1.0 | 1.0 | 1 | 19,000 | 9 | 2 | 1.00 |", text)
+
+    def test_sockets_in_use_are_those_of_tcp(self):
+        text = "sockets: used 40300\nTCP: inuse 40012 orphan 0 tw 3 alloc 40015 mem 9\nUDP: inuse 2 mem 0\n"
+        self.assertEqual(crowd.Inuse.sockets(text), 40_012)
 
 
 class Users(unittest.TestCase):
