@@ -57,7 +57,7 @@ never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l objective -d 'What a rate must meet to count as carried, as p99<20ms [default: p99<50ms]' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l effort -d 'How long the search may take: about 1, 4 or 15 minutes [default: standard]' -r -f -a "quick\t'About a minute: short windows, one certification pass'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l effort -d 'How long the search may take: about 1, 4 or 15 minutes [default: standard]' -r -f -a "quick\t'About a minute, and a quarter more at most: short windows, one certification pass'
 standard\t'About four minutes'
 thorough\t'About fifteen minutes: windows of 30 s, five certification passes'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s c -l connections -d 'Connections that the offered rate may use; a range (10..700) or a list measures the closed-loop curve instead [default: 256]' -r

@@ -48,7 +48,7 @@ never\:"Never"))' \
 (run)
 _arguments "${_arguments_options[@]}" : \
 '--objective=[What a rate must meet to count as carried, as p99<20ms \[default\: p99<50ms\]]:pN<DURATION:_default' \
-'--effort=[How long the search may take\: about 1, 4 or 15 minutes \[default\: standard\]]:EFFORT:((quick\:"About a minute\: short windows, one certification pass"
+'--effort=[How long the search may take\: about 1, 4 or 15 minutes \[default\: standard\]]:EFFORT:((quick\:"About a minute, and a quarter more at most\: short windows, one certification pass"
 standard\:"About four minutes"
 thorough\:"About fifteen minutes\: windows of 30 s, five certification passes"))' \
 '-c+[Connections that the offered rate may use; a range (10..700) or a list measures the closed-loop curve instead \[default\: 256\]]:N | A..B | N,…:_default' \

@@ -73,7 +73,9 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
         capacity: &capacity,
         shown,
         focus,
+        plan,
         is_finished: examined.is_finished(plan),
+        is_out_of_time: examined.is_out_of_time(plan),
         is_connection_limited,
     };
     let verdict = verdict_of_run(examined, &state);

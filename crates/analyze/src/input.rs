@@ -117,4 +117,9 @@ impl<'a> Examined<'a> {
         Search::with_outcomes(plan, self.outcomes.clone()).next().is_none()
             && !self.outcomes.iter().any(|outcome| outcome.is_interrupted)
     }
+
+    /// Whether it ended because its time was up.
+    pub(crate) fn is_out_of_time(&self, plan: &RunPlan) -> bool {
+        Search::with_outcomes(plan, self.outcomes.clone()).is_out_of_time()
+    }
 }

@@ -11,6 +11,7 @@ use sysdyno_record::load::{
     Blame, LatencyKind, LatencySummary, PhaseSummary, TrialBegin, TrialEnd, TrialEnding, TrialPurpose,
 };
 use sysdyno_record::plan::{LoadPlan, Objective};
+use sysdyno_record::units::MonoNs;
 
 /// A trial as a point of the search.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,10 +37,20 @@ pub struct TrialOutcome {
     pub service_p50_ns: Option<f64>,
     /// 99th percentile of the wait for a free connection. Unit: nanoseconds.
     pub pool_wait_p99_ns: Option<f64>,
+    /// Median of what the percentile is of, or the mean without the greatest value where the sample is too small for a median.
+    /// Unit: nanoseconds.
+    pub middle_ns: Option<f64>,
+    /// What the percentile is at least: itself, or the next lower one that the sample is large enough for, or the middle.
+    /// Unit: nanoseconds.
+    pub percentile_floor_ns: Option<f64>,
     /// What it says.
     pub judgement: Judgement,
     /// Whether the user stopped it.
     pub is_interrupted: bool,
+    /// When it began.
+    pub begin: MonoNs,
+    /// When its drain was over.
+    pub end: MonoNs,
 }
 
 /// What a trial says about the server.
@@ -87,8 +98,12 @@ impl TrialOutcome {
             percentile_ns,
             service_p50_ns: summary(LatencyKind::Service).p50.map(|ns| ns as f64),
             pool_wait_p99_ns: pool.p99.or(pool.max).map(|ns| ns as f64),
+            middle_ns: middle_of(&summary(felt)),
+            percentile_floor_ns: percentile_floor_of(&summary(felt), objective.percentile_ratio),
             judgement: judge(end, verdict, objective, limited_ns),
             is_interrupted: end.ending == TrialEnding::Interrupted,
+            begin: begin.begin_mono_ns,
+            end: end.end_mono_ns,
         }
     }
 
@@ -138,6 +153,20 @@ fn recorded(percentile_ratio: f64) -> Option<&'static Percentile> {
 fn percentile_of(summary: &LatencySummary, percentile_ratio: f64) -> Option<f64> {
     let value = recorded(percentile_ratio).and_then(|percentile| (percentile.of)(summary));
     value.or(summary.max).filter(|_| summary.count > 0).map(|ns| ns.max(1) as f64)
+}
+
+/// The greatest of the recorded percentiles up to this ratio that the sample is large enough for, or its middle.
+fn percentile_floor_of(summary: &LatencySummary, percentile_ratio: f64) -> Option<f64> {
+    let up_to = PERCENTILES.iter().rev().filter(|percentile| percentile.ratio <= percentile_ratio + 1e-9);
+    let supported = up_to.filter_map(|percentile| (percentile.of)(summary)).map(|ns| ns as f64).next();
+    supported.or_else(|| middle_of(summary))
+}
+
+fn middle_of(summary: &LatencySummary) -> Option<f64> {
+    let others = summary.count.saturating_sub(1) as f64;
+    let rest = |mean: f64, max: u64| (mean * summary.count as f64 - max as f64) / others;
+    let without_greatest = summary.mean.zip(summary.max).filter(|_| others >= 1.0);
+    summary.p50.map(|p50| p50 as f64).or(without_greatest.map(|(mean, max)| rest(mean, max)))
 }
 
 fn judge(end: &TrialEnd, verdict: &Verdict, objective: &Objective, limited_ns: Option<f64>) -> Judgement {

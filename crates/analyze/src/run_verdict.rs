@@ -4,8 +4,8 @@
 //! result. What counts is the trial at the greatest rate that met the objective, what ended the search, and whether the
 //! trials in between were disturbed.
 
-use crate::capacity::{RateGroup, group_by_rate};
-use crate::format::{counted, rate};
+use crate::capacity::{RateGroup, group_by_rate, too_slow_text};
+use crate::format::{counted, duration, rate};
 use crate::input::Examined;
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::threshold::{HOUSE, Threshold};
@@ -15,18 +15,22 @@ use crate::verdict::{
 };
 use sysdyno_record::analysis::{Capacity, EndedBy, Reason, Verdict, VerdictStatus};
 use sysdyno_record::load::TrialPurpose;
+use sysdyno_record::plan::RunPlan;
 
 /// Checks that concern the host and matter in every trial that decides.
 const HOST_CHECKS: &[&str] = &["M11", "M12", "M14", "M15"];
 
 /// What is known about a run besides its trials.
 pub(crate) struct RunState<'a> {
+    pub(crate) plan: &'a RunPlan,
     pub(crate) capacity: &'a Capacity,
     /// Position of the shown trial.
     pub(crate) shown: usize,
     /// Position of the trial that shows the limit.
     pub(crate) focus: usize,
     pub(crate) is_finished: bool,
+    /// Whether it ended because its time was up.
+    pub(crate) is_out_of_time: bool,
     pub(crate) is_connection_limited: bool,
 }
 
@@ -126,7 +130,9 @@ fn nothing_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
     let invalid = verdict.map(|verdict| verdict.reasons.as_slice()).unwrap_or_default().iter();
     let mut reasons: Vec<Reason> =
         invalid.filter(|reason| reason.status == VerdictStatus::Invalid).cloned().collect();
-    let text = format!("none of {} met the objective", counted(examined.outcomes.len() as f64, "trial"));
+    let text = too_slow_text(&examined.outcomes, state.plan).unwrap_or_else(|| {
+        format!("none of {} met the objective", counted(examined.outcomes.len() as f64, "trial"))
+    });
     reasons.extend(raise(&NOTHING_CARRIED, Observation::invalid(text)));
     reasons
 }
@@ -235,9 +241,15 @@ fn ending_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
         };
         reasons.extend(raise(&INCOMPLETE, observation));
     }
-    if !state.is_finished && state.capacity.ended_by != EndedBy::NothingCarried {
-        let text =
-            format!("the search was stopped after {}", counted(examined.outcomes.len() as f64, "trial"));
+    let is_cut_short = !state.is_finished || state.is_out_of_time;
+    if is_cut_short && state.capacity.ended_by != EndedBy::NothingCarried {
+        let trials = counted(examined.outcomes.len() as f64, "trial");
+        let text = match state.plan.search.limit.filter(|_| state.is_out_of_time) {
+            Some(limit) => {
+                format!("the time of the search was up after {trials}: {}", duration(limit.0 as f64))
+            }
+            None => format!("the search was stopped after {trials}"),
+        };
         reasons.extend(raise(&SEARCH_INTERRUPTED, Observation::suspect(text)));
     }
     reasons

@@ -11,7 +11,7 @@ use sysdyno_record::plan::*;
 use sysdyno_record::units::{MonoNs, SpanNs};
 
 /// How a server answers at an offered rate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Model {
     /// p99 of one queue: `floor_ns / (1 − rate/capacity)`, then a backlog that grows with the window.
     Queue { capacity_hz: f64, floor_ns: f64 },
@@ -139,6 +139,7 @@ pub(crate) fn run_plan(seed: u64) -> RunPlan {
             grid_replicates: 3,
             certify_passes: 3,
             max_rate_hz: None,
+            limit: None,
         },
         watch_pids: vec![],
         sampling_hz: 10.0,
@@ -234,7 +235,10 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
     let mut latency = BTreeMap::new();
     if counts.ok > 0 {
         latency.insert(LatencyKind::Response, summary(response.p99_ns / 3.0, response.p99_ns));
-        latency.insert(LatencyKind::Service, summary(response.service_p50_ns, response.service_p50_ns * 2.0));
+        // In a closed loop all that a response takes is service time.
+        let service_p99_ns =
+            if request.rate_hz.is_none() { response.p99_ns } else { response.service_p50_ns * 2.0 };
+        latency.insert(LatencyKind::Service, summary(response.service_p50_ns, service_p99_ns));
         latency.insert(LatencyKind::PoolSlip, summary(response.pool_wait_ns / 2.0, response.pool_wait_ns));
     }
     let start = begin.begin_mono_ns;

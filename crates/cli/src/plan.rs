@@ -9,6 +9,7 @@ use crate::wire;
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use sysdyno_analyze::fail_if::validate;
+use sysdyno_analyze::search::Search;
 use sysdyno_lab::check_origin;
 use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
 use sysdyno_load::probe::{self, Probe, ProbeJob, ProbeTarget, Way};
@@ -38,6 +39,9 @@ const MAX_FAILED_CONNECTIONS: u32 = 20;
 
 /// Share of failures over ten seconds at which a load gives up a server that is not on this host.
 const MAX_FAILURE_RATIO: f64 = 0.5;
+
+/// A quick search takes this many times as long as was said before it, at most.
+const QUICK_OVERTIME: f64 = 1.25;
 
 /// Samples of the kernel per second.
 pub const SAMPLING_HZ: f64 = 10.0;
@@ -110,6 +114,14 @@ pub fn run(url: &str, capacity: &CapacityOptions, target: &TargetOptions) -> any
     })
 }
 
+/// Holds a search to the time that is said before it, if it is to be quick. Searches that are compared with each other are
+/// not: they would end at different stages.
+pub fn limit_time(run: &mut RunPlan, effort: Effort) {
+    let expected = Search::new(run).remaining().seconds();
+    let limit = SpanNs((QUICK_OVERTIME * expected * 1e9) as u64);
+    run.search.limit = (effort == Effort::Quick).then_some(limit);
+}
+
 /// Adds where connections come from to a load, and checks that they can.
 pub fn add_origin(plan: &mut LoadPlan, options: &OriginOptions, ui: &Ui) -> anyhow::Result<()> {
     plan.origin = options.plan();
@@ -175,6 +187,7 @@ fn effort(effort: Effort) -> SearchPlan {
         grid_replicates: grid[1],
         certify_passes,
         max_rate_hz: None,
+        limit: None,
     };
     match effort {
         Effort::Quick => plan(1_500, 2_500, 500, [4, 2], 1),

@@ -233,7 +233,7 @@ pub enum EndedBy {
     Generator,
     /// The highest rate that the plan allowed was carried.
     Ceiling,
-    /// The user stopped the search.
+    /// The search was stopped before its end: by the user, or since its time was up.
     Interrupted,
     /// Completions stopped growing with the number of connections (closed loop).
     Saturation,

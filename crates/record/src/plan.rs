@@ -412,6 +412,10 @@ pub struct SearchPlan {
     pub certify_passes: u32,
     /// No rate above this is tried; `None` for no ceiling. Unit: requests per second.
     pub max_rate_hz: Option<f64>,
+    /// No trial is begun that could end later than this after the begin of the first; `None`: the search takes the time that
+    /// it needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<SpanNs>,
 }
 
 /// The curve that is measured.

@@ -18,6 +18,7 @@ mod sweep;
 
 use crate::format::{counted, duration, percent, rate};
 use crate::outcome::{FailCause, Judgement, TrialOutcome, recorded_ratio};
+use crate::search::{Alone, alone};
 use crate::threshold::{HOUSE, Threshold};
 use enclosure::Enclosure;
 use sysdyno_record::analysis::{Capacity, CapacityBasis, EndedBy};
@@ -71,6 +72,9 @@ fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
     let enclosure = Enclosure::of(&open);
     let definition = definition(&plan.objective);
     let Some(low) = enclosure.low_hz else {
+        if let Some(text) = too_slow_text(outcomes, plan) {
+            return blank(plan, EndedBy::NothingCarried, format!("{definition}; {text}"));
+        }
         let ended_by = match (enclosure.limited_hz, enclosure.high_hz) {
             (Some(_), None) => EndedBy::Generator,
             _ if is_cut_short(outcomes) => EndedBy::Interrupted,
@@ -85,6 +89,17 @@ fn estimate_rate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
     };
     certify(&mut capacity, &open, plan);
     capacity
+}
+
+/// That the objective cannot be met, where one connection alone has shown it.
+pub(crate) fn too_slow_text(outcomes: &[TrialOutcome], plan: &RunPlan) -> Option<String> {
+    let is_search = matches!(plan.search.method, SearchMethod::OfferedRate);
+    let Alone::TooSlow(floor_ns) = alone(plan, outcomes) else { return None };
+    let least = duration(floor_ns);
+    let objective = objective_phrase(&plan.objective);
+    is_search.then(|| {
+        format!("one connection alone waits {least} or more for a response, so no rate can have {objective}")
+    })
 }
 
 /// Why the passes are only a lower bound; `None` if the server's own limit was found.

@@ -1,6 +1,8 @@
-//! Pilot and bracket: from nothing to a rate that passes and one that fails, within 10 % of each other.
+//! Pilot and bracket: from nothing to a rate that passes and one that fails, within 10 % of each other, or as near as there
+//! is time for.
 
 use super::Step;
+use super::alone::{Alone, alone};
 use super::order::shuffled;
 use crate::capacity::{group_by_rate, is_same_rate};
 use crate::outcome::{FailCause, Judgement, TrialOutcome};
@@ -70,22 +72,29 @@ struct RateResult {
     is_gross: bool,
 }
 
-pub(super) fn next(plan: &RunPlan, outcomes: &[TrialOutcome]) -> Stage {
+/// What comes next; in `haste` the first pass and fail are the bracket, however far they are apart.
+pub(super) fn next(plan: &RunPlan, outcomes: &[TrialOutcome], is_in_haste: bool) -> Stage {
     let pilots: Vec<&TrialOutcome> =
         outcomes.iter().filter(|outcome| outcome.purpose == TrialPurpose::Pilot).collect();
     let pilot =
         |connections: u32| Stage::Step(Step { purpose: TrialPurpose::Pilot, connections, rate_hz: None });
     let connections = plan.load.connections.max(1);
-    let Some(best) = pilots.iter().max_by(|a, b| a.achieved_hz.total_cmp(&b.achieved_hz)) else {
-        return pilot(connections);
-    };
-    if best.achieved_hz <= 0.0 {
-        return if pilots.len() < 2 { pilot(1) } else { Stage::Nothing };
+    match alone(plan, outcomes) {
+        Alone::Open => return pilot(1),
+        Alone::TooSlow(_) => return Stage::Nothing,
+        Alone::Possible => {}
     }
+    if !pilots.iter().any(|outcome| outcome.connections == connections) {
+        return pilot(connections);
+    }
+    let best = pilots.iter().max_by(|a, b| a.achieved_hz.total_cmp(&b.achieved_hz));
+    let Some(best) = best.filter(|best| best.achieved_hz > 0.0) else { return Stage::Nothing };
     let trials: Vec<&TrialOutcome> =
         outcomes.iter().filter(|outcome| outcome.purpose == TrialPurpose::Bracket).collect();
     let results = results(&trials, plan.objective.limit.0 as f64);
-    let rate = if trials.len() >= TRIALS_MAX { None } else { next_rate(plan, best, &results) };
+    let is_found = edges(&results).pass.is_some_and(|pass| found(&results, pass).fail_hz.is_some());
+    let is_over = trials.len() >= TRIALS_MAX || is_in_haste && is_found;
+    let rate = if is_over { None } else { next_rate(plan, best, &results) };
     match rate {
         Some(rate_hz) => {
             Stage::Step(Step { purpose: TrialPurpose::Bracket, connections, rate_hz: Some(rate_hz) })

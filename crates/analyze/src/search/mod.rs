@@ -3,6 +3,7 @@
 //! The procedure, for the offered rate:
 //!
 //! ```text
+//! alone    one connection, closed loop: an objective below what it shows is missed at any rate
 //! pilot    closed loop: the order of magnitude X
 //! bracket  open loop at {0.5, 0.7, 0.85, 1, 1.15}·X in random order, then bisection of ln rate between the greatest
 //!          pass and the least fail until they are within 10 %; results near the limit are repeated, the median decides
@@ -14,15 +15,22 @@
 //! plan and the outcomes, and its random orders come from the plan's seed: the same outcomes always lead to the same
 //! next trial, so that a recorded search can be followed again and it can be told whether it had come to its end.
 //!
+//! A plan may limit the time. Then the bracket is taken as it is when the rest of the time is needed for the grid and the
+//! certification, and no trial is begun that could end too late.
+//!
 //! Invariants: every stage has a bounded number of trials; no rate exceeds the plan's ceiling; a trial that the world
 //! disturbed is repeated, but not for ever; after an interruption there is no next trial. Letting the server rest
 //! between trials is the caller's business.
 
+mod alone;
 mod bracket;
 mod certify;
 mod grid;
 mod order;
 mod sweep;
+mod time;
+
+pub(crate) use alone::{Alone, alone};
 
 #[cfg(test)]
 mod tests;
@@ -76,8 +84,6 @@ pub const TRIALS_MAX: usize = 200;
 const WINDOW_STRETCH_MAX: f64 = 4.0;
 /// Reserve over the least number of samples, since arrivals vary.
 const SAMPLE_RESERVE: f64 = 1.1;
-/// Time that a trial takes besides warm-up and window: connecting, drain, rest. Unit: seconds.
-const OVERHEAD_SECONDS: f64 = 1.0;
 
 impl Search {
     /// A search that has not begun.
@@ -96,7 +102,13 @@ impl Search {
         if is_stopped || self.outcomes.len() >= TRIALS_MAX {
             return None;
         }
-        self.step().map(|step| self.request(step))
+        self.step().map(|step| self.request(step)).filter(|request| time::has_time_for(self, request))
+    }
+
+    /// Whether it ended because the next trial could have ended too late.
+    pub fn is_out_of_time(&self) -> bool {
+        let is_stopped = self.outcomes.iter().any(|outcome| outcome.is_interrupted);
+        !is_stopped && self.next().is_none() && self.step().is_some()
     }
 
     /// Takes in what came of a trial.
@@ -119,18 +131,22 @@ impl Search {
         let Some(next) = self.next() else { return SpanNs(0) };
         let (probes, windows) = self.left(next.purpose);
         let rate_hz = self.outcomes.iter().rev().find_map(|outcome| outcome.offered_hz);
-        let length = |base: SpanNs| {
-            self.window(base, rate_hz).seconds() + self.plan.search.warmup.seconds() + OVERHEAD_SECONDS
-        };
-        let seconds = probes * length(self.plan.search.probe) + windows * length(self.plan.search.window);
-        SpanNs((seconds.clamp(0.0, 1e9) * 1e9) as u64)
+        let seconds = probes * self.trial_seconds(self.plan.search.probe, rate_hz)
+            + windows * self.trial_seconds(self.plan.search.window, rate_hz);
+        let expected = SpanNs((seconds.clamp(0.0, 1e9) * 1e9) as u64);
+        time::left(self).map_or(expected, |left| expected.min(left))
+    }
+
+    /// How long a trial with such a window takes at this rate. Unit: seconds.
+    fn trial_seconds(&self, base: SpanNs, rate_hz: Option<f64>) -> f64 {
+        self.window(base, rate_hz).seconds() + self.plan.search.warmup.seconds() + time::OVERHEAD_SECONDS
     }
 
     fn step(&self) -> Option<Step> {
         match &self.plan.search.method {
             SearchMethod::Connections(levels) => sweep::next(&self.plan, levels, &self.outcomes),
             SearchMethod::OfferedRate => {
-                let bracket = match bracket::next(&self.plan, &self.outcomes) {
+                let bracket = match bracket::next(&self.plan, &self.outcomes, time::is_haste(self)) {
                     bracket::Stage::Step(step) => return Some(step),
                     bracket::Stage::Nothing => return None,
                     bracket::Stage::Found(bracket) => bracket,
@@ -150,7 +166,10 @@ impl Search {
         let grid = f64::from(search.grid_rates) * f64::from(search.grid_replicates);
         let certify = f64::from(search.certify_passes);
         match next {
-            TrialPurpose::Pilot => (1.0 + bracket::EXPECTED_TRIALS, grid + certify),
+            TrialPurpose::Pilot => {
+                let pilots = (2.0 - done(TrialPurpose::Pilot)).max(1.0);
+                (pilots + bracket::EXPECTED_TRIALS, grid + certify)
+            }
             TrialPurpose::Bracket => {
                 ((bracket::EXPECTED_TRIALS - done(TrialPurpose::Bracket)).max(1.0), grid + certify)
             }

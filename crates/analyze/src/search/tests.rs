@@ -6,7 +6,8 @@ use crate::simulated::{Model, World, run_plan, search, trial};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sysdyno_record::analysis::EndedBy;
-use sysdyno_record::load::TrialEnding;
+use sysdyno_record::load::{LatencyKind, LatencySummary, TrialEnding};
+use sysdyno_record::units::MonoNs;
 
 const LIMIT_NS: f64 = 50e6;
 const SEEDS: u64 = 60;
@@ -121,10 +122,114 @@ fn where_everything_fails_there_is_no_capacity_and_few_trials() {
         assert_eq!((capacity.rate_hz, capacity.ended_by), (None, EndedBy::NothingCarried), "{model:?}");
         assert!(search.outcomes().len() <= 6, "{model:?} {}", search.outcomes().len());
     }
-    let slow = World::quiet(Model::Queue { capacity_hz: 100.0, floor_ns: 60e6 });
-    let slow = search(&slow, &run_plan(1));
-    assert_eq!((slow.capacity().rate_hz, slow.capacity().ended_by), (None, EndedBy::NothingCarried));
-    assert!(slow.outcomes().len() <= 31, "{}", slow.outcomes().len());
+}
+
+#[test]
+fn an_objective_below_what_one_connection_alone_waits_is_answered_by_the_first_trial() {
+    let slow = search(&World::quiet(Model::Queue { capacity_hz: 1000.0, floor_ns: 160e6 }), &run_plan(1));
+    let capacity = slow.capacity();
+    assert_eq!((capacity.rate_hz, capacity.ended_by), (None, EndedBy::NothingCarried));
+    assert_eq!(slow.outcomes().len(), 1);
+    assert_eq!((slow.outcomes()[0].connections, slow.outcomes()[0].offered_hz), (1, None));
+    let text =
+        "one connection alone waits 60.0 ms or more for a response, so no rate can have p99 below 50 ms";
+    assert!(capacity.method.contains(text), "{}", capacity.method);
+    assert!(!slow.is_out_of_time());
+    // Of a percentile alone three trials decide, by their median.
+    for (floor_ns, trials, is_answer) in [(52e6, 3, true), (120e6, 3, true), (40e6, 1, false)] {
+        let world = World::quiet(Model::Queue { capacity_hz: 1e9, floor_ns });
+        let search = search(&world, &run_plan(1));
+        let alone = search.outcomes().iter().take_while(|outcome| outcome.connections == 1).count();
+        assert_eq!((alone, search.outcomes().len() == trials), (trials, is_answer), "{floor_ns}");
+    }
+}
+
+#[test]
+fn a_sample_that_is_too_small_for_a_median_has_a_middle_that_one_value_does_not_move() {
+    let world = World::quiet(Model::Queue { capacity_hz: 5000.0, floor_ns: 5e6 });
+    let request = Search::new(&run_plan(1)).next().expect("goes on");
+    let alone = |mean_ns: f64, max_ns: u64, count: u64| {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (begin, mut end, verdict) = trial(&world, 1, &request, &mut rng);
+        let service = end.summary.measured.latency.get_mut(&LatencyKind::Service).expect("is there");
+        let (mean, max) = (Some(mean_ns), Some(max_ns));
+        *service = LatencySummary { mean, max, count, ..LatencySummary::default() };
+        let mut search = Search::new(&run_plan(1));
+        search.record(&begin, &end, &verdict);
+        search.capacity().rate_hz.is_none() && search.next().is_none()
+    };
+    assert!(alone(80e6, 95_000_000, 15), "80 ms each");
+    assert!(!alone(60e6, 800_000_000, 15), "one of 800 ms, the others of 7 ms");
+    assert!(!alone(800e6, 800_000_000, 1), "only one");
+    assert!(!alone(0.0, 0, 0));
+}
+
+#[test]
+fn a_single_trial_of_one_connection_that_is_hit_by_something_does_not_decide() {
+    let world = World::quiet(Model::Queue { capacity_hz: 5000.0, floor_ns: 5e6 });
+    let mut search = Search::new(&run_plan(1));
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    for (number, flake_ratio) in [(1, 1.0), (2, 0.0), (3, 0.0)] {
+        let request = search.next().expect("goes on");
+        assert_eq!(request.connections, 1, "{number}");
+        let (begin, end, verdict) = trial(&World { flake_ratio, ..world }, number, &request, &mut rng);
+        search.record(&begin, &end, &verdict);
+    }
+    let next = search.next().expect("goes on");
+    assert_eq!((next.purpose, next.connections), (TrialPurpose::Pilot, 64));
+}
+
+/// A search whose trials have the instants that they would have on a host: half a second before each, and after it.
+fn timed_search(world: &World, plan: &RunPlan) -> (Search, f64) {
+    let mut search = Search::new(plan);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
+    let (mut at_ns, mut number) = (5_000_000_000, 0);
+    while let Some(request) = search.next() {
+        number += 1;
+        let (mut begin, mut end, verdict) = trial(world, number, &request, &mut rng);
+        begin.begin_mono_ns = MonoNs(at_ns + 500_000_000);
+        at_ns = begin.begin_mono_ns.0 + request.warmup.0 + request.window.0 + 500_000_000;
+        end.end_mono_ns = MonoNs(at_ns);
+        search.record(&begin, &end, &verdict);
+        assert!(search.remaining() <= plan.search.limit.unwrap_or(SpanNs(u64::MAX)));
+    }
+    (search, (at_ns - 5_500_000_000) as f64 / 1e9)
+}
+
+#[test]
+fn a_search_keeps_its_time_or_ends_with_what_it_has() {
+    let mut plan = run_plan(0);
+    plan.search.probe = SpanNs::from_millis(1_500);
+    plan.search.window = SpanNs::from_millis(2_500);
+    plan.search.warmup = SpanNs::from_millis(500);
+    (plan.search.grid_rates, plan.search.grid_replicates, plan.search.certify_passes) = (4, 2, 1);
+    let limit = SpanNs((1.25 * Search::new(&plan).remaining().seconds() * 1e9) as u64);
+    let noisy = |model| World { noise: 0.2, flake_ratio: 0.05, ..World::quiet(model) };
+    let quick = noisy(Model::Queue { capacity_hz: 5000.0, floor_ns: 5e6 });
+    // Windows for a percentile at such a rate are four times as long.
+    let slow = noisy(Model::Queue { capacity_hz: 60.0, floor_ns: 5e6 });
+    for seed in 0..SEEDS {
+        for world in [quick, slow] {
+            plan.seed = seed;
+            plan.search.limit = None;
+            let (free, free_s) = timed_search(&world, &plan);
+            plan.search.limit = Some(limit);
+            let (search, seconds) = timed_search(&world, &plan);
+            assert!(seconds <= limit.seconds(), "{world:?}: {seconds} s of {} s", limit.seconds());
+            let capacity = search.capacity();
+            let (low, high) = (capacity.low_hz.expect("a pass"), capacity.high_hz.expect("a fail"));
+            assert!(low <= high && capacity.ended_by == EndedBy::Objective, "{capacity:?}");
+            let is_shorter = search.outcomes().len() < free.outcomes().len();
+            assert!(!is_shorter || search.is_out_of_time() || search.outcomes().len() > 10, "{search:?}");
+            assert!(!free.is_out_of_time());
+            if world.model == slow.model {
+                assert!(free_s > 1.5 * limit.seconds(), "{free_s} s is what it takes");
+                assert!(search.is_out_of_time(), "{seconds} s");
+                let again = Search::with_outcomes(&plan, search.outcomes().to_vec());
+                assert_eq!((again.next(), again.is_out_of_time()), (None, true));
+            }
+        }
+    }
 }
 
 #[test]
@@ -201,7 +306,7 @@ fn a_slow_server_gets_windows_long_enough_for_its_percentile() {
     let world = World::quiet(Model::Queue { capacity_hz: 60.0, floor_ns: 5e6 });
     let search = search(&world, &run_plan(2));
     let request =
-        Search::with_outcomes(&run_plan(2), search.outcomes()[..1].to_vec()).next().expect("a bracket trial");
+        Search::with_outcomes(&run_plan(2), search.outcomes()[..2].to_vec()).next().expect("a bracket trial");
     assert_eq!((request.purpose, request.window), (TrialPurpose::Bracket, SpanNs::from_secs(12)));
     assert!(search.capacity().rate_hz.is_some());
 }

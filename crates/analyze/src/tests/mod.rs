@@ -145,7 +145,7 @@ fn a_record_gives_the_capacity_that_the_search_gave() {
     assert_eq!(analysis.verdict.status, VerdictStatus::Valid, "{:?}", analysis.verdict);
     assert_eq!(
         analysis.headline,
-        "the server takes 4,010 req/s (95 % interval 3,930–4,140) with p99 below 50 ms"
+        "the server takes 4,060 req/s (95 % interval 3,970–4,140) with p99 below 50 ms"
     );
     let shown = &analysis.curve[analysis.shown_trial as usize - 1];
     assert_eq!(shown.met, Some(true));

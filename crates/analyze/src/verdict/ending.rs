@@ -110,9 +110,9 @@ pub const INCOMPLETE: Check = Check {
 pub const SEARCH_INTERRUPTED: Check = Check {
     id: "V33",
     name: "search-interrupted",
-    meaning: "The search for the capacity was stopped before its end.",
+    meaning: "The search for the capacity was stopped before its end, or its time was up.",
     thresholds: &[],
-    remedy: "let it run to its end for the interval and the certification",
+    remedy: "let it run to its end for the interval and the certification; --effort standard takes the time that it needs",
     examine: Examine::Run,
 };
 
@@ -122,7 +122,7 @@ pub const NOTHING_CARRIED: Check = Check {
     name: "nothing-carried",
     meaning: "No rate met the objective, so there is no capacity.",
     thresholds: &[],
-    remedy: "look at the failures first; if responses are only slow, raise the objective's limit",
+    remedy: "look at the failures first; if responses are only slow, raise the limit with --objective",
     examine: Examine::Run,
 };
 

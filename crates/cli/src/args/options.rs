@@ -318,7 +318,7 @@ impl From<StampOption> for StampChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// About a minute: short windows, one certification pass
+    /// About a minute, and a quarter more at most: short windows, one certification pass
     Quick,
     /// About four minutes
     #[default]

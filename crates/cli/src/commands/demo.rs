@@ -66,7 +66,8 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return close_the_loop(&session, &target, ui);
     }
     ui.note("looks for its capacity and for what limits it; takes about a minute");
-    let plan = plan::run(target.url(), &capacity(), &request(args.bottleneck, target.pid()))?;
+    let mut plan = plan::run(target.url(), &capacity(), &request(args.bottleneck, target.pid()))?;
+    plan::limit_time(&mut plan, Effort::Quick);
     search(&session, &plan, ui)
 }
 

@@ -26,6 +26,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     plan::add_probe(&mut plan.load, &probe)?;
     let server = args.server.or(settings.server);
     spread::add_to_search(&mut plan, &server)?;
+    plan::limit_time(&mut plan, capacity.effort.unwrap_or_default());
     ui.note(&forecast(&plan));
     if args.dry_run {
         ui.print(&serde_json::to_string_pretty(&plan)?);
@@ -53,8 +54,10 @@ fn forecast(plan: &RunPlan) -> String {
     let left: SpanNs = Search::new(plan).remaining();
     let ceiling =
         plan.search.max_rate_hz.map_or("its limit".into(), |rate| format!("{rate:.0} requests per second"));
+    let at_most =
+        plan.search.limit.map_or(String::new(), |limit| format!(", {:.0} s at most", limit.seconds()));
     format!(
-        "looks for the capacity of {} over {} connections, up to {ceiling}; takes about {:.0} s",
+        "looks for the capacity of {} over {} connections, up to {ceiling}; takes about {:.0} s{at_most}",
         plan.load.target.url,
         plan.load.connections,
         left.seconds()

@@ -47,11 +47,16 @@ pub fn run(plan: &RunPlan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Resul
     let sampling = Sampling { hz: plan.sampling_hz, pids: plan.watch_pids.clone() };
     bench.set_up(&plan.load, &sampling)?;
     let mut search = Search::new(plan);
-    while let Some(request) = search.next().filter(|_| !bench.journal.is_stopped()) {
+    while let Some(request) = search.next() {
+        if !search.outcomes().is_empty() {
+            bench.cool_down()?;
+        }
+        if bench.journal.is_stopped() {
+            break;
+        }
         let left = search.remaining();
         let (begin, end, verdict) = bench.trial(request.purpose, trial_plan(&plan.load, &request), left)?;
         search.record(&begin, &end, &verdict);
-        bench.cool_down()?;
     }
     bench.take_down()
 }

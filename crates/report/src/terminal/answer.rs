@@ -134,7 +134,7 @@ pub(crate) fn ending(ended_by: EndedBy) -> &'static str {
         EndedBy::Errors => "above it too many requests fail",
         EndedBy::Generator => "the generator could not send more",
         EndedBy::Ceiling => "no higher rate was allowed",
-        EndedBy::Interrupted => "the search was interrupted",
+        EndedBy::Interrupted => "the search was stopped before its end",
         EndedBy::Saturation => "more connections did not complete more",
         EndedBy::NothingCarried => "no rate met the objective",
     }
