@@ -206,18 +206,17 @@ impl AccessLog {
     fn classify(&mut self, wish: &Wish<'_>) -> Vec<OperationPlan> {
         let mut counts = vec![0u64; self.requests.len()];
         self.arrivals.iter().for_each(|arrival| counts[arrival.request as usize] += 1);
-        let class = |request: &LoggedRequest| {
-            name_of(&request.method, request.path.split('?').next().unwrap_or(&request.path))
-        };
-        let mut by_class: BTreeMap<String, u64> = BTreeMap::new();
+        let class = |request: &LoggedRequest| name_of(&request.method, path_of(request));
+        let mut by_class: BTreeMap<String, Class> = BTreeMap::new();
         for (request, count) in self.requests.iter().zip(&counts) {
-            *by_class.entry(class(request)).or_default() += count;
+            by_class.entry(class(request)).or_default().add(request, *count);
         }
-        let mut classes: Vec<(String, u64)> = by_class.into_iter().collect();
-        classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut classes: Vec<(String, Class)> = by_class.into_iter().collect();
+        classes.sort_by_key(|(_, class)| std::cmp::Reverse(class.count));
         if classes.len() > MAX_OPERATIONS {
-            let others = classes.drain(MAX_OPERATIONS - 1..).map(|(_, count)| count).sum();
-            classes.push((OTHERS_NAME.to_owned(), others));
+            let mut others = Class::default();
+            classes.drain(MAX_OPERATIONS - 1..).for_each(|(_, class)| others.absorb(class));
+            classes.push((OTHERS_NAME.to_owned(), Class { path: OTHERS_NAME.to_owned(), ..others }));
         }
         let position: HashMap<&str, u32> =
             classes.iter().zip(0..).map(|((name, _), number)| (name.as_str(), number)).collect();
@@ -225,11 +224,11 @@ impl AccessLog {
         for request in &mut self.requests {
             request.operation = position.get(class(request).as_str()).copied().unwrap_or(others);
         }
-        let operation = |(name, count): (String, u64)| OperationPlan {
-            path: name.clone(),
+        let operation = |(name, class): (String, Class)| OperationPlan {
             name,
-            request: wish.request.clone(),
-            weight: count as f64,
+            path: class.path,
+            request: RequestSpec { method: class.methods.join(", "), ..wish.request.clone() },
+            weight: class.count as f64,
             validators: wish.validators.clone(),
         };
         classes.into_iter().map(operation).collect()
@@ -267,6 +266,38 @@ pub struct Wish<'a> {
     pub request: &'a RequestSpec,
     /// What a response must be like.
     pub validators: &'a Validators,
+}
+
+/// The requests of a log that are counted as one operation.
+#[derive(Default)]
+struct Class {
+    /// Path of the first of them, without its query.
+    path: String,
+    /// Each method once, in alphabetical order.
+    methods: Vec<String>,
+    count: u64,
+}
+
+impl Class {
+    fn add(&mut self, request: &LoggedRequest, count: u64) {
+        let methods = vec![request.method.to_string()];
+        self.absorb(Class { path: path_of(request).to_owned(), methods, count });
+    }
+
+    fn absorb(&mut self, other: Class) {
+        if self.path.is_empty() {
+            self.path = other.path;
+        }
+        self.methods.extend(other.methods);
+        self.methods.sort_unstable();
+        self.methods.dedup();
+        self.count += other.count;
+    }
+}
+
+/// The path of a request without its query.
+fn path_of(request: &LoggedRequest) -> &str {
+    request.path.split('?').next().unwrap_or(&request.path)
 }
 
 /// The instant of a line and its request, as they stand there.

@@ -116,6 +116,29 @@ fn rare_paths_are_counted_together() {
     assert!(plan.requests.iter().all(|request| (request.operation as usize) < MAX_OPERATIONS));
 }
 
+#[test]
+fn the_plan_shows_each_operation_with_its_own_method_and_path() {
+    let text = [
+        line("00:00:00", "GET /a HTTP/1.1"),
+        line("00:00:00", "GET /a?page=2 HTTP/1.1"),
+        line("00:00:01", "HEAD /a?page=3 HTTP/1.1"),
+    ];
+    let shown = |speed| {
+        let operations = workload(read(&text.concat()), speed).operations.into_iter();
+        operations.map(|each| [each.name, each.request.method, each.path]).collect::<Vec<_>>()
+    };
+    for speed in [None, Some(1.0)] {
+        assert_eq!(shown(speed), [["/a", "GET", "/a"], ["HEAD /a", "HEAD", "/a"]]);
+    }
+    let many: String = (0..=MAX_OPERATIONS)
+        .flat_map(|path| ["GET", "HEAD"].map(|method| format!("{method} /p{path} HTTP/1.1")))
+        .map(|request| line("00:00:00", &request))
+        .collect();
+    let operations = workload(read(&many), None).operations;
+    let others = operations.last().expect("not empty");
+    assert_eq!((others.path.as_str(), others.request.method.as_str()), (OTHERS_NAME, "GET, HEAD"));
+}
+
 proptest! {
     #[test]
     fn no_bytes_break_the_reader(bytes in proptest::collection::vec(any::<u8>(), 0..400), cut in 0usize..80) {
