@@ -39,6 +39,21 @@ fn a_percentage_that_few_requests_support_is_not_a_number() {
 }
 
 #[test]
+fn the_connect_row_is_there_also_where_all_connections_were_kept() {
+    let mut kept = latency(LatencyKind::Service);
+    *kept.get_mut(LatencyKind::Connect) = Default::default();
+    for latency in [kept, LatencySet::default()] {
+        let text = ab::render(&SampleRecord::run().input(), &latency);
+        let row =
+            "\n              min  mean[+/-sd] median   max\nConnect:        0    0   0.0      0       0\n";
+        assert!(text.contains(row), "{text}");
+        assert!(text.contains("\n# no connection was opened while it was measured: Connect is 0"), "{text}");
+    }
+    let text = ab::render(&SampleRecord::run().input(), &latency(LatencyKind::Service));
+    assert!(!text.contains("no connection was opened"), "{text}");
+}
+
+#[test]
 fn the_table_has_one_header_and_a_line_for_each_measured_phase() {
     let record = SampleRecord::run();
     let text = csv::render(&record.input());

@@ -2,7 +2,8 @@
 //!
 //! The labels, their columns, units and the order are those of `ab`; the numbers are those of the record. What is defined
 //! otherwise is said at the end, in lines that no label of `ab` begins. Lines whose number the record does not have
-//! (`HTML transferred`, `Keep-Alive requests`) are not there. A percentile that the samples do not support is `-`.
+//! (`HTML transferred`, `Keep-Alive requests`) are not there, but for `Connect:`, which scripts rely on: it is 0, as it is
+//! with `ab -k`, where no connection was opened while it was measured. A percentile that the samples do not support is `-`.
 
 use crate::escape;
 use crate::input::ReportInput;
@@ -149,6 +150,9 @@ fn times(text: &mut String, latency: &LatencySet) {
     for (label, kind) in rows {
         let histogram = latency.get(kind).as_hdr();
         if histogram.is_empty() {
+            if kind == LatencyKind::Connect {
+                let _ = writeln!(text, "{label:<11}{:>6} {:>4} {:>5} {:>6} {:>7}", 0, 0, "0.0", 0, 0);
+            }
             continue;
         }
         let _ = writeln!(
@@ -188,6 +192,9 @@ fn notes(text: &mut String, latency: &LatencySet) {
         LatencyKind::Response => "response times, from the intended send to the last byte",
         _ => "service times, from the send to the last byte; ab adds the time to connect",
     };
+    if latency.get(LatencyKind::Connect).is_empty() {
+        text.push_str("# no connection was opened while it was measured: Connect is 0, as with ab -k\n");
+    }
     for note in [
         "a status that was not expected fails a request here; ab counts it as complete only",
         "a request that timed out has failed, among the exceptions; a complete one had a whole response",
