@@ -13,7 +13,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases test crash-test hadoop-test hosts-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases test crash-test h2spec-test hadoop-test hosts-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -23,6 +23,7 @@ help:
 	@echo 'make cases              the short versions of experiments that bring their lab, a line each, and what is left; as root'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers; about 25 minutes'
+	@echo 'make h2spec-test        h2specd, the 57 client cases of h2spec, against both back ends; a few seconds after the build'
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
 	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
@@ -60,6 +61,10 @@ crash-test:
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test crash
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test lab
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test cli -- experiment::killed
+
+h2spec-test:
+	scripts/install-h2specd
+	$(CARGO) test --package sysdyno-load --lib -- --nocapture h2spec
 
 hadoop-test: build
 	scripts/test-hadoop '$(PROGRAM)'

@@ -209,6 +209,7 @@ impl Specimen {
             begin_mono_ns: begin,
             end_mono_ns: end,
             counts,
+            told: Default::default(),
             failures: Failures::new(),
             offered_hz: rate_hz,
             achieved_hz: count as f64 / seconds,

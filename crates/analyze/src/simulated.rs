@@ -247,6 +247,7 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         begin_mono_ns: start,
         end_mono_ns: MonoNs(start.0 + request.window.0),
         counts,
+        told: Default::default(),
         failures: if failed > 0 { Failures::from([(FailureClass::Status, failed)]) } else { Failures::new() },
         offered_hz: request.rate_hz,
         achieved_hz: rate_hz * response.completed_ratio,
@@ -260,7 +261,23 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         statuses: BTreeMap::from([(if failed > 0 { 404 } else { 200 }, counts.ok + failed)]),
         latency,
     };
-    let generator = GeneratorSummary {
+    let end_mono_ns = MonoNs(start.0 + request.window.0);
+    let summary = TrialSummary {
+        measured,
+        phases: vec![],
+        total: counts,
+        generator: idle_generator(),
+        learnt_body: None,
+        operations: Vec::new(),
+        session: Vec::new(),
+        generators: Vec::new(),
+    };
+    TrialEnd { trial: begin.trial, end_mono_ns, ending: TrialEnding::Complete, summary }
+}
+
+/// A generator that has next to nothing to do.
+fn idle_generator() -> GeneratorSummary {
+    GeneratorSummary {
         threads: 1,
         cpus: vec![],
         cpu_seconds: 0.0,
@@ -273,19 +290,7 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         gap_sample_ns: vec![],
         arrival_gaps: vec![],
         backlog_max: 0,
-    };
-    let end_mono_ns = MonoNs(start.0 + request.window.0);
-    let summary = TrialSummary {
-        measured,
-        phases: vec![],
-        total: counts,
-        generator,
-        learnt_body: None,
-        operations: Vec::new(),
-        session: Vec::new(),
-        generators: Vec::new(),
-    };
-    TrialEnd { trial: begin.trial, end_mono_ns, ending: TrialEnding::Complete, summary }
+    }
 }
 
 /// Searches to the end; more than 200 trials fail the test.

@@ -17,6 +17,7 @@ pub mod error;
 pub mod event;
 pub mod experiment;
 pub mod facts;
+pub mod failure;
 pub mod hlog;
 pub mod load;
 pub mod manifest;

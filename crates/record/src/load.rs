@@ -1,5 +1,6 @@
 //! What came back: counts, failure classes, latency summaries, intervals and trials of the load engine.
 
+pub use crate::failure::{Blame, FailureClass, Failures, Told};
 use crate::plan::{LoadPlan, PhaseKind};
 use crate::session::SessionOperationSummary;
 use crate::spread::GeneratorShare;
@@ -58,96 +59,6 @@ impl Counts {
         if self.sent == 0 { 0.0 } else { (self.failed + self.timed_out) as f64 / self.sent as f64 }
     }
 }
-
-macro_rules! failure_classes {
-    ($($variant:ident $name:literal $blame:ident $meaning:literal;)*) => {
-        /// Why a request failed; a closed set, so that no server can invent labels.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        #[repr(u8)]
-        pub enum FailureClass {
-            $(#[doc = $meaning] $variant,)*
-        }
-
-        impl FailureClass {
-            /// All classes, in the order of their discriminants.
-            pub const ALL: &'static [FailureClass] = &[$(FailureClass::$variant,)*];
-
-            /// The class as it is written in JSON.
-            pub fn name(self) -> &'static str {
-                match self { $(FailureClass::$variant => $name,)* }
-            }
-
-            /// What the class means, in a sentence.
-            pub fn meaning(self) -> &'static str {
-                match self { $(FailureClass::$variant => $meaning,)* }
-            }
-
-            /// Whose doing it is: the server's (or the path's), or this host's own limits.
-            pub fn blame(self) -> Blame {
-                match self { $(FailureClass::$variant => Blame::$blame,)* }
-            }
-        }
-    };
-}
-
-/// Whose doing a failure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blame {
-    /// The server or the way to it.
-    Server,
-    /// A limit of the generator's host; never charged to the server.
-    Generator,
-}
-
-failure_classes! {
-    ConnectRefused "connect_refused" Server "The server's host refused the connection.";
-    ConnectTimeout "connect_timeout" Server "The connection was not established before its deadline.";
-    ConnectReset "connect_reset" Server "The connection was reset while it was being established.";
-    ConnectUnreachable "connect_unreachable" Server "No route to the server, or an error on the way.";
-    HeadTimeout "head_timeout" Server "The connection went idle before the response head was complete.";
-    BodyTimeout "body_timeout" Server "The connection went idle before the response body was complete.";
-    WriteTimeout "write_timeout" Server "The server did not read the request before the idle deadline.";
-    EofBeforeHead "eof_before_head" Server "The server closed the connection before the response head was complete.";
-    Reset "reset" Server "The server reset the connection during a request.";
-    BodyTruncated "body_truncated" Server "The connection ended before the response body was complete.";
-    Protocol "protocol" Server "The response breaks its protocol, or where it ends is ambiguous.";
-    InvalidStatus "invalid_status" Server "The status line has no valid three-digit status code.";
-    HeadTooLarge "head_too_large" Server "The response head exceeds a limit on its lines, fields or size.";
-    TooManyInterim "too_many_interim" Server "The server sent more interim (1xx) responses than are allowed.";
-    BodyLimit "body_limit" Server "The response body exceeds the limit on its size.";
-    Desync "desync" Server "The server sent bytes that belong to no request.";
-    Status "status" Server "The status code is not among the expected ones.";
-    WrongLength "wrong_length" Server "The body's length is not the expected one.";
-    WrongHeader "wrong_header" Server "An expected header field is missing or has another value.";
-    WrongBody "wrong_body" Server "The body lacks the expected bytes, or differs from the body that was learnt.";
-    TlsHandshake "tls_handshake" Server "The TLS handshake failed, or the server broke TLS off with an alert.";
-    TlsTimeout "tls_timeout" Server "The TLS handshake was not over before the deadline.";
-    TlsIssuer "tls_issuer" Server "The server's certificate is of an issuer that is not trusted (the issuer's is given with --tls-ca).";
-    TlsExpired "tls_expired" Server "The server's certificate is expired, or not valid yet.";
-    TlsName "tls_name" Server "The server's certificate is for another name (which one is said with --tls-name).";
-    TlsCertificate "tls_certificate" Server "The server's certificate is not accepted for another reason: damaged, revoked, or that of an authority (CA:TRUE).";
-    TlsAlpn "tls_alpn" Server "The server did not choose the protocol that was asked for (ALPN).";
-    TlsRecord "tls_record" Server "A TLS record cannot be deciphered, or is not one.";
-    StreamReset "stream_reset" Server "The server reset the stream of the request (HTTP/2).";
-    StreamRefused "stream_refused" Server "The server refused the stream, or went away without looking at it (HTTP/2).";
-    StreamLimit "stream_limit" Server "The server allows fewer streams on a connection than were asked for (HTTP/2).";
-    Http2Abuse "http2_abuse" Server "The server sent more control frames than an exchange needs (HTTP/2).";
-    ServerError "server_error" Server "The server answered that it cannot or will not (memcached: SERVER_ERROR, CLIENT_ERROR, ERROR).";
-    NotStored "not_stored" Server "The server did not store the value (memcached).";
-    LocalFdLimit "local_fd_limit" Generator "The generator ran out of file descriptors (EMFILE, ENFILE).";
-    LocalPorts "local_ports" Generator "The generator ran out of local ports (EADDRNOTAVAIL).";
-    LocalBuffers "local_buffers" Generator "The generator's host had no buffer space (ENOBUFS, ENOMEM).";
-    LocalOther "local_other" Generator "A socket call failed on the generator's host for another reason.";
-}
-
-impl FailureClass {
-    /// How many classes there are.
-    pub const COUNT: usize = FailureClass::ALL.len();
-}
-
-/// How many requests failed in each class.
-pub type Failures = BTreeMap<FailureClass, u64>;
 
 /// The kinds of latency that are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -421,6 +332,9 @@ pub struct PhaseSummary {
     pub counts: Counts,
     /// Failed requests by class.
     pub failures: Failures,
+    /// What the server said with the first failure of a class, where it said anything.
+    #[serde(default, skip_serializing_if = "Told::is_empty")]
+    pub told: Told,
     /// Rate asked for, `None` in a closed process. Unit: requests per second.
     pub offered_hz: Option<f64>,
     /// Rate of completed requests, valid or not. Unit: requests per second.
@@ -617,11 +531,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn class_names_are_those_of_the_json() {
-        for (index, class) in FailureClass::ALL.iter().enumerate() {
-            assert_eq!(*class as usize, index);
-            assert_eq!(serde_json::to_value(class).expect("serialises"), class.name());
-        }
+    fn names_of_kinds_are_those_of_the_json() {
         for kind in LatencyKind::ALL {
             assert_eq!(serde_json::to_value(kind).expect("serialises"), kind.name());
         }

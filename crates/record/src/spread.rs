@@ -5,7 +5,7 @@
 //! threads is split over hosts by the same rule, and the sums of all hosts are the sums of the load.
 
 use crate::load::{
-    Counts, Failures, GapSample, GeneratorSummary, LatencyKind, LearntBody, PhaseSummary, TimerError,
+    Counts, Failures, GapSample, GeneratorSummary, LatencyKind, LearntBody, PhaseSummary, TimerError, Told,
 };
 use crate::remote::ClockOffset;
 use crate::units::MonoNs;
@@ -110,6 +110,9 @@ pub struct PartTally {
     pub completed: u64,
     /// Failed requests by class.
     pub failures: Failures,
+    /// What the server said with the first failure of a class.
+    #[serde(default, skip_serializing_if = "Told::is_empty")]
+    pub told: Told,
     /// Responses by status code.
     pub statuses: BTreeMap<u16, u64>,
     /// Bytes received.

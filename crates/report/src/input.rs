@@ -4,7 +4,7 @@ use std::path::Path;
 use sysdyno_record::analysis::{Analysis, Capacity, VerdictStatus};
 use sysdyno_record::event::Event;
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::load::Interval;
+use sysdyno_record::load::{FailureClass, Interval, Told};
 use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::{LoadPlan, Plan};
 use sysdyno_record::remote::RemoteHost;
@@ -74,6 +74,17 @@ impl<'a> ReportInput<'a> {
     pub fn shares(&self) -> &'a [GeneratorShare] {
         let end = self.shown_trial().and_then(|trial| trial.end.as_ref());
         end.map_or(&[], |end| &end.summary.generators)
+    }
+
+    /// A failure class in full, with what is known of its first failure in the shown trial.
+    pub fn failure_sentence(&self, class: FailureClass) -> String {
+        self.told().map_or_else(|| class.sentence(&Told::default()), |told| class.sentence(told))
+    }
+
+    /// What is known of the first failures of the shown trial; `None`: it did not end.
+    pub fn told(&self) -> Option<&'a Told> {
+        let end = self.shown_trial().and_then(|trial| trial.end.as_ref());
+        end.map(|end| &end.summary.measured.told)
     }
 
     /// The trial whose latency and counts are shown.

@@ -34,6 +34,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "shown_trial": analysis.shown_trial,
         "counts": analysis.counts,
         "failures": analysis.failures,
+        "failure_texts": failure_texts(input),
         "handshakes": analysis.handshakes,
         "cache": analysis.cache.as_ref().map(cache),
         "rates": analysis.rates,
@@ -67,6 +68,12 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "seed": seed(input),
         "damage": input.damage,
     })
+}
+
+/// Each class that occurred in full sentences: what it means, what is known of its first failure, and what to try.
+fn failure_texts(input: &ReportInput<'_>) -> Value {
+    let occurred = input.analysis.failures.iter().filter(|(_, count)| **count > 0);
+    occurred.map(|(class, _)| (class.name().to_owned(), json!(input.failure_sentence(*class)))).collect()
 }
 
 fn cache(counts: &CacheCounts) -> Value {

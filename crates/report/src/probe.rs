@@ -3,7 +3,7 @@
 use crate::escape;
 use crate::number;
 use crate::terminal::{Style, Tone};
-use sysdyno_record::load::LatencySummary;
+use sysdyno_record::load::{LatencySummary, Told};
 use sysdyno_record::probe::{ProbeOutcome, ProbePlan, ProbeReply, ProbeSummary};
 use sysdyno_record::units::WallNs;
 
@@ -57,7 +57,12 @@ pub fn result(summary: &ProbeSummary, style: &Style) -> String {
     lines.extend(times(summary));
     lines.push(percentiles(summary));
     for (class, count) in summary.failures.iter().filter(|(_, count)| **count > 0) {
-        lines.push(format!("{} × {}: {}", number::count(*count), class.name(), class.meaning()));
+        lines.push(format!(
+            "{} × {}: {}",
+            number::count(*count),
+            class.name(),
+            class.sentence(&Told::default())
+        ));
     }
     let text = style.characters(&lines.join("\n"));
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));

@@ -31,7 +31,7 @@ const IN_ORDER: &[(&str, &str)] = &[
     ),
     ("crates/record/Cargo.toml", "[package]\nname = \"sysdyno-record\"\n[lints]\nworkspace = true\n"),
     (
-        "crates/record/src/load.rs",
+        "crates/record/src/failure.rs",
         "//! Results.\nfailure_classes! {\n    Reset \"reset\" Server \"The server went away.\";\n}\n",
     ),
     ("fuzz/Cargo.toml", "[package]\nname = \"fuzz\"\n[dependencies]\nlibfuzzer-sys = \"0.4\"\n"),
@@ -205,7 +205,7 @@ fn documents_are_in_step() {
     check("dependency-reason", "CONTRIBUTING.md", 1, "- `libc`: system calls\n");
     let two =
         "//! X.\nfailure_classes! {\n    Reset \"reset\" Server \"m\";\n    Odd \"odd\" Server \"m\";\n}\n";
-    check("failure-class", "crates/record/src/load.rs", 4, two);
+    check("failure-class", "crates/record/src/failure.rs", 4, two);
     check("link", "README.md", 3, "# A\n\n[gone](docs/gone.md)\n");
     check("link", "README.md", 1, "[gone](docs/terms.md#no-such-heading)\n");
     check(

@@ -76,16 +76,14 @@ fn examine_errors(view: &TrialView) -> Option<Observation> {
     if share > ERROR_SHARE.value { Observation::invalid(text) } else { Observation::remark(text) }
 }
 
-/// What is behind a class of failures, where more is known than its name says.
+/// What is behind a class of failures, where more is known than its name says: of the first one, and what to try.
 fn cause(view: &TrialView, class: FailureClass) -> String {
-    let text = match class {
-        FailureClass::Status => return status_codes(view),
-        FailureClass::TlsIssuer => " (the issuer of its certificate is not trusted: --tls-ca)",
-        FailureClass::TlsName => " (its certificate is for another name: --tls-name)",
-        FailureClass::TlsCertificate => " (its certificate is damaged, revoked, or that of an authority)",
-        _ => "",
-    };
-    text.to_owned()
+    if class == FailureClass::Status {
+        return status_codes(view);
+    }
+    let told = view.measured().told.of(class);
+    let parts: Vec<&str> = told.into_iter().chain(class.hint()).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
 
 /// The most frequent status codes that were not expected, as ` (404, 503)`.
@@ -122,8 +120,10 @@ fn examine_content(view: &TrialView) -> Option<Observation> {
     classes.retain(|(class, _)| CONTENT_CLASSES.contains(class));
     let wrong: f64 = classes.iter().map(|(_, count)| *count as f64).sum();
     let share = ratio(wrong, view.counts().sent as f64).filter(|share| *share > 0.0)?;
-    let parts: Vec<String> =
-        classes.iter().map(|(class, count)| format!("{} {}", whole(*count as f64), class.name())).collect();
+    let part = |(class, count): &(FailureClass, u64)| {
+        format!("{} {}{}", whole(*count as f64), class.name(), cause(view, *class))
+    };
+    let parts: Vec<String> = classes.iter().map(part).collect();
     let text = format!("{} of the responses were wrong: {}", percent(share), parts.join(", "));
     let has_wrong_body = view.failures_of(&[FailureClass::WrongBody]) as f64 > WRONG_BODIES.value;
     if share > WRONG_SHARE.value || has_wrong_body {

@@ -56,7 +56,11 @@ fn a_server_without_http2_is_told_from_one_that_is_broken() {
         Program::new().run(["load", &nginx.url("/ok"), "--requests", "50", "--http2", "prior", "--json"]);
     outcome.expect_code(3);
     assert_eq!(outcome.count("ok"), 0, "{outcome}");
-    assert!(outcome.json()["failures"]["protocol"].as_u64() > Some(0), "{outcome}");
+    assert!(outcome.json()["failures"]["not_http2"].as_u64() > Some(0), "{outcome}");
+    assert!(
+        outcome.json()["failure_texts"]["not_http2"].to_string().contains("It answered 'HTTP/1.1 400"),
+        "{outcome}"
+    );
 }
 
 #[test]

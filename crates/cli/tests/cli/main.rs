@@ -15,6 +15,7 @@ mod latency;
 mod matrix;
 mod memcached;
 mod origin;
+mod peers;
 mod probe;
 mod quota;
 mod rig;

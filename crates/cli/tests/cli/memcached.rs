@@ -96,7 +96,7 @@ fn memcached_over_tls_counts_likewise() {
     let outcome = load(&memcached.url(), &tls[..2]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
     assert!(outcome.stderr.contains("cannot store the keys at 'memcacheds://"), "{outcome}");
-    assert!(outcome.stderr.contains("(which one is said with --tls-name)"), "{outcome}");
+    assert!(outcome.stderr.contains("hint: give the name in the certificate with --tls-name"), "{outcome}");
     assert_eq!(memcached.stat("cmd_set"), before);
 }
 

@@ -9,8 +9,8 @@
 //! ```
 
 use super::job::Job;
-use crate::http1::{Progress, ResponseParser};
-use crate::memcached::Decoder;
+use crate::http1::{self, Progress, ResponseParser};
+use crate::memcached::{self, Decoder};
 use crate::workload::Kind;
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::units::MonoNs;
@@ -108,6 +108,16 @@ impl Reader {
         }
     }
 
+    /// The class of bytes that cannot be the beginning of a response; `None`: they can be.
+    pub(super) fn foreign(&self, bytes: &[u8]) -> Option<FailureClass> {
+        match self {
+            Reader::Http1(_) => http1::head::foreign(bytes),
+            Reader::Memcached(_) => memcached::foreign(bytes),
+            // The back end reads what the server says.
+            Reader::Http2(_) => None,
+        }
+    }
+
     /// The server closed its side.
     pub(super) fn end(&mut self, job: &Job<'_>, kind: Kind) -> Progress {
         match self {
@@ -130,6 +140,8 @@ pub(super) struct Connection {
     pub dialed: MonoNs,
     /// When the transport was there and a handshake began; `None`: neither, or there is no handshake.
     pub reached: Option<MonoNs>,
+    /// In the state `Tainted`: the class of what the server sent, and what that was.
+    pub taint: Option<Box<(FailureClass, Option<String>)>>,
     /// Requests that were sent on the present socket.
     pub requests_sent: u32,
     /// Bytes of the request that are in the socket, in the state `Sending`.
@@ -144,6 +156,7 @@ impl Connection {
             reader: Reader::new(job),
             dialed: MonoNs(0),
             reached: None,
+            taint: None,
             requests_sent: 0,
             send_offset: 0,
         }

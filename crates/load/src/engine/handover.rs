@@ -45,6 +45,7 @@ fn told_tally(phase: u32, tally: &Tally) -> PartTally {
         counts: tally.counts,
         completed: tally.completed,
         failures: tally.failures(),
+        told: tally.told.clone(),
         statuses: tally.statuses(),
         received_bytes: tally.received_bytes,
         connections_opened: tally.connections_opened,
@@ -191,6 +192,8 @@ fn believed(told: &PartTally) -> Option<Tally> {
         operations: told.operations.iter().map(believed_operation).collect::<Option<_>>()?,
         ..Tally::default()
     };
+    // Bounded and cleaned as what a server says to this host is.
+    tally.told.merge(&told.told);
     for (kind, steps) in &told.latency {
         *tally.latency.get_mut(*kind) = histogram(steps)?;
     }

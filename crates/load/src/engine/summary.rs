@@ -37,6 +37,7 @@ pub(super) fn phase(
         end_mono_ns: span.end,
         counts: tally.counts,
         failures: tally.failures(),
+        told: tally.told.clone(),
         offered_hz,
         achieved_hz: tally.completed as f64 / seconds,
         goodput_hz: tally.counts.ok as f64 / seconds,

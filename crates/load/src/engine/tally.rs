@@ -2,7 +2,7 @@
 //!
 //! A request is counted in the phase of its intended send, in the window in which its outcome became known.
 
-use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind, LatencySet};
+use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind, LatencySet, Told};
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::wire::{CacheCounts, HandshakeCounts};
 use sysdyno_stats::censored::LowerBounds;
@@ -23,6 +23,8 @@ pub(super) struct Tally {
     pub cache: CacheCounts,
     pub handshakes: HandshakeCounts,
     pub failures: [u64; FailureClass::COUNT],
+    /// What the server said with the first of them.
+    pub told: Told,
     pub statuses: [u32; STATUSES_COUNT],
     pub latency: LatencySet,
     pub received_bytes: u64,
@@ -46,6 +48,7 @@ impl Default for Tally {
             cache: CacheCounts::default(),
             handshakes: HandshakeCounts::default(),
             failures: [0; FailureClass::COUNT],
+            told: Told::default(),
             statuses: [0; STATUSES_COUNT],
             latency: LatencySet::default(),
             received_bytes: 0,
@@ -119,6 +122,7 @@ impl Tally {
         self.cache.add(&other.cache);
         self.handshakes.add(&other.handshakes);
         self.failures.iter_mut().zip(&other.failures).for_each(|(mine, theirs)| *mine += theirs);
+        self.told.merge(&other.told);
         let statuses = self.statuses.iter_mut().zip(&other.statuses);
         statuses.for_each(|(mine, theirs)| *mine = mine.saturating_add(*theirs));
         self.latency.merge(&other.latency);

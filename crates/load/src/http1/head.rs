@@ -1,6 +1,7 @@
 //! A response head: where it ends, what it says about framing, and the one field that a validator asks for.
 
 use super::limits::{MAX_DECLARED_BYTES, MAX_FIELDS_COUNT, MAX_HEAD_BYTES, MAX_HEAD_LINE_BYTES};
+use crate::tls;
 use memchr::memchr;
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::plan::ExpectedHeader;
@@ -27,6 +28,19 @@ pub(super) enum Framing {
     Chunked,
     /// By the end of the connection.
     Close,
+}
+
+/// What a response begins with.
+const START: &[u8] = b"HTTP/";
+
+/// The class of what cannot be the beginning of a response, however it goes on; `None`: it can be.
+#[cold]
+pub(crate) fn foreign(bytes: &[u8]) -> Option<FailureClass> {
+    let length = bytes.len().min(START.len());
+    if bytes[..length] == START[..length] {
+        return None;
+    }
+    Some(if tls::is_record(bytes) { FailureClass::SpeaksTls } else { FailureClass::NotHttp })
 }
 
 /// Length of the head at the front of `bytes`, its empty line included.

@@ -11,6 +11,8 @@
 //! | bare CR, NUL or another control character (HTAB excepted) in the head | `protocol` |
 //! | folded field (line that begins with a space or tab) | `protocol` |
 //! | space between field name and colon, empty or non-token name | `protocol` |
+//! | first bytes of a connection that are not `HTTP/` | `not_http`, at once; `speaks_tls` if they are an alert of TLS |
+//! | the same behind other responses | `protocol` |
 //! | version other than `HTTP/1.0`, `HTTP/1.1` | `protocol` |
 //! | status that is not three digits from 100 to 599 | `invalid_status` |
 //! | several equal Content-Length values (`5, 5`) | accepted |

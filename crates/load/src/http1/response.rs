@@ -190,24 +190,46 @@ impl ResponseParser {
 
     /// Reads one head; returns how many bytes of `data` it took, `None` if it is not complete.
     fn read_head(&mut self, data: &[u8], rules: &Rules) -> Result<Option<usize>, FailureClass> {
+        match self.take_head(data, rules) {
+            Ok(Some((head, taken))) => self.accept_head(head, rules).map(|()| Some(taken)),
+            Ok(None) => self.unless_foreign(data, Ok(None)),
+            Err(class) => self.unless_foreign(data, Err(class)),
+        }
+    }
+
+    /// A head and how many bytes of `data` it took.
+    fn take_head(&mut self, data: &[u8], rules: &Rules) -> Result<Option<(Head, usize)>, FailureClass> {
         let before = self.gathered.len();
-        let (found, end) = if before == 0 {
+        if before == 0 {
             let Some(end) = head::find_end(data, 0)? else {
                 self.gathered.extend_from_slice(data);
                 return Ok(None);
             };
-            (self.parse(&data[..end], rules)?, end)
-        } else {
-            self.gathered.extend_from_slice(data);
-            let Some(end) = head::find_end(&self.gathered, before)? else { return Ok(None) };
-            let mut gathered = std::mem::take(&mut self.gathered);
-            let found = self.parse(&gathered[..end], rules);
-            gathered.clear();
-            self.gathered = gathered;
-            (found?, end)
-        };
-        self.accept_head(found, rules)?;
-        Ok(Some(end - before))
+            return Ok(Some((self.parse(&data[..end], rules)?, end)));
+        }
+        self.gathered.extend_from_slice(data);
+        let Some(end) = head::find_end(&self.gathered, before)? else { return Ok(None) };
+        let gathered = std::mem::take(&mut self.gathered);
+        let found = self.parse(&gathered[..end], rules);
+        self.gathered = gathered;
+        let found = found?;
+        self.gathered.clear();
+        Ok(Some((found, end - before)))
+    }
+
+    /// What came of a head that is not complete, unless it is none of HTTP/1 in the first place: a server that speaks
+    /// something else may wait for an answer to its greeting, and is not waited for.
+    #[cold]
+    fn unless_foreign(
+        &self,
+        data: &[u8],
+        read: Result<Option<usize>, FailureClass>,
+    ) -> Result<Option<usize>, FailureClass> {
+        let begin = if self.gathered.is_empty() { data } else { &self.gathered };
+        match head::foreign(begin) {
+            Some(class) if self.interim_count == 0 => Err(class),
+            _ => read,
+        }
     }
 
     fn parse(&mut self, head: &[u8], rules: &Rules) -> Result<Head, FailureClass> {

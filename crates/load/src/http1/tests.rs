@@ -84,7 +84,7 @@ fn broken_framing_is_named() {
     for status in ["99", "1000", "2x0", "-1", "", "600", "20"] {
         check_fails(format!("HTTP/1.1 {status} OK\r\n\r\n"), InvalidStatus);
     }
-    for line in ["HTTP/0.9 200 OK", "HTTP/3.7 200 OK", "HTTP/2.0 200 OK", "ICY 200 OK", "<html>", ""] {
+    for line in ["HTTP/0.9 200 OK", "HTTP/3.7 200 OK", "HTTP/2.0 200 OK", "HTTP/"] {
         check_fails(format!("{line}\r\n\r\n"), Protocol);
     }
     for field in
@@ -100,6 +100,33 @@ fn broken_framing_is_named() {
         format!("HTTP/1.1 200 OK\r\n{}", format!("A: {}\r\n", "x".repeat(4000)).repeat(17)),
         HeadTooLarge,
     );
+}
+
+#[test]
+fn what_is_no_http_is_named_at_its_first_bytes() {
+    for begin in [
+        "SSH-2.0-OpenSSH_9.2p1\r\n",
+        "220 ready\r\n",
+        "-ERR\r\n",
+        "ICY 200 OK",
+        "<html>",
+        "\r\n",
+        "HTTQ",
+        "x",
+        "\0",
+    ] {
+        check_fails(begin, Class::NotHttp);
+    }
+    check_fails(b"\x15\x03\x03\0\x02\x02\x0a", Class::SpeaksTls);
+    check_fails(b"\x16", Class::SpeaksTls);
+    check_fails([0x8f].repeat(limits::MAX_HEAD_BYTES + 1), Class::NotHttp);
+    for begin in ["", "H", "HTTP/", "HTTP/1.1 200 OK\r\nA: b"] {
+        assert_eq!(feed(begin.as_bytes(), 1, &rules()), Progress::More, "{begin:?}");
+    }
+    // Behind an interim response it is a broken response.
+    check_fails("HTTP/1.1 100 Continue\r\n\r\nSSH-2.0\r\n\r\n", Class::Protocol);
+    // A head in pieces that is refused for what it says is HTTP.
+    check_fails("HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n", Class::BodyLimit);
 }
 
 #[test]

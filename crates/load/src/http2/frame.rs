@@ -1,7 +1,7 @@
 //! Frames (RFC 9113, section 4): nine bytes of length, type, flags and stream, and a payload.
 
+use super::error::{Breach, MISPLACED, MISSIZED};
 use super::limits::MAX_FRAME_BYTES;
-use sysdyno_record::load::FailureClass;
 
 /// Length of what comes before a payload. Unit: bytes.
 pub(super) const HEADER_BYTES: usize = 9;
@@ -23,9 +23,6 @@ pub(super) const END_HEADERS: u8 = 4;
 pub(super) const PADDED: u8 = 8;
 pub(super) const WITH_PRIORITY: u8 = 0x20;
 
-pub(super) const ERROR_REFUSED_STREAM: u32 = 7;
-pub(super) const ERROR_CANCEL: u32 = 8;
-
 pub(super) const SETTING_ENABLE_PUSH: u16 = 2;
 pub(super) const SETTING_MAX_CONCURRENT_STREAMS: u16 = 3;
 pub(super) const SETTING_INITIAL_WINDOW_SIZE: u16 = 4;
@@ -33,6 +30,11 @@ pub(super) const SETTING_MAX_FRAME_SIZE: u16 = 5;
 
 /// What a client says first (section 3.4).
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Whether bytes begin with settings, as a server of HTTP/2 does.
+pub(crate) fn is_greeting(bytes: &[u8]) -> bool {
+    matches!(bytes, [0, 0, length, SETTINGS, 0, 0, 0, 0, 0, ..] if length % 6 == 0)
+}
 
 /// A frame that has come as a whole.
 #[derive(Clone, Copy, Debug)]
@@ -49,12 +51,12 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// It is longer than it may be.
     #[inline]
-    pub(super) fn first(data: &'a [u8]) -> Result<Option<Frame<'a>>, FailureClass> {
+    pub(super) fn first(data: &'a [u8]) -> Result<Option<Frame<'a>>, Breach> {
         let Some((header, rest)) = data.split_first_chunk::<HEADER_BYTES>() else { return Ok(None) };
         let [high, middle, low, kind, flags, stream @ ..] = header;
         let length = usize::from(*high) << 16 | usize::from(*middle) << 8 | usize::from(*low);
         if length > MAX_FRAME_BYTES {
-            return Err(FailureClass::Protocol);
+            return Err(MISSIZED);
         }
         let Some(payload) = rest.get(..length) else { return Ok(None) };
         let stream = u32::from_be_bytes(*stream) & 0x7fff_ffff;
@@ -71,23 +73,23 @@ impl<'a> Frame<'a> {
     }
 
     /// The payload of DATA or HEADERS without padding and priority.
-    pub(super) fn content(&self) -> Result<&'a [u8], FailureClass> {
+    pub(super) fn content(&self) -> Result<&'a [u8], Breach> {
         let mut content = self.payload;
         let mut padding = 0;
         if self.has(PADDED) {
-            let (length, rest) = content.split_first().ok_or(FailureClass::Protocol)?;
+            let (length, rest) = content.split_first().ok_or(MISSIZED)?;
             (padding, content) = (usize::from(*length), rest);
         }
         if self.kind == HEADERS && self.has(WITH_PRIORITY) {
-            content = content.get(5..).ok_or(FailureClass::Protocol)?;
+            content = content.get(5..).ok_or(MISSIZED)?;
         }
-        let end = content.len().checked_sub(padding).ok_or(FailureClass::Protocol)?;
+        let end = content.len().checked_sub(padding).ok_or(MISPLACED)?;
         Ok(&content[..end])
     }
 
     /// The payload as one number.
-    pub(super) fn number(&self) -> Result<u32, FailureClass> {
-        self.payload.try_into().map(u32::from_be_bytes).map_err(|_| FailureClass::Protocol)
+    pub(super) fn number(&self) -> Result<u32, Breach> {
+        self.payload.try_into().map(u32::from_be_bytes).map_err(|_| MISSIZED)
     }
 }
 
@@ -97,6 +99,13 @@ pub(super) fn write_header(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8
     let [_, high, middle, low] = (length as u32).to_be_bytes();
     out.extend_from_slice(&[high, middle, low, kind, flags]);
     out.extend_from_slice(&stream.to_be_bytes());
+}
+
+/// Writes that the connection is given up. No stream of a server is named, since it may open none.
+pub(super) fn write_goaway(out: &mut Vec<u8>, code: u32) {
+    write_header(out, 8, GOAWAY, 0, 0);
+    out.extend_from_slice(&0u32.to_be_bytes());
+    out.extend_from_slice(&code.to_be_bytes());
 }
 
 /// Writes a frame whose payload is one number.

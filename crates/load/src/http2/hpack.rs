@@ -1,7 +1,8 @@
 //! The decoder of header blocks (RFC 7541), for a reader who wants three fields of each, or all of them as lines.
 //!
 //! Fields that the server adds to its table are decoded and kept, since it may refer to them; others are passed over
-//! unless they can be what is looked for. All lengths are bounded before anything is stored.
+//! unless they can be what is looked for. All lengths are bounded before anything is stored. A field that may not be in a
+//! response breaks that response; a block that cannot be decoded breaks the connection.
 
 use super::huffman;
 use super::limits::{MAX_HEAD_BYTES, TABLE_BYTES};
@@ -24,6 +25,9 @@ pub struct Fields {
     pub has_expected: bool,
     /// What `content-length` says; `None` if it is not there. Unit: bytes.
     pub body_bytes: Option<u64>,
+    /// The class of the first field that may not be in a response; `None`: all may. Such a block is read to its end, since
+    /// others may refer to its fields.
+    pub malformed: Option<FailureClass>,
 }
 
 /// A field that was added to the table.
@@ -31,6 +35,20 @@ pub struct Fields {
 struct Entry {
     name: Box<[u8]>,
     value: Box<[u8]>,
+    sound: Sound,
+}
+
+/// Whether name and value of a field can be such.
+#[derive(Clone, Copy, Debug)]
+struct Sound {
+    name: bool,
+    value: bool,
+}
+
+impl Sound {
+    fn is_whole(self) -> bool {
+        self.name && self.value
+    }
 }
 
 impl Entry {
@@ -88,7 +106,7 @@ impl Decoder {
     /// Reads a whole header block.
     ///
     /// # Errors
-    /// `protocol` if it is not one, `head_too_large` if its fields are too many or too long.
+    /// `protocol` if it cannot be decoded, `head_too_large` if its fields are too many or too long.
     #[inline]
     pub fn read(&mut self, block: &[u8], expected: Option<&ExpectedHeader>) -> Result<Fields, FailureClass> {
         if self.last.is_settled && expected.is_none() && self.last.block == block {
@@ -146,15 +164,20 @@ impl Decoder {
         mut head: Option<&mut Vec<u8>>,
     ) -> Result<Fields, FailureClass> {
         self.effect = Effect::default();
-        let mut fields = Fields { status: None, has_expected: expected.is_none(), body_bytes: None };
+        let mut fields = Fields { has_expected: expected.is_none(), ..Fields::default() };
         let mut rest = block;
         let mut budget = Budget { fields: 0, bytes: 0 };
         while let Some(first) = rest.first().copied() {
             let is_field = first & 0xe0 != 0x20;
             if is_field {
-                self.read_field(first, &mut rest, &mut budget)?;
-                examine(&self.name, &self.value, expected, &mut fields)?;
-                if let Some(head) = &mut head {
+                let is_sound = self.read_field(first, &mut rest, &mut budget)?;
+                let examined = if is_sound {
+                    examine(&self.name, &self.value, expected, &mut fields)
+                } else {
+                    Err(FailureClass::Protocol)
+                };
+                fields.malformed = fields.malformed.or(examined.err());
+                if let Some(head) = head.as_mut().filter(|_| examined.is_ok()) {
                     write_line(&self.name, &self.value, head);
                 }
             } else if budget.fields > 0 {
@@ -172,58 +195,58 @@ impl Decoder {
         Ok(fields)
     }
 
-    /// Reads one field into `name` and `value`.
-    fn read_field(&mut self, first: u8, rest: &mut &[u8], budget: &mut Budget) -> Result<(), FailureClass> {
+    /// Reads one field into `name` and `value`; whether it can be one.
+    fn read_field(&mut self, first: u8, rest: &mut &[u8], budget: &mut Budget) -> Result<bool, FailureClass> {
         self.name.clear();
         self.value.clear();
         if first & 0x80 != 0 {
             let index = integer(rest, 7)?;
-            self.look_up(index, true)?;
-            return budget.spend(self.name.len() + self.value.len());
+            let sound = self.look_up(index, true)?;
+            budget.spend(self.name.len() + self.value.len())?;
+            return Ok(sound.is_whole());
         }
         let is_kept = first & 0x40 != 0;
         let index = integer(rest, if is_kept { 6 } else { 4 })?;
-        if index == 0 {
+        let mut sound = if index == 0 {
             let name = text(rest)?;
             budget.spend(name.bytes.len())?;
             expand(name, &mut self.name)?;
+            Sound { name: is_name(&self.name), value: true }
         } else {
-            self.look_up(index, false)?;
-        }
+            self.look_up(index, false)?
+        };
         let value = text(rest)?;
         budget.spend(self.name.len() + value.bytes.len())?;
         expand(value, &mut self.value)?;
         budget.spend_more(self.value.len())?;
-        if index == 0 && !is_name(&self.name) || !is_value(&self.value) {
-            return Err(FailureClass::Protocol);
-        }
+        sound.value = is_value(&self.value);
         if is_kept {
-            self.keep();
+            self.keep(sound);
         }
-        Ok(())
+        Ok(sound.is_whole())
     }
 
     /// Takes name, and value if it is wanted, of an entry of either table.
-    fn look_up(&mut self, index: usize, with_value: bool) -> Result<(), FailureClass> {
+    fn look_up(&mut self, index: usize, with_value: bool) -> Result<Sound, FailureClass> {
         let number = index.checked_sub(1).ok_or(FailureClass::Protocol)?;
-        let (name, value) = match STATIC_TABLE.get(number) {
-            Some((name, value)) => (name.as_bytes(), value.as_bytes()),
+        let (name, value, sound) = match STATIC_TABLE.get(number) {
+            Some((name, value)) => (name.as_bytes(), value.as_bytes(), Sound { name: true, value: true }),
             None => {
                 self.effect.refers = true;
                 let entry = self.table.get(number - STATIC_TABLE.len()).ok_or(FailureClass::Protocol)?;
-                (&*entry.name, &*entry.value)
+                (&*entry.name, &*entry.value, entry.sound)
             }
         };
         self.name.extend_from_slice(name);
         if with_value {
             self.value.extend_from_slice(value);
         }
-        Ok(())
+        Ok(sound)
     }
 
     /// Adds the field that was read to the table.
-    fn keep(&mut self) {
-        let entry = Entry { name: self.name.as_slice().into(), value: self.value.as_slice().into() };
+    fn keep(&mut self, sound: Sound) {
+        let entry = Entry { name: self.name.as_slice().into(), value: self.value.as_slice().into(), sound };
         self.effect.added_bytes += entry.bytes();
         self.evict(entry.bytes());
         if entry.bytes() <= self.limit() {

@@ -1,8 +1,10 @@
 //! The back end whose slots are streams.
 
 use super::encode::{Settings, write_block};
+use super::error::{NO_ERROR, REFUSED_STREAM};
 use super::link::{Event, Lane, Link};
 use crate::error::LoadError;
+use crate::failure::{Detail, Fault};
 use crate::http1::kept::Kept;
 use crate::io::{Completion, Gather, Io, Message, Route, Send, Slot, Submitted};
 use rustix::io::Errno;
@@ -134,9 +136,25 @@ impl<I: Io> Http2<I> {
         } else if let Some(link) = &socket.link {
             let active = (0..self.settings.streams).filter(|lane| link.is_active(*lane));
             let first = self.slot(connection, 0);
-            self.follow.extend(active.map(|lane| (first + lane, told)));
+            let reason = Some(told).filter(|told| *told != Completion::Cut || link.leaving_code == NO_ERROR);
+            let of = |lane| reason.unwrap_or_else(|| Completion::Refused(gone(link, lane)));
+            self.follow.extend(active.map(|lane| (first + lane, of(lane))));
+        }
+        // Who closed the connection does not hear any more.
+        if matches!(told, Completion::Refused(_)) {
+            self.say_last(connection);
         }
         self.go_down(connection);
+    }
+
+    /// Says what is left to be said on a connection that is about to be closed, as far as that can be done at once.
+    fn say_last(&mut self, connection: Slot) {
+        let socket = &mut self.sockets[connection as usize];
+        let Some(link) = socket.link.as_mut().filter(|_| socket.state == State::Up) else { return };
+        link.take_leave();
+        self.io.outgoing(connection).append(&mut link.out);
+        // Nobody waits for it.
+        let _ = self.io.flush(connection);
     }
 
     fn mark(&mut self, connection: Slot) {
@@ -192,18 +210,28 @@ impl<I: Io> Http2<I> {
                     Completion::Responded(response, bytes)
                 }
                 Event::Sent => Completion::Sent,
-                Event::Failed(class) => Completion::Refused(class),
+                Event::Failed(class) => Completion::Refused(class.into()),
+                Event::Reset(code) => {
+                    let is_refused = code == REFUSED_STREAM;
+                    let class =
+                        if is_refused { FailureClass::StreamRefused } else { FailureClass::StreamReset };
+                    Completion::Refused(Fault::with(class, Detail::Reset(code)))
+                }
                 // The first request of a connection is not tried again and again.
                 Event::Unseen if joined[lane as usize] <= Some(1) => {
-                    Completion::Refused(FailureClass::StreamRefused)
+                    let detail = Detail::Goaway(link.leaving_code);
+                    Completion::Refused(Fault::with(FailureClass::StreamRefused, detail))
                 }
                 Event::Unseen => Completion::SendFailed(Errno::PIPE),
             };
             self.follow.push_back((slot, completion));
         }
         if let Err(class) = read {
-            self.break_off(connection, Completion::Refused(class));
+            let is_foreign = matches!(class, FailureClass::NotHttp2 | FailureClass::SpeaksTls);
+            let detail = if is_foreign { Detail::Answered(length) } else { Detail::Nothing };
+            self.break_off(connection, Completion::Refused(Fault::with(class, detail)));
         } else if is_over {
+            self.say_last(connection);
             self.go_down(connection);
         } else if has_answers {
             self.mark(connection);
@@ -266,6 +294,12 @@ impl<I: Io> Http2<I> {
     }
 }
 
+/// What a stream failed with whose server gave up the connection, and closed it.
+fn gone(link: &Link, lane: Lane) -> Fault {
+    let class = if link.has_begun(lane) { FailureClass::BodyTruncated } else { FailureClass::EofBeforeHead };
+    Fault::with(class, Detail::Goaway(link.leaving_code))
+}
+
 impl<I: Io> Io for Http2<I> {
     const NAME: &'static str = I::NAME;
 
@@ -306,6 +340,7 @@ impl<I: Io> Io for Http2<I> {
             State::Down => self.dial(connection, slot),
             State::Up if socket.link.as_deref().is_none_or(|link| link.active() == 0) => {
                 socket.waiting.push_back(slot);
+                self.say_last(connection);
                 self.go_down(connection);
                 Submitted::Pending
             }
@@ -349,6 +384,7 @@ impl<I: Io> Io for Http2<I> {
         link.cancel(lane);
         let is_over = link.is_leaving && link.active() == 0;
         if is_unused || is_over {
+            self.say_last(connection);
             self.go_down(connection);
         } else {
             self.mark(connection);
@@ -372,8 +408,14 @@ impl<I: Io> Io for Http2<I> {
         }
     }
 
-    fn received(&self, _: usize) -> &[u8] {
-        &[]
+    /// What the server says is read here; this is for showing it.
+    fn received(&self, length: usize) -> &[u8] {
+        self.io.received(length)
+    }
+
+    fn finish(&mut self) {
+        self.say_all();
+        self.io.wait(Duration::ZERO, Gather::NOTHING);
     }
 
     fn kept(&self, slot: Slot) -> Option<&Kept> {

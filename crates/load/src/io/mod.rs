@@ -18,6 +18,7 @@ pub(crate) use epoll::Epoll;
 pub(crate) use uring::Uring;
 
 use crate::error::LoadError;
+use crate::failure::Fault;
 use crate::http1::kept::Kept;
 use crate::http1::response::Response;
 use crate::http2;
@@ -171,8 +172,9 @@ pub(crate) enum Completion {
     Cut,
     /// The connection is broken.
     Failed(Errno),
-    /// What is spoken below the requests went wrong; the connection cannot be used any more.
-    Refused(FailureClass),
+    /// What is spoken below the requests went wrong; the connection cannot be used any more. What the server answered, if the
+    /// failure says so, is [`Io::received`].
+    Refused(Fault),
     /// A send that was called complete found the connection broken, and none of its bytes went out.
     SendFailed(Errno),
 }
@@ -234,6 +236,9 @@ pub(crate) trait Io: Sized {
     fn kept(&self, _: Slot) -> Option<&Kept> {
         None
     }
+
+    /// All connections are closed: what was to be said on them is handed over.
+    fn finish(&mut self) {}
 
     /// When the kernel got the last of them; 0 if it did not say. Unit: nanoseconds on `CLOCK_REALTIME`.
     fn stamp_ns(&self) -> u64;

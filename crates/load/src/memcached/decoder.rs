@@ -8,6 +8,7 @@
 use super::{Keys, MAX_LINE_BYTES, MAX_VALUE_BYTES};
 use crate::http1::Progress;
 use crate::http1::response::Response;
+use crate::tls;
 use memchr::memchr;
 use sysdyno_record::load::{FailureClass, LearntBody};
 use sysdyno_record::wire::{CacheCounts, MemcachedDialect, MemcachedPlan};
@@ -17,6 +18,29 @@ struct Ending {
     objection: Option<FailureClass>,
     keep_alive: bool,
 }
+
+/// Words that answers begin with, in their place or out of it.
+const WORDS: [&[u8]; 19] = [
+    b"CLIENT_ERROR",
+    b"DELETED",
+    b"EN",
+    b"END",
+    b"ERROR",
+    b"EX",
+    b"EXISTS",
+    b"HD",
+    b"ME",
+    b"MN",
+    b"NF",
+    b"NOT_FOUND",
+    b"NOT_STORED",
+    b"NS",
+    b"OK",
+    b"SERVER_ERROR",
+    b"STORED",
+    b"VA",
+    b"VALUE",
+];
 
 /// What closes a value.
 const VALUE_END: &[u8] = b"\r\n";
@@ -139,10 +163,13 @@ impl Decoder {
 
     /// Reads up to the end of a line; how many bytes it took, and the end of the answer if it is one.
     fn read_line(&mut self, data: &[u8], keys: &Keys) -> Result<(usize, Option<Ending>), FailureClass> {
+        if self.line.is_empty() && !data[0].is_ascii_uppercase() {
+            return Err(self.class_of(data));
+        }
         let end = memchr(b'\n', data);
         let taken = end.map_or(data.len(), |end| end + 1);
         if self.line.len() + taken > MAX_LINE_BYTES {
-            return Err(FailureClass::Protocol);
+            return Err(self.class_of(if self.line.is_empty() { data } else { &self.line }));
         }
         if end.is_none() || !self.line.is_empty() {
             self.line.extend_from_slice(&data[..taken]);
@@ -152,7 +179,7 @@ impl Decoder {
         }
         let line = std::mem::take(&mut self.line);
         let whole = if line.is_empty() { &data[..taken] } else { &line[..] };
-        let text = whole.strip_suffix(b"\r\n").ok_or(FailureClass::Protocol)?;
+        let text = whole.strip_suffix(b"\r\n").ok_or_else(|| self.class_of(whole))?;
         let ending = self.accept_line(text, keys)?;
         self.line = line;
         self.line.clear();
@@ -189,9 +216,16 @@ impl Decoder {
             b"CLIENT_ERROR" | b"ERROR" => {
                 Ending { objection: Some(FailureClass::ServerError), keep_alive: false }
             }
-            _ => return Err(FailureClass::Protocol),
+            _ => return Err(self.class_of(line)),
         };
         Ok(Some(ending))
+    }
+
+    /// The class of a line that is no answer: the first one may be that of another service.
+    #[cold]
+    fn class_of(&self, line: &[u8]) -> FailureClass {
+        let is_first = self.passed == 0;
+        if is_first { foreign(line).unwrap_or(FailureClass::Protocol) } else { FailureClass::Protocol }
     }
 
     fn store(&mut self) -> Ending {
@@ -245,6 +279,16 @@ impl Decoder {
         let is_last = self.dialect == MemcachedDialect::Meta && self.asked.len() == 1;
         Ok((taken, is_last.then_some(GOOD)))
     }
+}
+
+/// The class of a line that does not begin with a word of memcached; `None`: it does.
+pub(crate) fn foreign(line: &[u8]) -> Option<FailureClass> {
+    let is_end = |byte: &u8| matches!(byte, b' ' | b'\r' | b'\n');
+    let word = line.split(is_end).next().unwrap_or_default();
+    if tls::is_record(line) {
+        return Some(FailureClass::SpeaksTls);
+    }
+    (!WORDS.contains(&word)).then_some(FailureClass::NotMemcached)
 }
 
 /// A length in decimal digits, at most nine of them.

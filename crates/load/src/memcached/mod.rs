@@ -15,6 +15,7 @@
 //! | `SERVER_ERROR` to a get, `CLIENT_ERROR`, `ERROR` | `server_error`; the connection is closed |
 //! | a value of another length, other bytes | `wrong_length`, `wrong_body` |
 //! | a value over [`MAX_VALUE_BYTES`] | `body_limit` |
+//! | a first line that begins with no word of memcached | `not_memcached` |
 //! | a key that was not asked for, a line of more than [`MAX_LINE_BYTES`], anything else | `protocol` |
 //! | bytes after the answer | `desync` |
 //!
@@ -27,6 +28,7 @@ mod size;
 mod source;
 
 pub use decoder::Decoder;
+pub(crate) use decoder::foreign;
 pub use keys::Keys;
 pub(crate) use preload::preload;
 pub(crate) use size::max_request_bytes;

@@ -89,9 +89,14 @@ fn every_wrong_answer_has_its_class() {
         (&[1], "EN\r\n", Protocol),
         (&[], "END\r\n", Protocol),
         (&[1], "END\n", Protocol),
-        (&[1], "\u{81}\0\0\0\0\n", Protocol),
-        (&[1], "HTTP/1.1 400 Bad Request\r\n", Protocol),
-        (&[1], &long, Protocol),
+        (&[1], "\u{81}\0\0\0\0\n", NotMemcached),
+        (&[1], "HTTP/1.1 400 Bad Request\r\n", NotMemcached),
+        (&[1], "SSH-2.0-OpenSSH_9.2\r\n", NotMemcached),
+        (&[1], "-ERR unknown command\r\n", NotMemcached),
+        (&[], "220 mail ESMTP\r\n", NotMemcached),
+        (&[1], &long, NotMemcached),
+        (&[1], &format!("END {long}"), Protocol),
+        (&[1, 2], "VALUE 0001 0 5\r\nvalue\r\nSSH-2.0\r\n", Protocol),
         (&[1], "END\r\nEND\r\n", Desync),
     ] {
         let whole = decode(TEXT, asked, answer.as_bytes(), answer.len()).0;

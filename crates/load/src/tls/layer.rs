@@ -1,9 +1,12 @@
 //! The back end that enciphers what is sent and deciphers what arrives.
 
-use super::failure::classify;
+use super::asked::Asked;
+use super::failure::{CLOSED_EARLY, Standing, classify};
+use super::is_record;
 use super::sessions::{Access, Sessions};
 use super::settings::Settings;
 use crate::error::LoadError;
+use crate::failure::{Detail, Fault};
 use crate::io::{Completion, Gather, Handshake, Io, Message, Route, Send, Slot, Submitted};
 use rustix::io::Errno;
 use rustls::client::Resumption;
@@ -25,10 +28,11 @@ pub(crate) struct Tls<I> {
     /// Configurations for full and for resumed handshakes.
     full: Arc<ClientConfig>,
     resuming: Arc<ClientConfig>,
+    asked: Arc<Asked>,
     ratio: Ratio,
     messages: Arc<[Box<[u8]>]>,
     links: Vec<Link>,
-    /// What was deciphered of the last bytes that arrived.
+    /// What was deciphered of the last bytes that arrived, or those themselves if they are no TLS.
     plain: Vec<u8>,
     /// What is told before anything else is asked of the back end below.
     follow: VecDeque<(Slot, Completion)>,
@@ -39,6 +43,10 @@ pub(crate) struct Tls<I> {
 struct Link {
     connection: Option<ClientConnection>,
     is_ready: bool,
+    /// Something has arrived.
+    has_heard: bool,
+    /// The server asked for a certificate, and there is none.
+    is_asked: bool,
     wishes_resumption: bool,
     /// What the engine wants to be sent, in clear.
     outgoing: Vec<u8>,
@@ -73,9 +81,14 @@ impl<I: Io> Tls<I> {
         link.wishes_resumption = self.ratio.next(self.sessions.is_ready());
         let config = if link.wishes_resumption { &self.resuming } else { &self.full };
         let made = ClientConnection::new(Arc::clone(config), self.settings.name.clone());
-        let connection = made.map_err(|error| Completion::Refused(classify(&error, true)))?;
-        link.connection = Some(connection);
-        link.is_ready = false;
+        let standing = Standing { is_handshaking: true, is_asked: false };
+        let connection = made.map_err(|error| Completion::Refused(classify(&error, standing)))?;
+        *link = Link {
+            connection: Some(connection),
+            wishes_resumption: link.wishes_resumption,
+            outgoing: std::mem::take(&mut link.outgoing),
+            ..Link::default()
+        };
         match self.pass_on(slot) {
             Send::Failed(errno) => Err(Completion::Failed(errno)),
             Send::Complete | Send::Partial(_) | Send::Pending | Send::Refused(_) => Ok(()),
@@ -129,7 +142,7 @@ impl<I: Io> Tls<I> {
             Completion::Failed(_) | Completion::SendFailed(_) | Completion::Ended
                 if !is_ready && self.links[slot as usize].connection.is_some() =>
             {
-                Some(Completion::Refused(FailureClass::TlsHandshake))
+                Some(Completion::Refused(CLOSED_EARLY))
             }
             Completion::Sent if !is_ready => None,
             other => Some(other),
@@ -141,14 +154,27 @@ impl<I: Io> Tls<I> {
         self.plain.clear();
         let link = &mut self.links[slot as usize];
         let connection = link.connection.as_mut()?;
-        let read = read_records(connection, self.io.received(length), &mut self.plain);
+        let arrived = self.io.received(length);
+        if !link.has_heard {
+            link.has_heard = true;
+            if !is_record(arrived) {
+                self.plain.extend_from_slice(arrived);
+                let answered = Detail::Answered(length);
+                return Some(Completion::Refused(Fault::with(FailureClass::TlsPlainText, answered)));
+            }
+        }
+        let read = read_records(connection, arrived, &mut self.plain);
+        let is_handshaking = !link.is_ready;
+        if is_handshaking {
+            link.is_asked |= self.asked.take();
+        }
         let has_ended = match read {
             Ok(has_ended) => has_ended,
             Err(error) => {
-                let class = classify(&error, !link.is_ready);
+                let fault = classify(&error, Standing { is_handshaking, is_asked: link.is_asked });
                 // An alert tells the server why.
                 let _ = self.pass_on(slot);
-                return Some(Completion::Refused(class));
+                return Some(Completion::Refused(fault));
             }
         };
         if connection.wants_write()
@@ -163,7 +189,9 @@ impl<I: Io> Tls<I> {
             self.follow.push_back((slot, Completion::Received(self.plain.len())));
         }
         if has_ended {
-            self.follow.push_back((slot, Completion::Ended));
+            let is_early = !self.links[slot as usize].is_ready;
+            let ended = if is_early { Completion::Refused(CLOSED_EARLY) } else { Completion::Ended };
+            self.follow.push_back((slot, ended));
         }
         self.follow.pop_front().map(|(_, completion)| completion)
     }
@@ -178,7 +206,7 @@ impl<I: Io> Tls<I> {
         link.is_ready = true;
         let required = self.settings.required_alpn.as_deref();
         if required.is_some() && connection.alpn_protocol() != required {
-            return Some(Completion::Refused(FailureClass::TlsAlpn));
+            return Some(Completion::Refused(FailureClass::TlsAlpn.into()));
         }
         let is_resumed = connection.handshake_kind() == Some(HandshakeKind::Resumed);
         if link.wishes_resumption && !is_resumed {
@@ -224,8 +252,10 @@ impl<I: Io> Io for Tls<I> {
         // What goes through the back end below is made up here, record by record.
         let below = Route { is_made_up: true, messages: Arc::from([]), tls: None, ..route.clone() };
         let sessions = Arc::new(Sessions::default());
+        let asked = Arc::new(Asked::default());
         let with = |access: Access| {
             let mut config = settings.config.clone();
+            asked.note_in(&mut config);
             config.resumption = Resumption::store(Arc::new(access));
             Arc::new(config)
         };
@@ -236,6 +266,7 @@ impl<I: Io> Io for Tls<I> {
             full: with(Access::Learn(Arc::clone(&sessions))),
             resuming: with(Access::Use(Arc::clone(&sessions))),
             sessions,
+            asked,
             ratio: Ratio { wanted: settings.resume_ratio, ..Ratio::default() },
             settings,
             messages: Arc::clone(&route.messages),

@@ -1,7 +1,7 @@
 //! TLS 1.2 and 1.3 between the engine and a back end: [`Tls`] is a back end over a back end.
 //!
 //! The engine sees what it sees without TLS, and four things more: [`Completion::Reached`] when the socket is connected
-//! and the handshake begins, [`Completion::Secured`] when it is over, [`Completion::Refused`] with a failure class when
+//! and the handshake begins, [`Completion::Secured`] when it is over, [`Completion::Refused`] with failure class and reason when
 //! TLS itself goes wrong, and [`Completion::Cut`] when the peer closed without saying so in TLS, after which a response
 //! without a length is not complete.
 //!
@@ -16,16 +16,28 @@
 //!
 //! Memory per connection is bounded by rustls: one record (16 KiB) being received, a handshake of 64 KiB.
 
+pub(crate) mod alert;
+mod asked;
+mod der;
 mod failure;
+mod key;
 mod layer;
 mod sessions;
 mod settings;
 mod stream;
+mod validity;
+mod verifier;
 
 pub(crate) use layer::Tls;
 pub use layer::read_records;
 pub(crate) use settings::Settings;
 pub(crate) use stream::Stream;
+
+/// Whether bytes begin with the type of a record. A server begins with an alert or a handshake message, and one that breaks
+/// the rules with others; no text begins with any of these bytes.
+pub(crate) fn is_record(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x14..=0x17, ..])
+}
 
 #[cfg(doc)]
 use crate::io::Completion;

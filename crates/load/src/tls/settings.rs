@@ -1,11 +1,11 @@
 //! What the TLS of a plan means, read once before the load: versions, name, trust, own certificate.
 
+use super::verifier::Verifier;
 use crate::error::LoadError;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, SupportedProtocolVersion};
+use rustls::crypto::ring;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, SupportedProtocolVersion};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use sysdyno_record::wire::{TlsPlan, TlsVersion};
@@ -45,16 +45,19 @@ impl Settings {
         };
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(versions)
-            .map_err(|error| LoadError::plan(error.to_string()))?;
-        let builder = if plan.is_insecure {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(Anyone(provider)))
+            .map_err(|_| LoadError::plan("no cipher suite is left for these versions of TLS"))?;
+        let verifier = if plan.is_insecure {
+            Verifier::of_anyone(provider)
         } else {
-            builder.with_root_certificates(roots(plan.ca_file.as_deref())?)
+            let (file, trusted) = trusted(plan.ca_file.as_deref())?;
+            let useless = || pem_error(&file, "it holds no certificate that can be trusted".into());
+            Verifier::trusting(provider, trusted).ok_or_else(useless)?
         };
+        let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match (&plan.certificate_file, &plan.key_file) {
             (Some(certificate), Some(key)) => builder
                 .with_client_auth_cert(certificates(certificate)?, private_key(key)?)
-                .map_err(|error| pem_error(certificate, error.to_string()))?,
+                .map_err(|error| pem_error(certificate, of_identity(&error).into()))?,
             (None, None) => builder.with_no_client_auth(),
             _ => return Err(LoadError::plan("a client certificate needs both its certificate and its key")),
         };
@@ -67,24 +70,21 @@ impl Settings {
     }
 }
 
-fn roots(file: Option<&Path>) -> Result<RootCertStore, LoadError> {
+/// The certificates to trust, and the file that they come from.
+fn trusted(file: Option<&Path>) -> Result<(PathBuf, Vec<CertificateDer<'static>>), LoadError> {
     let system = || SYSTEM_ROOTS.iter().map(PathBuf::from).find(|path| path.is_file());
     let Some(file) = file.map(Path::to_owned).or_else(system) else {
         return Err(LoadError::plan(
             "this system has no certificates that it trusts\nhint: give a file with --tls-ca",
         ));
     };
-    let mut store = RootCertStore::empty();
-    let (added, _) = store.add_parsable_certificates(certificates(&file)?);
-    if added == 0 {
-        return Err(pem_error(&file, "it holds no certificate that can be trusted".into()));
-    }
-    Ok(store)
+    let certificates = certificates(&file)?;
+    Ok((file, certificates))
 }
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, LoadError> {
     let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let certificates: Vec<_> = read.map_err(|error| pem_error(file, error.to_string()))?;
+    let certificates: Vec<_> = read.map_err(|error| pem_error(file, of_pem(error)))?;
     if certificates.is_empty() {
         return Err(pem_error(file, "it holds no certificate".into()));
     }
@@ -92,48 +92,35 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, LoadError> 
 }
 
 fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, LoadError> {
-    PrivateKeyDer::from_pem_file(file).map_err(|error| pem_error(file, error.to_string()))
+    PrivateKeyDer::from_pem_file(file).map_err(|error| match error {
+        pem::Error::NoItemsFound => pem_error(file, "it holds no private key".into()),
+        other => pem_error(file, of_pem(other)),
+    })
+}
+
+/// Why a file could not be read.
+fn of_pem(error: pem::Error) -> String {
+    match error {
+        pem::Error::Io(error) => error.to_string(),
+        pem::Error::NoItemsFound => "it holds no certificate".into(),
+        pem::Error::MissingSectionEnd { .. } => "its last section has no END line".into(),
+        pem::Error::IllegalSectionStart { .. } => "one of its BEGIN lines is damaged".into(),
+        pem::Error::Base64Decode(_) => "one of its sections is damaged".into(),
+        _ => "it is not a PEM file".into(),
+    }
+}
+
+/// Why certificate and key cannot be used together.
+fn of_identity(error: &rustls::Error) -> &'static str {
+    match error {
+        rustls::Error::InconsistentKeys(_) => "the key belongs to another certificate",
+        rustls::Error::InvalidCertificate(_) => "the certificate is damaged",
+        _ => {
+            "the key is of a kind that is not supported (RSA of 2,048 to 8,192 bits, ECDSA, and Ed25519 are)"
+        }
+    }
 }
 
 fn pem_error(file: &Path, cause: String) -> LoadError {
     LoadError::Pem { file: file.to_owned(), cause }
-}
-
-/// Takes any certificate; that the server holds its key is checked nevertheless.
-#[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -6,7 +6,7 @@ pub(super) const MONTHS: [&str; 12] =
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar, by counting years from March on, so that the leap day is
 /// the last of its year.
-pub(super) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let years = if month <= 2 { year - 1 } else { year };
     let months = (month + 9) % 12;
     let leap_days = years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400);

@@ -7,7 +7,7 @@
 //! Everything that can be wrong with a request is found here, before a connection is made.
 
 pub mod cookies;
-mod date;
+pub(crate) mod date;
 pub mod json;
 mod learnt;
 pub mod log;

@@ -97,6 +97,7 @@ pub(super) fn phase_summary(ok: u64) -> PhaseSummary {
         begin_mono_ns: MonoNs(6_000_000_000),
         end_mono_ns: MonoNs(8_000_000_000),
         counts: counts(ok),
+        told: Default::default(),
         failures: Failures::new(),
         offered_hz: Some(100.0),
         achieved_hz: 100.0,

@@ -10,9 +10,7 @@ use std::borrow::Cow;
 use sysdyno_record::analysis::Capacity;
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::load::{
-    Blame, Counts, FailureClass, Failures, Interval, PhaseSummary, TrialEnding, TrialPurpose,
-};
+use sysdyno_record::load::{Blame, Counts, FailureClass, Interval, PhaseSummary, TrialEnding, TrialPurpose};
 use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::{Arrival, PhaseKind, Plan};
 use sysdyno_record::series::{Column, Series};
@@ -70,7 +68,7 @@ enum Claim<'a> {
 struct FailureRow {
     class: FailureClass,
     count: u64,
-    meaning: &'static str,
+    meaning: String,
     is_generator: bool,
 }
 
@@ -134,7 +132,7 @@ pub(super) fn payload<'a>(input: &ReportInput<'a>) -> Payload<'a> {
         facts: facts(input),
         analysis: conclusions(input),
         capacity: claim(input),
-        failures: failures(&input.analysis.failures),
+        failures: failures(input),
         generators: input.shares(),
         trials: input.trials.iter().map(trial).collect(),
         intervals: intervals(input.intervals),
@@ -184,14 +182,16 @@ fn claim<'a>(input: &ReportInput<'a>) -> Claim<'a> {
 }
 
 /// Classes with a count, most frequent first.
-fn failures(failures: &Failures) -> Vec<FailureRow> {
-    let mut rows: Vec<_> = failures
+fn failures(input: &ReportInput<'_>) -> Vec<FailureRow> {
+    let mut rows: Vec<_> = input
+        .analysis
+        .failures
         .iter()
         .filter(|(_, count)| **count > 0)
         .map(|(class, count)| FailureRow {
             class: *class,
             count: *count,
-            meaning: class.meaning(),
+            meaning: input.failure_sentence(*class),
             is_generator: class.blame() == Blame::Generator,
         })
         .collect();

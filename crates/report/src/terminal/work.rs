@@ -6,7 +6,7 @@ use crate::escape;
 use crate::input::ReportInput;
 use crate::number;
 use std::time::Duration;
-use sysdyno_record::load::Failures;
+use sysdyno_record::load::{FailureClass, Failures};
 
 /// Failure classes that are printed; the report has all of them.
 const CLASSES_MAX: usize = 4;
@@ -60,12 +60,15 @@ fn draw_counts(input: &ReportInput<'_>, screen: &mut Screen) {
         outcome.push_str(&format!("; {} never sent", number::count(counts.unsent)));
     }
     screen.result((Tone::Quiet, "Requests"), (Tone::Plain, &outcome));
-    if !input.analysis.failures.is_empty() {
-        screen.row(
-            Rank::Needed,
-            (Tone::Quiet, "Failures"),
-            &[(Tone::Plain, &failures(&input.analysis.failures))],
-        );
+    let classes = by_count(&input.analysis.failures);
+    if classes.is_empty() {
+        return;
+    }
+    screen.row(Rank::Needed, (Tone::Quiet, "Failures"), &[(Tone::Plain, &failures(&classes))]);
+    let is_told = |class: &FailureClass| input.told().is_some_and(|told| told.of(*class).is_some());
+    for (class, _) in classes.iter().take(CLASSES_MAX).filter(|(class, _)| is_told(class)) {
+        let text = format!("{}: {}", class.name(), input.failure_sentence(**class));
+        screen.sentence(Rank::Useful, (Tone::Quiet, ""), (Tone::Plain, &text));
     }
 }
 
@@ -103,10 +106,15 @@ fn draw_cache(input: &ReportInput<'_>, screen: &mut Screen) {
     screen.row(Rank::Needed, (Tone::Quiet, "Cache"), &[(Tone::Plain, &text)]);
 }
 
-/// Classes with their counts, most frequent first.
-fn failures(failures: &Failures) -> String {
+/// Classes that occurred, most frequent first.
+fn by_count(failures: &Failures) -> Vec<(&FailureClass, &u64)> {
     let mut classes: Vec<_> = failures.iter().filter(|(_, count)| **count > 0).collect();
     classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
+    classes
+}
+
+/// Classes with their counts.
+fn failures(classes: &[(&FailureClass, &u64)]) -> String {
     let hidden = classes.len().saturating_sub(CLASSES_MAX);
     let mut texts: Vec<String> = classes
         .iter()

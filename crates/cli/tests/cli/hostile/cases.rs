@@ -14,6 +14,8 @@ pub struct Case {
     pub script: &'static [Verb],
     /// Added to the command line.
     pub arguments: &'static [&'static str],
+    /// What is told of the failures besides their class, in part; empty: whatever is.
+    pub told: &'static str,
     pub expected: Expected,
 }
 
@@ -31,7 +33,11 @@ pub enum Expected {
 }
 
 const fn case(id: &'static str, what: &'static str, script: &'static [Verb], expected: Expected) -> Case {
-    Case { id, what, script, arguments: &[], expected }
+    Case { id, what, script, arguments: &[], told: "", expected }
+}
+
+const fn telling(told: &'static str, case: Case) -> Case {
+    Case { told, ..case }
 }
 
 const fn with(arguments: &'static [&'static str], case: Case) -> Case {
@@ -88,7 +94,9 @@ macro_rules! framed {
 const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 const PROTOCOL: Expected = Expected::Failed(&[Protocol]);
+const NOT_HTTP2: Expected = Expected::Failed(&[NotHttp2]);
 const STATUS_CODE: Expected = Expected::Failed(&[InvalidStatus]);
+const NOT_HTTP: Expected = Expected::Failed(&[NotHttp]);
 const TOO_LARGE: Expected = Expected::Failed(&[HeadTooLarge]);
 
 /// First record of a TLS server that refuses a plain-text hello: alert, TLS 1.2, two bytes, fatal, unexpected message.
@@ -98,7 +106,7 @@ const TLS_ALERT: Verb = Send(b"\x15\x03\x03\x00\x02\x02\x0a");
 const HTTP2_SETTINGS: Verb = Send(b"\x00\x00\x00\x04\x00\x00\x00\x00\x00");
 
 /// All of them.
-pub const CASES: &[&[Case]] = &[GOING_AWAY, HEADS, FRAMING, INTERIM, BODIES, ORDER, CONTENT];
+pub const CASES: &[&[Case]] = &[GOING_AWAY, GREETINGS, HEADS, FRAMING, INTERIM, BODIES, ORDER, CONTENT];
 
 const GOING_AWAY: &[Case] = &[
     case("H03", "accepts, then says nothing", &[SleepUntilReleased], Expected::Failed(&[HeadTimeout])),
@@ -114,6 +122,76 @@ const GOING_AWAY: &[Case] = &[
     ),
     case("H04e", "resets within the head", &[Expect, send("HTTP/1.1 2"), Rst], Expected::Failed(&[Reset])),
     case("H04f", "accepts and resets", &[Rst], Expected::Failed(&[Reset, ConnectReset])),
+];
+
+/// A server of another protocol, which begins with this and waits for an answer.
+macro_rules! greeting {
+    ($text:expr) => {
+        &[Send($text), Drain]
+    };
+}
+
+const GREETINGS: &[Case] = &[
+    telling(
+        "SSH-2.0-OpenSSH_9.2",
+        case("H50a", "speaks SSH", greeting!(b"SSH-2.0-OpenSSH_9.2\r\n"), NOT_HTTP),
+    ),
+    telling(
+        "220 mail.example",
+        case("H50b", "speaks SMTP", greeting!(b"220 mail.example ESMTP\r\n"), NOT_HTTP),
+    ),
+    telling("220-Welcome", case("H50c", "speaks FTP", greeting!(b"220-Welcome\r\n220 ready\r\n"), NOT_HTTP)),
+    telling("+OK POP3", case("H50d", "speaks POP3", greeting!(b"+OK POP3 ready\r\n"), NOT_HTTP)),
+    telling("* OK IMAP4", case("H50e", "speaks IMAP", greeting!(b"* OK IMAP4rev1\r\n"), NOT_HTTP)),
+    telling(
+        r"J\x00\x00\x00",
+        case("H50f", "speaks MySQL", greeting!(b"J\0\0\0\n8.0.36\0\x08\0\0\0abcdefgh\0"), NOT_HTTP),
+    ),
+    telling("RFB 003.008", case("H50g", "speaks VNC", greeting!(b"RFB 003.008\n"), NOT_HTTP)),
+    telling(r"\xff\xfd\x18", case("H50h", "speaks telnet", greeting!(b"\xff\xfd\x18\xff\xfd "), NOT_HTTP)),
+    telling("answered 'x'", case("H50i", "says one byte", greeting!(b"x"), NOT_HTTP)),
+    telling(
+        "ERR unknown",
+        case("H51a", "speaks Redis", &[Expect, send("-ERR unknown command 'GET'\r\n"), Drain], NOT_HTTP),
+    ),
+    telling("ERROR", case("H51b", "speaks memcached", &[Expect, send("ERROR\r\n"), Drain], NOT_HTTP)),
+    telling(
+        "RTSP/1.0 400",
+        case("H51c", "speaks RTSP", &[Expect, send("RTSP/1.0 400 Bad Request\r\n\r\n"), Drain], NOT_HTTP),
+    ),
+    telling("ICY 200 OK", case("H51d", "speaks ICY", &[Expect, send("ICY 200 OK\r\n\r\n"), Drain], NOT_HTTP)),
+    telling(
+        "<html>no head",
+        case("H51e", "speaks HTTP/0.9", &[Expect, send("<html>no head</html>\r\n"), Fin], NOT_HTTP),
+    ),
+    telling("frames of HTTP/2", case("H51f", "speaks HTTP/2", &[Expect, HTTP2_SETTINGS, Drain], NOT_HTTP)),
+    telling(
+        "the alert unexpected_message (10)",
+        case("H51g", "speaks TLS", &[Expect, TLS_ALERT, Fin], Expected::Failed(&[SpeaksTls])),
+    ),
+    telling(
+        "answered 'SSH-2.0-x'",
+        with(&["--http2", "prior"], case("H52a", "SSH for HTTP/2", greeting!(b"SSH-2.0-x\r\n"), NOT_HTTP2)),
+    ),
+    telling(
+        "answered 'HTTP/1.1 400 Bad Request'",
+        with(
+            &["--http2", "prior"],
+            case("H52b", "HTTP/1.1 for HTTP/2", answer!("HTTP/1.1 400 Bad Request\r\n\r\n"), NOT_HTTP2),
+        ),
+    ),
+    telling(
+        "the alert unexpected_message (10)",
+        with(
+            &["--http2", "prior"],
+            case(
+                "H52c",
+                "TLS for HTTP/2",
+                greeting!(b"\x15\x03\x03\x00\x02\x02\x0a"),
+                Expected::Failed(&[SpeaksTls]),
+            ),
+        ),
+    ),
 ];
 
 const HEADS: &[Case] = &[
@@ -141,46 +219,16 @@ const HEADS: &[Case] = &[
         &[Expect, send("HTTP/1.1 200 "), forever("OKOKOKOKOKOKOKOK")],
         TOO_LARGE,
     ),
-    case("H08a", "speaks TLS", &[Expect, TLS_ALERT, Fin], Expected::Failed(&[Protocol, EofBeforeHead])),
     case(
         "H08b",
         "sends bytes of no meaning without end",
         &[Expect, RepeatForever(b"\x8f\x01\xfe\x00zK\x7f\n\xc3(\r")],
-        Expected::Failed(&[Protocol, HeadTooLarge]),
+        NOT_HTTP,
     ),
-    case(
-        "H08c",
-        "sends NUL bytes without end",
-        &[Expect, RepeatForever(&[0; 1024])],
-        Expected::Failed(&[Protocol, HeadTooLarge]),
-    ),
-    case(
-        "H08d",
-        "speaks SSH",
-        &[Send(b"SSH-2.0-OpenSSH_9.2\r\n"), Drain],
-        Expected::Failed(&[Protocol, Desync, HeadTimeout]),
-    ),
-    case(
-        "H08e",
-        "speaks SMTP",
-        &[send("220 mail.example ESMTP\r\n"), Drain],
-        Expected::Failed(&[Protocol, Desync, HeadTimeout]),
-    ),
-    case(
-        "H09a",
-        "speaks HTTP/0.9",
-        &[Expect, send("<html>no head</html>\r\n"), Fin],
-        Expected::Failed(&[Protocol, EofBeforeHead]),
-    ),
-    case(
-        "H09b",
-        "speaks HTTP/2",
-        &[Expect, HTTP2_SETTINGS, Drain],
-        Expected::Failed(&[Protocol, HeadTimeout]),
-    ),
+    case("H08c", "sends NUL bytes without end", &[Expect, RepeatForever(&[0; 1024])], NOT_HTTP),
     case("H09c", "claims HTTP/3.7", status_line!("HTTP/3.7 200 OK"), PROTOCOL),
     case("H09d", "claims HTTP/1.10", status_line!("HTTP/1.10 200 OK"), PROTOCOL),
-    case("H09e", "writes the protocol in lower case", status_line!("http/1.1 200 OK"), PROTOCOL),
+    case("H09e", "writes the protocol in lower case", status_line!("http/1.1 200 OK"), NOT_HTTP),
     case("H10a", "status of two digits", status_line!("HTTP/1.1 99 Odd"), STATUS_CODE),
     case("H10b", "status of four digits", status_line!("HTTP/1.1 1000 Odd"), STATUS_CODE),
     case("H10c", "status with a letter", status_line!("HTTP/1.1 2x0 Odd"), STATUS_CODE),

@@ -79,7 +79,17 @@ fn try_case(case: &Case) -> Result<(), String> {
     let server = Hostile::start(case.script.to_vec());
     let url = server.url();
     let outcome = Program::new().start(arguments(&url, case.arguments)).finish(limit());
-    judge(&outcome, case.expected).map_err(|cause| format!("{} ({}): {cause}\n{outcome}", case.id, case.what))
+    let judged = judge(&outcome, case.expected).and_then(|()| judge_told(&outcome, case.told));
+    judged.map_err(|cause| format!("{} ({}): {cause}\n{outcome}", case.id, case.what))
+}
+
+/// Whether this is told of the failures, in the full sentences of their class and in the headline.
+fn judge_told(outcome: &Outcome, told: &str) -> Result<(), String> {
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).map_err(|error| error.to_string())?;
+    let is_told = |text: &serde_json::Value| text.as_str().is_some_and(|text| text.contains(told));
+    let mut sentences = json["failure_texts"].as_object().into_iter().flat_map(|texts| texts.values());
+    let is_complete = told.is_empty() || sentences.any(is_told) && is_told(&json["headline"]);
+    if is_complete { Ok(()) } else { Err(format!("'{told}' is not told")) }
 }
 
 /// Whether a run is what was expected; what is wrong with it otherwise.

@@ -198,7 +198,9 @@ fn broken_servers_end_in_counted_classes(io: IoChoice) {
         assert!(failures.keys().all(|class| expected.contains(class)), "{failures:?}, not {expected:?}");
         assert_eq!(outcome.summary.total.failed, outcome.summary.total.sent, "{expected:?}");
     };
-    check(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), vec![], &[Protocol]);
+    check(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), vec![], &[NotHttp2]);
+    check(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(), vec![], &[NotHttp2]);
+    check(vec![0x15, 3, 3, 0, 2, 2, 40], vec![], &[SpeaksTls]);
     check(settings(), frame(6, 0, 0, &[0; 8]).repeat(1000), &[Http2Abuse]);
     check(settings(), settings().repeat(1000), &[Http2Abuse]);
     check([settings(), frame(1, 0, 1, &[0x88])].concat(), frame(9, 0, 1, &[]).repeat(100), &[Http2Abuse]);

@@ -175,10 +175,10 @@ fn wrong_answers_have_their_class(io: IoChoice) {
     };
     let always = |text: &'static [u8]| -> Box<Answer> { Box::new(move |_, _| Some(text.to_vec())) };
     check(always(b"SERVER_ERROR out of memory\r\n"), &[(ServerError, 20)]);
-    check(always(b"\x81\x00\x00\x00garbage\n"), &[(Protocol, 20)]);
-    check(always(b"HTTP/1.1 400 Bad Request\r\n"), &[(Protocol, 20)]);
+    check(always(b"\x81\x00\x00\x00garbage\n"), &[(NotMemcached, 20)]);
+    check(always(b"HTTP/1.1 400 Bad Request\r\n"), &[(NotMemcached, 20)]);
     check(always(b"VALUE never-asked-for 0 1\r\nx\r\nEND\r\n"), &[(Protocol, 20)]);
-    check(always(&[b'x'; 5000]), &[(Protocol, 20)]);
+    check(always(&[b'x'; 5000]), &[(NotMemcached, 20)]);
     check(always(b"END\r\nEND\r\n"), &[(Desync, 20)]);
     check(Box::new(|_, _| None), &[(EofBeforeHead, 20)]);
     let named = |tail: &'static str| -> Box<Answer> {

@@ -34,6 +34,7 @@ macro_rules! on_both_back_ends {
     };
 }
 
+mod h2spec;
 mod http2;
 mod http2_sessions;
 mod memcached;
@@ -44,6 +45,7 @@ mod tls;
 mod values;
 
 on_both_back_ends! {
+    a_greeting_of_another_service_is_told_at_its_first_line_and_not_waited_for
     every_request_is_counted_once_closed_and_open_kept_and_not
     failures_have_their_class_and_never_count_as_ok
     a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum
@@ -237,7 +239,7 @@ fn failures_have_their_class_and_never_count_as_ok(io: IoChoice) {
     let reply =
         |text: &'static str| move |_: u64, stream: &mut TcpStream| stream.write_all(text.as_bytes()).is_ok();
     assert_eq!(failures(io, reply("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")), [(Status, 20)]);
-    assert_eq!(failures(io, reply("garbage\r\n\r\n")), [(Protocol, 20)]);
+    assert_eq!(failures(io, reply("garbage\r\n\r\n")), [(NotHttp, 20)]);
     assert_eq!(failures(io, |_, _| false), [(EofBeforeHead, 20)]);
     let truncated = |_: u64, stream: &mut TcpStream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhell");
@@ -372,12 +374,54 @@ fn bytes_without_a_request_cost_the_next_request(io: IoChoice) {
         let _ = stream.write_all(RESPONSE.as_bytes());
         stream.write_all(RESPONSE.as_bytes()).is_ok()
     };
-    let classes = failures(io, twice);
+    let server = serve(twice);
+    let mut plan = plan(io, &server.url);
+    // The connection is free for a while after each response, so that what comes behind it comes unasked.
+    (plan.arrival, plan.connections) = (Arrival::Constant, 1);
+    (plan.phases[0].rate_hz, plan.phases[0].end) = (Some(100.0), PhaseEnd::Requests(20));
+    let classes = load(&plan).0.summary.measured.failures;
     assert!(
         classes.iter().all(|(class, _)| matches!(class, FailureClass::Desync | FailureClass::Reset)),
         "{classes:?}"
     );
     assert!(!classes.is_empty());
+}
+
+/// A server that says this to whoever connects, and then waits for an answer to it.
+fn greet(greeting: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let url = format!("http://{}/", listener.local_addr().expect("has an address"));
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.write_all(greeting);
+            kept.push(stream);
+        }
+    });
+    url
+}
+
+fn a_greeting_of_another_service_is_told_at_its_first_line_and_not_waited_for(io: IoChoice) {
+    use FailureClass::{NotHttp, SpeaksTls};
+    for (greeting, class, told) in [
+        (&b"SSH-2.0-OpenSSH_9.2p1\r\n"[..], NotHttp, "it answered 'SSH-2.0-OpenSSH_9.2p1'"),
+        (b"220 mail.example ESMTP\r\n", NotHttp, "it answered '220 mail.example ESMTP'"),
+        (b"J\0\0\0\x0a8.0.36\0", NotHttp, "it answered 'J\\x00\\x00\\x00'"),
+        (b"x", NotHttp, "it answered 'x'"),
+        (b"\0\0\0\x04\0\0\0\0\0", NotHttp, "it answered with frames of HTTP/2"),
+        (b"\x15\x03\x03\0\x02\x02\x0a", SpeaksTls, "it sent the alert unexpected_message (10)"),
+    ] {
+        for arrival in [Arrival::Closed, Arrival::Constant] {
+            let mut plan = plan(io, &greet(greeting));
+            (plan.arrival, plan.connections) = (arrival, 2);
+            plan.phases[0].rate_hz = arrival.is_open().then_some(200.0);
+            plan.phases[0].end = PhaseEnd::Requests(10);
+            plan.hard_stops.connect_failures_in_a_row = None;
+            let measured = load(&plan).0.summary.measured;
+            assert_eq!(measured.failures.into_iter().collect::<Vec<_>>(), [(class, 10)], "{told}");
+            assert_eq!(measured.told.of(class), Some(told));
+        }
+    }
 }
 
 #[test]

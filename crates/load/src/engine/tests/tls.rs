@@ -12,6 +12,7 @@ on_both_back_ends! {
     handshakes_are_counted_as_the_server_counts_them
     kept_connections_are_secured_once
     certificates_that_are_not_good_are_told_apart
+    a_certificate_that_is_trusted_itself_may_be_that_of_an_authority
     what_is_no_tls_has_its_class
     a_broken_record_has_its_class
     an_end_without_a_word_truncates_what_has_no_length
@@ -222,15 +223,23 @@ fn certificates_that_are_not_good_are_told_apart(io: IoChoice) {
     let expired = Identity::new(&["localhost"], |params| params.not_after = date_time_ymd(2020, 1, 1));
     let early = Identity::new(&["localhost"], |params| params.not_before = date_time_ymd(2100, 1, 1));
     let elsewhere = Identity::new(&["example.org"], |_| {});
-    let authority = Identity::new(&["localhost"], |params| {
-        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    });
+    let authority = |name: &str, last_year: i32| {
+        Identity::new(&[name], |params| {
+            params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+            params.not_after = date_time_ymd(last_year, 1, 1);
+        })
+    };
+    let [own, old, other] = [("localhost", 2200), ("localhost", 2020), ("example.org", 2200)]
+        .map(|(name, year)| authority(name, year));
     let each = [
         (&home, &stranger, TlsIssuer),
         (&expired, &expired, TlsExpired),
         (&early, &early, TlsExpired),
         (&elsewhere, &elsewhere, TlsName),
-        (&authority, &authority, TlsCertificate),
+        (&own, &home, TlsCertificate),
+        // One that is trusted itself is believed, but for its own time and name only.
+        (&old, &old, TlsExpired),
+        (&other, &other, TlsName),
     ];
     for (shown, trusted, class) in each {
         let server = serve_tls(shown.server(None), Box::new(hello));
@@ -241,6 +250,15 @@ fn certificates_that_are_not_good_are_told_apart(io: IoChoice) {
         assert_eq!(tls_failures(plan), []);
         assert_eq!(server.requests.load(Ordering::SeqCst), 5);
     }
+}
+
+fn a_certificate_that_is_trusted_itself_may_be_that_of_an_authority(io: IoChoice) {
+    let own = Identity::new(&["localhost"], |params| {
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    });
+    let server = serve_tls(own.server(None), Box::new(hello));
+    assert_eq!(tls_failures(tls_plan(io, &server.url, &own.certificate_file())), []);
+    assert_eq!(server.requests.load(Ordering::SeqCst), 5);
 }
 
 /// A server that says these bytes to whoever connects, and nothing more.
@@ -261,8 +279,21 @@ fn what_is_no_tls_has_its_class(io: IoChoice) {
     use FailureClass::*;
     let home = Identity::of_home();
     let failures = |bytes: Vec<u8>| tls_failures(tls_plan(io, &serve_bytes(bytes), &home.certificate_file()));
-    assert_eq!(failures(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), [(TlsHandshake, 5)]);
-    assert_eq!(failures(vec![0x15, 3, 3, 0, 2, 2, 40]), [(TlsHandshake, 5)]);
+    assert_eq!(failures(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), [(TlsPlainText, 5)]);
+    assert_eq!(failures(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()), [(TlsPlainText, 5)]);
+    for (alert, class) in [
+        (40, TlsCipher),
+        (70, TlsVersion),
+        (71, TlsCipher),
+        (80, TlsAlert),
+        (112, TlsServerName),
+        (116, TlsClientCertificate),
+        (120, TlsAlpn),
+        (200, TlsAlert),
+        (0, TlsHandshake),
+    ] {
+        assert_eq!(failures(vec![0x15, 3, 3, 0, 2, 2, alert]), [(class, 5)], "{alert}");
+    }
     assert_eq!(failures(Vec::new()), [(TlsTimeout, 5)]);
     // A record that never comes to its end, and one that says that it is longer than any may be.
     assert_eq!(failures([&[0x16, 3, 3, 0x3f, 0][..], &[0; 100]].concat()), [(TlsTimeout, 5)]);
@@ -364,7 +395,10 @@ fn a_client_certificate_is_shown(io: IoChoice) {
     let (home, client) = (Identity::of_home(), Identity::of_home());
     let server = serve_tls(home.server(Some(&client)), Box::new(hello));
     let mut plan = tls_plan(io, &server.url, &home.certificate_file());
-    assert_eq!(tls_failures(plan.clone()), [(FailureClass::TlsHandshake, 5)]);
+    for version in [TlsVersion::Tls12, TlsVersion::Tls13] {
+        tls(&mut plan).version = Some(version);
+        assert_eq!(tls_failures(plan.clone()), [(FailureClass::TlsClientCertificate, 5)], "{version:?}");
+    }
     tls(&mut plan).certificate_file = Some(client.certificate_file());
     tls(&mut plan).key_file = Some(client.folder.join("key.pem"));
     assert_eq!(tls_failures(plan), []);

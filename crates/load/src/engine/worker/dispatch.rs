@@ -7,7 +7,7 @@ use crate::engine::clock;
 use crate::engine::job::Turn;
 use crate::io::{Io, Slot};
 use crate::workload::Kind;
-use sysdyno_record::load::{Counts, FailureClass};
+use sysdyno_record::load::Counts;
 use sysdyno_record::units::MonoNs;
 
 /// Arrivals that may wait for a connection; those beyond are never sent.
@@ -163,10 +163,7 @@ impl<I: Io> Worker<'_, I> {
             State::Idle => self.write(slot),
             State::Closed => self.dial(slot, clock::now()),
             State::Dialing => self.connections[slot as usize].state = State::DialingFor,
-            State::Tainted => {
-                self.connections[slot as usize].state = State::Closed;
-                self.fail(slot, FailureClass::Desync, clock::now());
-            }
+            State::Tainted => self.fail_tainted(slot, phase),
             State::DialingFor | State::Sending | State::Waiting => {
                 unreachable!("a free connection has no request")
             }

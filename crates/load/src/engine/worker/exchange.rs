@@ -3,7 +3,7 @@
 use super::super::connection::{Connection, Reader, State};
 use super::Worker;
 use crate::engine::clock;
-use crate::failure;
+use crate::failure::{self, Detail, Fault};
 use crate::http1::Progress;
 use crate::http1::response::Response;
 use crate::io::{Completion, Handshake, Io, Message, Send, Slot, Submitted};
@@ -23,7 +23,7 @@ impl<I: Io> Worker<'_, I> {
             Completion::Began(status) => self.began(slot, status, now),
             Completion::Responded(response, length) => self.respond(slot, response, length, now),
             Completion::Secured(handshake) => self.secured(slot, handshake, now),
-            Completion::Refused(class) => self.refused(slot, class, now),
+            Completion::Refused(fault) => self.refused(slot, fault, now),
             Completion::Cut => self.cut(slot, now),
             Completion::Writable => self.write_on(slot),
             Completion::Sent => self.written(slot, now),
@@ -207,7 +207,7 @@ impl<I: Io> Worker<'_, I> {
     fn receive(&mut self, slot: Slot, length: usize, now: MonoNs) {
         let connection = &mut self.connections[slot as usize];
         let Some(request) = connection.request.filter(|request| request.sent.is_some()) else {
-            return self.taint(slot);
+            return self.taint(slot, length);
         };
         let sent = request.sent.unwrap_or(now);
         let at = self.arrival(sent, now);
@@ -222,8 +222,18 @@ impl<I: Io> Worker<'_, I> {
         }
         let progress = connection.reader.feed(self.io.received(length), self.job, request.kind);
         match progress {
-            Progress::Done(response) => self.finish(slot, response, at, now),
-            Progress::Failed(class) => self.fail(slot, class, now),
+            Progress::Done(response) => {
+                if let Some(class) = response.objection {
+                    self.note_answer(request.phase, class, length);
+                }
+                self.finish(slot, response, at, now);
+            }
+            Progress::Failed(class) => {
+                let is_first = connection.requests_sent <= 1;
+                let class = if is_first { class } else { behind_others(class) };
+                self.note_answer(request.phase, class, length);
+                self.fail(slot, class, now);
+            }
             Progress::More if self.job.has_idle_deadline => {
                 self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
             }
@@ -265,10 +275,56 @@ impl<I: Io> Worker<'_, I> {
         self.finish(slot, response, at, now);
     }
 
-    /// The server sent something on a connection without a request.
-    fn taint(&mut self, slot: Slot) {
+    /// Keeps what the server answered with the first failure of a class that it explains.
+    #[cold]
+    fn note_answer(&mut self, phase: u32, class: FailureClass, length: usize) {
+        let is_explained = matches!(
+            class,
+            FailureClass::NotHttp
+                | FailureClass::NotMemcached
+                | FailureClass::SpeaksTls
+                | FailureClass::InvalidStatus
+                | FailureClass::ServerError
+        );
+        if is_explained {
+            self.note(phase, Fault::with(class, Detail::Answered(length)));
+        }
+    }
+
+    /// Keeps what is known of the first failure of a class.
+    #[cold]
+    fn note(&mut self, phase: u32, fault: Fault) {
+        let told = &mut self.tallies.of(phase).told;
+        if told.of(fault.class).is_none()
+            && let Some(clause) = fault.detail.clause(self.io.received(received_bytes(fault)))
+        {
+            told.note(fault.class, || clause);
+        }
+    }
+
+    /// The server sent something on a connection without a request: a greeting of another service, if it is the first thing.
+    #[cold]
+    fn taint(&mut self, slot: Slot, length: usize) {
+        let connection = &mut self.connections[slot as usize];
+        let arrived = self.io.received(length);
+        let foreign = connection.reader.foreign(arrived).filter(|_| connection.requests_sent == 0);
+        connection.state = State::Tainted;
+        let class = foreign.unwrap_or(FailureClass::Desync);
+        connection.taint = Some(Box::new((class, failure::answer(arrived))));
         self.io.close(slot);
-        self.connections[slot as usize].state = State::Tainted;
+    }
+
+    /// The request of a connection that the server has spoiled learns of it.
+    #[cold]
+    pub(super) fn fail_tainted(&mut self, slot: Slot, phase: u32) {
+        let connection = &mut self.connections[slot as usize];
+        connection.state = State::Closed;
+        let taint = connection.taint.take();
+        let (class, answer) = taint.map_or((FailureClass::Desync, None), |taint| *taint);
+        if let Some(answer) = answer {
+            self.tallies.of(phase).told.note(class, || answer);
+        }
+        self.fail(slot, class, clock::now());
     }
 
     fn ended(&mut self, slot: Slot, now: MonoNs) {
@@ -300,10 +356,13 @@ impl<I: Io> Worker<'_, I> {
     }
 
     /// The protocol below the requests is broken.
-    fn refused(&mut self, slot: Slot, class: FailureClass, now: MonoNs) {
+    fn refused(&mut self, slot: Slot, fault: Fault, now: MonoNs) {
+        if let Some(request) = self.connections[slot as usize].request {
+            self.note(request.phase, fault);
+        }
         match self.connections[slot as usize].state {
-            State::Dialing | State::DialingFor => self.connect_failed(slot, class, now),
-            State::Sending | State::Waiting => self.fail(slot, class, now),
+            State::Dialing | State::DialingFor => self.connect_failed(slot, fault.class, now),
+            State::Sending | State::Waiting => self.fail(slot, fault.class, now),
             State::Idle => self.closed_while_free(slot),
             State::Closed | State::Tainted => {}
         }
@@ -346,6 +405,21 @@ impl<I: Io> Worker<'_, I> {
             self.connections[slot as usize].state = State::Closed;
             if is_sending { self.ready.push_back(slot) } else { self.vacant.push_back(slot) }
         }
+    }
+}
+
+/// How many of the received bytes a failure refers to.
+fn received_bytes(fault: Fault) -> usize {
+    if let Detail::Answered(length) = fault.detail { length } else { 0 }
+}
+
+/// The class of what cannot be a response, behind other responses on its connection: the server speaks the protocol.
+fn behind_others(class: FailureClass) -> FailureClass {
+    match class {
+        FailureClass::NotHttp | FailureClass::NotMemcached | FailureClass::SpeaksTls => {
+            FailureClass::Protocol
+        }
+        other => other,
     }
 }
 

@@ -275,6 +275,7 @@ impl<'a, I: Io> Worker<'a, I> {
         }
         let now = clock::now();
         self.close_all(now);
+        self.io.finish();
         self.end_window(now, &mut hand_over);
         let gaps = self.gaps.into_samples(super::gaps::MAX_GAPS_COUNT / self.share.threads.max(1) as usize);
         Finish { gaps, backlog_max: self.backlog_max, spin_ended: self.spin.into_ended(), end: now }

@@ -87,7 +87,9 @@ impl<I: Io> Worker<'_, I> {
             tally.count_status(status);
         }
         self.user_goes_on(request.user, Ended::Badly, now, now);
-        if request.sent.is_none() && class != FailureClass::Desync {
+        // What a server sends unasked fails one request, as what it answers does.
+        let is_of_connecting = request.sent.is_none() && !is_unasked(class);
+        if is_of_connecting {
             self.delay(slot, now);
         } else {
             self.ready.push_back(slot);
@@ -201,4 +203,12 @@ impl<I: Io> Worker<'_, I> {
         }
         Some(request)
     }
+}
+
+/// Whether a request fails in this class without being sent since its connection was spoiled before.
+fn is_unasked(class: FailureClass) -> bool {
+    matches!(
+        class,
+        FailureClass::Desync | FailureClass::NotHttp | FailureClass::NotMemcached | FailureClass::SpeaksTls
+    )
 }

@@ -2,20 +2,18 @@
 
 use super::{Event, Lane, Link};
 use crate::http2::encode::Request;
+use crate::http2::error::{ABUSE, Breach, MISPLACED, MISSIZED, OVERFLOW};
 use crate::http2::frame::{self, Frame};
 use crate::http2::limits::{MAX_ANSWERS_COUNT, MAX_WINDOW_BYTES};
-use sysdyno_record::load::FailureClass;
 
 impl Link {
-    pub(super) fn accept_settings(
-        &mut self,
-        frame: Frame<'_>,
-        requests: &[Request],
-    ) -> Result<(), FailureClass> {
+    pub(super) fn accept_settings(&mut self, frame: Frame<'_>, requests: &[Request]) -> Result<(), Breach> {
         let is_ack = frame.has(frame::ACK);
-        if frame.stream != 0 || !frame.payload.len().is_multiple_of(6) || is_ack && !frame.payload.is_empty()
-        {
-            return Err(FailureClass::Protocol);
+        if frame.stream != 0 {
+            return Err(MISPLACED);
+        }
+        if !frame.payload.len().is_multiple_of(6) || is_ack && !frame.payload.is_empty() {
+            return Err(MISSIZED);
         }
         if is_ack {
             return Ok(());
@@ -23,8 +21,8 @@ impl Link {
         self.has_settings = true;
         self.answer()?;
         for setting in frame.payload.chunks_exact(6) {
-            let [high, low, value @ ..] = setting else { return Err(FailureClass::Protocol) };
-            let value = value.try_into().map(u32::from_be_bytes).map_err(|_| FailureClass::Protocol)?;
+            let [high, low, value @ ..] = setting else { return Err(MISSIZED) };
+            let value = value.try_into().map(u32::from_be_bytes).map_err(|_| MISSIZED)?;
             self.set(u16::from_be_bytes([*high, *low]), value)?;
         }
         frame::write_header(&mut self.out, 0, frame::SETTINGS, frame::ACK, 0);
@@ -32,9 +30,9 @@ impl Link {
         Ok(())
     }
 
-    fn set(&mut self, name: u16, value: u32) -> Result<(), FailureClass> {
+    fn set(&mut self, name: u16, value: u32) -> Result<(), Breach> {
         match name {
-            frame::SETTING_ENABLE_PUSH if value != 0 => return Err(FailureClass::Protocol),
+            frame::SETTING_ENABLE_PUSH if value != 0 => return Err(MISPLACED),
             frame::SETTING_MAX_CONCURRENT_STREAMS => self.max_streams = value,
             frame::SETTING_INITIAL_WINDOW_SIZE => {
                 let change = i64::from(value) - self.first_window;
@@ -43,12 +41,12 @@ impl Link {
                 let mut open = self.places.iter().filter(|place| place.stream != 0);
                 let is_over = open.any(|place| place.send_window > MAX_WINDOW_BYTES);
                 if i64::from(value) > MAX_WINDOW_BYTES || is_over {
-                    return Err(FailureClass::Protocol);
+                    return Err(OVERFLOW);
                 }
             }
             frame::SETTING_MAX_FRAME_SIZE => {
                 if !(1 << 14..1 << 24).contains(&value) {
-                    return Err(FailureClass::Protocol);
+                    return Err(MISPLACED);
                 }
                 self.max_frame_bytes = value as usize;
             }
@@ -57,9 +55,12 @@ impl Link {
         Ok(())
     }
 
-    pub(super) fn accept_ping(&mut self, frame: Frame<'_>) -> Result<(), FailureClass> {
-        if frame.stream != 0 || frame.payload.len() != 8 {
-            return Err(FailureClass::Protocol);
+    pub(super) fn accept_ping(&mut self, frame: Frame<'_>) -> Result<(), Breach> {
+        if frame.stream != 0 {
+            return Err(MISPLACED);
+        }
+        if frame.payload.len() != 8 {
+            return Err(MISSIZED);
         }
         if !frame.has(frame::ACK) {
             self.answer()?;
@@ -70,44 +71,47 @@ impl Link {
     }
 
     /// Another control frame is answered.
-    fn answer(&mut self) -> Result<(), FailureClass> {
+    fn answer(&mut self) -> Result<(), Breach> {
         self.answers += 1;
-        if self.answers > MAX_ANSWERS_COUNT { Err(FailureClass::Http2Abuse) } else { Ok(()) }
+        if self.answers > MAX_ANSWERS_COUNT { Err(ABUSE) } else { Ok(()) }
     }
 
     /// Streams above the last one that the server saw have not been looked at (section 6.8).
-    pub(super) fn accept_goaway(&mut self, frame: Frame<'_>) -> Result<(), FailureClass> {
-        let last = frame.payload.get(..4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
-        let Some(last) = last.filter(|_| frame.stream == 0 && frame.payload.len() >= 8) else {
-            return Err(FailureClass::Protocol);
+    pub(super) fn accept_goaway(&mut self, frame: Frame<'_>) -> Result<(), Breach> {
+        if frame.stream != 0 {
+            return Err(MISPLACED);
+        }
+        let number = |at: usize| {
+            let bytes = frame.payload.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+            bytes.map(u32::from_be_bytes).ok_or(MISSIZED)
         };
-        self.is_leaving = true;
+        let (last, code) = (number(0)? & 0x7fff_ffff, number(4)?);
+        (self.is_leaving, self.leaving_code) = (true, code);
         for lane in 0..self.places.len() as Lane {
-            if self.places[lane as usize].stream > last & 0x7fff_ffff {
-                self.free(lane);
+            if self.places[lane as usize].stream > last {
+                self.abandon(lane);
                 self.events.push((lane, Event::Unseen));
             }
         }
         Ok(())
     }
 
-    pub(super) fn accept_window(
-        &mut self,
-        frame: Frame<'_>,
-        requests: &[Request],
-    ) -> Result<(), FailureClass> {
+    pub(super) fn accept_window(&mut self, frame: Frame<'_>, requests: &[Request]) -> Result<(), Breach> {
         let more = i64::from(frame.number()? & 0x7fff_ffff);
-        let window = if frame.stream == 0 {
+        let breach = if more == 0 { MISPLACED } else { OVERFLOW };
+        if frame.stream == 0 {
             self.send_window += more;
-            self.send_window
-        } else {
-            let Some(lane) = self.lane(frame.stream)? else { return Ok(()) };
+            if more == 0 || self.send_window > MAX_WINDOW_BYTES {
+                return Err(breach);
+            }
+        } else if let Some(lane) = self.lane(frame.stream)? {
             let place = &mut self.places[lane as usize];
             place.send_window += more;
-            place.send_window
-        };
-        if more == 0 || window > MAX_WINDOW_BYTES {
-            return Err(FailureClass::Protocol);
+            if more == 0 || place.send_window > MAX_WINDOW_BYTES {
+                self.fail(lane, breach);
+            }
+        } else {
+            return Ok(());
         }
         self.send_on(requests);
         Ok(())

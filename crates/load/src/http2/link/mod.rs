@@ -5,13 +5,18 @@ mod read;
 mod response;
 
 use super::encode::Request;
+use super::error::{Breach, CANCEL, MISPLACED, NO_ERROR, STREAM_CLOSED};
 use super::frame;
 use super::hpack::Decoder;
 use super::limits::MAX_WINDOW_BYTES;
 use super::place::Place;
 use crate::http1::kept::Kept;
 use crate::http1::response::Response;
+use std::collections::VecDeque;
 use sysdyno_record::load::FailureClass;
+
+/// Streams that were given up here and are remembered: what the server had sent of them by then may still come.
+const ABANDONED_COUNT: usize = 256;
 
 /// Windows that peers begin with (section 6.9.2). Unit: bytes.
 const FIRST_WINDOW_BYTES: i64 = 65_535;
@@ -28,8 +33,10 @@ pub enum Event {
     Done(Response, u64),
     /// All of the request is on its way.
     Sent,
-    /// It is over without a response.
+    /// The response broke the rules, and the stream was given up.
     Failed(FailureClass),
+    /// The server reset it, with this error code.
+    Reset(u32),
     /// The server did not look at it, because it goes away.
     Unseen,
 }
@@ -55,7 +62,7 @@ pub struct Link {
     rest: Vec<u8>,
     block: Vec<u8>,
     partial: Option<Partial>,
-    idle_frames: u32,
+    pub(super) idle_frames: u32,
     /// Control frames that were answered since the last complete response.
     answers: u32,
     window_used: i64,
@@ -64,8 +71,16 @@ pub struct Link {
     max_frame_bytes: usize,
     max_streams: u32,
     has_settings: bool,
+    /// Streams that were given up here, oldest first.
+    abandoned: VecDeque<u32>,
+    /// Of those up to this number it is not known any more who ended them.
+    forgotten_up_to: u32,
     /// The server has said that it goes away.
     pub is_leaving: bool,
+    /// With which error code.
+    pub(super) leaving_code: u32,
+    /// It was said here that the connection is over.
+    has_given_up: bool,
     /// What is to be said.
     pub out: Vec<u8>,
     /// What happened, in order.
@@ -96,7 +111,11 @@ impl Link {
             max_frame_bytes: super::limits::MAX_FRAME_BYTES,
             max_streams: u32::MAX,
             has_settings: false,
+            abandoned: VecDeque::new(),
+            forgotten_up_to: 0,
             is_leaving: false,
+            leaving_code: NO_ERROR,
+            has_given_up: false,
             out: Vec::new(),
             events: Vec::new(),
         };
@@ -129,6 +148,11 @@ impl Link {
     /// Whether a stream is open in this place.
     pub fn is_active(&self, lane: Lane) -> bool {
         self.places[lane as usize].stream != 0
+    }
+
+    /// Whether the head of the response in this place is there.
+    pub(super) fn has_begun(&self, lane: Lane) -> bool {
+        self.places[lane as usize].status.is_some()
     }
 
     /// Whether the server lets another stream be opened.
@@ -227,13 +251,47 @@ impl Link {
         }
     }
 
+    /// Says that the connection is over, if nothing else was said of its end.
+    pub(super) fn take_leave(&mut self) {
+        self.give_up(NO_ERROR);
+    }
+
+    /// Says once that the connection is over, and why.
+    fn give_up(&mut self, code: u32) {
+        if !std::mem::replace(&mut self.has_given_up, true) {
+            frame::write_goaway(&mut self.out, code);
+        }
+    }
+
     /// Gives up the stream in a place, if there is one.
     pub fn cancel(&mut self, lane: Lane) {
-        let stream = self.places[lane as usize].stream;
-        if stream != 0 {
-            frame::write_number(&mut self.out, frame::RST_STREAM, stream, frame::ERROR_CANCEL);
-            self.free(lane);
+        if self.is_active(lane) {
+            self.reset(lane, CANCEL);
         }
+    }
+
+    /// Gives up a stream and says why.
+    fn reset(&mut self, lane: Lane, code: u32) {
+        let stream = self.places[lane as usize].stream;
+        frame::write_number(&mut self.out, frame::RST_STREAM, stream, code);
+        self.abandon(lane);
+    }
+
+    /// A stream that the server may still send something of is over here.
+    fn abandon(&mut self, lane: Lane) {
+        self.abandoned.push_back(self.places[lane as usize].stream);
+        if self.abandoned.len() > ABANDONED_COUNT {
+            let forgotten = self.abandoned.pop_front().unwrap_or(0);
+            self.forgotten_up_to = self.forgotten_up_to.max(forgotten);
+        }
+        self.free(lane);
+    }
+
+    /// Something came of a stream that is over: the server must know that, unless it was ended here.
+    #[cold]
+    fn check_closed(&self, stream: u32) -> Result<(), Breach> {
+        let may_come = stream <= self.forgotten_up_to || self.abandoned.contains(&stream);
+        if may_come { Ok(()) } else { Err(Breach::of(STREAM_CLOSED)) }
     }
 
     fn free(&mut self, lane: Lane) {
@@ -244,9 +302,9 @@ impl Link {
 
     /// The place of a stream; `None` if it is over.
     #[inline]
-    fn lane(&self, stream: u32) -> Result<Option<Lane>, FailureClass> {
+    fn lane(&self, stream: u32) -> Result<Option<Lane>, Breach> {
         if stream.is_multiple_of(2) || stream >= self.next_stream {
-            return Err(FailureClass::Protocol);
+            return Err(MISPLACED);
         }
         let lane = self.by_stream[(stream / 2) as usize & (self.by_stream.len() - 1)];
         if self.places[lane as usize].stream == stream {

@@ -2,16 +2,25 @@
 
 use super::Link;
 use crate::http2::encode::Request;
+use crate::http2::error::{ABUSE, Breach, MISPLACED, MISSIZED, PROTOCOL_ERROR};
 use crate::http2::frame::{self, Frame};
 use crate::http2::limits::MAX_IDLE_FRAMES_COUNT;
+use crate::tls;
 use sysdyno_record::load::FailureClass;
 
 impl Link {
     /// Reads bytes that arrived.
     ///
     /// # Errors
-    /// The class of what breaks the connection.
+    /// The class of what breaks the connection; what the server is told about it is to be said.
     pub fn read(&mut self, data: &[u8], requests: &[Request]) -> Result<(), FailureClass> {
+        self.read_pieces(data, requests).map_err(|breach| {
+            self.give_up(breach.code);
+            breach.class
+        })
+    }
+
+    fn read_pieces(&mut self, data: &[u8], requests: &[Request]) -> Result<(), Breach> {
         if self.rest.is_empty() {
             let taken = self.read_frames(data, requests)?;
             self.rest.extend_from_slice(&data[taken..]);
@@ -25,12 +34,17 @@ impl Link {
         Ok(())
     }
 
-    fn read_frames(&mut self, data: &[u8], requests: &[Request]) -> Result<usize, FailureClass> {
+    fn read_frames(&mut self, data: &[u8], requests: &[Request]) -> Result<usize, Breach> {
+        if !self.has_settings
+            && let Some(class) = foreign(data)
+        {
+            return Err(Breach { class, code: PROTOCOL_ERROR });
+        }
         let mut taken = 0;
         while let Some(frame) = Frame::first(&data[taken..])? {
             self.idle_frames += 1;
             if self.idle_frames > MAX_IDLE_FRAMES_COUNT {
-                return Err(FailureClass::Http2Abuse);
+                return Err(ABUSE);
             }
             self.accept(frame, requests)?;
             taken += frame.bytes();
@@ -38,14 +52,14 @@ impl Link {
         Ok(taken)
     }
 
-    fn accept(&mut self, frame: Frame<'_>, requests: &[Request]) -> Result<(), FailureClass> {
+    fn accept(&mut self, frame: Frame<'_>, requests: &[Request]) -> Result<(), Breach> {
         let is_in_block = self.partial.is_some();
         if is_in_block != (frame.kind == frame::CONTINUATION) {
-            return Err(FailureClass::Protocol);
+            return Err(MISPLACED);
         }
         // The server's settings come first (section 3.4).
         if !self.has_settings && frame.kind != frame::SETTINGS {
-            return Err(FailureClass::Protocol);
+            return Err(MISPLACED);
         }
         match frame.kind {
             frame::DATA => self.accept_data(frame, requests),
@@ -56,10 +70,21 @@ impl Link {
             frame::PING => self.accept_ping(frame),
             frame::GOAWAY => self.accept_goaway(frame),
             frame::WINDOW_UPDATE => self.accept_window(frame, requests),
-            frame::PUSH_PROMISE => Err(FailureClass::Protocol),
-            frame::PRIORITY if frame.stream == 0 || frame.payload.len() != 5 => Err(FailureClass::Protocol),
+            frame::PUSH_PROMISE => Err(MISPLACED),
+            frame::PRIORITY if frame.stream == 0 => Err(MISPLACED),
+            frame::PRIORITY if frame.payload.len() != 5 => self.break_stream(frame.stream, MISSIZED),
             // Others are ignored (section 4.1).
             _ => Ok(()),
         }
+    }
+}
+
+/// The class of bytes that cannot be the server's settings, with which HTTP/2 begins; `None`: they can be. The first byte of a
+/// frame is that of its length, which is 0 in all frames that may come.
+fn foreign(data: &[u8]) -> Option<FailureClass> {
+    match data {
+        [] | [0, ..] => None,
+        _ if tls::is_record(data) => Some(FailureClass::SpeaksTls),
+        _ => Some(FailureClass::NotHttp2),
     }
 }
