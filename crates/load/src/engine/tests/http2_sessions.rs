@@ -193,7 +193,9 @@ fn what_breaks_a_walk_is_counted_and_ends(io: IoChoice) {
         let mut plan = h2_plan(io, &serve_frames(first, again), 1);
         customers(&mut plan, 5);
         plan.phases[0].end = PhaseEnd::After(SpanNs::from_millis(400));
-        plan.deadlines.idle = SpanNs::from_millis(100);
+        // Who answers is not hurried: this machine may be slow.
+        let is_silent = expected.iter().any(|class| matches!(class, BodyTimeout | HeadTimeout));
+        plan.deadlines.idle = SpanNs::from_millis(if is_silent { 100 } else { 5000 });
         let (outcome, _) = load(&plan);
         let failures = outcome.summary.measured.failures;
         assert!(failures.contains_key(&expected[0]), "{failures:?}, not {expected:?}");
