@@ -32,6 +32,14 @@ pub enum ObserveError {
         /// What the system said.
         source: io::Error,
     },
+    /// The kernel did not answer a question about routes or addresses.
+    #[error("cannot {operation} by rtnetlink: {source}")]
+    Route {
+        /// The question: `look a route up`, …
+        operation: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A process does not exist, or is not the one that was meant.
     #[error("cannot watch process {pid}: {cause}")]
     NoProcess {

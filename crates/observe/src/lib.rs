@@ -1,6 +1,6 @@
 //! Reads the kernel: counters, tables and sockets of the host on which the target runs.
 //!
-//! Promise: this crate never writes to the system that it watches. It opens files for reading, asks `sock_diag`, and
+//! Promise: this crate never writes to the system that it watches. It opens files for reading, asks by netlink, and
 //! sends no packet and no signal.
 //!
 //! Constraints that shape the crate:
@@ -22,7 +22,9 @@ mod discover;
 mod error;
 mod facts;
 mod identity;
+mod netlink;
 mod roots;
+mod route;
 mod sampler;
 mod sampling;
 pub mod source;
@@ -40,6 +42,7 @@ pub use error::{ObserveError, ParseError};
 pub use facts::{facts, sysctl};
 pub use identity::{Identity, identity};
 pub use roots::Roots;
+pub use route::{host_addresses, own_network, route};
 pub use sampler::{Sampler, SamplerPlan};
 pub use sampling::{Sampling, SamplingEnd};
 

@@ -26,6 +26,7 @@ pub mod origin;
 pub mod plan;
 pub mod probe;
 pub mod remote;
+pub mod route;
 pub mod series;
 pub mod service;
 pub mod session;

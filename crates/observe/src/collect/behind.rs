@@ -5,8 +5,9 @@
 
 use super::listener::{Queue, are_alone, ask_again, from_inet, keep_fullest, search};
 use super::{Collector, Pass, Table, gauge};
-use crate::diag::{DiagSocket, InetSocket};
+use crate::diag::InetSocket;
 use crate::discover::scope;
+use crate::netlink::NetlinkSocket;
 use std::io;
 use sysdyno_record::plan::Endpoint;
 
@@ -23,7 +24,7 @@ const MAX_ADDRESSES: usize = 16;
 #[derive(Default)]
 struct BehindCollector {
     table: Table,
-    diag: Option<DiagSocket>,
+    diag: Option<NetlinkSocket>,
     /// Sockets by address, as they were found last.
     sockets: Vec<Vec<InetSocket>>,
     /// Addresses that have columns, in their order.
@@ -34,7 +35,7 @@ impl BehindCollector {
     fn try_read(&mut self, pass: &Pass<'_>) -> io::Result<()> {
         let diag = match &mut self.diag {
             Some(diag) => diag,
-            None => self.diag.insert(DiagSocket::open()?),
+            None => self.diag.insert(crate::diag::open()?),
         };
         let addresses = pass.scene.behind.iter().take(MAX_ADDRESSES);
         self.sockets.resize_with(addresses.len(), Vec::new);

@@ -7,8 +7,9 @@
 
 use super::{Collector, Pass, Table, gauge};
 use crate::clock;
-use crate::diag::{DiagSocket, Family, InetQuestion, InetSocket, ListenerQuestion, SocketState};
+use crate::diag::{Family, InetQuestion, InetSocket, ListenerQuestion, SocketState};
 use crate::discover::{families, find_inet, find_unix_sockets, is_local, scope};
+use crate::netlink::NetlinkSocket;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -28,7 +29,7 @@ const SEARCH_INTERVAL_NS: u64 = 5_000_000_000;
 #[derive(Default)]
 struct ListenerCollector {
     table: Table,
-    diag: Option<DiagSocket>,
+    diag: Option<NetlinkSocket>,
     sockets: Vec<InetSocket>,
     queues: Vec<Queue>,
     /// Addresses that have columns, in their order.
@@ -58,7 +59,7 @@ impl ListenerCollector {
     fn try_read(&mut self, pass: &mut Pass<'_>, endpoint: &Endpoint) -> io::Result<()> {
         let diag = match &mut self.diag {
             Some(diag) => diag,
-            None => self.diag.insert(DiagSocket::open()?),
+            None => self.diag.insert(crate::diag::open()?),
         };
         self.queues.clear();
         match endpoint {
@@ -164,7 +165,7 @@ impl ListenerCollector {
 }
 
 /// Asks for each socket by its address; returns whether all of them are still there.
-pub(super) fn ask_again(diag: &mut DiagSocket, sockets: &mut [InetSocket]) -> bool {
+pub(super) fn ask_again(diag: &mut NetlinkSocket, sockets: &mut [InetSocket]) -> bool {
     sockets.iter_mut().all(|socket| {
         let question = ListenerQuestion { local: socket.local };
         let answer = diag.ask_for_one(|sequence| question.encode(sequence), InetSocket::decode);
@@ -178,7 +179,7 @@ pub(super) fn ask_again(diag: &mut DiagSocket, sockets: &mut [InetSocket]) -> bo
 
 /// Walks all listening sockets; between looks only those of the families that were found before.
 pub(super) fn search(
-    diag: &mut DiagSocket,
+    diag: &mut NetlinkSocket,
     address: SocketAddr,
     is_look: bool,
     sockets: &mut Vec<InetSocket>,
@@ -204,7 +205,7 @@ pub(super) fn from_inet(socket: &InetSocket) -> Queue {
     }
 }
 
-fn find_unix(diag: &mut DiagSocket, path: &Path, out: &mut Vec<Queue>) -> io::Result<()> {
+fn find_unix(diag: &mut NetlinkSocket, path: &Path, out: &mut Vec<Queue>) -> io::Result<()> {
     find_unix_sockets(diag, path, |socket| {
         out.push(Queue {
             address: Endpoint::Unix(path.to_path_buf()),
@@ -241,7 +242,7 @@ struct Connections {
 }
 
 impl Connections {
-    fn count(diag: &mut DiagSocket, listening: SocketAddr) -> io::Result<Connections> {
+    fn count(diag: &mut NetlinkSocket, listening: SocketAddr) -> io::Result<Connections> {
         let family = Family::of(&listening);
         let question = InetQuestion { family, state: SocketState::Established, port: listening.port() };
         let mut out = Connections::default();

@@ -1,12 +1,8 @@
 //! Messages of `sock_diag`: what is asked, byte by byte, and what is answered.
-//!
-//! Numbers are in the host's byte order but for ports and addresses, which are in the network's. Whatever the kernel
-//! appends to an answer (attributes of newer versions) is skipped by its length.
 
+use crate::netlink::{HEADER_BYTES, Wanted, attribute, encode_header, read_u32};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// `struct nlmsghdr`. Unit: bytes.
-pub(super) const HEADER_BYTES: usize = 16;
 /// `struct inet_diag_req_v2`. Unit: bytes.
 const INET_REQUEST_BYTES: usize = 56;
 /// `struct inet_diag_msg`. Unit: bytes.
@@ -15,14 +11,8 @@ const INET_ANSWER_BYTES: usize = 72;
 const UNIX_REQUEST_BYTES: usize = 24;
 /// `struct unix_diag_msg`. Unit: bytes.
 const UNIX_ANSWER_BYTES: usize = 16;
-/// `struct nlattr`. Unit: bytes.
-const ATTRIBUTE_BYTES: usize = 4;
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
-const NLM_F_REQUEST: u16 = 0x1;
-const NLM_F_DUMP: u16 = 0x300;
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
 const AF_UNIX: u8 = 1;
 const IPPROTO_TCP: u8 = 6;
 const INET_DIAG_SKV6ONLY: u16 = 11;
@@ -75,7 +65,7 @@ impl InetQuestion {
     /// The message.
     pub(crate) fn encode(&self, sequence: u32) -> [u8; HEADER_BYTES + INET_REQUEST_BYTES] {
         let mut out = [0; HEADER_BYTES + INET_REQUEST_BYTES];
-        encode_header(&mut out, sequence);
+        encode_header(&mut out, SOCK_DIAG_BY_FAMILY, Wanted::All, sequence);
         let body = &mut out[HEADER_BYTES..];
         body[0] = self.family.number();
         body[1] = IPPROTO_TCP;
@@ -95,7 +85,7 @@ impl UnixQuestion {
     /// The message.
     pub(crate) fn encode(sequence: u32) -> [u8; HEADER_BYTES + UNIX_REQUEST_BYTES] {
         let mut out = [0; HEADER_BYTES + UNIX_REQUEST_BYTES];
-        encode_header(&mut out, sequence);
+        encode_header(&mut out, SOCK_DIAG_BY_FAMILY, Wanted::All, sequence);
         let body = &mut out[HEADER_BYTES..];
         body[0] = AF_UNIX;
         body[4..8].copy_from_slice(&(1u32 << SocketState::Listen as u32).to_ne_bytes());
@@ -123,7 +113,7 @@ impl ListenerQuestion {
             port: self.local.port(),
         };
         let mut out = question.encode(sequence);
-        out[6..8].copy_from_slice(&NLM_F_REQUEST.to_ne_bytes());
+        encode_header(&mut out, SOCK_DIAG_BY_FAMILY, Wanted::One, sequence);
         let body = &mut out[HEADER_BYTES..];
         match self.local.ip() {
             IpAddr::V4(address) => body[12..16].copy_from_slice(&address.octets()),
@@ -131,41 +121,6 @@ impl ListenerQuestion {
         }
         out
     }
-}
-
-fn encode_header(out: &mut [u8], sequence: u32) {
-    let length = u32::try_from(out.len()).expect("messages are short");
-    out[0..4].copy_from_slice(&length.to_ne_bytes());
-    out[4..6].copy_from_slice(&SOCK_DIAG_BY_FAMILY.to_ne_bytes());
-    out[6..8].copy_from_slice(&(NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
-    out[8..12].copy_from_slice(&sequence.to_ne_bytes());
-}
-
-/// One message of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Message<'a> {
-    /// A socket.
-    Socket(&'a [u8]),
-    /// There is no more; or an error number.
-    End(i32),
-    /// Not for this question.
-    Other,
-}
-
-/// Takes the first message off `bytes`; `None` if they do not hold a whole one.
-pub(super) fn split_message(bytes: &[u8], sequence: u32) -> Option<(Message<'_>, &[u8])> {
-    let length = usize::try_from(read_u32(bytes, 0)?).ok()?;
-    let (kind, its_sequence) = (read_u16(bytes, 4)?, read_u32(bytes, 8)?);
-    let payload = bytes.get(HEADER_BYTES..length)?;
-    let rest = bytes.get(align(length)..).unwrap_or(&[]);
-    let message = match kind {
-        _ if its_sequence != sequence => Message::Other,
-        SOCK_DIAG_BY_FAMILY => Message::Socket(payload),
-        // Both carry a negative error number, which old kernels leave out at the end of a list.
-        NLMSG_DONE | NLMSG_ERROR => Message::End(read_u32(payload, 0).map_or(0, |number| -(number as i32))),
-        _ => Message::Other,
-    };
-    Some((message, rest))
 }
 
 /// A TCP socket of an answer.
@@ -240,55 +195,11 @@ impl UnixSocket<'_> {
     }
 }
 
-/// The value of an attribute.
-fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
-    loop {
-        let (length, kind) = (usize::from(read_u16(bytes, 0)?), read_u16(bytes, 2)?);
-        let value = bytes.get(ATTRIBUTE_BYTES..length)?;
-        if kind == wanted {
-            return Some(value);
-        }
-        bytes = bytes.get(align(length)..)?;
-    }
-}
-
-/// Messages and attributes begin at multiples of four bytes.
-fn align(length: usize) -> usize {
-    length.saturating_add(3) & !3
-}
-
-fn read_u16(bytes: &[u8], offset: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(bytes.get(offset..offset + 2)?.try_into().ok()?))
-}
-
-fn read_u32(bytes: &[u8], offset: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(offset..offset + 4)?.try_into().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::netlink::put_attribute;
     use proptest::prelude::*;
-
-    fn message(kind: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
-        let length = HEADER_BYTES + payload.len();
-        let mut out = vec![0; HEADER_BYTES];
-        out[0..4].copy_from_slice(&(length as u32).to_ne_bytes());
-        out[4..6].copy_from_slice(&kind.to_ne_bytes());
-        out[8..12].copy_from_slice(&sequence.to_ne_bytes());
-        out.extend_from_slice(payload);
-        out.resize(align(length), 0);
-        out
-    }
-
-    fn attribute_bytes(kind: u16, value: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.extend_from_slice(&(value.len() as u16 + 4).to_ne_bytes());
-        out.extend_from_slice(&kind.to_ne_bytes());
-        out.extend_from_slice(value);
-        out.resize(align(out.len()), 0);
-        out
-    }
 
     #[test]
     fn a_question_is_laid_out_as_the_header_file_says() {
@@ -314,8 +225,8 @@ mod tests {
         payload[56..60].copy_from_slice(&512u32.to_ne_bytes());
         payload[60..64].copy_from_slice(&511u32.to_ne_bytes());
         payload[68..72].copy_from_slice(&99u32.to_ne_bytes());
-        payload.extend(attribute_bytes(8, &[0]));
-        payload.extend(attribute_bytes(INET_DIAG_SKV6ONLY, &[1]));
+        put_attribute(&mut payload, 8, &[0]);
+        put_attribute(&mut payload, INET_DIAG_SKV6ONLY, &[1]);
         let expected = InetSocket {
             local: "[::1]:80".parse().expect("is one"),
             receive_queue: 512,
@@ -332,9 +243,9 @@ mod tests {
         let mut payload = vec![0; UNIX_ANSWER_BYTES];
         payload[0] = AF_UNIX;
         payload[4..8].copy_from_slice(&5u32.to_ne_bytes());
-        payload.extend(attribute_bytes(UNIX_DIAG_NAME, b"/run/a.sock\0"));
-        payload.extend(attribute_bytes(UNIX_DIAG_VFS, &[7, 0, 0, 0, 8, 0, 0, 0]));
-        payload.extend(attribute_bytes(UNIX_DIAG_RQLEN, &[3, 0, 0, 0, 128, 0, 0, 0]));
+        put_attribute(&mut payload, UNIX_DIAG_NAME, b"/run/a.sock\0");
+        put_attribute(&mut payload, UNIX_DIAG_VFS, &[7, 0, 0, 0, 8, 0, 0, 0]);
+        put_attribute(&mut payload, UNIX_DIAG_RQLEN, &[3, 0, 0, 0, 128, 0, 0, 0]);
         let socket = UnixSocket::decode(&payload).expect("is one");
         assert_eq!((socket.inode, socket.name), (5, b"/run/a.sock".as_slice()));
         if cfg!(target_endian = "little") {
@@ -343,26 +254,9 @@ mod tests {
         }
     }
 
-    #[test]
-    fn answers_to_other_questions_are_passed_over() {
-        let mut bytes = message(SOCK_DIAG_BY_FAMILY, 6, &[1]);
-        bytes.extend(message(SOCK_DIAG_BY_FAMILY, 7, &[2, 3]));
-        bytes.extend(message(NLMSG_ERROR, 7, &(-2i32).to_ne_bytes()));
-        let (first, rest) = split_message(&bytes, 7).expect("is whole");
-        let (second, rest) = split_message(rest, 7).expect("is whole");
-        let (third, rest) = split_message(rest, 7).expect("is whole");
-        assert_eq!((first, second, third), (Message::Other, Message::Socket(&[2, 3]), Message::End(2)));
-        assert_eq!(split_message(rest, 7), None);
-    }
-
     proptest! {
         #[test]
         fn no_bytes_can_break_the_decoder(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let mut rest = bytes.as_slice();
-            while let Some((_, tail)) = split_message(rest, 0) {
-                prop_assert!(tail.len() < rest.len());
-                rest = tail;
-            }
             let _ = (InetSocket::decode(&bytes), UnixSocket::decode(&bytes));
         }
     }

@@ -4,9 +4,81 @@
 //! Nothing is changed by asking. Sources: sock_diag(7); `include/uapi/linux/{netlink,sock_diag,inet_diag,unix_diag}.h`.
 
 mod codec;
-mod socket;
 
 pub(crate) use codec::{
     Family, FileId, InetQuestion, InetSocket, ListenerQuestion, SocketState, UnixQuestion, UnixSocket,
 };
-pub(crate) use socket::DiagSocket;
+
+use crate::netlink::NetlinkSocket;
+use std::io;
+
+/// Opens a socket for questions to `sock_diag`.
+///
+/// *Errors*: the kernel has no `sock_diag`, or a filter of system calls forbids it.
+pub(crate) fn open() -> io::Result<NetlinkSocket> {
+    NetlinkSocket::open(Some(rustix::net::netlink::SOCK_DIAG))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::eventually;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn the_queue_of_a_listener_is_told_with_its_limit() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+        let address = listener.local_addr().expect("is bound");
+        let _waiting = TcpStream::connect(address).expect("connects");
+        let question = InetQuestion { family: Family::V4, state: SocketState::Listen, port: address.port() };
+        let mut socket = open().expect("this kernel has sock_diag");
+        let ask = || {
+            let mut found = Vec::new();
+            socket
+                .ask(
+                    |sequence| question.encode(sequence),
+                    |payload| found.extend(InetSocket::decode(payload)),
+                )
+                .expect("answers");
+            found
+        };
+        let found = eventually(ask, |found| found.iter().any(|listener| listener.receive_queue > 0));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].local, found[0].receive_queue), (address, 1));
+        assert!(found[0].send_queue >= 128, "the standard library asks for a queue of 128 or more");
+    }
+
+    #[test]
+    fn one_listener_is_found_by_its_address_and_none_by_another() {
+        let mut socket = open().expect("this kernel has sock_diag");
+        for bound in ["127.0.0.1:0", "0.0.0.0:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(bound) else { continue };
+            let local = listener.local_addr().expect("is bound");
+            let _waiting = TcpStream::connect(local).expect("connects");
+            let mut ask = || {
+                let question = ListenerQuestion { local };
+                let asked = socket.ask_for_one(|sequence| question.encode(sequence), InetSocket::decode);
+                asked.expect("is answered")
+            };
+            let is_waiting =
+                |found: &Option<InetSocket>| found.as_ref().is_none_or(|it| it.receive_queue > 0);
+            let found = eventually(&mut ask, is_waiting).expect("is found");
+            assert_eq!((found.local, found.receive_queue), (local, 1));
+            drop(listener);
+            assert_eq!(eventually(&mut ask, Option::is_none), None, "it is gone");
+        }
+    }
+
+    #[test]
+    fn a_wrong_question_is_an_error_of_the_kernel() {
+        let mut socket = open().expect("this kernel has sock_diag");
+        let encode = |sequence| {
+            let mut bytes = UnixQuestion::encode(sequence).to_vec();
+            bytes[16] = 200;
+            bytes
+        };
+        assert!(socket.ask(encode, |_| {}).is_err());
+        let question = InetQuestion { family: Family::V4, state: SocketState::Listen, port: 1 };
+        assert!(socket.ask(|sequence| question.encode(sequence), |_| {}).is_ok(), "the next one is answered");
+    }
+}

@@ -1,10 +1,9 @@
 //! Listening sockets that a connection to an endpoint can end at.
 
 use super::processes::owners_by_inode;
-use crate::diag::{
-    DiagSocket, Family, FileId, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket,
-};
+use crate::diag::{Family, FileId, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket};
 use crate::error::ObserveError;
+use crate::netlink::NetlinkSocket;
 use crate::roots::Roots;
 use crate::source::{net_tcp, net_unix, read_once};
 use std::io;
@@ -62,7 +61,7 @@ fn find_tcp(roots: &Roots, endpoint: SocketAddr) -> Result<Vec<Listener>, Observ
         return Ok(vec![]);
     }
     let mut sockets = Vec::new();
-    match DiagSocket::open()
+    match crate::diag::open()
         .and_then(|mut diag| find_inet(&mut diag, endpoint, families(endpoint).iter().copied(), &mut sockets))
     {
         Ok(()) => Ok(sockets.iter().map(from_diag).collect()),
@@ -111,7 +110,7 @@ fn find_unix(roots: &Roots, path: &Path) -> Result<Vec<Listener>, ObserveError> 
         owners: vec![],
     };
     let mut found = Vec::new();
-    let asked = DiagSocket::open().and_then(|mut diag| {
+    let asked = crate::diag::open().and_then(|mut diag| {
         find_unix_sockets(&mut diag, path, |socket| {
             found.push(listener(u64::from(socket.inode), socket.queue_count, socket.limit_count));
         })
@@ -128,7 +127,7 @@ fn find_unix(roots: &Roots, path: &Path) -> Result<Vec<Listener>, ObserveError> 
 
 /// Asks for the listening Unix sockets of a path: those bound to the same file, by whatever name, or to this name.
 pub(crate) fn find_unix_sockets(
-    diag: &mut DiagSocket,
+    diag: &mut NetlinkSocket,
     path: &Path,
     mut each: impl FnMut(UnixSocket<'_>),
 ) -> io::Result<()> {
@@ -156,7 +155,7 @@ pub(crate) fn families(endpoint: SocketAddr) -> &'static [Family] {
 
 /// Asks for the listening TCP sockets of these families that a connection to `endpoint` can end at.
 pub(crate) fn find_inet(
-    diag: &mut DiagSocket,
+    diag: &mut NetlinkSocket,
     endpoint: SocketAddr,
     families: impl IntoIterator<Item = Family>,
     out: &mut Vec<InetSocket>,

@@ -1,0 +1,230 @@
+//! Messages of rtnetlink about routes and addresses: what is asked, and what is answered.
+
+use crate::netlink::{HEADER_BYTES, Wanted, attribute, encode_header, put_attribute, read_u32};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// `struct rtmsg`. Unit: bytes.
+const ROUTE_BYTES: usize = 12;
+/// `struct ifaddrmsg`. Unit: bytes.
+const ADDRESS_BYTES: usize = 8;
+
+const RTM_GETADDR: u16 = 22;
+const RTM_GETROUTE: u16 = 26;
+
+const AF_INET: u8 = 2;
+const AF_INET6: u8 = 10;
+
+const RTN_UNICAST: u8 = 1;
+const RTN_LOCAL: u8 = 2;
+
+const RTA_DST: u16 = 1;
+const RTA_SRC: u16 = 2;
+const RTA_OIF: u16 = 4;
+const RTA_GATEWAY: u16 = 5;
+const RTA_VIA: u16 = 18;
+const RTA_ENCAP_TYPE: u16 = 21;
+
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+
+/// Where packets for an address go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RouteQuestion {
+    pub(super) address: IpAddr,
+    /// The address that they come from; `None`: the kernel chooses.
+    pub(super) source: Option<IpAddr>,
+}
+
+impl RouteQuestion {
+    /// The message. *Source*: `net/ipv4/route.c`, `inet_rtm_getroute`.
+    pub(super) fn encode(&self, sequence: u32) -> Vec<u8> {
+        let mut out = vec![0; HEADER_BYTES + ROUTE_BYTES];
+        let bits = if self.address.is_ipv4() { 32 } else { 128 };
+        out[HEADER_BYTES] = if self.address.is_ipv4() { AF_INET } else { AF_INET6 };
+        out[HEADER_BYTES + 1] = bits;
+        put_attribute(&mut out, RTA_DST, &octets(self.address));
+        if let Some(source) = self.source {
+            out[HEADER_BYTES + 2] = bits;
+            put_attribute(&mut out, RTA_SRC, &octets(source));
+        }
+        encode_header(&mut out, RTM_GETROUTE, Wanted::One, sequence);
+        out
+    }
+}
+
+fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    }
+}
+
+/// What a route is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RouteKind {
+    /// This host.
+    Own,
+    /// One other host.
+    Unicast,
+    /// Many hosts, or nobody.
+    Other,
+}
+
+/// A route of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FoundRoute {
+    pub(super) kind: RouteKind,
+    /// Number of the interface; 0: there is none.
+    pub(super) interface: u32,
+    /// Whether packets go to the host itself, and not to a router or into a tunnel of the route's own.
+    pub(super) is_direct: bool,
+    /// The router; `None`: there is none.
+    pub(super) gateway: Option<IpAddr>,
+}
+
+impl FoundRoute {
+    /// Reads the payload of a message; `None` if it is no route.
+    pub(super) fn decode(payload: &[u8]) -> Option<FoundRoute> {
+        let kind = match *payload.get(7)? {
+            RTN_LOCAL => RouteKind::Own,
+            RTN_UNICAST => RouteKind::Unicast,
+            _ => RouteKind::Other,
+        };
+        let attributes = payload.get(ROUTE_BYTES..)?;
+        // `struct rtvia`: the family in two bytes, then the address.
+        let via = attribute(attributes, RTA_VIA).and_then(|value| value.get(2..));
+        let gateway = attribute(attributes, RTA_GATEWAY).or(via).and_then(address);
+        let is_wrapped = attribute(attributes, RTA_ENCAP_TYPE).is_some();
+        Some(FoundRoute {
+            kind,
+            interface: attribute(attributes, RTA_OIF).and_then(|value| read_u32(value, 0)).unwrap_or(0),
+            is_direct: gateway.is_none() && via.is_none() && !is_wrapped,
+            gateway,
+        })
+    }
+}
+
+fn address(bytes: &[u8]) -> Option<IpAddr> {
+    let v4 = || <[u8; 4]>::try_from(bytes).ok().map(|octets| IpAddr::from(Ipv4Addr::from(octets)));
+    let v6 = || <[u8; 16]>::try_from(bytes).ok().map(|octets| IpAddr::from(Ipv6Addr::from(octets)));
+    v4().or_else(v6)
+}
+
+/// All addresses of all interfaces.
+pub(super) struct AddressQuestion;
+
+impl AddressQuestion {
+    /// The message.
+    pub(super) fn encode(sequence: u32) -> Vec<u8> {
+        let mut out = vec![0; HEADER_BYTES + ADDRESS_BYTES];
+        encode_header(&mut out, RTM_GETADDR, Wanted::All, sequence);
+        out
+    }
+}
+
+/// An address of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InterfaceAddress {
+    /// Number of the interface.
+    pub(super) index: u32,
+    /// The address of this host.
+    pub(super) own: IpAddr,
+    /// An address of the network: this one, or that of the other end of a line.
+    network: IpAddr,
+    /// How many bits of it are the network's.
+    prefix_bits: u8,
+}
+
+impl InterfaceAddress {
+    /// Reads the payload of a message; `None` if it is no address.
+    pub(super) fn decode(payload: &[u8]) -> Option<InterfaceAddress> {
+        let (prefix_bits, index) = (*payload.get(1)?, read_u32(payload, 4)?);
+        let attributes = payload.get(ADDRESS_BYTES..)?;
+        let network = attribute(attributes, IFA_ADDRESS).and_then(address);
+        let own = attribute(attributes, IFA_LOCAL).and_then(address).or(network)?;
+        Some(InterfaceAddress { index, own, network: network.unwrap_or(own), prefix_bits })
+    }
+
+    /// Whether another address lies in its network.
+    pub(super) fn contains(&self, other: IpAddr) -> bool {
+        let (one, other) = (octets(self.network), octets(other));
+        let bits = usize::from(self.prefix_bits);
+        let is_same_bit = |bit: usize| (one[bit / 8] ^ other[bit / 8]) & (0x80 >> (bit % 8)) == 0;
+        one.len() == other.len() && bits <= one.len() * 8 && (0..bits).all(is_same_bit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    /// The payload of a route of this type with these attributes.
+    fn route(kind: u8, attributes: &[(u16, &[u8])]) -> Option<FoundRoute> {
+        let mut payload = vec![0; ROUTE_BYTES];
+        payload[7] = kind;
+        attributes.iter().for_each(|(kind, value)| put_attribute(&mut payload, *kind, value));
+        FoundRoute::decode(&payload)
+    }
+
+    #[test]
+    fn a_question_is_laid_out_as_the_header_file_says() {
+        let question = RouteQuestion { address: ip("10.77.0.2"), source: Some(ip("10.0.0.1")) };
+        let bytes = question.encode(7);
+        assert_eq!((bytes.len(), &bytes[16..20]), (44, &[2, 32, 32, 0][..]));
+        assert_eq!(bytes[28..36], [&[8, 0, 1, 0][..], &[10, 77, 0, 2]].concat());
+        assert_eq!(bytes[36..44], [&[8, 0, 2, 0][..], &[10, 0, 0, 1]].concat());
+        assert_eq!(bytes[0..4], 44u32.to_ne_bytes());
+        let bytes = RouteQuestion { address: ip("fd00::1"), source: None }.encode(7);
+        assert_eq!((bytes.len(), &bytes[16..19]), (48, &[10, 128, 0][..]));
+        assert_eq!(AddressQuestion::encode(7).len(), 24);
+    }
+
+    #[test]
+    fn a_route_is_direct_only_without_router_and_tunnel() {
+        let oif = 3u32.to_ne_bytes();
+        let found = route(RTN_UNICAST, &[(RTA_OIF, &oif)]).expect("is one");
+        assert_eq!((found.kind, found.interface, found.is_direct), (RouteKind::Unicast, 3, true));
+        let found = route(RTN_UNICAST, &[(RTA_OIF, &oif), (RTA_GATEWAY, &[10, 0, 0, 1])]).expect("is one");
+        assert_eq!((found.gateway, found.is_direct), (Some(ip("10.0.0.1")), false));
+        let via =
+            [&10u16.to_ne_bytes()[..], &[0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]].concat();
+        let found = route(RTN_UNICAST, &[(RTA_VIA, &via)]).expect("is one");
+        assert_eq!((found.gateway, found.is_direct), (Some(ip("fe80::1")), false));
+        assert!(!route(RTN_UNICAST, &[(RTA_ENCAP_TYPE, &[1, 0])]).expect("is one").is_direct);
+        assert_eq!(route(RTN_LOCAL, &[]).expect("is one").kind, RouteKind::Own);
+        assert_eq!(route(3, &[]).expect("is one").kind, RouteKind::Other);
+    }
+
+    #[test]
+    fn the_network_of_an_address_is_that_of_its_prefix_or_of_the_other_end() {
+        let address = |bits: u8, attributes: &[(u16, &[u8])]| {
+            let mut payload = vec![2, bits, 0, 0, 3, 0, 0, 0];
+            payload[4..8].copy_from_slice(&3u32.to_ne_bytes());
+            attributes.iter().for_each(|(kind, value)| put_attribute(&mut payload, *kind, value));
+            InterfaceAddress::decode(&payload).expect("is one")
+        };
+        let one = address(20, &[(IFA_ADDRESS, &[10, 1, 16, 9]), (IFA_LOCAL, &[10, 1, 16, 9])]);
+        assert!(
+            one.contains(ip("10.1.31.255")) && !one.contains(ip("10.1.32.0")) && !one.contains(ip("::1"))
+        );
+        let line = address(32, &[(IFA_ADDRESS, &[10, 9, 9, 9]), (IFA_LOCAL, &[10, 1, 1, 1])]);
+        assert_eq!(line.own, ip("10.1.1.1"));
+        assert!(line.contains(ip("10.9.9.9")) && !line.contains(ip("10.1.1.1")));
+        assert!(address(0, &[(IFA_LOCAL, &[10, 1, 1, 1])]).contains(ip("8.8.8.8")));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_break_the_decoder(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let _ = FoundRoute::decode(&bytes);
+            if let Some(found) = InterfaceAddress::decode(&bytes) {
+                let _ = (found.contains(ip("10.0.0.1")), found.contains(ip("::1")));
+            }
+        }
+    }
+}
