@@ -123,3 +123,27 @@ fn a_host_that_was_lost_makes_the_trial_invalid() {
     );
     assert_eq!(reason("V41", lost(BEGIN + 3600.0), open(), false), None, "after its end");
 }
+
+#[test]
+fn a_host_that_saw_nothing_of_thousands_of_responses_is_not_the_one_that_was_loaded() {
+    let loaded = || open().edit(|case| case.end.summary.measured.connections_opened = 64);
+    let server = |opens: f64, packets: f64, cpus: f64| {
+        let there = open().server(cpus).counter("Tcp.PassiveOpens", "netns:target", opens);
+        there.counter("Ip.InReceives", "netns:target", packets)
+    };
+    let told = |server: Specimen| reason("M23", loaded(), server, true);
+    let elsewhere = told(server(0.0, 5.0, 0.0)).expect("is told");
+    assert_eq!(elsewhere.status, VerdictStatus::Invalid);
+    assert_eq!(
+        elsewhere.text,
+        "ann@web was not loaded: 20,000 responses came, but it took 0 of 64 connections, and its server used 0.00 CPUs"
+    );
+    assert_eq!(told(server(6.4, 5.0, 0.0)), None, "it took the connections");
+    assert_eq!(told(server(0.0, 2000.0, 0.0)), None, "it passes packets on");
+    assert_eq!(told(server(0.0, 5.0, 0.2)), None, "it works");
+    let kept = server(0.0, 5.0, 0.0).gauge("connections.established_count", "listener:10.0.0.1:80", 64.0);
+    assert_eq!(told(kept), None, "it has the connections");
+    assert_eq!(told(open().server(0.0)), None, "what was not read says nothing");
+    let few = reason("M23", Specimen::open(5.0, 10.0), server(0.0, 5.0, 0.0), true);
+    assert_eq!(few, None, "a few responses say nothing");
+}

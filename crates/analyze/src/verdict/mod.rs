@@ -11,6 +11,7 @@ mod ending;
 mod generator;
 mod host;
 mod outsider;
+mod reached;
 mod responses;
 mod spread;
 mod stationary;
@@ -121,6 +122,7 @@ pub static CHECKS: &[&Check] = &[
     &spread::HOST_BEHIND,
     &spread::HOSTS_DIFFER,
     &host::PATH_HIDES_NIC,
+    &reached::NOT_LOADED,
     &ending::ACCOUNTING,
     &responses::ACHIEVED_RATE,
     &generator::LAG,
@@ -144,7 +146,7 @@ pub static CHECKS: &[&Check] = &[
 pub const GENERATOR_CHECKS: &[&str] = &["M01", "M07", "M08", "M20", "V06", "V09"];
 
 /// Checks whose INVALID means that a trial says nothing about server or generator: the world around it changed.
-pub const ENVIRONMENT_CHECKS: &[&str] = &["M12", "M19", "V01", "V41"];
+pub const ENVIRONMENT_CHECKS: &[&str] = &["M12", "M19", "M23", "V01", "V41"];
 
 /// What all checks say about one trial.
 pub fn check_trial(view: &TrialView) -> Verdict {

@@ -1,0 +1,72 @@
+//! Did the load reach the host that was read as the server's?
+//!
+//! An address can lead elsewhere than its name says: to another host that has it too, through a translation, to a proxy. Then
+//! readings and load are of two hosts. What the server's kernel counted tells: a host that took none of the connections, received
+//! next to nothing, and whose server used no CPU, did not answer thousands of requests. A host that passes connections on
+//! (containers behind a published port) receives their packets, and is left alone.
+
+use super::{Check, Examine, Observation};
+use crate::format::{counted, name, whole};
+use crate::threshold::{HOUSE, Threshold};
+use crate::view::TrialView;
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::plan::Endpoint;
+
+const RESPONSES: Threshold =
+    Threshold::new("responses from which on the server's host must have noticed", 100.0, "responses", HOUSE);
+const TAKEN: Threshold = Threshold::new(
+    "connections that the server's host took ÷ those that were made, up to which they went elsewhere",
+    0.1,
+    "ratio",
+    HOUSE,
+);
+const PACKETS: Threshold = Threshold::new(
+    "packets that the server's host received for a response, below which it passed none on",
+    0.1,
+    "packets",
+    HOUSE,
+);
+const USED: Threshold = Threshold::new("CPU of a server that did nothing", 0.005, "CPUs", HOUSE);
+
+/// M23.
+pub(super) const NOT_LOADED: Check = Check {
+    id: "M23",
+    name: "host-not-loaded",
+    meaning: "The host that was read as the server's is not the one that answered.",
+    thresholds: &[RESPONSES, TAKEN, PACKETS, USED],
+    remedy: "find out what answers at this address (another host that has it, an address translation, a proxy), and name its host with --server",
+    examine: Examine::Trial(examine_reached),
+};
+
+fn examine_reached(view: &TrialView) -> Option<Observation> {
+    let server = view.server.filter(|_| matches!(view.plan().target.endpoint, Endpoint::Tcp(_)))?;
+    let total = &view.end.summary.total;
+    let responses = total.ok.saturating_add(total.failed) as f64;
+    let window = view.server_whole();
+    let grown = |name| window.occurrences(name, "netns:target");
+    let opened =
+        view.intervals.iter().map(|interval| interval.connections_opened).fold(0, u64::saturating_add);
+    let opened = opened.max(view.measured().connections_opened) as f64;
+    let (taken, received) = (grown("Tcp.PassiveOpens")?, grown("Ip.InReceives").unwrap_or(0.0));
+    let scopes = window.scopes("connections.established_count");
+    let has_connections = scopes
+        .iter()
+        .filter_map(|scope| window.level("connections.established_count", scope))
+        .any(|level| level.max > 0.0);
+    let used = window.process_cpus(&view.processes(ProcessRole::Target)).unwrap_or(0.0);
+    let is_elsewhere = responses >= RESPONSES.value
+        && taken <= TAKEN.value * opened
+        && received < PACKETS.value * responses
+        && used < USED.value
+        && !has_connections;
+    if !is_elsewhere {
+        return None;
+    }
+    Observation::invalid(format!(
+        "{} was not loaded: {} came, but it took {} of {}, and its server used {used:.2} CPUs",
+        name(&server.host.name),
+        counted(responses, "response"),
+        whole(taken),
+        counted(opened, "connection")
+    ))
+}
