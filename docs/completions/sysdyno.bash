@@ -610,7 +610,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__plan)
-            opts="-h --folder --quick --runs-dir --state-dir --root --ssh-config --server-sudo --yes --json --color --help"
+            opts="-h --folder --quick --runs-dir --state-dir --root --ssh-config --server-sudo --target-is-mine --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -648,7 +648,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__report)
-            opts="-h --state-dir --root --ssh-config --server-sudo --yes --json --color --help"
+            opts="-h --state-dir --root --ssh-config --server-sudo --target-is-mine --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -678,7 +678,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__resume)
-            opts="-h --state-dir --root --ssh-config --server-sudo --yes --json --color --help"
+            opts="-h --state-dir --root --ssh-config --server-sudo --target-is-mine --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -708,7 +708,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__experiment__subcmd__run)
-            opts="-h --folder --quick --runs-dir --state-dir --root --ssh-config --server-sudo --yes --json --color --help"
+            opts="-h --folder --quick --runs-dir --state-dir --root --ssh-config --server-sudo --target-is-mine --yes --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1786,7 +1786,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__load)
-            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --ramp --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --load-from --ssh-config --source --proxy-protocol --churn --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
+            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --ramp --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --load-from --ssh-config --source --proxy-protocol --churn --target-is-mine --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1868,6 +1868,10 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pages-only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --method)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1912,6 +1916,10 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --any-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1929,6 +1937,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --idle-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-keepalive)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1996,6 +2008,10 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --insecure)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mc-preset)
                     COMPREPLY=($(compgen -W "etc" -- "${cur}"))
                     return 0
@@ -2029,6 +2045,14 @@ _sysdyno() {
                     return 0
                     ;;
                 --mc-expiry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-no-verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-no-preload)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2116,7 +2140,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__probe)
-            opts="-k -c -d -i -W -h --kind --count --duration --interval --timeout --log --json --color --help"
+            opts="-k -c -d -i -W -h --kind --count --duration --interval --timeout --log --target-is-mine --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2208,7 +2232,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__run)
-            opts="-c -m -H -p -T -k -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --urls --mix --need --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --load-from --ssh-config --source --proxy-protocol --churn --probe --probe-log --runs-dir --dry-run --json --color --help"
+            opts="-c -m -H -p -T -k -t -h --objective --effort --connections --max-rate --arrival --window --fail-if --urls --mix --need --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --load-from --ssh-config --source --proxy-protocol --churn --target-is-mine --probe --probe-log --runs-dir --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2302,6 +2326,10 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --any-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2319,6 +2347,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --idle-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-keepalive)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2386,6 +2418,10 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --insecure)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mc-preset)
                     COMPREPLY=($(compgen -W "etc" -- "${cur}"))
                     return 0
@@ -2419,6 +2455,14 @@ _sysdyno() {
                     return 0
                     ;;
                 --mc-expiry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-no-verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-no-preload)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2580,7 +2624,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__try)
-            opts="-c -r -m -H -p -T -k -t -h --a --b --shell --experiment --metric --effect --budget --pairs --window --warmup --connections --rate --share --arrival --keep --calibrate --noisy --fail-if --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --urls --mix --runs-dir --state-dir --root --dry-run --json --color --help"
+            opts="-c -r -m -H -p -T -k -t -h --a --b --shell --experiment --metric --effect --budget --pairs --window --warmup --connections --rate --share --arrival --keep --calibrate --noisy --fail-if --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --urls --mix --target-is-mine --runs-dir --state-dir --root --dry-run --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2646,6 +2690,18 @@ _sysdyno() {
                     COMPREPLY=($(compgen -W "poisson constant" -- "${cur}"))
                     return 0
                     ;;
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --calibrate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --noisy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fail-if)
                     COMPREPLY=($(compgen -W "better worse same cannot-tell" -- "${cur}"))
                     return 0
@@ -2694,6 +2750,10 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --any-body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2711,6 +2771,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --idle-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-keepalive)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2778,6 +2842,10 @@ _sysdyno() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --insecure)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mc-preset)
                     COMPREPLY=($(compgen -W "etc" -- "${cur}"))
                     return 0
@@ -2811,6 +2879,14 @@ _sysdyno() {
                     return 0
                     ;;
                 --mc-expiry)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-no-verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mc-no-preload)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

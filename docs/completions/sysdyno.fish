@@ -77,11 +77,13 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-status -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-length -d 'Exact length of the body in bytes' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-header -d 'Header field that the response must have, with this value if one is given' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l expect-body -d 'Text that the body must contain' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l max-body -d 'Longest body that is read to its end [default: 64MiB]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l timeout -d 'Give a request up this long after its intended send [default: 10s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s T -d 'A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l connect-timeout -d 'Give a connection up after this long [default: 5s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l no-keepalive -d 'Open a connection per request, as ab does without -k' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l io -d 'How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]' -r -f -a "auto\t'io_uring where the kernel has and allows it, else epoll'
@@ -104,6 +106,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-name -d 'Nam
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-version -d 'The one version to offer [default: 1.2 and 1.3]' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-resume -d 'Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 [default: 0%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l insecure -d 'Take any certificate; said in the verdict of every run' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-preset -d 'A published workload instead of the defaults below: etc, the general pool of Facebook in 2012' -r -f -a "etc\t'30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-protocol -d 'Commands to use [default: text]' -r -f -a "text\t'get and set'
 meta\t'mg and ms, since memcached 1.6'"
@@ -114,6 +117,8 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-popularity -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-key-size -d 'Length of the keys [default: 30]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-value-size -d 'Length of the values [default: 200]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-no-preload -d 'Do not store all keys before the load' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l server -d 'Host of the server, whose counters are read too: netns:NAME, netns:/PATH, [USER@]HOST or ssh://[USER@]HOST[:PORT]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l load-from -d 'Hosts that send the load together, instead of this process: as for --server, or \'here\'' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
@@ -129,14 +134,10 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l runs-dir -d 'Fol
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l same-body -d 'Fail bodies that differ from the first one (the default)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s k -l keep-alive -d 'Keep connections, as ab and weighttp say it (the default here)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l no-keepalive -d 'Open a connection per request, as ab does without -k'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l insecure -d 'Take any certificate; said in the verdict of every run'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l mc-no-preload -d 'Do not store all keys before the load'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l server-sudo -d 'Start the program there by `sudo -n`, to see the processes of other users'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l target-is-mine -d 'Say that the target is yours to load, though a router leads to it; without this, a terminal is asked'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l dry-run -d 'Print the plan, with the most load that it can send, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -156,6 +157,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l replay -d 'Acce
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l speed -d 'How many times as fast as the log: 2x, 0.5x [default: 1x]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l session -d 'Simulate users: \'web20\', or a TOML file of operations, what follows them, and when' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l users -d 'Users at the same time [default: what the session says]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l pages-only -d 'Leave out what pages embed, and files that are sent' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s m -l method -d 'Method of the request [default: GET]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s H -l header -d 'Header field of the request; may be given several times' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s p -l body-file -d 'File with the body of the request' -r -F
@@ -164,11 +166,13 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-status -
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-length -d 'Exact length of the body in bytes' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-header -d 'Header field that the response must have, with this value if one is given' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l expect-body -d 'Text that the body must contain' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l max-body -d 'Longest body that is read to its end [default: 64MiB]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l timeout -d 'Give a request up this long after its intended send [default: 10s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s T -d 'A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l connect-timeout -d 'Give a connection up after this long [default: 5s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d 'Open a connection per request, as ab does without -k' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l io -d 'How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]' -r -f -a "auto\t'io_uring where the kernel has and allows it, else epoll'
@@ -191,6 +195,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-name -d 'Na
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-version -d 'The one version to offer [default: 1.2 and 1.3]' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-resume -d 'Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 [default: 0%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l insecure -d 'Take any certificate; said in the verdict of every run' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-preset -d 'A published workload instead of the defaults below: etc, the general pool of Facebook in 2012' -r -f -a "etc\t'30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-protocol -d 'Commands to use [default: text]' -r -f -a "text\t'get and set'
 meta\t'mg and ms, since memcached 1.6'"
@@ -201,6 +206,8 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-popularity -
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-key-size -d 'Length of the keys [default: 30]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-value-size -d 'Length of the values [default: 200]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-no-preload -d 'Do not store all keys before the load' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l server -d 'Host of the server, whose counters are read too: netns:NAME, netns:/PATH, [USER@]HOST or ssh://[USER@]HOST[:PORT]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l load-from -d 'Hosts that send the load together, instead of this process: as for --server, or \'here\'' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l ssh-config -d 'Configuration for ssh [default: ssh\'s own]' -r -F
@@ -231,15 +238,10 @@ ab\t'The text of ApacheBench, for scripts that read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l pages-only -d 'Leave out what pages embed, and files that are sent'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l same-body -d 'Fail bodies that differ from the first one (the default)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s k -l keep-alive -d 'Keep connections, as ab and weighttp say it (the default here)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l no-keepalive -d 'Open a connection per request, as ab does without -k'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l insecure -d 'Take any certificate; said in the verdict of every run'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l mc-no-preload -d 'Do not store all keys before the load'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l server-sudo -d 'Start the program there by `sudo -n`, to see the processes of other users'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l target-is-mine -d 'Say that the target is yours to load, though a router leads to it; without this, a terminal is asked'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l shell -d 'Let /bin/sh read these commands'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l show-output -d 'Let the output of these commands through, to standard error'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l accept-drop-caches -d 'Agree that --cache cold drops the page cache of the whole host before each run'
@@ -265,6 +267,9 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s r -l rate -d 'Of
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l share -d 'Offered rate as a share of what the weaker of A and B takes [default: 70%]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l arrival -d 'How requests of an open load arrive [default: poisson]' -r -f -a "poisson\t'Exponential gaps, as of many independent users'
 constant\t'Equal gaps'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l keep -d 'Keep the change until the next boot if B is better and every guardrail held' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l calibrate -d 'Compare the host with itself, to learn what it can resolve; later verdicts quote it' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l noisy -d 'Count pairs whatever others do on the host: the interval gets wider instead' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l fail-if -d 'Fail (exit code 1) if this is the word' -r -f -a "better\t'B is better'
 worse\t'B is worse'
 same\t'B is the same'
@@ -277,11 +282,13 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l expect-status -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l expect-length -d 'Exact length of the body in bytes' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l expect-header -d 'Header field that the response must have, with this value if one is given' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l expect-body -d 'Text that the body must contain' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l max-body -d 'Longest body that is read to its end [default: 64MiB]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l timeout -d 'Give a request up this long after its intended send [default: 10s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s T -d 'A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l connect-timeout -d 'Give a connection up after this long [default: 5s]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l idle-timeout -d 'Give a request up when nothing has come for this long [default: the timeout]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l no-keepalive -d 'Open a connection per request, as ab does without -k' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l requests-per-connection -d 'Requests per connection [default: as many as the server takes]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s t -l threads -d 'Generator threads [default: half of the CPUs]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l io -d 'How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]' -r -f -a "auto\t'io_uring where the kernel has and allows it, else epoll'
@@ -304,6 +311,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-name -d 'Nam
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-version -d 'The one version to offer [default: 1.2 and 1.3]' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-resume -d 'Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 [default: 0%]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l insecure -d 'Take any certificate; said in the verdict of every run' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-preset -d 'A published workload instead of the defaults below: etc, the general pool of Facebook in 2012' -r -f -a "etc\t'30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-protocol -d 'Commands to use [default: text]' -r -f -a "text\t'get and set'
 meta\t'mg and ms, since memcached 1.6'"
@@ -314,6 +322,8 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-popularity -d
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-key-size -d 'Length of the keys [default: 30]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-value-size -d 'Length of the values [default: 200]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-expiry -d 'How long the server is to keep a value [default: for ever]' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-no-preload -d 'Do not store all keys before the load' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l urls -d 'File of URLs of this server, one in a line with its weight: \'[WEIGHT] [METHOD] URL\'' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mix -d 'Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
@@ -323,16 +333,9 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l color -d 'When t
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l shell -d 'Hand commands to /bin/sh instead of starting their program'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l keep -d 'Keep the change until the next boot if B is better and every guardrail held'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l calibrate -d 'Compare the host with itself, to learn what it can resolve; later verdicts quote it'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l noisy -d 'Count pairs whatever others do on the host: the interval gets wider instead'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l any-body -d 'Accept bodies that differ from the first one; without this, they are failures'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l same-body -d 'Fail bodies that differ from the first one (the default)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s k -l keep-alive -d 'Keep connections, as ab and weighttp say it (the default here)'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l no-keepalive -d 'Open a connection per request, as ab does without -k'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l insecure -d 'Take any certificate; said in the verdict of every run'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-no-verify -d 'Do not compare values that are read with those that belong to their keys'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l mc-no-preload -d 'Do not store all keys before the load'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l target-is-mine -d 'Say that the target is yours to load, though a router leads to it; without this, a terminal is asked'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l dry-run -d 'Print the plan, with how long it may take, and do nothing'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -355,6 +358,7 @@ always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l quick -d 'Measure the short version: what the file\'s [quick] table says'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l target-is-mine -d 'Say that the target is yours to load, though a router leads to it; without this, a terminal is asked'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -368,6 +372,7 @@ always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l quick -d 'Measure the short version: what the file\'s [quick] table says'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l target-is-mine -d 'Say that the target is yours to load, though a router leads to it; without this, a terminal is asked'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -378,6 +383,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_s
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l target-is-mine -d 'Say that the target is yours to load, though a router leads to it; without this, a terminal is asked'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -388,6 +394,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_s
 always\t'Always'
 never\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l server-sudo -d 'Start the program on hosts behind ssh by `sudo -n`; labs need root there'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l target-is-mine -d 'Say that the target is yours to load, though a router leads to it; without this, a terminal is asked'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l yes -d 'Install packages that services of the file\'s lab need without asking'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand experiment; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -603,6 +610,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -l log -d 'Also w
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -l target-is-mine -d 'Say that the target is yours to load, though a router leads to it; without this, a terminal is asked'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -l json -d 'Print no lines, and the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand probe" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l effect -d 'The smallest effect that matters [default: that of each metric, see docs/compare.md]' -r

@@ -72,11 +72,13 @@ constant\:"Equal gaps"))' \
 '--expect-length=[Exact length of the body in bytes]:BYTES:_default' \
 '--expect-header=[Header field that the response must have, with this value if one is given]:NAME[: VALUE]:_default' \
 '--expect-body=[Text that the body must contain]:TEXT:_default' \
+'(--same-body)--any-body=[Accept bodies that differ from the first one; without this, they are failures]::BOOL:_default' \
 '--max-body=[Longest body that is read to its end \[default\: 64MiB\]]:SIZE:_default' \
 '--timeout=[Give a request up this long after its intended send \[default\: 10s\]]:DURATION:_default' \
 '(--timeout --content-type)-T+[A duration\: --timeout, as wrk has it; a type with a slash\: --content-type, as ab has it]:DURATION | TYPE:_default' \
 '--connect-timeout=[Give a connection up after this long \[default\: 5s\]]:DURATION:_default' \
 '--idle-timeout=[Give a request up when nothing has come for this long \[default\: the timeout\]]:DURATION:_default' \
+'(--requests-per-connection)--no-keepalive=[Open a connection per request, as ab does without -k]::BOOL:_default' \
 '--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
 '-t+[Generator threads \[default\: half of the CPUs\]]:N:_default' \
 '--threads=[Generator threads \[default\: half of the CPUs\]]:N:_default' \
@@ -100,6 +102,7 @@ prior\:"It is known to; of a target http\://"))' \
 '--tls-version=[The one version to offer \[default\: 1.2 and 1.3\]]:TLS_VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--tls-resume=[Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 \[default\: 0%\]]:SHARE:_default' \
+'--insecure=[Take any certificate; said in the verdict of every run]::BOOL:_default' \
 '--mc-preset=[A published workload instead of the defaults below\: etc, the general pool of Facebook in 2012]:NAME:((etc\:"30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)"))' \
 '--mc-protocol=[Commands to use \[default\: text\]]:MC_PROTOCOL:((text\:"get and set"
 meta\:"mg and ms, since memcached 1.6"))' \
@@ -110,6 +113,8 @@ meta\:"mg and ms, since memcached 1.6"))' \
 '--mc-key-size=[Length of the keys \[default\: 30\]]:SIZE | A..B | etc:_default' \
 '--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
 '--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
+'--mc-no-verify=[Do not compare values that are read with those that belong to their keys]::BOOL:_default' \
+'--mc-no-preload=[Do not store all keys before the load]::BOOL:_default' \
 '--server=[Host of the server, whose counters are read too\: netns\:NAME, netns\:/PATH, \[USER@\]HOST or ssh\://\[USER@\]HOST\[\:PORT\]]:HOST:_default' \
 '*--load-from=[Hosts that send the load together, instead of this process\: as for --server, or '\''here'\'']:HOST,…:_default' \
 '--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
@@ -125,15 +130,11 @@ icmp\:"An ICMP echo, as of ping"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
-'(--same-body)--any-body[Accept bodies that differ from the first one; without this, they are failures]' \
 '--same-body[Fail bodies that differ from the first one (the default)]' \
 '(--no-keepalive)-k[Keep connections, as ab and weighttp say it (the default here)]' \
 '(--no-keepalive)--keep-alive[Keep connections, as ab and weighttp say it (the default here)]' \
-'(--requests-per-connection)--no-keepalive[Open a connection per request, as ab does without -k]' \
-'(--tls-ca)--insecure[Take any certificate; said in the verdict of every run]' \
-'--mc-no-verify[Do not compare values that are read with those that belong to their keys]' \
-'--mc-no-preload[Do not store all keys before the load]' \
 '--server-sudo[Start the program there by \`sudo -n\`, to see the processes of other users]' \
+'--target-is-mine[Say that the target is yours to load, though a router leads to it; without this, a terminal is asked]' \
 '--dry-run[Print the plan, with the most load that it can send, and do nothing]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -163,6 +164,7 @@ constant\:"Equal gaps"))' \
 '--speed=[How many times as fast as the log\: 2x, 0.5x \[default\: 1x\]]:FACTOR:_default' \
 '(--urls --mix --replay --steps -n --requests --arrival -p --body-file)--session=[Simulate users\: '\''web20'\'', or a TOML file of operations, what follows them, and when]:web20 | FILE:_default' \
 '(-r --rate)--users=[Users at the same time \[default\: what the session says\]]:N:_default' \
+'--pages-only=[Leave out what pages embed, and files that are sent]::BOOL:_default' \
 '-m+[Method of the request \[default\: GET\]]:METHOD:_default' \
 '--method=[Method of the request \[default\: GET\]]:METHOD:_default' \
 '*-H+[Header field of the request; may be given several times]:NAME: VALUE:_default' \
@@ -174,11 +176,13 @@ constant\:"Equal gaps"))' \
 '--expect-length=[Exact length of the body in bytes]:BYTES:_default' \
 '--expect-header=[Header field that the response must have, with this value if one is given]:NAME[: VALUE]:_default' \
 '--expect-body=[Text that the body must contain]:TEXT:_default' \
+'(--same-body)--any-body=[Accept bodies that differ from the first one; without this, they are failures]::BOOL:_default' \
 '--max-body=[Longest body that is read to its end \[default\: 64MiB\]]:SIZE:_default' \
 '--timeout=[Give a request up this long after its intended send \[default\: 10s\]]:DURATION:_default' \
 '(--timeout --content-type)-T+[A duration\: --timeout, as wrk has it; a type with a slash\: --content-type, as ab has it]:DURATION | TYPE:_default' \
 '--connect-timeout=[Give a connection up after this long \[default\: 5s\]]:DURATION:_default' \
 '--idle-timeout=[Give a request up when nothing has come for this long \[default\: the timeout\]]:DURATION:_default' \
+'(--requests-per-connection)--no-keepalive=[Open a connection per request, as ab does without -k]::BOOL:_default' \
 '--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
 '-t+[Generator threads \[default\: half of the CPUs\]]:N:_default' \
 '--threads=[Generator threads \[default\: half of the CPUs\]]:N:_default' \
@@ -202,6 +206,7 @@ prior\:"It is known to; of a target http\://"))' \
 '--tls-version=[The one version to offer \[default\: 1.2 and 1.3\]]:TLS_VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--tls-resume=[Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 \[default\: 0%\]]:SHARE:_default' \
+'--insecure=[Take any certificate; said in the verdict of every run]::BOOL:_default' \
 '--mc-preset=[A published workload instead of the defaults below\: etc, the general pool of Facebook in 2012]:NAME:((etc\:"30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)"))' \
 '--mc-protocol=[Commands to use \[default\: text\]]:MC_PROTOCOL:((text\:"get and set"
 meta\:"mg and ms, since memcached 1.6"))' \
@@ -212,6 +217,8 @@ meta\:"mg and ms, since memcached 1.6"))' \
 '--mc-key-size=[Length of the keys \[default\: 30\]]:SIZE | A..B | etc:_default' \
 '--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
 '--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
+'--mc-no-verify=[Do not compare values that are read with those that belong to their keys]::BOOL:_default' \
+'--mc-no-preload=[Do not store all keys before the load]::BOOL:_default' \
 '--server=[Host of the server, whose counters are read too\: netns\:NAME, netns\:/PATH, \[USER@\]HOST or ssh\://\[USER@\]HOST\[\:PORT\]]:HOST:_default' \
 '*--load-from=[Hosts that send the load together, instead of this process\: as for --server, or '\''here'\'']:HOST,…:_default' \
 '--ssh-config=[Configuration for ssh \[default\: ssh'\''s own\]]:FILE:_files' \
@@ -242,16 +249,11 @@ ab\:"The text of ApacheBench, for scripts that read it"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
-'--pages-only[Leave out what pages embed, and files that are sent]' \
-'(--same-body)--any-body[Accept bodies that differ from the first one; without this, they are failures]' \
 '--same-body[Fail bodies that differ from the first one (the default)]' \
 '(--no-keepalive)-k[Keep connections, as ab and weighttp say it (the default here)]' \
 '(--no-keepalive)--keep-alive[Keep connections, as ab and weighttp say it (the default here)]' \
-'(--requests-per-connection)--no-keepalive[Open a connection per request, as ab does without -k]' \
-'(--tls-ca)--insecure[Take any certificate; said in the verdict of every run]' \
-'--mc-no-verify[Do not compare values that are read with those that belong to their keys]' \
-'--mc-no-preload[Do not store all keys before the load]' \
 '--server-sudo[Start the program there by \`sudo -n\`, to see the processes of other users]' \
+'--target-is-mine[Say that the target is yours to load, though a router leads to it; without this, a terminal is asked]' \
 '--shell[Let /bin/sh read these commands]' \
 '--show-output[Let the output of these commands through, to standard error]' \
 '--accept-drop-caches[Agree that --cache cold drops the page cache of the whole host before each run]' \
@@ -285,6 +287,9 @@ cpu-time\:"CPU time of a command"))' \
 '--share=[Offered rate as a share of what the weaker of A and B takes \[default\: 70%\]]:PERCENT:_default' \
 '--arrival=[How requests of an open load arrive \[default\: poisson\]]:ARRIVAL:((poisson\:"Exponential gaps, as of many independent users"
 constant\:"Equal gaps"))' \
+'--keep=[Keep the change until the next boot if B is better and every guardrail held]::BOOL:_default' \
+'--calibrate=[Compare the host with itself, to learn what it can resolve; later verdicts quote it]::BOOL:_default' \
+'--noisy=[Count pairs whatever others do on the host\: the interval gets wider instead]::BOOL:_default' \
 '*--fail-if=[Fail (exit code 1) if this is the word]:WORD:((better\:"B is better"
 worse\:"B is worse"
 same\:"B is the same"
@@ -300,11 +305,13 @@ cannot-tell\:"It can'\''t be told"))' \
 '--expect-length=[Exact length of the body in bytes]:BYTES:_default' \
 '--expect-header=[Header field that the response must have, with this value if one is given]:NAME[: VALUE]:_default' \
 '--expect-body=[Text that the body must contain]:TEXT:_default' \
+'(--same-body)--any-body=[Accept bodies that differ from the first one; without this, they are failures]::BOOL:_default' \
 '--max-body=[Longest body that is read to its end \[default\: 64MiB\]]:SIZE:_default' \
 '--timeout=[Give a request up this long after its intended send \[default\: 10s\]]:DURATION:_default' \
 '(--timeout --content-type)-T+[A duration\: --timeout, as wrk has it; a type with a slash\: --content-type, as ab has it]:DURATION | TYPE:_default' \
 '--connect-timeout=[Give a connection up after this long \[default\: 5s\]]:DURATION:_default' \
 '--idle-timeout=[Give a request up when nothing has come for this long \[default\: the timeout\]]:DURATION:_default' \
+'(--requests-per-connection)--no-keepalive=[Open a connection per request, as ab does without -k]::BOOL:_default' \
 '--requests-per-connection=[Requests per connection \[default\: as many as the server takes\]]:N:_default' \
 '-t+[Generator threads \[default\: half of the CPUs\]]:N:_default' \
 '--threads=[Generator threads \[default\: half of the CPUs\]]:N:_default' \
@@ -328,6 +335,7 @@ prior\:"It is known to; of a target http\://"))' \
 '--tls-version=[The one version to offer \[default\: 1.2 and 1.3\]]:TLS_VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
 '--tls-resume=[Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 \[default\: 0%\]]:SHARE:_default' \
+'--insecure=[Take any certificate; said in the verdict of every run]::BOOL:_default' \
 '--mc-preset=[A published workload instead of the defaults below\: etc, the general pool of Facebook in 2012]:NAME:((etc\:"30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)"))' \
 '--mc-protocol=[Commands to use \[default\: text\]]:MC_PROTOCOL:((text\:"get and set"
 meta\:"mg and ms, since memcached 1.6"))' \
@@ -338,6 +346,8 @@ meta\:"mg and ms, since memcached 1.6"))' \
 '--mc-key-size=[Length of the keys \[default\: 30\]]:SIZE | A..B | etc:_default' \
 '--mc-value-size=[Length of the values \[default\: 200\]]:SIZE | A..B | etc:_default' \
 '--mc-expiry=[How long the server is to keep a value \[default\: for ever\]]:DURATION:_default' \
+'--mc-no-verify=[Do not compare values that are read with those that belong to their keys]::BOOL:_default' \
+'--mc-no-preload=[Do not store all keys before the load]::BOOL:_default' \
 '--urls=[File of URLs of this server, one in a line with its weight\: '\''\[WEIGHT\] \[METHOD\] URL'\'']:FILE:_files' \
 '(--urls)--mix=[Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it]:LOG:_files' \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
@@ -347,17 +357,10 @@ meta\:"mg and ms, since memcached 1.6"))' \
 always\:"Always"
 never\:"Never"))' \
 '--shell[Hand commands to /bin/sh instead of starting their program]' \
-'--keep[Keep the change until the next boot if B is better and every guardrail held]' \
-'--calibrate[Compare the host with itself, to learn what it can resolve; later verdicts quote it]' \
-'--noisy[Count pairs whatever others do on the host\: the interval gets wider instead]' \
-'(--same-body)--any-body[Accept bodies that differ from the first one; without this, they are failures]' \
 '--same-body[Fail bodies that differ from the first one (the default)]' \
 '(--no-keepalive)-k[Keep connections, as ab and weighttp say it (the default here)]' \
 '(--no-keepalive)--keep-alive[Keep connections, as ab and weighttp say it (the default here)]' \
-'(--requests-per-connection)--no-keepalive[Open a connection per request, as ab does without -k]' \
-'(--tls-ca)--insecure[Take any certificate; said in the verdict of every run]' \
-'--mc-no-verify[Do not compare values that are read with those that belong to their keys]' \
-'--mc-no-preload[Do not store all keys before the load]' \
+'--target-is-mine[Say that the target is yours to load, though a router leads to it; without this, a terminal is asked]' \
 '--dry-run[Print the plan, with how long it may take, and do nothing]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -394,6 +397,7 @@ always\:"Always"
 never\:"Never"))' \
 '--quick[Measure the short version\: what the file'\''s \[quick\] table says]' \
 '--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
+'--target-is-mine[Say that the target is yours to load, though a router leads to it; without this, a terminal is asked]' \
 '--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -413,6 +417,7 @@ always\:"Always"
 never\:"Never"))' \
 '--quick[Measure the short version\: what the file'\''s \[quick\] table says]' \
 '--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
+'--target-is-mine[Say that the target is yours to load, though a router leads to it; without this, a terminal is asked]' \
 '--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -429,6 +434,7 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
+'--target-is-mine[Say that the target is yours to load, though a router leads to it; without this, a terminal is asked]' \
 '--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -445,6 +451,7 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '--server-sudo[Start the program on hosts behind ssh by \`sudo -n\`; labs need root there]' \
+'--target-is-mine[Say that the target is yours to load, though a router leads to it; without this, a terminal is asked]' \
 '--yes[Install packages that services of the file'\''s lab need without asking]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -930,6 +937,7 @@ icmp\:"An ICMP echo, as of ping"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'--target-is-mine[Say that the target is yours to load, though a router leads to it; without this, a terminal is asked]' \
 '--json[Print no lines, and the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \

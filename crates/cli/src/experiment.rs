@@ -1,7 +1,7 @@
 //! From what was typed behind `try` to the plan of an experiment.
 
 use crate::args::{
-    CapacityOptions, ConnectionsOption, Effort, ExperimentFile, LoadOptions, MetricOption, SideTable,
+    Allow, CapacityOptions, ConnectionsOption, Effort, ExperimentFile, LoadOptions, MetricOption, SideTable,
     TargetOptions, TryArgs, TryOptions, WorkloadOptions,
 };
 use crate::plan;
@@ -91,9 +91,9 @@ fn plan_of(sides: Sides, urls: &WorkloadOptions) -> anyhow::Result<ExperimentPla
         },
         warmup: options.warmup.map(|warmup| warmup.0),
         rate,
-        limits: if options.noisy { EnvironmentLimits::NOISY } else { EnvironmentLimits::QUIET },
+        limits: if options.noisy == Some(true) { EnvironmentLimits::NOISY } else { EnvironmentLimits::QUIET },
         is_calibration: sides.is_calibration,
-        keeps_better: options.keep,
+        keeps_better: options.keep == Some(true),
         watch_pids: sides.target.watch_pid.clone(),
         sampling_hz: plan::SAMPLING_HZ,
         workload,
@@ -104,7 +104,7 @@ fn plan_of(sides: Sides, urls: &WorkloadOptions) -> anyhow::Result<ExperimentPla
 }
 
 fn sides_of_arguments(args: &TryArgs, options: TryOptions, target: TargetOptions) -> anyhow::Result<Sides> {
-    let is_calibration = options.calibrate;
+    let is_calibration = options.calibrate == Some(true);
     let variant = |name: &str, action| Variant { name: name.into(), action };
     let sides = |url, variants| Sides { url, variants, options, target, is_calibration };
     if let (Some(a), Some(b)) = (&args.command_a, &args.command_b) {
@@ -150,6 +150,7 @@ fn sides_of_file(path: &Path, options: TryOptions, target: TargetOptions) -> any
     let cannot = || format!("cannot read experiment '{}'", path.display());
     let text = crate::file::read(path).with_context(cannot)?;
     let file: ExperimentFile = toml::from_str(&text).with_context(cannot)?;
+    check_no_fence(&file.target).with_context(cannot)?;
     let url = file.url.clone().or_else(|| file.a.url.clone());
     let base = url.clone().unwrap_or_default();
     let variant = |name: &str, side: &SideTable| {
@@ -167,11 +168,11 @@ fn sides_of_file(path: &Path, options: TryOptions, target: TargetOptions) -> any
     }
     let options = options.or(file.options);
     ensure!(
-        options.calibrate || variants[0].action != variants[1].action,
+        options.calibrate == Some(true) || variants[0].action != variants[1].action,
         "{}: A and B are the same\nhint: --calibrate compares the host with itself",
         cannot()
     );
-    let is_calibration = options.calibrate;
+    let is_calibration = options.calibrate == Some(true);
     let commands = variants.iter().any(|variant| is_command(&variant));
     Ok(Sides {
         url: url.filter(|_| !commands),
@@ -180,6 +181,12 @@ fn sides_of_file(path: &Path, options: TryOptions, target: TargetOptions) -> any
         target: target.or(file.target),
         is_calibration,
     })
+}
+
+/// Refuses a fence in a file that says what is loaded.
+pub fn check_no_fence(target: &TargetOptions) -> anyhow::Result<()> {
+    ensure!(target.allow == Allow::default(), "'allow' is set in sysdyno.toml, not by experiments");
+    Ok(())
 }
 
 /// What one side does, of which it may say one thing.

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod exit;
 mod experiment;
+mod fence;
 mod file;
 mod matrix;
 mod plan;

@@ -234,14 +234,17 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
         idle: options.idle_timeout.map_or(total, |span| span.0),
         drain: total.min(DEFAULT_DRAIN),
     };
-    let keep_alive = match (options.no_keepalive, options.requests_per_connection) {
+    let is_closed = options.no_keepalive == Some(true) && !options.keep_alive;
+    let keep_alive = match (is_closed, options.requests_per_connection) {
         (true, _) => KeepAlive::Requests(1),
         (false, Some(count)) => KeepAlive::Requests(count),
         (false, None) => KeepAlive::Unlimited,
     };
+    // First, since it knows what of a URL may be shown.
+    let target = sysdyno_load::target::resolve(url)?;
     let wire = wire::plan(url, &options.wire)?;
     Ok(LoadPlan {
-        target: sysdyno_load::target::resolve(url)?,
+        target,
         request,
         validators: validators(options, &wire)?,
         arrival: base.arrival,
@@ -277,7 +280,7 @@ fn validators(options: &TargetOptions, wire: &WirePlan) -> anyhow::Result<Valida
         body_bytes: options.expect_length,
         header: options.expect_header.as_ref().map(expected),
         body_contains: options.expect_body.clone(),
-        same_body: !options.any_body && wire.memcached.is_none(),
+        same_body: (options.same_body || options.any_body != Some(true)) && wire.memcached.is_none(),
     })
 }
 

@@ -1,19 +1,24 @@
 //! Settings from files, and the one rule by which sources are joined.
 //!
 //! An option on the command line wins over the environment (both are clap's), that over `./sysdyno.toml`, that over
-//! `sysdyno.toml` in the user's configuration folder, that over the default. A list that is given anywhere replaces the
-//! one below it; a switch that is on anywhere is on. Tables and keys are those of the options.
+//! `sysdyno.toml` in the user's configuration folder, that over `/etc/sysdyno.toml`, that over the default. A list that is given anywhere replaces the
+//! one below it, and so does a switch. Tables and keys are those of the options. Lists of `allow` all count:
+//! none replaces another one.
 
 use crate::args::{
-    CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, RecordOptions, ReplayOptions,
-    ServerOptions, SessionOptions, SshOptions, TargetOptions, TryOptions, WireOptions, WorkloadOptions,
+    Allow, CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, RecordOptions,
+    ReplayOptions, ServerOptions, SessionOptions, SshOptions, TargetOptions, TryOptions, WireOptions,
+    WorkloadOptions,
 };
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Name of the file in the present folder and in the configuration folder.
 const FILE_NAME: &str = "sysdyno.toml";
+
+/// The file of the host, for all users.
+pub const SYSTEM_FILE: &str = "/etc/sysdyno.toml";
 
 /// The content of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -50,20 +55,36 @@ impl Settings {
     /// The settings of all files that exist.
     pub fn read() -> anyhow::Result<Settings> {
         let user = config_folder().map(|folder| folder.join("sysdyno").join(FILE_NAME));
-        let files = [Some(PathBuf::from(FILE_NAME)), user];
+        let files = [Some(PathBuf::from(FILE_NAME)), user, Some(PathBuf::from(SYSTEM_FILE))];
         files
             .into_iter()
             .flatten()
             .try_fold(Settings::default(), |upper, path| Ok(upper.or(Settings::read_file(&path)?)))
     }
 
+    /// The settings of the host's own file alone.
+    pub fn read_system() -> anyhow::Result<Settings> {
+        Settings::read_file(Path::new(SYSTEM_FILE))
+    }
+
+    /// An error says the place and no line of the text, which may hold a password.
+    fn parse(text: &str) -> anyhow::Result<Settings> {
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            anyhow!("line {line}, column {column}: {}", error.message())
+        })
+    }
+
     fn read_file(path: &Path) -> anyhow::Result<Settings> {
-        if std::fs::metadata(path).is_err() {
-            return Ok(Settings::default());
-        }
         let cannot = || format!("cannot read settings '{}'", path.display());
-        let text = crate::file::read(path).with_context(cannot)?;
-        toml::from_str(&text).with_context(cannot)
+        let Some(text) = crate::file::read_own(path).with_context(cannot)? else {
+            return Ok(Settings::default());
+        };
+        let mut settings = Settings::parse(&text).with_context(cannot)?;
+        settings.target.allow = settings.target.allow.of_file(path);
+        Ok(settings)
     }
 }
 
@@ -86,9 +107,17 @@ impl<T> Combine for Vec<T> {
     }
 }
 
+/// Of switches that no file sets.
 impl Combine for bool {
     fn or(self, lower: Self) -> Self {
         self || lower
+    }
+}
+
+impl Combine for Allow {
+    fn or(mut self, lower: Self) -> Self {
+        self.0.extend(lower.0);
+        self
     }
 }
 
@@ -121,7 +150,7 @@ combine! {
     TargetOptions {
         method, header, body_file, content_type, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,
         timeout, timeout_or_type, connect_timeout, idle_timeout, keep_alive, no_keepalive, requests_per_connection, threads, io, spin, stamps, seed,
-        watch_pid, wire,
+        watch_pid, allow, wire,
     }
     WireOptions {
         mc_preset, mc_protocol, mc_gets, mc_multiget, mc_keys, mc_popularity, mc_key_size, mc_value_size, mc_expiry, mc_no_verify,
@@ -130,18 +159,27 @@ combine! {
 }
 
 fn config_folder() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))
+    folder_of("XDG_CONFIG_HOME").or_else(|| home().map(|home| home.join(".config")))
+}
+
+/// A folder that the environment names by an absolute path.
+fn folder_of(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// The user's folder: `HOME`, and where that is not set what the password database has.
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|path| path.is_absolute())
 }
 
 impl RecordOptions {
     /// The folder of the runs.
     pub fn folder(&self) -> anyhow::Result<PathBuf> {
-        let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let state = || set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
+        let state = || folder_of("XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local/state")));
         let default = || state().map(|state| state.join("sysdyno/runs"));
         let found = self.runs_dir.clone().or_else(default);
-        found.context("cannot choose a folder for runs: HOME is not set\nhint: give one with --runs-dir")
+        found
+            .context("cannot choose a folder for runs: this user has no home\nhint: give one with --runs-dir")
     }
 }
 
@@ -150,7 +188,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {
-        toml::from_str(text).map_err(|error| error.to_string())
+        Settings::parse(text).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -162,6 +200,37 @@ mod tests {
         assert_eq!(joined.connections, Some(2));
         assert!(joined.duration.is_some() && joined.rate.is_none());
         assert_eq!(file.target.header.len(), 1);
+    }
+
+    #[test]
+    fn what_a_file_turns_on_an_option_turns_off() {
+        let file = read("[target]\nany-body = true\n[target.wire]\ninsecure = true\nmc-no-verify = true")
+            .expect("reads");
+        let off = Some(false);
+        let wire = WireOptions { insecure: off, mc_no_verify: off, ..WireOptions::default() };
+        let joined =
+            TargetOptions { any_body: off, wire, ..TargetOptions::default() }.or(file.target.clone());
+        assert_eq!((joined.any_body, joined.wire.insecure, joined.wire.mc_no_verify), (off, off, off));
+        assert_eq!(TargetOptions::default().or(file.target).wire.insecure, Some(true));
+    }
+
+    #[test]
+    fn an_error_in_a_file_shows_no_line_of_it() {
+        for text in
+            ["[target]\nheader = ['Authorization: S3CRET", "[target]\nheader = ['Authorization: S3CRET'] x\n"]
+        {
+            let error = read(text).expect_err(text);
+            assert!(error.starts_with("line 2, column ") && !error.contains("S3CRET"), "{error}");
+        }
+    }
+
+    #[test]
+    fn lists_of_networks_all_count() {
+        let list = |text: &str| read(text).expect("reads").target;
+        let (upper, lower) = (list("[target]\nallow = ['10.0.0.0/8']"), list("[target]\nallow = []"));
+        assert_eq!(upper.or(lower).allow.0.len(), 2);
+        assert_eq!(list("[target]\nmethod = 'GET'").allow, Allow::default());
+        assert!(read("[target]\nallow = ['x']").is_err());
     }
 
     #[test]

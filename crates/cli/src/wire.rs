@@ -26,6 +26,10 @@ pub fn plan(url: &str, options: &WireOptions) -> anyhow::Result<WirePlan> {
         memcached.is_some() || !has_memcached_options(options),
         "cannot use options of memcached for '{url}'\nhint: write the target as memcached[s]://HOST[:PORT]"
     );
+    ensure!(
+        options.insecure != Some(true) || options.tls_ca.is_none(),
+        "cannot take any certificate and trust only some\nhint: --insecure=false undoes what a file says"
+    );
     let tls = tls_name(url).map(|host| tls(host, options));
     let secure = if memcached.is_some() { "memcacheds://HOST[:PORT]" } else { "https://HOST[:PORT]/PATH" };
     ensure!(
@@ -59,7 +63,7 @@ fn tls(host: String, options: &WireOptions) -> TlsPlan {
         server_name: options.tls_name.clone().unwrap_or(host),
         version: options.tls_version.map(Into::into),
         resume_ratio: options.tls_resume.map_or(0.0, |share| share.0.0),
-        is_insecure: options.insecure,
+        is_insecure: options.insecure == Some(true),
         ca_file: options.tls_ca.as_ref().map(absolute),
         certificate_file: options.tls_cert.as_ref().map(absolute),
         key_file: options.tls_key.as_ref().map(absolute),
@@ -73,7 +77,7 @@ fn has_tls_options(options: &WireOptions) -> bool {
         || options.tls_name.is_some()
         || options.tls_version.is_some()
         || options.tls_resume.is_some()
-        || options.insecure
+        || options.insecure == Some(true)
 }
 
 fn memcached(options: &WireOptions) -> MemcachedPlan {
@@ -91,8 +95,8 @@ fn memcached(options: &WireOptions) -> MemcachedPlan {
         value_size: options.mc_value_size.map_or(size(DEFAULT_VALUE_SIZE), |model| model.0.0),
         // Spans are 30 days at most, which is as long as memcached takes a number for a span.
         expiry_seconds: u32::try_from(expiry).unwrap_or(u32::MAX),
-        is_verified: !options.mc_no_verify,
-        is_preloaded: !options.mc_no_preload,
+        is_verified: options.mc_no_verify != Some(true),
+        is_preloaded: options.mc_no_preload != Some(true),
     }
 }
 
@@ -120,6 +124,6 @@ fn has_memcached_options(options: &WireOptions) -> bool {
         || mc_key_size.is_some()
         || mc_value_size.is_some()
         || mc_expiry.is_some()
-        || *mc_no_verify
-        || *mc_no_preload
+        || *mc_no_verify == Some(true)
+        || *mc_no_preload == Some(true)
 }

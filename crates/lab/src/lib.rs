@@ -10,6 +10,7 @@
 pub mod agent;
 mod error;
 pub mod execute;
+pub mod fence;
 pub mod lab;
 mod origin;
 pub mod service;

@@ -46,6 +46,14 @@ pub enum LoadError {
         /// Why not.
         cause: String,
     },
+    /// The target lies beyond what may be loaded.
+    #[error("cannot load {url}: {cause}")]
+    Outside {
+        /// The URL.
+        url: String,
+        /// Why not; may end in a line with a hint.
+        cause: String,
+    },
     /// Connections cannot come from this address.
     #[error("cannot send from {address}: {cause}")]
     Source {

@@ -34,20 +34,20 @@ pub enum RecordError {
         /// Why it is not.
         cause: String,
     },
-    /// The folder was written in a format that is newer than this program.
+    /// The folder or file was written in a format that is newer than this program.
     #[error(
-        "cannot open run '{path}': its format is '{found}', this program reads '{known}'\n\
-         hint: open it with sysdyno {written_by} or newer"
+        "cannot open '{path}': its format is '{found}', this program reads '{known}'\n\
+         hint: open it with {opener}"
     )]
     NewerFormat {
-        /// The folder.
+        /// The folder or file.
         path: PathBuf,
-        /// The schema of its manifest.
+        /// Its schema.
         found: String,
         /// The schema that this program reads.
         known: &'static str,
-        /// Version of sysdyno that wrote it.
-        written_by: String,
+        /// What opens it.
+        opener: String,
     },
     /// A file of facts holds something else, or is of a version that this program does not know.
     #[error("cannot read facts '{path}': {cause}")]

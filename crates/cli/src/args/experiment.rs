@@ -1,7 +1,7 @@
 //! What can be typed behind `try`.
 
 use super::options::{ArrivalOption, TargetOptions, Typed};
-use super::{RecordOptions, WorkloadOptions};
+use super::{FenceOptions, RecordOptions, WorkloadOptions, habits};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -38,6 +38,8 @@ pub struct TryArgs {
     pub target: TargetOptions,
     #[command(flatten)]
     pub workload: WorkloadOptions,
+    #[command(flatten)]
+    pub fence: FenceOptions,
     #[command(flatten)]
     pub record: RecordOptions,
     /// State folder of settings; journals lie in 'tune' below it [default: /var/lib/sysdyno]
@@ -97,14 +99,14 @@ pub struct TryOptions {
     #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
     pub arrival: Option<ArrivalOption>,
     /// Keep the change until the next boot if B is better and every guardrail held
-    #[arg(long)]
-    pub keep: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL")]
+    pub keep: Option<bool>,
     /// Compare the host with itself, to learn what it can resolve; later verdicts quote it
-    #[arg(long)]
-    pub calibrate: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL")]
+    pub calibrate: Option<bool>,
     /// Count pairs whatever others do on the host: the interval gets wider instead
-    #[arg(long)]
-    pub noisy: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL")]
+    pub noisy: Option<bool>,
     /// Fail (exit code 1) if this is the word
     #[arg(
         long = "fail-if",

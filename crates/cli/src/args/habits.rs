@@ -13,6 +13,15 @@ Habits: '-n 1000 -c 10 -k' of ab and weighttp, '-t2 -c100 -d30s' of wrk, '-R 200
 '-p FILE -T TYPE' of ab mean here what they mean there. Connections are kept unless --no-keepalive
 says otherwise; -t is threads, and ab's time limit is -d; ab's -r (go on after errors) is always on.";
 
+/// The value of a switch that a file may set: none turns it on, `=false` off, whatever the file says.
+pub(super) fn switch(text: &str) -> Result<bool, &'static str> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "" | "0" | "false" | "no" | "off" => Ok(false),
+        _ => Err("write true or false"),
+    }
+}
+
 /// The value of `-T`: a timeout (wrk) or a content type (ab).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimeoutOrType {

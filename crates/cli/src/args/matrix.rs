@@ -2,7 +2,7 @@
 
 use super::experiment::PercentOption;
 use super::options::Typed;
-use super::{CapacityOptions, LabSshOptions, LoadOptions, RecordOptions, TargetOptions};
+use super::{CapacityOptions, FenceOptions, LabSshOptions, LoadOptions, RecordOptions, TargetOptions};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -67,6 +67,8 @@ pub struct MatrixHostArgs {
     pub root: PathBuf,
     #[command(flatten)]
     pub ssh: LabSshOptions,
+    #[command(flatten)]
+    pub fence: FenceOptions,
     /// Install packages that services of the file's lab need without asking
     #[arg(long)]
     pub yes: bool,

@@ -3,6 +3,7 @@
 mod compare;
 mod experiment;
 mod facts;
+mod fence;
 mod habits;
 mod lab;
 mod matrix;
@@ -18,6 +19,7 @@ mod workload;
 pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{ExperimentFile, MetricOption, SideTable, TryArgs, TryOptions, WordOption};
 pub use facts::FactsArgs;
+pub use fence::{Allow, FenceOptions};
 pub use habits::TimeoutOrType;
 pub use lab::{LabArgs, LabCommand};
 pub use matrix::{
@@ -57,8 +59,8 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Numbers are typed with their unit: 30s, 5k/s, 64KiB.
 Options that name a variable can be set in the environment, all of them in sysdyno.toml.
-An option wins over the environment, that over ./sysdyno.toml, and that over
-~/.config/sysdyno/sysdyno.toml.
+An option wins over the environment, that over ./sysdyno.toml, that over
+~/.config/sysdyno/sysdyno.toml, and that over /etc/sysdyno.toml.
 
 Exit codes: 0 done; 1 done, and a check of --fail-if failed, no probe was answered, hosts
 differ with --fail-if-different, or runs with compare --fail-if; 2 wrong use
@@ -171,6 +173,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub origin: OriginOptions,
     #[command(flatten)]
+    pub fence: FenceOptions,
+    #[command(flatten)]
     pub probe: ProbeOptions,
     #[command(flatten)]
     pub record: RecordOptions,
@@ -202,6 +206,8 @@ pub struct LoadArgs {
     pub server: ServerOptions,
     #[command(flatten)]
     pub origin: OriginOptions,
+    #[command(flatten)]
+    pub fence: FenceOptions,
     #[command(flatten)]
     pub probe: ProbeOptions,
     #[command(flatten)]

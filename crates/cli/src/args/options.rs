@@ -1,7 +1,7 @@
 //! Options that several commands share. The same structures are read from `sysdyno.toml`, key for option.
 
-use super::WireOptions;
 use super::habits::{self, TimeoutOrType};
+use super::{Allow, WireOptions};
 use clap::Args;
 use serde::Deserialize;
 use std::fmt;
@@ -63,8 +63,8 @@ pub struct TargetOptions {
     #[arg(long, value_name = "TEXT", env = "SYSDYNO_EXPECT_BODY")]
     pub expect_body: Option<String>,
     /// Accept bodies that differ from the first one; without this, they are failures
-    #[arg(long, conflicts_with = "same_body", env = "SYSDYNO_ANY_BODY")]
-    pub any_body: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", conflicts_with = "same_body", env = "SYSDYNO_ANY_BODY")]
+    pub any_body: Option<bool>,
     /// Fail bodies that differ from the first one (the default)
     #[arg(long, hide = true)]
     #[serde(skip)]
@@ -90,8 +90,8 @@ pub struct TargetOptions {
     #[serde(skip)]
     pub keep_alive: bool,
     /// Open a connection per request, as ab does without -k
-    #[arg(long, conflicts_with = "requests_per_connection", env = "SYSDYNO_NO_KEEPALIVE")]
-    pub no_keepalive: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", conflicts_with = "requests_per_connection", env = "SYSDYNO_NO_KEEPALIVE")]
+    pub no_keepalive: Option<bool>,
     /// Requests per connection [default: as many as the server takes]
     #[arg(long, value_name = "N", env = "SYSDYNO_REQUESTS_PER_CONNECTION")]
     pub requests_per_connection: Option<u32>,
@@ -113,6 +113,9 @@ pub struct TargetOptions {
     /// Process to measure besides the generator, instead of those that hold the target's socket
     #[arg(long = "watch-pid", value_name = "PID")]
     pub watch_pid: Vec<u32>,
+    /// The fence, which is set by files only.
+    #[arg(skip)]
+    pub allow: Allow,
     #[command(flatten)]
     pub wire: WireOptions,
 }

@@ -1,6 +1,6 @@
 //! Options of the probe: on its own, and beside a load.
 
-use super::Typed;
+use super::{FenceOptions, Typed};
 use clap::Args;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -37,6 +37,8 @@ pub struct ProbeArgs {
     /// Also write the lines into this file
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    #[command(flatten)]
+    pub fence: FenceOptions,
     /// Print no lines, and the result as one JSON document
     #[arg(long)]
     pub json: bool,

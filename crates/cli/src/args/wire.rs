@@ -1,6 +1,6 @@
 //! Options of what is spoken on the connections.
 
-use super::Typed;
+use super::{Typed, habits};
 use clap::Args;
 use serde::Deserialize;
 use std::fmt;
@@ -45,8 +45,8 @@ pub struct WireOptions {
     #[arg(long, value_name = "SHARE", env = "SYSDYNO_TLS_RESUME", help_heading = TLS)]
     pub tls_resume: Option<Typed<Share>>,
     /// Take any certificate; said in the verdict of every run
-    #[arg(long, conflicts_with = "tls_ca", env = "SYSDYNO_INSECURE", help_heading = TLS)]
-    pub insecure: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", env = "SYSDYNO_INSECURE", help_heading = TLS)]
+    pub insecure: Option<bool>,
     /// A published workload instead of the defaults below: etc, the general pool of Facebook in 2012
     #[arg(long, value_enum, value_name = "NAME", env = "SYSDYNO_MC_PRESET")]
     pub mc_preset: Option<PresetOption>,
@@ -75,11 +75,11 @@ pub struct WireOptions {
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_MC_EXPIRY")]
     pub mc_expiry: Option<Typed<SpanNs>>,
     /// Do not compare values that are read with those that belong to their keys
-    #[arg(long, env = "SYSDYNO_MC_NO_VERIFY")]
-    pub mc_no_verify: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", env = "SYSDYNO_MC_NO_VERIFY")]
+    pub mc_no_verify: Option<bool>,
     /// Do not store all keys before the load
-    #[arg(long, env = "SYSDYNO_MC_NO_PRELOAD")]
-    pub mc_no_preload: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", env = "SYSDYNO_MC_NO_PRELOAD")]
+    pub mc_no_preload: Option<bool>,
 }
 
 /// Published workloads.

@@ -1,5 +1,6 @@
 //! Options that say what is sent instead of one request.
 
+use super::habits;
 use clap::Args;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -86,6 +87,6 @@ pub struct SessionOptions {
     #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u32).range(1..=2_000_000), env = "SYSDYNO_USERS")]
     pub users: Option<u32>,
     /// Leave out what pages embed, and files that are sent
-    #[arg(long, env = "SYSDYNO_PAGES_ONLY")]
-    pub pages_only: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", env = "SYSDYNO_PAGES_ONLY")]
+    pub pages_only: Option<bool>,
 }

@@ -2,6 +2,7 @@
 
 use crate::args::{AgentArgs, ServerOptions, SshOptions};
 use crate::exit::Exit;
+use crate::fence;
 use crate::ui::Ui;
 use anyhow::Context;
 use std::fs::File;
@@ -25,7 +26,8 @@ pub fn serve(args: &AgentArgs) -> anyhow::Result<Exit> {
     // Without buffers of their own: what was read is looked at, what was said is gone.
     let input = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-    let serving = Serving { version: env!("CARGO_PKG_VERSION").to_owned(), state: args.state_dir.clone() };
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let serving = Serving { version, state: args.state_dir.clone(), lists: fence::lists_of_host()? };
     agent::serve(input, output, serving)?;
     Ok(Exit::Done)
 }

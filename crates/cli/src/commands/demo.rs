@@ -7,21 +7,26 @@ use super::experiment::{TrySession, print as print_experiment};
 use super::record::{Session, print, record_quietly};
 use super::run::search;
 use crate::args::{
-    CapacityOptions, DemoArgs, Effort, LoadOptions, MetricOption, OutputForm, Planted, ServerOptions,
-    TargetOptions, TryOptions, Typed,
+    CapacityOptions, DemoArgs, Effort, FenceOptions, LoadOptions, MetricOption, OutputForm, Planted,
+    ServerOptions, TargetOptions, TryOptions, Typed,
 };
 use crate::exit::Exit;
 use crate::experiment;
+use crate::fence;
 use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
 use anyhow::Context;
+use std::cell::RefCell;
 use std::path::Path;
+use std::str::FromStr;
+use sysdyno_lab::agent::Guard;
 use sysdyno_lab::execute::{self, Sampling, Tuning};
 use sysdyno_lab::service::BuiltInTarget;
 use sysdyno_record::experiment::ExperimentPlan;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{LoadPlan, Plan};
+use sysdyno_record::route::{AllowList, Network};
 use sysdyno_record::units::{RateHz, SpanNs};
 use sysdyno_report::experiment::ExperimentInput;
 use sysdyno_report::{ReportInput, json};
@@ -43,7 +48,9 @@ const PATIENCE: SpanNs = SpanNs::from_secs(9);
 const TRIAL_PATIENCE: SpanNs = SpanNs::from_secs(3);
 
 pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let runs_dir = args.record.clone().or(Settings::read()?.record).folder()?;
+    let settings = Settings::read()?;
+    let guard = guard(&settings.target)?;
+    let runs_dir = args.record.clone().or(settings.record).folder()?;
     let program = std::env::current_exe().context("cannot find this program")?;
     let target = BuiltInTarget::start(&program, arguments(args.bottleneck))?;
     ui.note(&format!(
@@ -61,6 +68,7 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
         probe_log: None,
         server: &server,
         behind: &[],
+        guard: &guard,
     };
     if args.bottleneck == Planted::AcceptQueue {
         return close_the_loop(&session, &target, ui);
@@ -69,6 +77,14 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut plan = plan::run(target.url(), &capacity(), &request(args.bottleneck, target.pid()))?;
     plan::limit_time(&mut plan, Effort::Quick);
     search(&session, &plan, ui)
+}
+
+/// The demo loads this host, and nothing else.
+fn guard(target: &TargetOptions) -> anyhow::Result<RefCell<Guard>> {
+    let mut guard = fence::guard(target, FenceOptions::default(), None)?;
+    let loopback = Network::from_str("127.0.0.0/8").context("cannot read the demo's own fence")?;
+    guard.fence.lists.push(AllowList { networks: vec![loopback], source: "the demo".into() });
+    Ok(RefCell::new(guard))
 }
 
 /// Measures, explains, changes, proves.
@@ -89,8 +105,14 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
     }
     ui.note(&format!("tries {REMEDY} on that server while it runs, and undoes it"));
     let tuning = tuning(session.runs_dir)?;
-    let tried = TrySession { runs_dir: session.runs_dir, tuning, is_json, fail_if: &[] }
-        .carry_out(&remedy(target)?, ui)?;
+    let tried = TrySession {
+        runs_dir: session.runs_dir,
+        tuning,
+        is_json,
+        fail_if: &[],
+        guard: session.guard.borrow().clone(),
+    }
+    .carry_out(&remedy(target)?, ui)?;
     let shown = tried.run.as_ref().zip(tried.conclusion.as_ref());
     if is_json {
         let mut document = json::run_document(&input);
@@ -116,7 +138,7 @@ fn remedy(target: &BuiltInTarget) -> anyhow::Result<ExperimentPlan> {
         connections: Some(CONNECTIONS),
         budget: Some(Typed(BUDGET)),
         // The effect is large, and a demo has to come to its end where others work too.
-        noisy: true,
+        noisy: Some(true),
         ..TryOptions::default()
     };
     let request =
@@ -155,7 +177,7 @@ fn request(planted: Planted, pid: u32) -> TargetOptions {
     match planted {
         // Only new connections stand in the queue.
         Planted::AcceptQueue => {
-            TargetOptions { no_keepalive: true, timeout: Some(Typed(PATIENCE)), ..options }
+            TargetOptions { no_keepalive: Some(true), timeout: Some(Typed(PATIENCE)), ..options }
         }
         Planted::WorkerPool | Planted::SingleThread => options,
     }

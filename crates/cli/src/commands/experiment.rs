@@ -4,13 +4,14 @@ use super::record::{is_living, new_run};
 use crate::args::{TryArgs, WordOption};
 use crate::exit::Exit;
 use crate::experiment;
+use crate::fence::{self, Others};
 use crate::settings::{Combine, Settings};
 use crate::ui::{Console, Signals, Ui};
 use anyhow::Context;
 use std::path::Path;
 use sysdyno_analyze::experiment::{Around, Course, conclude};
 use sysdyno_lab::LabError;
-use sysdyno_lab::agent::LocalAgent;
+use sysdyno_lab::agent::{Guard, LocalAgent};
 use sysdyno_lab::execute::{
     ExperimentEnd, ExperimentOrder, Journal, Tuning, clock, experiment as execute, planned_changes,
 };
@@ -37,6 +38,7 @@ pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (args.options.clone().or(settings.experiment), args.target.clone().or(settings.target));
     let urls = args.workload.clone().or(settings.workload);
     let fail_if = options.fail_if.clone();
+    let guard = fence::guard(&target, args.fence, args.state_dir.as_deref())?;
     let plan = experiment::plan(&args, options, target, &urls)?;
     let program = std::env::current_exe().context("cannot find this program")?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -49,7 +51,7 @@ pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let runs_dir = args.record.clone().or(settings.record).folder()?;
-    let session = TrySession { runs_dir: &runs_dir, tuning, is_json: args.json, fail_if: &fail_if };
+    let session = TrySession { runs_dir: &runs_dir, tuning, is_json: args.json, fail_if: &fail_if, guard };
     session.run(&plan, ui)
 }
 
@@ -78,6 +80,8 @@ pub struct TrySession<'a> {
     pub is_json: bool,
     /// Words that fail.
     pub fail_if: &'a [WordOption],
+    /// What may be loaded.
+    pub guard: Guard,
 }
 
 /// An experiment that was run.
@@ -103,6 +107,9 @@ impl TrySession<'_> {
     /// Runs an experiment from beginning to end, and writes its report.
     pub fn carry_out(&self, plan: &ExperimentPlan, ui: &Ui) -> anyhow::Result<Tried> {
         let signals = Signals::listen().context("cannot listen to signals")?;
+        let mut guard = self.guard.clone();
+        let goals = fence::goals(&Plan::Experiment(Box::new(plan.clone())), "try");
+        fence::pass(&goals, &mut guard, Others::default(), ui)?;
         ui.note(&forecast(plan));
         let calibration = last_calibration(plan, self.runs_dir);
         let mut writer = RunWriter::create(self.runs_dir, new_run(RunKind::Try)?)?;
@@ -111,7 +118,7 @@ impl TrySession<'_> {
         let order = ExperimentOrder { plan, tuning: self.tuning.clone(), calibration };
         let executed = {
             let mut journal = Journal::new(&mut writer, &mut console);
-            execute(&order, &mut LocalAgent::default(), &mut journal)
+            execute(&order, &mut LocalAgent::guarded(guard), &mut journal)
         };
         console.clear();
         let end = match executed {

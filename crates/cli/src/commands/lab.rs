@@ -8,7 +8,6 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -189,14 +188,9 @@ pub(super) fn provide_there(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> 
 }
 
 fn is_wanted(verb: &str, ui: &Ui) -> anyhow::Result<bool> {
-    ensure!(
-        std::io::stdin().is_terminal(),
-        "cannot ask whether to {verb} them: there is no terminal\nhint: --yes does it without asking"
-    );
-    ui.note(&format!("{verb} them? [y/N]"));
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    ui.ask(&format!("{verb} them?"))?.with_context(|| {
+        format!("cannot ask whether to {verb} them: there is no terminal\nhint: --yes does it without asking")
+    })
 }
 
 fn dry_run(labs: &Labs, file: &Path, ui: &Ui) -> anyhow::Result<Exit> {

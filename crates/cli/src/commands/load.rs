@@ -6,8 +6,9 @@ use crate::exit::Exit;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
 use crate::workload;
-use crate::{plan, ramp, spread};
+use crate::{fence, plan, ramp, spread};
 use anyhow::ensure;
+use std::cell::RefCell;
 use sysdyno_lab::execute::{self, Sampling};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::Plan;
@@ -54,6 +55,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     ui.note(&format!("sends {}", plan::worst_case(&plan)));
+    let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
     let session = Session {
         kind: RunKind::Load,
@@ -62,6 +64,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         probe_log: probe.probe_log.as_deref(),
         server: &server,
         behind: &[],
+        guard: &guard,
     };
     let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: target.watch_pid };
     record(&session, &Plan::Load(plan.clone()), ui, |hosts, journal| {

@@ -4,7 +4,9 @@
 
 use crate::args::ProbeArgs;
 use crate::exit::Exit;
+use crate::fence::{self, Others};
 use crate::plan;
+use crate::settings::Settings;
 use crate::ui::{ProbeLog, Signals, Ui};
 use anyhow::Context;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +23,9 @@ const TICK: Duration = Duration::from_millis(50);
 
 pub fn probe(args: &ProbeArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let job = plan::probe(args)?;
+    job.check()?;
+    let mut guard = fence::guard(&Settings::read()?.target, args.fence, None)?;
+    fence::pass(&[fence::probe_goal(&job)], &mut guard, Others::default(), ui)?;
     let signals = Signals::listen().context("cannot listen to signals")?;
     let mut log = args.log.as_deref().map(ProbeLog::create).transpose()?;
     let probe = Probe::open(&job)?;

@@ -3,14 +3,16 @@
 use super::agent::{reach, reach_generators};
 use crate::args::{OutputForm, ServerOptions};
 use crate::exit::Exit;
+use crate::fence::{self, Others};
 use crate::plan;
 use crate::ui::{Console, ProbeLog, Signals, Ui};
 use anyhow::Context;
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::path::Path;
 use sysdyno_analyze::{AnalyzeInput, ServerView};
 use sysdyno_lab::LabError;
-use sysdyno_lab::agent::{Agent, LocalAgent};
+use sysdyno_lab::agent::{Agent, Guard, LocalAgent};
 use sysdyno_lab::execute::{Hosts, Journal, clock};
 use sysdyno_observe::describe_process;
 use sysdyno_record::analysis::Analysis;
@@ -37,6 +39,15 @@ pub struct Session<'a> {
     pub server: &'a ServerOptions,
     /// Addresses of services that the server asks, on its host.
     pub behind: &'a [SocketAddr],
+    /// What may be loaded; a word of the user that was asked for is kept.
+    pub guard: &'a RefCell<Guard>,
+}
+
+impl Session<'_> {
+    /// The command that sends such a load, for hints.
+    fn command(&self) -> &'static str {
+        if self.kind == RunKind::Run { "run" } else { "load" }
+    }
 }
 
 /// A run that is over.
@@ -84,6 +95,10 @@ pub fn record_quietly(
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
     let mut server = reach(session.server, ui)?;
     let mut fleet = reach_generators(session.server, ui)?;
+    let others = Others { fleet: fleet.as_mut(), server: server.as_mut() };
+    fence::pass(&fence::goals(plan, session.command()), &mut session.guard.borrow_mut(), others, ui)?;
+    let guard = session.guard.borrow().clone();
+    fleet.iter_mut().for_each(|fleet| fleet.guard(guard.clone()));
     let described = fleet.as_mut().map(|fleet| fleet.describe_hosts()).transpose()?;
     let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
     writer.plan(plan)?;
@@ -92,7 +107,7 @@ pub fn record_quietly(
         Console::new(*ui, signals.clone()).with_probe(plan.load().and_then(|load| load.probe), probe_log);
     let (executed, lost) = {
         let mut journal = Journal::new(&mut writer, &mut console);
-        let mut local = LocalAgent::default();
+        let mut local = LocalAgent::guarded(guard);
         let generator: &mut dyn Agent = match &mut fleet {
             Some(fleet) => fleet,
             None => &mut local,

@@ -3,11 +3,13 @@
 use super::record::{Session, record};
 use crate::args::{OutputForm, RunArgs};
 use crate::exit::Exit;
+use crate::fence;
 use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::spread;
 use crate::ui::Ui;
 use crate::workload;
+use std::cell::RefCell;
 use sysdyno_analyze::search::Search;
 use sysdyno_lab::execute;
 use sysdyno_record::manifest::RunKind;
@@ -18,7 +20,8 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = Settings::read()?;
     let capacity = args.capacity.or(settings.run);
     let probe = args.probe.or(settings.probe);
-    let mut plan = plan::run(&args.url, &capacity, &args.target.or(settings.target))?;
+    let target = args.target.or(settings.target);
+    let mut plan = plan::run(&args.url, &capacity, &target)?;
     workload::add(&mut plan.load, &args.workload.or(settings.workload))?;
     crate::values::add(&mut plan.load)?;
     plan.need = workload::need(&args.need.or(settings.need))?.map(Box::new);
@@ -32,6 +35,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.print(&serde_json::to_string_pretty(&plan)?);
         return Ok(Exit::Done);
     }
+    let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
     let session = Session {
         kind: RunKind::Run,
@@ -40,6 +44,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         probe_log: probe.probe_log.as_deref(),
         server: &server,
         behind: &[],
+        guard: &guard,
     };
     search(&session, &plan, ui)
 }

@@ -3,7 +3,7 @@
 use super::combination::Combination;
 use super::{lab, level, work};
 use crate::args::{LevelTable, MatrixFile, ServerOptions, TargetOptions};
-use crate::experiment::{command, settings};
+use crate::experiment::{check_no_fence, command, settings};
 use crate::plan;
 use crate::ramp;
 use crate::settings::Combine;
@@ -112,6 +112,7 @@ fn trial(
     for part in parts {
         target = part.target.clone().or(target);
     }
+    check_no_fence(&target)?;
     target.seed = Some(seed);
     let load_from = lab.map_or_else(Vec::new, lab::Lab::load_from);
     let hosts = ServerOptions { load_from, ..ServerOptions::default() };

@@ -30,7 +30,7 @@ const DEFAULT_STEADY: SpanNs = SpanNs::from_secs(60);
 /// Adds the users that were asked for to a load.
 pub fn add(plan: &mut LoadPlan, options: &SessionOptions, load: &LoadOptions) -> anyhow::Result<()> {
     let Some(name) = &options.session else {
-        let is_alone = options.users.is_none() && !options.pages_only;
+        let is_alone = options.users.is_none() && options.pages_only != Some(true);
         ensure!(is_alone, "there are no users: there is no session\nhint: add --session web20");
         return Ok(());
     };
@@ -48,7 +48,7 @@ pub fn add(plan: &mut LoadPlan, options: &SessionOptions, load: &LoadOptions) ->
         text: &text,
         users: options.users,
         sessions_hz: load.rate.map(|rate| rate.0.0),
-        pages_only: options.pages_only,
+        pages_only: options.pages_only == Some(true),
     };
     let phase = |kind: PhaseKind, span: SpanNs| PhasePlan { kind, rate_hz: None, end: PhaseEnd::After(span) };
     let ramp_up = match load.warmup {

@@ -7,7 +7,7 @@ use sysdyno_record::session::{Pace, SessionPlan};
 fn plan_of(name: &str, pages_only: bool) -> anyhow::Result<LoadPlan> {
     let load = LoadOptions::default();
     let mut plan = crate::plan::load("http://127.0.0.1:8080/", &load, &TargetOptions::default())?;
-    let options = SessionOptions { session: Some(name.into()), users: None, pages_only };
+    let options = SessionOptions { session: Some(name.into()), users: None, pages_only: Some(pages_only) };
     add(&mut plan, &options, &load)?;
     Ok(plan)
 }

@@ -9,6 +9,7 @@ pub use progress::Console;
 pub use signals::Signals;
 
 use crate::args::Color;
+use anyhow::Context;
 use std::io::{IsTerminal, Write};
 use sysdyno_report::escape;
 use sysdyno_report::terminal::Style;
@@ -61,6 +62,17 @@ impl Ui {
         if let Some(hint) = hint.filter(|_| !text.contains("hint:")) {
             self.note(&format!("hint: {hint}"));
         }
+    }
+
+    /// Asks a question that is answered with yes or no; `None`: there is no terminal to ask.
+    pub fn ask(&self, question: &str) -> anyhow::Result<Option<bool>> {
+        if !std::io::stdin().is_terminal() {
+            return Ok(None);
+        }
+        self.note(&format!("{question} [y/N]"));
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+        Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
     }
 
     /// How to draw on standard output.

@@ -10,6 +10,7 @@
 mod experiments;
 mod far;
 mod far_experiments;
+mod fence;
 mod kills;
 mod links;
 #[path = "../namespaces/mod.rs"]
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
 fn inside() -> ExitCode {
     let mut rig = Rig::new();
     scenarios::run(&mut rig);
+    fence::run(&mut rig);
     links::run(&mut rig);
     services::run(&mut rig);
     experiments::run(&mut rig);

@@ -79,6 +79,7 @@ impl Rig {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());
+        command.envs(std::env::var_os("SYSDYNO_TARGET_ALLOW").map(|allow| ("SYSDYNO_TARGET_ALLOW", allow)));
         command.envs(self.environment.iter().cloned());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -3,18 +3,21 @@
 //! The load runs in threads of its own; the calling thread passes notices on and asks the link whether to go on. Notices
 //! of load, probe and sampler come through one channel, in the order in which they were made.
 
-use super::{Agent, Answer, Link, Notice, PartCall, Proceed, Request, spin};
+use super::route::authorize;
+use super::{Agent, Answer, Link, Notice, PartCall, Proceed, Request, RouteReport, spin};
 use crate::error::LabError;
 use crate::execute::clock;
 use crate::lab::{Labs, Shares};
 use crate::service::RunningCommand;
 use crate::target::raise_descriptor_limit;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use sysdyno_analyze::experiment::CommandOutcome;
 use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
+use sysdyno_load::target::Fence;
 use sysdyno_load::{Aside, Control, LoadError, Outcome, PartOrder, Sink, run_part};
 use sysdyno_observe::{Roots, SamplerPlan, Sampling, describe_process, find_target_processes};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
@@ -40,6 +43,17 @@ pub struct LocalAgent {
     orders: Option<Receiver<PartOrder>>,
     /// Shares of labs; `None`: nobody else has any here.
     shares: Option<Shares>,
+    /// What it may load.
+    guard: Guard,
+}
+
+/// What an agent may load, and what it must know for that.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    /// What may be loaded; without anything, what is reached without a router.
+    pub fence: Fence,
+    /// State folder, in which labs lie; `None`: that of the system.
+    pub state: Option<PathBuf>,
 }
 
 /// What comes through the channel.
@@ -54,14 +68,45 @@ impl Default for LocalAgent {
     fn default() -> LocalAgent {
         let (sender, messages) = mpsc::channel();
         let (watched, trials) = (Vec::new(), Vec::new());
-        LocalAgent { sender, messages, sampling: None, watched, trials, orders: None, shares: None }
+        LocalAgent {
+            sender,
+            messages,
+            sampling: None,
+            watched,
+            trials,
+            orders: None,
+            shares: None,
+            guard: Guard::default(),
+        }
     }
 }
 
 impl LocalAgent {
+    /// An agent that loads what it may.
+    pub fn guarded(guard: Guard) -> LocalAgent {
+        LocalAgent { guard, ..LocalAgent::default() }
+    }
+
     /// An agent that can have a part of a load, by orders that come from elsewhere, and shares of labs.
-    pub(super) fn serving(orders: Receiver<PartOrder>, labs: Labs) -> LocalAgent {
-        LocalAgent { orders: Some(orders), shares: Some(Shares::among(labs)), ..LocalAgent::default() }
+    pub(super) fn serving(orders: Receiver<PartOrder>, labs: Labs, guard: Guard) -> LocalAgent {
+        let shares = Some(Shares::among(labs));
+        LocalAgent { orders: Some(orders), shares, ..LocalAgent::guarded(guard) }
+    }
+
+    /// Whether the user says that targets are theirs to load.
+    pub(super) fn is_target_mine(&self) -> bool {
+        self.guard.fence.is_target_mine
+    }
+
+    /// Loads what it may from now on.
+    pub(super) fn guard(&mut self, guard: Guard) {
+        self.guard = guard;
+    }
+
+    /// Refuses a load that may not leave this host.
+    fn authorize(&self, plan: &LoadPlan, is_target_mine: bool) -> Result<(), LoadError> {
+        let fence = Fence { is_target_mine, ..self.guard.fence.clone() };
+        authorize(plan, &fence, self.guard.state.as_deref())
     }
 
     /// Hands on what has been read, without waiting.
@@ -80,6 +125,7 @@ impl LocalAgent {
     /// Sends a part of a load.
     fn part(&mut self, call: &PartCall, link: &mut dyn Link) -> Result<Answer, LabError> {
         let mut plan = call.plan();
+        self.authorize(&plan, call.is_target_mine)?;
         let threads = call.part().machine_threads;
         plan.spin = spin::resolve(&LoadPlan { threads, ..plan.clone() }, &self.watched);
         let Some(orders) = self.orders.as_mut() else { return Err(LabError::Answer { request: "part" }) };
@@ -113,6 +159,7 @@ impl LocalAgent {
     }
 
     fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn Link) -> Result<Answer, LabError> {
+        self.authorize(plan, self.is_target_mine())?;
         let plan = &LoadPlan { spin: spin::resolve(plan, &self.watched), ..plan.clone() };
         let control = Control::new();
         let sender = self.sender.clone();
@@ -214,6 +261,11 @@ impl Agent for LocalAgent {
             Request::Facts => Ok(Answer::Facts(sysdyno_observe::facts(&Roots::host()))),
             Request::Describe { endpoint, pids, behind } => {
                 describe(endpoint.as_ref(), &pids, &behind).map(Answer::Processes)
+            }
+            Request::Route(call) => {
+                let Guard { fence, state } = &self.guard;
+                let report = RouteReport::here(&call, &fence.lists, state.as_deref());
+                Ok(Answer::Route(Box::new(report)))
             }
             Request::StartSampling { hz, watch, endpoint, threads, behind } => {
                 // Not before, so that the facts tell the limits that this process was given.

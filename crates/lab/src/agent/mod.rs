@@ -14,6 +14,7 @@ mod offset;
 mod part;
 mod place;
 mod remote;
+mod route;
 mod serve;
 mod spin;
 mod transport;
@@ -22,12 +23,13 @@ mod upload;
 pub mod wire;
 
 pub use fleet::Fleet;
-pub use local::LocalAgent;
+pub use local::{Guard, LocalAgent};
 pub use namespace::enter;
 pub(crate) use namespace::mount_writable_sys;
 pub use part::{MAX_SPREAD_BODY_BYTES, PartCall};
 pub use place::{HostPlace, NoHost, SshAddress, Way};
 pub use remote::RemoteAgent;
+pub use route::{RouteCall, RouteReport};
 pub use serve::{Serving, serve};
 pub(crate) use transport::terminal_command;
 pub use transport::{Connection, Ways};
@@ -61,6 +63,8 @@ pub enum Request {
         /// Addresses of services that the server asks; their processes are parts of it.
         behind: Vec<SocketAddr>,
     },
+    /// Say where packets to an address go. Answer: [`Answer::Route`].
+    Route(RouteCall),
     /// Begin to sample the kernel. Answer: [`Answer::Done`], after the notice of the first row; the others come meanwhile.
     StartSampling {
         /// Samples per second.
@@ -111,6 +115,7 @@ impl Request {
         match self {
             Request::Facts => "facts",
             Request::Describe { .. } => "describe",
+            Request::Route(_) => "look a route up",
             Request::StartSampling { .. } => "start sampling",
             Request::Read => "read the kernel",
             Request::StopSampling => "stop sampling",
@@ -133,6 +138,8 @@ pub enum Answer {
     Facts(HostFacts),
     /// The processes that were found.
     Processes(Vec<WatchedProcess>),
+    /// Where packets go, and whose the address is.
+    Route(Box<RouteReport>),
     /// The load is over.
     Loaded(Box<Outcome>),
     /// Sampling is over.
@@ -207,4 +214,17 @@ pub trait Agent {
     /// # Errors
     /// It could not be done, or a notice could not be written down.
     fn call(&mut self, request: Request, link: &mut dyn Link) -> Result<Answer, LabError>;
+}
+
+/// Hears nothing of what is read meanwhile.
+pub(crate) struct Deaf;
+
+impl Link for Deaf {
+    fn notice(&mut self, _: Notice) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Proceed {
+        Proceed::Continue
+    }
 }

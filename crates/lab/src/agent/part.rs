@@ -20,6 +20,9 @@ pub struct PartCall {
     pub threads_before: u32,
     /// Threads of all hosts on the same machine.
     pub machine_threads: u32,
+    /// Whether the user says that the target is theirs to load.
+    #[serde(default)]
+    pub is_target_mine: bool,
     /// The whole load.
     plan: LoadPlan,
     /// The body of its request.
@@ -31,12 +34,22 @@ pub struct PartCall {
 
 impl PartCall {
     /// A part of a plan.
-    pub(super) fn new(trial: u32, part: Part, plan: LoadPlan) -> PartCall {
+    pub(super) fn new(trial: u32, part: Part, plan: LoadPlan, is_target_mine: bool) -> PartCall {
         let Part { host, hosts, threads_before, machine_threads } = part;
         let body = plan.request.body.clone();
         let operations = plan.workload.operations.iter();
         let operation_bodies = operations.map(|operation| operation.request.body.clone()).collect();
-        PartCall { trial, host, hosts, threads_before, machine_threads, plan, body, operation_bodies }
+        PartCall {
+            trial,
+            host,
+            hosts,
+            threads_before,
+            machine_threads,
+            is_target_mine,
+            plan,
+            body,
+            operation_bodies,
+        }
     }
 
     /// Which part it is.

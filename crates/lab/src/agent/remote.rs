@@ -13,7 +13,7 @@ use super::offset::{Exchange, estimate, moved};
 use super::serve::{LEASE, hello, is_readable};
 use super::transport::Connection;
 use super::wire::{Call, FromAgent, Hello, Order, PROTOCOL, Reply, ToAgent};
-use super::{Agent, Answer, Link, Notice, Proceed, Request};
+use super::{Agent, Answer, Deaf, Link, Notice, Proceed, Request, RouteCall, RouteReport};
 use crate::error::{LabError, escaped};
 use crate::execute::clock;
 use std::io::{self, Read, Write};
@@ -168,6 +168,17 @@ impl RemoteAgent {
     /// Why it is lost; `None`: it is not.
     pub fn lost(&self) -> Option<&str> {
         self.lost.as_deref()
+    }
+
+    /// What it says of the way from there to an address.
+    ///
+    /// # Errors
+    /// It is lost, or does not say it.
+    pub fn route(&mut self, call: &RouteCall) -> Result<RouteReport, LabError> {
+        match self.call(Request::Route(call.clone()), &mut Deaf)? {
+            Answer::Route(report) => Ok(*report),
+            _ => Err(LabError::Answer { request: "look a route up" }),
+        }
     }
 
     /// Measures how its clock lies beside that of this host.
@@ -366,6 +377,9 @@ impl Agent for RemoteAgent {
                 FromAgent::Failed { text } => return Err(self.there(&text)),
                 FromAgent::Reply(Reply::Processes(processes)) if is_describe => {
                     return Ok(Answer::Processes(bounded(processes)));
+                }
+                FromAgent::Reply(Reply::Route(report)) => {
+                    return Ok(Answer::Route(Box::new(report.bounded())));
                 }
                 FromAgent::Reply(reply) => return Ok(reply.into_answer()),
                 FromAgent::Hello(_) => return Err(self.lose("it said hello twice".into())),

@@ -8,7 +8,7 @@
 
 use super::frame::{Decoder, encode};
 use super::wire::{Call, FromAgent, Hello, Order, PROTOCOL, Reply, ToAgent};
-use super::{Agent, Link, LocalAgent, Notice, Proceed, Request, Ways};
+use super::{Agent, Guard, Link, LocalAgent, Notice, Proceed, Request, Ways};
 use crate::error::LabError;
 use crate::execute::clock;
 use crate::lab::{Labs, identify};
@@ -21,7 +21,9 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use sysdyno_load::PartOrder;
+use sysdyno_load::target::Fence;
 use sysdyno_observe::{Roots, identity};
+use sysdyno_record::route::AllowList;
 use sysdyno_record::units::SpanNs;
 
 /// A side that has heard nothing of the other for so long takes it for dead.
@@ -55,6 +57,8 @@ pub struct Serving {
     pub version: String,
     /// State folder of this host; `None`: that of the system.
     pub state: Option<PathBuf>,
+    /// Networks of this host that may be loaded, and nothing else.
+    pub lists: Vec<AllowList>,
 }
 
 impl Serving {
@@ -62,6 +66,12 @@ impl Serving {
     fn labs(&self) -> Labs {
         let ways = Ways { program: Roots::host().in_proc("self/exe"), ssh_config: None, uses_sudo: false };
         Labs::below(self.state.as_deref(), ways, &self.version)
+    }
+
+    /// What parts of loads may go to; the user's word comes with each part.
+    fn guard(&self) -> Guard {
+        let fence = Fence { lists: self.lists.clone(), is_target_mine: false };
+        Guard { fence, state: self.state.clone() }
     }
 }
 
@@ -84,7 +94,7 @@ pub fn serve<O: Write + Send + 'static>(
     std::thread::spawn(move || {
         // Dropped at the end of the thread, however it comes.
         let _done = done;
-        work(&asked, LocalAgent::serving(ordered, serving.labs()), &worker);
+        work(&asked, LocalAgent::serving(ordered, serving.labs(), serving.guard()), &worker);
     });
     let listened = listen(&mut input, Senders { calls, orders }, &output);
     output.is_over.store(true, Ordering::Relaxed);

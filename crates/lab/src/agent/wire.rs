@@ -7,7 +7,7 @@
 //! plans are not written with it; and those about shares of labs, which are forms themselves; settings of a host are
 //! changed for a share only.
 
-use super::{Answer, PartCall, Request};
+use super::{Answer, PartCall, Request, RouteCall, RouteReport};
 use crate::lab::{ShareCall, ShareReply};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -110,6 +110,8 @@ pub enum Call {
         #[serde(default)]
         behind: Vec<SocketAddr>,
     },
+    /// [`Request::Route`].
+    Route(RouteCall),
     /// [`Request::StartSampling`].
     StartSampling {
         /// Samples per second.
@@ -144,6 +146,8 @@ pub enum Reply {
     Facts(HostFacts),
     /// [`Answer::Processes`].
     Processes(Vec<WatchedProcess>),
+    /// [`Answer::Route`].
+    Route(Box<RouteReport>),
     /// [`Answer::SamplingEnded`].
     SamplingEnded {
         /// Rows that were taken.
@@ -161,6 +165,7 @@ impl Call {
         match request {
             Request::Facts => Some(Call::Facts),
             Request::Describe { endpoint, pids, behind } => Some(Call::Describe { endpoint, pids, behind }),
+            Request::Route(call) => Some(Call::Route(call)),
             Request::StartSampling { hz, watch, endpoint, threads, behind } => {
                 Some(Call::StartSampling { hz, watch, endpoint, threads, behind })
             }
@@ -177,6 +182,7 @@ impl Call {
         match self {
             Call::Facts => Request::Facts,
             Call::Describe { endpoint, pids, behind } => Request::Describe { endpoint, pids, behind },
+            Call::Route(call) => Request::Route(call),
             Call::StartSampling { hz, watch, endpoint, threads, behind } => {
                 Request::StartSampling { hz, watch, endpoint, threads, behind }
             }
@@ -195,6 +201,7 @@ impl Reply {
             Answer::Done => Some(Reply::Done),
             Answer::Facts(facts) => Some(Reply::Facts(facts)),
             Answer::Processes(processes) => Some(Reply::Processes(processes)),
+            Answer::Route(report) => Some(Reply::Route(report)),
             Answer::SamplingEnded { samples_count, missed_count } => {
                 Some(Reply::SamplingEnded { samples_count, missed_count })
             }
@@ -209,6 +216,7 @@ impl Reply {
             Reply::Done => Answer::Done,
             Reply::Facts(facts) => Answer::Facts(facts),
             Reply::Processes(processes) => Answer::Processes(processes),
+            Reply::Route(report) => Answer::Route(report),
             Reply::SamplingEnded { samples_count, missed_count } => {
                 Answer::SamplingEnded { samples_count, missed_count }
             }

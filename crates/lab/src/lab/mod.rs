@@ -38,6 +38,7 @@ mod up;
 mod values;
 mod variant;
 mod volume;
+mod whose;
 
 pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
@@ -57,6 +58,8 @@ pub use share::{Needs, NeedsOf, ShareCall, ShareReply};
 pub use stage::Stage;
 pub use status::{HostStatus, LabStatus, LinkStatus, RelayStatus, ServiceLog, ServiceStatus};
 pub use up::may_make;
+pub use whose::LabHost;
+pub(crate) use whose::whose;
 
 use self::share::Reach;
 use crate::agent::Ways;

@@ -15,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where namespaces have names.
-const NAMED: &str = "/run/netns";
+pub(super) const NAMED: &str = "/run/netns";
 
 /// The namespace of the calling thread.
 const OWN: &str = "/proc/thread-self/ns/net";

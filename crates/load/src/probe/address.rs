@@ -45,10 +45,8 @@ impl ProbeTarget {
     /// # Errors
     /// It is none of these.
     pub fn parse(text: &str) -> Result<ProbeTarget, LoadError> {
-        let failed = |cause: &str| LoadError::Probe {
-            target: text.chars().take(200).collect(),
-            cause: cause.to_owned(),
-        };
+        let failed =
+            |cause: &str| LoadError::Probe { target: crate::target::shown(text), cause: cause.to_owned() };
         if text.len() > MAX_TEXT_BYTES || text.bytes().any(|byte| byte <= 0x20 || byte == 0x7f) {
             return Err(failed("it is too long, or contains blanks or control characters"));
         }

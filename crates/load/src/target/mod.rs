@@ -4,12 +4,14 @@
 //! again while the load runs, so that a name cannot be let through and another address be dialled.
 
 mod class;
+mod fence;
 mod url;
 
 pub use class::{AddressClass, classify};
+pub use fence::{Fence, Judgement};
 
 use crate::error::LoadError;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use sysdyno_record::plan::{Endpoint, Target};
 use url::Url;
 
@@ -22,6 +24,11 @@ pub fn is_home(endpoint: &Endpoint) -> bool {
         Endpoint::Tcp(address) => classify(address.ip()) == AddressClass::Home,
         Endpoint::Unix(_) => true,
     }
+}
+
+/// A text that was typed as a target, as it may be shown: without user name and password.
+pub(crate) fn shown(text: &str) -> String {
+    url::shown(text)
 }
 
 /// Whether a URL names a memcached server.
@@ -79,6 +86,18 @@ pub fn resolve(text: &str) -> Result<Target, LoadError> {
     }
 }
 
+/// The URL of a target with another address in it; that of a Unix socket is as it was.
+pub fn url_at(target: &Target, address: IpAddr) -> String {
+    let Endpoint::Tcp(endpoint) = target.endpoint else { return target.url.clone() };
+    let has_port = target.host.ends_with(&format!(":{}", endpoint.port()));
+    let authority = match (has_port, address) {
+        (true, address) => SocketAddr::new(address, endpoint.port()).to_string(),
+        (false, IpAddr::V4(address)) => address.to_string(),
+        (false, IpAddr::V6(address)) => format!("[{address}]"),
+    };
+    target.url.replacen(&target.host, &authority, 1)
+}
+
 /// The origin (scheme, host and port) and the path of an `http` or `https` URL; nothing is looked up.
 ///
 /// # Errors
@@ -86,7 +105,7 @@ pub fn resolve(text: &str) -> Result<Target, LoadError> {
 pub(crate) fn origin_and_path(text: &str) -> Result<(String, String), LoadError> {
     match url::parse(text)? {
         Url::Unix { .. } | Url::Memcached { .. } | Url::MemcachedUnix { .. } => {
-            Err(LoadError::Url { url: text.into(), cause: "it is not of this server" })
+            Err(LoadError::Url { url: shown(text), cause: "it is not of this server" })
         }
         Url::Http { host, port, path, is_tls } => {
             let scheme = if is_tls { "https" } else { "http" };
@@ -168,6 +187,18 @@ mod tests {
         assert!(is_memcached("memcached://a") && is_memcached("memcacheds://a") && !is_memcached("http://a"));
         let unix = resolve("unix:/run/x.sock:/status").expect("resolves");
         assert_eq!((unix.endpoint, unix.path.as_str()), (Endpoint::Unix("/run/x.sock".into()), "/status"));
+    }
+
+    #[test]
+    fn another_address_takes_the_place_of_the_host_alone() {
+        let at = |url: &str, address: &str| {
+            url_at(&resolve(url).expect("resolves"), address.parse().expect("an address"))
+        };
+        assert_eq!(at("http://127.0.0.1/127.0.0.1", "10.0.0.1"), "http://10.0.0.1/127.0.0.1");
+        assert_eq!(at("https://127.0.0.1:8443/x?y", "fd00::1"), "https://[fd00::1]:8443/x?y");
+        assert_eq!(at("http://[::1]/", "fd00::1"), "http://[fd00::1]/");
+        assert_eq!(at("memcached://127.0.0.1", "10.0.0.1"), "memcached://10.0.0.1:11211");
+        assert_eq!(at("unix:/run/x.sock:/y", "10.0.0.1"), "unix:/run/x.sock");
     }
 
     #[test]

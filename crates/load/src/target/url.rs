@@ -4,6 +4,7 @@ use crate::error::LoadError;
 use std::path::PathBuf;
 
 /// A URL in parts.
+#[derive(Debug)]
 pub(super) enum Url {
     /// Over TCP.
     Http {
@@ -45,7 +46,7 @@ const MAX_URL_BYTES: usize = 8 * 1024;
 const MEMCACHED_PORT: u16 = 11211;
 
 pub(super) fn parse(text: &str) -> Result<Url, LoadError> {
-    let failed = |cause| LoadError::Url { url: text.chars().take(200).collect(), cause };
+    let failed = |cause| LoadError::Url { url: shown(text), cause };
     if text.len() > MAX_URL_BYTES {
         return Err(failed("it is too long"));
     }
@@ -113,9 +114,60 @@ fn split_authority(authority: &str, default_port: u16) -> Option<(String, u16)> 
     (!host.is_empty() && host.bytes().all(is_host)).then(|| (host.to_owned(), port))
 }
 
+/// A text that was typed as a URL, as it may be shown: without user name and password, wherever they may be meant to be.
+pub(crate) fn shown(text: &str) -> String {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let (scheme, rest) = text.split_at(start);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    // A password may hold any of these itself; then what stands before them is no host.
+    let has_host = split_authority(&rest[..end], 1).is_some();
+    let last = rest.rfind('@').filter(|_| !has_host);
+    let text = match last {
+        Some(at) => format!("{scheme}{HIDDEN}{}", &rest[at..]),
+        None => text.to_owned(),
+    };
+    text.chars().take(200).collect()
+}
+
+/// What stands for a password.
+const HIDDEN: &str = "…";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_part_of_a_password_is_shown() {
+        for text in [
+            "http://user:S3CRET@host/",
+            "https://user:S3CRET@host:8443/path?query",
+            "HTTP://:S3CRET@host",
+            "user:S3CRET@host",
+            "user:S3CRET@host/path@x",
+            "http://user:S3/CRET@host/",
+            "http://user:S3@CRET@host/",
+            "http://user:S3?CRET#S3@host/",
+            "http://user:S3 CRET@host/",
+            "http:user:S3CRET@host/",
+            "http:/user:S3CRET@host/",
+            "ftp://user:S3CRET@host/",
+            "memcached://user:S3CRET@host",
+            "memcacheds://user:S3CRET@host:1/",
+            "http://user:S3CRET@@host/\u{7f}",
+        ] {
+            let error = parse(text).expect_err(text).to_string();
+            assert!(!error.contains("S3") && !error.contains("CRET"), "{text}: {error}");
+            let long = format!("{text}{}", "x".repeat(MAX_URL_BYTES));
+            let error = parse(&long).expect_err("is too long").to_string();
+            assert!(!error.contains("S3") && !error.contains("CRET"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_shown_though_an_at_follows() {
+        assert_eq!(shown("http://host:8080/@user"), "http://host:8080/@user");
+        assert_eq!(shown("http://user:x@host/y"), "http://…@host/y");
+    }
 
     #[test]
     fn what_is_not_a_url_is_refused_with_the_reason() {

@@ -2,6 +2,7 @@
 
 use super::folder::Folder;
 use super::run::read_manifest;
+use super::schema::{self, OtherSchema};
 use super::{FACTS, MAX_FACTS_BYTES};
 use crate::RecordError;
 use crate::facts::{Fact, HostFacts, SCHEMA};
@@ -20,7 +21,6 @@ const MAX_TEXT_BYTES: usize = 16 << 10;
 /// A document as it is read; `facts.json` of a run folder has no schema of its own.
 #[derive(Deserialize)]
 struct Document {
-    schema: Option<String>,
     facts: BTreeMap<String, Fact>,
 }
 
@@ -59,12 +59,15 @@ pub fn read_facts(path: &Path) -> Result<HostFacts, RecordError> {
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<HostFacts, RecordError> {
+    // First, since the rest of a newer one may be anything.
+    if let Some(found) = schema::of_document(bytes) {
+        schema::check(&found, SCHEMA).map_err(|other| match other {
+            OtherSchema::Newer(_) => other.error(path, SCHEMA, None),
+            OtherSchema::Other(found) => not_facts(path, &format!("its schema is '{found}', not '{SCHEMA}'")),
+        })?;
+    }
     let document: Document =
         serde_json::from_slice(bytes).map_err(|error| not_facts(path, &error.to_string()))?;
-    if let Some(schema) = document.schema.filter(|schema| schema != SCHEMA) {
-        let shown = schema.chars().take(40).collect::<String>();
-        return Err(not_facts(path, &format!("its schema is '{shown}', not '{SCHEMA}'")));
-    }
     let facts = document.facts;
     if facts.len() > MAX_FACTS {
         return Err(not_facts(path, &format!("it holds more than {MAX_FACTS} facts")));
@@ -124,7 +127,7 @@ mod tests {
     fn what_is_not_facts_is_refused_with_its_cause() {
         assert_eq!(
             refused("{\"schema\":\"sysdyno.facts/2\",\"facts\":{}}"),
-            "cannot read facts 'f': its schema is 'sysdyno.facts/2', not 'sysdyno.facts/1'"
+            "cannot open 'f': its format is 'sysdyno.facts/2', this program reads 'sysdyno.facts/1'\nhint: open it with a newer sysdyno"
         );
         assert!(refused("{\"schema\":\"\\u001b[31m\",\"facts\":{}}").contains("u{1b}[31m"));
         assert!(refused("{}").contains("missing field `facts`"));

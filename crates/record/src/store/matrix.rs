@@ -5,7 +5,7 @@
 
 use super::folder::{Folder, is_plain_name};
 use super::lines::{Caps, read_values_if_any};
-use super::{MATRIX, MATRIX_RUNS, MAX_DOCUMENT_BYTES, MAX_MATRIX_LINES, REPORT, TRIALS};
+use super::{MATRIX, MATRIX_RUNS, MAX_DOCUMENT_BYTES, MAX_MATRIX_LINES, REPORT, TRIALS, schema};
 use crate::RecordError;
 use crate::matrix::{MATRIX_SCHEMA, MatrixLine, MatrixPlan, MatrixVariant};
 use crate::plan::Plan;
@@ -54,11 +54,11 @@ impl MatrixFolder {
         let text = folder
             .read_whole(MATRIX, MAX_DOCUMENT_BYTES)?
             .ok_or_else(|| refuse(format!("it has no '{MATRIX}'")))?;
+        // First, since the rest of a newer one may be anything.
+        let found = schema::of_document(&text).unwrap_or_default();
+        schema::check(&found, MATRIX_SCHEMA).map_err(|other| other.error(path, MATRIX_SCHEMA, None))?;
         let plan: MatrixPlan =
             serde_json::from_slice(&text).map_err(|error| refuse(format!("'{MATRIX}': {error}")))?;
-        if plan.schema != MATRIX_SCHEMA {
-            return Err(refuse(format!("'{MATRIX}' has another schema than {MATRIX_SCHEMA}")));
-        }
         let is_load = |variant: &MatrixVariant| matches!(variant.plan, Plan::Run(_) | Plan::Load(_));
         let is_work = |variant: &MatrixVariant| matches!(variant.plan, Plan::Work(_));
         if !plan.variants.iter().all(is_load) && !plan.variants.iter().all(is_work) {

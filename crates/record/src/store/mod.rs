@@ -19,6 +19,7 @@ mod matrix;
 mod plausible;
 mod redact;
 mod run;
+mod schema;
 mod verify;
 mod work;
 mod writer;

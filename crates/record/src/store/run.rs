@@ -8,7 +8,7 @@ use super::{
     ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST,
     MAX_DOCUMENT_BYTES, MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES,
     MAX_TRIALS, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, plausible,
-    verify,
+    schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -219,23 +219,9 @@ pub(super) fn read_manifest(folder: &Folder) -> Result<Manifest, RecordError> {
         .ok_or_else(|| not_a_run(format!("it has no '{MANIFEST}'")))?;
     let unreadable = |error: serde_json::Error| not_a_run(format!("cannot read '{MANIFEST}': {error}"));
     let versions: Versions = serde_json::from_slice(&bytes).map_err(unreadable)?;
-    if versions.schema != SCHEMA {
-        let shown = |text: &str| text.chars().take(40).collect::<String>().escape_debug().to_string();
-        return Err(match major_version(&versions.schema) {
-            Some(major) if Some(major) > major_version(SCHEMA) => RecordError::NewerFormat {
-                path: folder.path().to_owned(),
-                found: shown(&versions.schema),
-                known: SCHEMA,
-                written_by: shown(&versions.tool.version),
-            },
-            _ => not_a_run(format!("its schema is '{}', not '{SCHEMA}'", shown(&versions.schema))),
-        });
-    }
+    schema::check(&versions.schema, SCHEMA)
+        .map_err(|other| other.error(folder.path(), SCHEMA, Some(&versions.tool.version)))?;
     serde_json::from_slice(&bytes).map_err(unreadable)
-}
-
-fn major_version(schema: &str) -> Option<u64> {
-    schema.strip_prefix("sysdyno.run/")?.parse().ok()
 }
 
 /// A file that is one JSON document; if it is damaged it is left out.

@@ -9,17 +9,21 @@ use super::compare;
 use super::work::profile as work_profile;
 use crate::args::{MatrixArgs, MatrixCommand, MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs};
 use crate::exit::Exit;
+use crate::fence::{self, Others};
 use crate::matrix;
 use crate::plan;
 use crate::settings::{Combine, Settings};
 use crate::ui::{Signals, Ui, causes};
 use anyhow::{Context, anyhow, bail};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, conclude_work, forecast, missing, order};
 use sysdyno_lab::LabError;
+use sysdyno_lab::agent::Guard;
 use sysdyno_lab::execute::{self, Tuning};
+use sysdyno_lab::fence::Goal;
 use sysdyno_lab::lab::Labs;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::matrix::{MatrixCell, MatrixPlan, measured_cells};
@@ -57,6 +61,7 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = matrix::read(&args.file, args.quick)?;
     let tuning = tuning(&args.host)?;
     check(&plan, &tuning, ui)?;
+    let guard = guard(&plan, &tuning, &args.host, ui)?;
     let labs = provide_all(&plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
     let parent = match &args.folder {
         Some(folder) => folder.clone(),
@@ -67,7 +72,7 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note(&sentence(&plan, &order(&plan)));
     let folder = MatrixFolder::create(&parent, &folder, plan)?;
     ui.note(&format!("keeps it in {}", folder.path().display()));
-    measure(folder, (labs, &tuning), &args.host, ui)
+    measure(folder, (labs, &tuning, &guard), &args.host, ui)
 }
 
 fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -76,13 +81,14 @@ fn resume(args: &MatrixFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
     folder.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
     let tuning = tuning(&args.host)?;
     let cells = missing(&folder.plan, &folder.lines);
+    let guard = guard(&folder.plan, &tuning, &args.host, ui)?;
     let mut labs = None;
     if !cells.is_empty() {
         check(&folder.plan, &tuning, ui)?;
         labs = provide_all(&folder.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
     }
     ui.note(&sentence(&folder.plan, &cells));
-    measure(folder, (labs, &tuning), &args.host, ui)
+    measure(folder, (labs, &tuning, &guard), &args.host, ui)
 }
 
 /// Folder of experiments beside that of runs.
@@ -131,7 +137,7 @@ fn shown(text: &str) -> String {
 /// Makes the trials that are missing, and says what came of all.
 fn measure(
     mut folder: MatrixFolder,
-    (labs, tuning): (Option<Labs>, &Tuning),
+    (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<Guard>),
     args: &MatrixHostArgs,
     ui: &Ui,
 ) -> anyhow::Result<Exit> {
@@ -140,7 +146,7 @@ fn measure(
     if !missing(&folder.plan, &folder.lines).is_empty() {
         let place = Place::of(&folder, (labs, &args.ssh), &signals, ui);
         if let Some(mut place) = place.map_err(|error| stopped(&folder, "", &error))? {
-            let measured = trials(&mut folder, (&mut place, tuning), &signals, ui);
+            let measured = trials(&mut folder, (&mut place, tuning, guard), &signals, ui);
             let left = place.end(ui);
             end = match measured {
                 Err(_) if signals.is_interrupted() => None,
@@ -167,10 +173,29 @@ fn measure(
     Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit })
 }
 
+/// What may be loaded; of an experiment on this host, all of it is judged before anything is made.
+fn guard(
+    plan: &MatrixPlan,
+    tuning: &Tuning,
+    args: &MatrixHostArgs,
+    ui: &Ui,
+) -> anyhow::Result<RefCell<Guard>> {
+    let mut guard = fence::guard(&Settings::read()?.target, args.fence, tuning.state.as_deref())?;
+    if plan.lab.is_none() {
+        fence::pass(&goals(plan), &mut guard, Others::default(), ui)?;
+    }
+    Ok(RefCell::new(guard))
+}
+
+/// Where the loads of all variants go.
+fn goals(plan: &MatrixPlan) -> Vec<Goal> {
+    plan.variants.iter().flat_map(|variant| fence::goals(&variant.plan, "load")).collect()
+}
+
 /// Makes the trials that are missing, one after the other; how the program has to end, if that is settled.
 fn trials(
     folder: &mut MatrixFolder,
-    (place, tuning): (&mut Place, &Tuning),
+    (place, tuning, guard): (&mut Place, &Tuning, &RefCell<Guard>),
     signals: &Signals,
     ui: &Ui,
 ) -> anyhow::Result<Option<Exit>> {
@@ -194,7 +219,7 @@ fn trials(
             forecast(&folder.plan, &left, &timed)
         ));
         let start = Instant::now();
-        let end = trial(folder, cell, (place, tuning), signals, ui);
+        let end = trial(folder, cell, (place, tuning, guard), signals, ui);
         let end = end.map_err(|error| stopped(folder, &format!(" at trial {number} of {all}"), &error))?;
         timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());
         if !end.not_restored.is_empty() {

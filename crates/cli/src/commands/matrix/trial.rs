@@ -8,8 +8,10 @@ use crate::commands::work::record as record_work;
 use crate::plan::SAMPLING_HZ;
 use crate::ui::{Signals, Ui};
 use anyhow::Context;
+use std::cell::RefCell;
 use sysdyno_analyze::matrix::{Cell, is_disturbed, trial_plan};
 use sysdyno_lab::LabError;
+use sysdyno_lab::agent::Guard;
 use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
 use sysdyno_lab::work::Manner;
 use sysdyno_record::event::SettingHeld;
@@ -23,7 +25,7 @@ use sysdyno_record::work::WorkPlan;
 pub(super) fn trial(
     folder: &mut MatrixFolder,
     cell: Cell,
-    (place, tuning): (&mut Place, &Tuning),
+    (place, tuning, guard): (&mut Place, &Tuning, &RefCell<Guard>),
     signals: &Signals,
     ui: &Ui,
 ) -> anyhow::Result<MatrixEnded> {
@@ -46,6 +48,7 @@ pub(super) fn trial(
         probe_log: None,
         server: &hosts,
         behind: &behind,
+        guard,
     };
     // A lab has settings of its own.
     let settings = if matches!(place, Place::Here) { variant.settings.as_slice() } else { &[] };

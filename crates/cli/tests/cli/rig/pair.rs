@@ -67,14 +67,36 @@ impl Pair {
 
     /// The built-in target in the server's namespace.
     pub fn target(&self, arguments: &[&str]) -> PairTarget {
+        self.target_at(SERVER_ADDRESS, arguments)
+    }
+
+    /// The same at another address of it.
+    pub fn target_at(&self, address: &str, arguments: &[&str]) -> PairTarget {
         let mut command = self.server_command(env!("CARGO_BIN_EXE_sysdyno"));
-        command.args(["target", "--listen", &format!("{SERVER_ADDRESS}:0")]).args(arguments);
+        command.args(["target", "--listen", &format!("{address}:0")]).args(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
         let mut output = BufReader::new(child.stdout.take().expect("is piped"));
         let mut url = String::new();
         output.read_line(&mut url).expect("it says where it listens");
         assert!(url.starts_with("http://"), "the target says {url:?}");
         PairTarget { child, output, url: url.trim().to_owned() }
+    }
+
+    /// A command in the generator's namespace, not yet started.
+    pub fn generator_command(&self, program: &str) -> Command {
+        self.inside(&self.generator, program)
+    }
+
+    /// What a user types for the generator's host.
+    pub fn generator(&self) -> String {
+        format!("netns:{}", self.generator)
+    }
+
+    /// Gives the server's host this address too, and leads the generator's packets for everything unknown there, as a router does.
+    pub fn route_through_server(&self, address: &str) {
+        let is_made = self.ip(&["-n", &self.server, "addr", "add", &format!("{address}/32"), "dev", "lo"])
+            && self.ip(&["-n", &self.generator, "route", "add", "default", "via", SERVER_ADDRESS]);
+        assert!(is_made, "a route can be made in a namespace of our own");
     }
 
     fn inside(&self, namespace: &str, program: &str) -> Command {

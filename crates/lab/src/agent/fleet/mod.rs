@@ -14,7 +14,10 @@ mod hearing;
 use self::hearing::{Hearing, Shared, ToLink};
 use super::remote::Heard;
 use super::wire::Order;
-use super::{Agent, Answer, Link, LocalAgent, Notice, PartCall, Proceed, RemoteAgent, Request};
+use super::{
+    Agent, Answer, Deaf, Guard, Link, LocalAgent, Notice, PartCall, Proceed, RemoteAgent, Request, RouteCall,
+    RouteReport,
+};
 use crate::error::LabError;
 use crate::execute::clock;
 use std::cell::RefCell;
@@ -75,6 +78,20 @@ impl Fleet {
         self.hosts.iter_mut().map(describe).collect()
     }
 
+    /// Loads what it may from now on: each host also keeps to the lists of its own.
+    pub fn guard(&mut self, guard: Guard) {
+        self.local.guard(guard);
+    }
+
+    /// What each host says of the way from there to an address, with its name.
+    ///
+    /// # Errors
+    /// One of them is lost, or does not say it.
+    pub fn routes(&mut self, call: &RouteCall) -> Result<Vec<(String, RouteReport)>, LabError> {
+        let ask = |host: &mut RemoteAgent| Ok((host.host().to_owned(), host.route(call)?));
+        self.hosts.iter_mut().map(ask).collect()
+    }
+
     /// The same with their clocks measured again, as far as they are not lost.
     pub fn at_end(&mut self, mut described: Vec<RemoteHost>) -> Vec<RemoteHost> {
         for (host, told) in self.hosts.iter_mut().zip(&mut described) {
@@ -107,12 +124,13 @@ impl Fleet {
     /// Has all hosts set up and connected.
     fn set_up(&mut self, trial: u32, plan: &LoadPlan) -> Result<Vec<SpreadHost>, LabError> {
         let parts = self.parts(plan);
+        let is_target_mine = self.local.is_target_mine();
         for (host, part) in self.hosts.iter_mut().zip(parts) {
             host.set_clock()?;
             let is_crowded = host.is_same_machine() && plan.spin == SpinChoice::Auto;
             let spin = if is_crowded { SpinChoice::Off } else { plan.spin };
             let plan = LoadPlan { spin, ..plan.clone() };
-            host.ask(Request::Part(Box::new(PartCall::new(trial, part, plan))))?;
+            host.ask(Request::Part(Box::new(PartCall::new(trial, part, plan, is_target_mine))))?;
         }
         let span = SET_UP + plan.deadlines.connect.duration();
         let ready = |host: &mut RemoteAgent| {
@@ -237,18 +255,5 @@ impl Link for Attentive<'_> {
             }
         }
         self.link.tick()
-    }
-}
-
-/// Hears nothing of what is read meanwhile.
-struct Deaf;
-
-impl Link for Deaf {
-    fn notice(&mut self, _: Notice) -> Result<(), LabError> {
-        Ok(())
-    }
-
-    fn tick(&mut self) -> Proceed {
-        Proceed::Continue
     }
 }

@@ -1,0 +1,115 @@
+//! The fence around this host: which lists there are, and the question that a terminal is asked once.
+
+use crate::args::{FenceOptions, TargetOptions};
+use crate::settings::Settings;
+use crate::ui::Ui;
+use anyhow::{Context, anyhow, bail};
+use std::path::{Path, PathBuf};
+use sysdyno_lab::agent::{Fleet, Guard, RemoteAgent};
+use sysdyno_lab::fence::{Goal, Parties, check};
+use sysdyno_load::probe::{ProbeJob, Way};
+use sysdyno_load::target::Fence;
+use sysdyno_record::experiment::{Action, ExperimentPlan};
+use sysdyno_record::plan::{Endpoint, LoadPlan, Plan, Target};
+use sysdyno_record::route::AllowList;
+
+/// Lists networks, as `[target] allow` does.
+const VARIABLE: &str = "SYSDYNO_TARGET_ALLOW";
+
+/// Names the state folder, as `--state-dir` does.
+const STATE_VARIABLE: &str = "SYSDYNO_STATE_DIR";
+
+/// What may be loaded, by the settings in `target`, the environment and the user's word; labs lie in a state folder.
+pub fn guard(target: &TargetOptions, options: FenceOptions, state: Option<&Path>) -> anyhow::Result<Guard> {
+    let mut lists = target.allow.0.clone();
+    lists.extend(list_of_environment()?);
+    let fence = Fence { lists, is_target_mine: options.target_is_mine };
+    let named = || std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    Ok(Guard { fence, state: state.map(Path::to_owned).or_else(named) })
+}
+
+/// Lists of this host, for whom it sends a part of a load.
+pub fn lists_of_host() -> anyhow::Result<Vec<AllowList>> {
+    let mut lists = Settings::read_system()?.target.allow.0;
+    lists.extend(list_of_environment()?);
+    Ok(lists)
+}
+
+fn list_of_environment() -> anyhow::Result<Option<AllowList>> {
+    let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let text = text.to_str().with_context(|| format!("cannot read {VARIABLE}: it is not UTF-8"))?;
+    let read = |network: &str| {
+        network.trim().parse().map_err(|error| anyhow!("cannot read {VARIABLE}: '{network}': {error}"))
+    };
+    let networks = text.split(',').map(read).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(Some(AllowList { networks, source: VARIABLE.to_owned() }))
+}
+
+/// The hosts that have a part in a load, besides this process.
+#[derive(Default)]
+pub struct Others<'a> {
+    /// Those that send it.
+    pub fleet: Option<&'a mut Fleet>,
+    /// That of the server, if it is read.
+    pub server: Option<&'a mut RemoteAgent>,
+}
+
+/// Refuses goals that lie beyond the fence, and asks for the user's word where one takes it; a word that is given is kept.
+pub fn pass(goals: &[Goal], guard: &mut Guard, others: Others<'_>, ui: &Ui) -> anyhow::Result<()> {
+    let Others { fleet, server } = others;
+    let mut parties = Parties { guard, fleet, server };
+    let mut asked: Vec<(&Goal, String)> = Vec::new();
+    for goal in goals {
+        let cause = check(goal, &mut parties)?;
+        asked.extend(cause.map(|cause| (goal, cause)));
+    }
+    let Some((goal, cause)) = asked.first() else { return Ok(()) };
+    let cannot = format!("cannot {} {}", goal.command, goal.target.url);
+    let told =
+        asked.iter().map(|(goal, cause)| format!("{}: {cause}\n", goal.target.url)).collect::<String>();
+    match ui.ask(&format!("{told}is it yours to load?"))? {
+        Some(true) => guard.fence.is_target_mine = true,
+        Some(false) => bail!("{cannot}: it is not yours"),
+        None => bail!(
+            "{cannot}: {cause}\nhint: --target-is-mine says that it is yours; {VARIABLE} or [target] allow in {} lists such networks",
+            crate::settings::SYSTEM_FILE
+        ),
+    }
+    Ok(())
+}
+
+/// Where the loads of a plan go.
+pub fn goals(plan: &Plan, command: &'static str) -> Vec<Goal> {
+    match plan {
+        Plan::Load(load) => vec![goal(load, command)],
+        Plan::Run(run) => vec![goal(&run.load, command)],
+        Plan::Experiment(experiment) => experiment_goals(experiment, command),
+        Plan::Work(_) => Vec::new(),
+    }
+}
+
+fn goal(load: &LoadPlan, command: &'static str) -> Goal {
+    Goal { command, target: load.target.clone(), sources: load.origin.sources.clone() }
+}
+
+fn experiment_goals(plan: &ExperimentPlan, command: &'static str) -> Vec<Goal> {
+    let of_variant = |action: &Action| match action {
+        Action::Target(target) => Some(Goal { command, target: (**target).clone(), sources: Vec::new() }),
+        _ => None,
+    };
+    let base = plan.load().map(|load| goal(load, command));
+    base.into_iter().chain(plan.variants.iter().filter_map(|variant| of_variant(&variant.action))).collect()
+}
+
+/// Where a probe goes.
+pub fn probe_goal(job: &ProbeJob) -> Goal {
+    let (command, shown) = ("probe", job.way.shown());
+    match &job.way {
+        Way::Http(load) => goal(load, command),
+        Way::Tcp(address) | Way::Icmp(address) => {
+            let endpoint = Endpoint::Tcp(address.address);
+            let target = Target { url: shown.clone(), endpoint, host: shown, path: "/".into() };
+            Goal { command, target, sources: Vec::new() }
+        }
+    }
+}
