@@ -6,6 +6,7 @@ FUZZ_SECONDS ?= 60
 AA_TESTS ?= 20
 BENCH_ROUNDS ?= 9
 BENCH_SECONDS ?= 3
+BENCH_MINUTES ?= 10
 HOSTS_BLOCKS ?= 3
 PAGE ?=
 
@@ -22,14 +23,15 @@ help:
 	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
 	@echo 'make cases              the short versions of experiments that bring their lab, a line each, and what is left; as root'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
-	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers; about 25 minutes'
+	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers;'
+	@echo '                        full and broken disks under a record; about 50 minutes'
 	@echo 'make h2spec-test        h2specd, the 57 client cases of h2spec, against both back ends; a few seconds after the build'
 	@echo 'make hadoop-test        a Hadoop cluster of four hosts: jars by Maven, up, a word count, down; as root, about 5 minutes'
 	@echo 'make hosts-test         one capacity from the server'\''s host, from another one and over a real sshd; as root, $(HOSTS_BLOCKS) blocks of 4 minutes'
 	@echo 'make aa-test            sysdyno try on this host against itself, $(AA_TESTS) times; prints how often the word was false'
 	@echo 'make bench              CPU per request, rate and p99 beside wrk, ab, h2load, memcaslap and others on the same'
-	@echo '                        servers; slip, scaling, memory; about 25 minutes on a quiet machine'
-	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) BENCH_ONLY=h2,tls PAGE=docs/bench.md)'
+	@echo '                        servers; slip, scaling, memory, runs that last; about 55 minutes on a quiet machine'
+	@echo '                        (BENCH_ROUNDS=$(BENCH_ROUNDS) BENCH_SECONDS=$(BENCH_SECONDS) BENCH_MINUTES=$(BENCH_MINUTES) BENCH_ONLY=h2,tls PAGE=docs/bench.md)'
 	@echo 'make users              100,000 users of a session in one process for a minute: verdict, rules, memory; about 4 minutes'
 	@echo 'make bench-tools        install the tools to compare with; as root by apt-get, oha by cargo'
 	@echo 'make witness            service times beside those of a packet capture of the same run; as root'
@@ -59,6 +61,7 @@ test:
 
 crash-test:
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test crash
+	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test record
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test lab
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test cli -- experiment::killed
 
@@ -76,7 +79,7 @@ aa-test:
 	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- experiment::aa
 
 bench: build
-	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --program $(PROGRAM) $(if $(BENCH_ONLY),--only '$(BENCH_ONLY)') $(if $(PAGE),--markdown '$(PAGE)')
+	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --minutes $(BENCH_MINUTES) --program $(PROGRAM) $(if $(BENCH_ONLY),--only '$(BENCH_ONLY)') $(if $(PAGE),--markdown '$(PAGE)')
 
 users: build
 	bench/run --only users --rounds 1 --program $(PROGRAM)

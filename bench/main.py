@@ -14,6 +14,7 @@ from bench import (
     contest,
     crowd,
     idle,
+    long,
     machine,
     observing,
     page,
@@ -30,7 +31,7 @@ from bench.scenarios import MEMCACHED, SCENARIOS
 from bench.servers import Memcached, Nginx
 
 RESULTS = ROOT / "bench/results"
-PARTS = (*(scenario.id for scenario in SCENARIOS), "startup", "crowd", "idle", "users", "scaling", "slip", "observing")
+PARTS = (*(scenario.id for scenario in SCENARIOS), "startup", "crowd", "idle", "users", "scaling", "slip", "long", "observing")
 SLIP_SECONDS_PER_SECOND = 10 / 3
 IDLE_ROUNDS, USERS_ROUNDS, SLIP_ROUNDS, CROWD_ROUNDS = 3, 1, 3, 3
 """The most rounds of the parts whose runs are long."""
@@ -42,6 +43,7 @@ def parse(arguments):
     parser.add_argument("--only", metavar="NAME,...", default=",".join(PARTS), help=f"only these of {', '.join(PARTS)}")
     parser.add_argument("--rounds", type=int, default=9, help="rounds of each scenario [default: 9]")
     parser.add_argument("--seconds", type=int, default=3, help="length of each tool's run [default: 3]")
+    parser.add_argument("--minutes", type=int, default=10, help="length of the runs that last [default: 10]")
     parser.add_argument("--quick", action="store_true", help="2 rounds of 1 second: does everything work?")
     parser.add_argument("--program", default=str(ROOT / "target/release/sysdyno"), help="sysdyno")
     parser.add_argument("--markdown", metavar="FILE", help="write the page of the result there, too")
@@ -51,9 +53,11 @@ def parse(arguments):
     if unknown := set(options.only) - set(PARTS):
         parser.error(f"nothing is called '{unknown.pop()}'; there are {', '.join(PARTS)}")
     if options.quick:
-        options.rounds, options.seconds = 2, 1
+        options.rounds, options.seconds, options.minutes = 2, 1, 2
     if options.rounds < 1 or options.seconds < 1:
         parser.error("rounds and seconds have to be positive")
+    if options.minutes < 2:
+        parser.error("runs that last are held against their first minute: minutes have to be 2 or more")
     options.program = os.path.abspath(options.program)
     return options
 
@@ -93,6 +97,8 @@ def measure(options, typed):
             take(result, users, lambda: users.run(options.program, ios, min(USERS_ROUNDS, options.rounds), runs))
         if "scaling" in options.only:
             take(result, scaling, lambda: scaling.run(options.program, ios, options, runs))
+        if "long" in options.only:
+            take(result, long, lambda: long.run(options.program, options.minutes, runs))
     if "observing" in options.only:
         result["observing"] = observing.run()
     if not result["scenarios"] and not set(PARTS) & set(result):

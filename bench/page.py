@@ -145,6 +145,37 @@ def slip_table(result):
     return table
 
 
+def long_table(result):
+    """Memory and record of runs that last."""
+    part = result["long"]["summary"]
+    table = layout.Table("tool", "RSS MiB after a minute", f"after {part['minutes']}", "by", "record MB per hour")
+    for name, row in part["live"].items():
+        first, last = row["first_mib"], row["last_mib"]
+        record = row["folder_bytes"]
+        table.add(
+            name,
+            *("–" if value is None else f"{value:.1f}" for value in (first, last)),
+            "–" if first is None or last is None else f"{last / first:.2f}",
+            "–" if record is None else f"{record / 1e6 / row['seconds'] * 3600:.1f}",
+        )
+    return table
+
+
+def day_table(result):
+    """What reading the folder of a day takes."""
+    day = result["long"]["summary"]["day"]
+    table = layout.Table("what", "seconds", "CPU seconds", "peak RSS MiB")
+    for name, row in day["read"].items():
+        table.add(name, f"{row['seconds']:.2f}", f"{row['cpu_seconds']:.2f}", f"{row['rss_mib']:.0f}")
+    return table
+
+
+def day_sizes(result):
+    """The sizes of a day's folder and page."""
+    day = result["long"]["summary"]["day"]
+    return f"Its folder has {day['folder_bytes'] / 1e6:.1f} MB, its page {day['page_bytes'] / 1e6:.2f} MB."
+
+
 TABLES = {
     "startup": startup_table,
     "crowd": crowd_table,
@@ -152,8 +183,9 @@ TABLES = {
     "users": users_table,
     "scaling": scaling_table,
     "slip": slip_table,
+    "long": long_table,
 }
-"""The tables beside those of scenarios."""
+"""The tables beside those of scenarios, by the part that measures them."""
 
 
 def parts(result):
@@ -163,16 +195,18 @@ def parts(result):
         if scenario.id in result["scenarios"]:
             part = result["scenarios"][scenario.id]
             found.append((f"{scenario.title}; {len(part['rounds'])} rounds of {part['seconds']} s", scenario_table(part)))
-    for name, heading in (
-        ("startup", "what a load takes besides the time that it was asked for"),
-        ("crowd", "20,000 connections for 5 s"),
-        ("idle", "10,000 idle connections"),
-        ("users", "100,000 users of a session"),
-        ("scaling", "two threads and one, against the built-in target"),
-        ("slip", "slip at 50,000 requests/s, µs"),
+    for name, heading, table in (
+        ("startup", "what a load takes besides the time that it was asked for", startup_table),
+        ("crowd", "20,000 connections for 5 s", crowd_table),
+        ("idle", "10,000 idle connections", idle_table),
+        ("users", "100,000 users of a session", users_table),
+        ("scaling", "two threads and one, against the built-in target", scaling_table),
+        ("slip", "slip at 50,000 requests/s, µs", slip_table),
+        ("long", "200 requests/s for minutes", long_table),
+        ("long", "reading the folder of a day", day_table),
     ):
         if name in result:
-            found.append((heading, TABLES[name](result)))
+            found.append((heading, table(result)))
     return found
 
 
@@ -257,6 +291,8 @@ def markdown(result):
         (name, table(result).markdown() if name in result else "Not measured in this run.")
         for name, table in TABLES.items()
     )
+    tables["day"] = day_table(result).markdown() if "long" in result else "Not measured in this run."
+    tables["day_sizes"] = day_sizes(result) if "long" in result else ""
     references = {part["summary"]["reference"] for part in result["scenarios"].values()}
     scenarios = [
         f"## {heading[0].upper()}{heading[1:]}\n\n{table.markdown()}\n\n{share_of_sending(result, heading)}"

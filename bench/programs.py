@@ -29,6 +29,7 @@ VERSIONS = {
     "oha": (["oha", "--version"], r"oha (\S+)"),
     # It does not say; the package does.
     "hey": (["dpkg-query", "--show", "--showformat=${Version}", "hey"], r"(\S+)"),
+    "k6": (["k6", "version"], r"k6 v(\S+)"),
     "wrk2": (["wrk2", "--version"], r"wrk2? (\S+)"),
     "tcpdump": (["tcpdump", "--version"], r"tcpdump version (\S+)"),
     "python": (["python3", "--version"], r"Python (\S+)"),

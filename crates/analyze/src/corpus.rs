@@ -92,6 +92,7 @@ impl SeriesBuilder {
                 begin_mono_ns: at(begin),
                 end_mono_ns: at(begin + 0.001),
                 values: self.columns.iter().map(|(_, values)| values.get(row).copied().flatten()).collect(),
+                condensed: None,
             }));
         }
         series
@@ -297,6 +298,7 @@ impl Specimen {
                 thread_cpu_ns: vec![200_000_000],
                 p50_ns: Some(p50_ns),
                 p99_ns: Some(3 * p50_ns),
+                condensed: None,
             }
         };
         self.intervals = (0..seconds).map(interval).collect();

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 use sysdyno_record::event::WatchedProcess;
-use sysdyno_record::series::Series;
+use sysdyno_record::series::{GaugeSpread, Series};
 use sysdyno_record::units::MonoNs;
 
 /// A span of the time axis with the rows of the series that lie in it.
@@ -116,16 +116,23 @@ impl<'a> Window<'a> {
     ///
     /// `None`: no such column or no reading.
     pub fn level(&self, name: &str, scope: &str) -> Option<Level> {
-        let values = self.series.values(name, scope)?.get(self.rows.clone())?;
+        let position = self.series.position(name, scope)?;
         let mut level: Option<Level> = None;
         let (mut sum, mut count, mut present) = (0.0, 0.0, 0.0);
-        for value in values.iter().flatten().copied().filter(|value| value.is_finite()) {
-            sum += value;
-            count += 1.0;
-            present += f64::from(value > 0.0);
+        for row in self.rows.clone() {
+            let Some(value) = self.series.values_at(position)[row].filter(|value| value.is_finite()) else {
+                continue;
+            };
+            let present_ratio = f64::from(value > 0.0);
+            let same = GaugeSpread { low: value, high: value, mean: value, present_ratio };
+            let spread = self.series.gauge_spread(position, row).unwrap_or(same);
+            let weight = f64::from(self.series.samples_counts()[row]);
+            sum += spread.mean * weight;
+            count += weight;
+            present += spread.present_ratio * weight;
             level = Some(Level {
                 mean: sum / count,
-                max: level.map_or(value, |so_far| so_far.max.max(value)),
+                max: level.map_or(spread.high, |so_far| so_far.max.max(spread.high)),
                 last: value,
                 present_ratio: present / count,
             });

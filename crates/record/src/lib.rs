@@ -12,6 +12,7 @@
 
 pub mod analysis;
 pub mod comparison;
+pub mod condense;
 pub mod effect;
 pub mod error;
 pub mod event;

@@ -288,7 +288,7 @@ pub struct Dependence {
     pub effective_count: Option<u64>,
 }
 
-/// One interval (at most one second) of one phase, all threads merged.
+/// One interval of one phase, all threads merged: at most one second, or several in one where a run is long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The trial.
@@ -317,6 +317,46 @@ pub struct Interval {
     pub p50_ns: Option<u64>,
     /// Its 99th percentile, shown even if the interval alone hardly supports it.
     pub p99_ns: Option<u64>,
+    /// What the intervals were like that it stands for; `None`: it is one interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condensed: Option<CondensedInterval>,
+}
+
+/// What several intervals were like that one stands for. `None`: none of them has such a value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CondensedInterval {
+    /// How many intervals there were.
+    pub intervals_count: u32,
+    /// Arrivals per second.
+    pub scheduled_hz: Option<Extremes>,
+    /// Completed requests per second, valid or not, and timed out.
+    pub completed_hz: Option<Extremes>,
+    /// Failed and timed-out requests per second.
+    pub errors_hz: Option<Extremes>,
+    /// Requests in flight at the end of an interval.
+    pub in_flight_at_end: Option<Extremes>,
+    /// CPU time of all generator threads. Unit: nanoseconds per second.
+    pub cpu_ns_per_second: Option<Extremes>,
+    /// Median of an interval.
+    pub p50_ns: Option<Extremes>,
+    /// 99th percentile of an interval.
+    pub p99_ns: Option<Extremes>,
+}
+
+/// The least and the greatest of several values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Extremes {
+    /// The least.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+}
+
+impl Extremes {
+    /// Those of one value.
+    pub fn one(value: f64) -> Extremes {
+        Extremes { low: value, high: value }
+    }
 }
 
 /// One phase of a trial, summed over threads and intervals.

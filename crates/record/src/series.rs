@@ -1,7 +1,9 @@
 //! Readings of the kernel over time: columns, rows, and the whole series in memory.
 //!
 //! A row is one sample of all columns with its acquisition window. Counters are kept as the kernel gives them; rates
-//! are derived by whoever reads. The names of the columns are listed in `docs/formats/series.md`.
+//! are derived by whoever reads. In a long run a row may stand for several samples ([`Condensed`]): its values are the last
+//! ones, and what the columns did in between is kept as extremes. The names of the columns are listed in
+//! `docs/formats/series.md`.
 
 use crate::event::WatchedProcess;
 use crate::units::MonoNs;
@@ -43,6 +45,131 @@ pub struct Row {
     pub end_mono_ns: MonoNs,
     /// One value per column of the last header; `None` where it could not be read.
     pub values: Vec<Option<f64>>,
+    /// What the samples were like that this row stands for; `None`: it is one sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condensed: Option<Box<Condensed>>,
+}
+
+impl Row {
+    /// One sample.
+    pub fn sample(begin_mono_ns: MonoNs, end_mono_ns: MonoNs, values: Vec<Option<f64>>) -> Row {
+        Row { begin_mono_ns, end_mono_ns, values, condensed: None }
+    }
+
+    /// How many samples it stands for.
+    pub fn samples_count(&self) -> u32 {
+        self.condensed.as_ref().map_or(1, |condensed| condensed.samples_count)
+    }
+}
+
+/// What several samples were like that one row stands for. Columns that stayed the same, or grew evenly, are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Condensed {
+    /// How many samples there were.
+    pub samples_count: u32,
+    /// Counters: rates between neighboring samples.
+    #[serde(default, skip_serializing_if = "RateRanges::is_empty")]
+    pub rates: RateRanges,
+    /// Gauges: readings.
+    #[serde(default, skip_serializing_if = "GaugeSpreads::is_empty")]
+    pub gauges: GaugeSpreads,
+}
+
+/// Extremes of the rates of counters, one entry of each list per column.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RateRanges {
+    /// Positions of the columns in the header, ascending.
+    pub columns: Vec<u32>,
+    /// Least growth per second between neighboring samples.
+    pub low: Vec<f64>,
+    /// Greatest growth per second between neighboring samples.
+    pub high: Vec<f64>,
+}
+
+/// What gauges read, one entry of each list per column.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GaugeSpreads {
+    /// Positions of the columns in the header, ascending.
+    pub columns: Vec<u32>,
+    /// Least reading.
+    pub low: Vec<f64>,
+    /// Greatest reading.
+    pub high: Vec<f64>,
+    /// Mean of the readings.
+    pub mean: Vec<f64>,
+    /// Share of the readings that were above zero.
+    pub present_ratio: Vec<f64>,
+}
+
+impl RateRanges {
+    fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, column: u32, range: RateRange) {
+        self.columns.push(column);
+        self.low.push(range.low);
+        self.high.push(range.high);
+    }
+
+    /// The columns with their ranges.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, RateRange)> {
+        let bounds = self.low.iter().zip(&self.high);
+        let ranges = bounds.map(|(low, high)| RateRange { low: *low, high: *high });
+        self.columns.iter().map(|column| *column as usize).zip(ranges)
+    }
+}
+
+impl GaugeSpreads {
+    fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, column: u32, spread: GaugeSpread) {
+        self.columns.push(column);
+        self.low.push(spread.low);
+        self.high.push(spread.high);
+        self.mean.push(spread.mean);
+        self.present_ratio.push(spread.present_ratio);
+    }
+
+    /// The columns with their spreads.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, GaugeSpread)> {
+        let of = |entry: usize| {
+            Some(GaugeSpread {
+                low: *self.low.get(entry)?,
+                high: *self.high.get(entry)?,
+                mean: *self.mean.get(entry)?,
+                present_ratio: *self.present_ratio.get(entry)?,
+            })
+        };
+        self.columns
+            .iter()
+            .enumerate()
+            .filter_map(move |(entry, column)| Some((*column as usize, of(entry)?)))
+    }
+}
+
+/// Extremes of a counter's rate in a condensed row. Unit: that of the column, per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateRange {
+    /// Least.
+    pub low: f64,
+    /// Greatest.
+    pub high: f64,
+}
+
+/// What a gauge read in a condensed row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GaugeSpread {
+    /// Least reading.
+    pub low: f64,
+    /// Greatest reading.
+    pub high: f64,
+    /// Mean of the readings.
+    pub mean: f64,
+    /// Share of the readings that were above zero.
+    pub present_ratio: f64,
 }
 
 /// One line of `series.jsonl`.
@@ -78,6 +205,22 @@ pub struct Series {
     windows: Vec<[MonoNs; 2]>,
     /// Values by column, then by row.
     values: Vec<Vec<Option<f64>>>,
+    /// Samples that each row stands for.
+    samples_counts: Vec<u32>,
+    /// By column, what its condensed rows hold besides, by row.
+    spreads: Vec<Spreads>,
+}
+
+/// What condensed rows hold of a column: ranges of a counter, or spreads of a gauge, with their rows, ascending.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Spreads {
+    rates: Vec<(u32, RateRange)>,
+    gauges: Vec<(u32, GaugeSpread)>,
+}
+
+fn of_row<T: Copy>(entries: &[(u32, T)], row: usize) -> Option<T> {
+    let position = entries.binary_search_by_key(&row, |entry| entry.0 as usize).ok()?;
+    Some(entries[position].1)
 }
 
 impl Series {
@@ -91,6 +234,11 @@ impl Series {
         }
     }
 
+    /// Adds rows under the present columns.
+    pub fn extend(&mut self, rows: impl IntoIterator<Item = Row>) {
+        rows.into_iter().for_each(|row| self.push_row(&row));
+    }
+
     fn push_header(&mut self, columns: Vec<Column>) {
         self.current.clear();
         for column in columns {
@@ -99,6 +247,7 @@ impl Series {
             if position == self.columns.len() {
                 self.columns.push(column);
                 self.values.push(vec![None; self.windows.len()]);
+                self.spreads.push(Spreads::default());
             }
             self.current.push(position);
         }
@@ -112,6 +261,73 @@ impl Series {
                 *last = *value;
             }
         }
+        self.samples_counts.push(row.samples_count().max(1));
+        if let Some(condensed) = &row.condensed {
+            self.push_condensed(condensed);
+        }
+    }
+
+    fn push_condensed(&mut self, condensed: &Condensed) {
+        let row = (self.windows.len() - 1) as u32;
+        for (column, range) in condensed.rates.iter() {
+            if let Some(position) = self.current.get(column) {
+                self.spreads[*position].rates.push((row, range));
+            }
+        }
+        for (column, spread) in condensed.gauges.iter() {
+            if let Some(position) = self.current.get(column) {
+                self.spreads[*position].gauges.push((row, spread));
+            }
+        }
+    }
+
+    /// Positions of the columns of the rows that are being added, in their order.
+    pub fn current(&self) -> &[usize] {
+        &self.current
+    }
+
+    /// The rows again, with the columns at these positions.
+    pub fn rows<'a>(&'a self, positions: &'a [usize]) -> impl Iterator<Item = Row> + 'a {
+        (0..self.windows.len()).map(|row| Row {
+            begin_mono_ns: self.windows[row][0],
+            end_mono_ns: self.windows[row][1],
+            values: positions.iter().map(|position| self.values[*position][row]).collect(),
+            condensed: self.condensed(row, positions),
+        })
+    }
+
+    fn condensed(&self, row: usize, positions: &[usize]) -> Option<Box<Condensed>> {
+        let samples_count = self.samples_counts[row];
+        let mut condensed = Condensed { samples_count, ..Condensed::default() };
+        for (column, position) in positions.iter().enumerate() {
+            if let Some(range) = self.rate_range(*position, row) {
+                condensed.rates.push(column as u32, range);
+            }
+            if let Some(spread) = self.gauge_spread(*position, row) {
+                condensed.gauges.push(column as u32, spread);
+            }
+        }
+        (samples_count > 1).then(|| Box::new(condensed))
+    }
+
+    /// How many samples each row stands for.
+    pub fn samples_counts(&self) -> &[u32] {
+        &self.samples_counts
+    }
+
+    /// Position of a column among [`Series::columns`]; `None`: there is no such column.
+    pub fn position(&self, name: &str, scope: &str) -> Option<usize> {
+        self.index.get(&format!("{name}@{scope}")).copied()
+    }
+
+    /// The range of a counter's rate within a condensed row; `None`: the row is one sample, or the counter grew evenly.
+    pub fn rate_range(&self, position: usize, row: usize) -> Option<RateRange> {
+        of_row(&self.spreads[position].rates, row)
+    }
+
+    /// What a gauge read within a condensed row; `None`: the row is one sample, or the gauge stayed the same.
+    pub fn gauge_spread(&self, position: usize, row: usize) -> Option<GaugeSpread> {
+        of_row(&self.spreads[position].gauges, row)
     }
 
     /// The columns, in order of first appearance.
@@ -128,7 +344,7 @@ impl Series {
     ///
     /// `None`: there is no such column.
     pub fn values(&self, name: &str, scope: &str) -> Option<&[Option<f64>]> {
-        self.index.get(&format!("{name}@{scope}")).map(|position| self.values[*position].as_slice())
+        self.position(name, scope).map(|position| self.values[position].as_slice())
     }
 
     /// Values of the column at this position of [`Series::columns`].
@@ -168,6 +384,7 @@ mod tests {
             begin_mono_ns: MonoNs(at),
             end_mono_ns: MonoNs(at + 1),
             values: values.iter().copied().map(Some).collect(),
+            condensed: None,
         })
     }
 

@@ -17,6 +17,8 @@ use sysdyno_record::store::{Run, Trial};
 pub struct ReportInput<'a> {
     /// The run folder, as it is printed; never opened.
     pub folder: &'a Path,
+    /// Whether there is a report in the folder.
+    pub has_report: bool,
     /// What the run is and how far it got.
     pub manifest: &'a Manifest,
     /// What was planned; `None`: it was not written, or is damaged.
@@ -46,6 +48,7 @@ impl<'a> ReportInput<'a> {
     pub fn new(run: &'a Run, analysis: &'a Analysis) -> ReportInput<'a> {
         ReportInput {
             folder: run.path(),
+            has_report: run.has_report(),
             manifest: &run.manifest,
             plan: run.plan.as_ref(),
             facts: run.facts.as_ref(),

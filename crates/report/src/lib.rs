@@ -18,6 +18,7 @@ pub mod input;
 pub mod json;
 pub mod number;
 pub mod output;
+mod place;
 pub mod probe;
 pub mod progress;
 pub mod terminal;

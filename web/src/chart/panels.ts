@@ -3,7 +3,7 @@
 import type { Run, Values } from "../record/decode.ts";
 import { isMoving, keyOf } from "../record/decode.ts";
 import type { Moment } from "../record/moments.ts";
-import { drawn, drawnUnit, growth, sum } from "../record/rates.ts";
+import { drawn, drawnBounds, drawnUnit, growth, sum } from "../record/rates.ts";
 import type { Column } from "../record/types.ts";
 import type { Hue } from "./palette.ts";
 
@@ -13,6 +13,8 @@ export interface Line {
   hue: Hue;
   /** Lengths of strokes and gaps in pixels; none for a solid line. */
   dash?: number[];
+  /** The least and the greatest where a value stands for several; drawn as a band around the line. */
+  bounds?: { low: Values; high: Values };
 }
 
 export interface Limit {
@@ -30,6 +32,8 @@ export interface Panel {
   lines: Line[];
   /** Lines are added up, the first one at the bottom. */
   isStacked?: boolean;
+  /** Of stacked lines whose values stand for several: the greatest sum. */
+  peak?: { label: string; values: Values };
   isLog?: boolean;
   /** Upper end of the scale where the unit has one. */
   top?: number;
@@ -69,13 +73,20 @@ export function columnPanel(run: Run, column: Column): Panel {
     title: `${column.name} · ${column.scope}`,
     unit: drawnUnit(column).unit,
     seconds: run.rowSeconds,
-    lines: [line(0, column.name, drawnValues(run, column))],
+    lines: [columnLine(run, 0, column.name, column)],
     columns: [keyOf(column)],
   };
 }
 
 function drawnValues(run: Run, column: Column): Values {
-  return drawn(column, run.values(column), run.rowSeconds);
+  return drawn(column, run.values(column), run.rowSeconds, run.rowEnds);
+}
+
+/** The line of one column, with its extremes where its rows stand for several samples. */
+function columnLine(run: Run, position: number, label: string, column: Column): Line {
+  const values = drawnValues(run, column);
+  const bounds = run.bounds(column);
+  return { ...line(position, label, values), ...(bounds && { bounds: drawnBounds(column, values, bounds) }) };
 }
 
 /** The columns of these names in one scope as lines; those that there are not are left out. */
@@ -86,7 +97,7 @@ function columnPanelOf(run: Run, scope: string, entries: [name: string, label: s
   });
   return {
     seconds: run.rowSeconds,
-    lines: found.map(({ column, label }, position) => line(position, label, drawnValues(run, column))),
+    lines: found.map(({ column, label }, position) => columnLine(run, position, label, column)),
     columns: found.map(({ column }) => keyOf(column)),
   };
 }
@@ -101,22 +112,35 @@ interface Stroke {
   hue: Hue;
   dash?: number[];
   of(moment: Moment): number | null;
+  /** The name of its extremes, and what they are multiplied with. */
+  extremes: string;
+  factor?: number;
 }
 
 /** Values of windows as horizontal strokes, with gaps where there was no window. */
 function strokes(run: Run, wanted: Stroke[]): Pick<Panel, "seconds" | "lines" | "columns"> {
   const seconds: number[] = [];
-  const lines = wanted.map(({ label, hue, dash }): Line => ({ label, hue, values: [], ...(dash && { dash }) }));
+  const isCondensed = ({ extremes }: Stroke) => run.moments.some((moment) => moment.extremes[extremes]);
+  const lines = wanted.map((stroke): Line => {
+    const { label, hue, dash } = stroke;
+    const bounds = isCondensed(stroke) && { bounds: { low: [], high: [] } };
+    return { label, hue, values: [], ...(dash && { dash }), ...bounds };
+  });
   let last: Moment | undefined;
   for (const moment of run.moments) {
     if (last && moment.begin > last.end + 0.05) {
       seconds.push(moment.begin);
-      for (const each of lines) each.values.push(null);
+      for (const { values, bounds } of lines) for (const each of [values, bounds?.low, bounds?.high]) each?.push(null);
     }
     seconds.push(moment.begin, moment.end);
     lines.forEach((each, position) => {
       const value = wanted[position]?.of(moment) ?? null;
       each.values.push(value, value);
+      const { extremes = "", factor = 1 } = wanted[position] ?? {};
+      const bounds = value === null ? undefined : moment.extremes[extremes];
+      const [low, high] = bounds ? [bounds.low * factor, bounds.high * factor] : [value, value];
+      each.bounds?.low.push(low, low);
+      each.bounds?.high.push(high, high);
     });
     last = moment;
   }
@@ -137,8 +161,8 @@ function loadPanels(run: Run): Panel[] {
       title: "Rate",
       unit: "/s",
       ...strokes(run, [
-        { label: "offered", hue: "neutral", dash: [4, 3], of: perSecond((moment) => moment.scheduled) },
-        { label: "achieved", hue: "a", of: perSecond((moment) => moment.completed) },
+        { label: "offered", hue: "neutral", dash: [4, 3], of: perSecond((moment) => moment.scheduled), extremes: "scheduled" },
+        { label: "achieved", hue: "a", of: perSecond((moment) => moment.completed), extremes: "completed" },
       ]),
     },
     {
@@ -148,8 +172,8 @@ function loadPanels(run: Run): Panel[] {
       unit: "ns",
       isLog: true,
       ...strokes(run, [
-        { label: "p99", hue: "b", of: (moment) => moment.p99_ns },
-        { label: "p50", hue: "a", dash: [7, 3], of: (moment) => moment.p50_ns },
+        { label: "p99", hue: "b", of: (moment) => moment.p99_ns, extremes: "p99_ns" },
+        { label: "p50", hue: "a", dash: [7, 3], of: (moment) => moment.p50_ns, extremes: "p50_ns" },
       ]),
       ...(objective !== null && { limit: { label: "objective", value: objective } }),
     },
@@ -158,14 +182,14 @@ function loadPanels(run: Run): Panel[] {
       group: "Load",
       title: "Failed and timed out",
       unit: "/s",
-      ...strokes(run, [{ label: "errors", hue: "b", of: perSecond((moment) => moment.errors) }]),
+      ...strokes(run, [{ label: "errors", hue: "b", of: perSecond((moment) => moment.errors), extremes: "errors" }]),
     },
     {
       id: "panel-in-flight",
       group: "Load",
       title: "In flight",
       unit: "count",
-      ...strokes(run, [{ label: "requests", hue: "a", of: (moment) => moment.inFlight }]),
+      ...strokes(run, [{ label: "requests", hue: "a", of: (moment) => moment.inFlight, extremes: "in_flight" }]),
     },
     {
       id: "panel-generator",
@@ -173,7 +197,15 @@ function loadPanels(run: Run): Panel[] {
       title: "Generator's own CPU",
       unit: "%",
       unitText: "% of one CPU",
-      ...strokes(run, [{ label: "all threads", hue: "neutral", of: perSecond(({ cpu_ns }) => (cpu_ns === null ? null : cpu_ns / 1e7)) }]),
+      ...strokes(run, [
+        {
+          label: "all threads",
+          hue: "neutral",
+          of: perSecond(({ cpu_ns }) => (cpu_ns === null ? null : cpu_ns / 1e7)),
+          extremes: "cpu_ns",
+          factor: 1e-7,
+        },
+      ]),
     },
   ];
 }
@@ -208,7 +240,7 @@ function serverPanels(run: Run): Panel[] {
       title,
       unit: first ? drawnUnit(first).unit : "count",
       seconds: run.rowSeconds,
-      lines: columns.map((column, position) => line(position, label(column.scope), drawnValues(run, column))),
+      lines: columns.map((column, position) => columnLine(run, position, label(column.scope), column)),
       columns: columns.map(keyOf),
     };
   };
@@ -266,6 +298,7 @@ function cpuPanels(run: Run): Panel[] {
         const { hue } = line(position, label, []);
         return [{ label, hue, values: sum(columns.map((column) => drawnValues(run, column))) }];
       }),
+      ...peak(run, scope),
       isStacked: true,
       top: 100,
       unitText: "% of the CPU",
@@ -282,6 +315,15 @@ function cpuPanels(run: Run): Panel[] {
     limit: { label: "CPUs", value: Math.max(scopes.length, 1) },
   };
   return [queue, ...panels];
+}
+
+/** The most that a CPU was busy, where its rows stand for several samples: what its least idle sample left. */
+function peak(run: Run, scope: string): Pick<Panel, "peak"> {
+  const idle = run.column(`cpu.idle_us@${scope}`);
+  const bounds = idle && run.bounds(idle);
+  if (!idle || !bounds) return {};
+  const { low } = drawnBounds(idle, drawnValues(run, idle), bounds);
+  return { peak: { label: "busiest", values: low.map((value) => (value === null ? null : Math.max(0, 100 - value))) } };
 }
 
 function busyGrowth(run: Run, scope: string): number {

@@ -9,7 +9,7 @@ import { binaryTicks, linearTicks, logTicks } from "./scale.ts";
 import type { Run, Values } from "../record/decode.ts";
 import type { Window } from "../state/view.ts";
 import type { Palette } from "./palette.ts";
-import type { Panel } from "./panels.ts";
+import type { Line, Panel } from "./panels.ts";
 
 /** Height of the plot without the time axis, and of the axis. Unit: CSS pixels. */
 const HEIGHT = { plot: 84, axis: 34 };
@@ -45,7 +45,7 @@ export function isLimitDrawn(panel: Panel): boolean {
 }
 
 function greatest(panel: Panel): number {
-  const lines = panel.isStacked ? stack(panel).slice(-1) : panel.lines.map((line) => line.values);
+  const lines = panel.isStacked ? stack(panel).slice(-1) : panel.lines.map((line) => line.bounds?.high ?? line.values);
   return lines.flat().reduce<number>((high, value) => Math.max(high, value ?? 0), 0);
 }
 
@@ -62,9 +62,16 @@ function stack(panel: Panel): Values[] {
 export function createTimeline(element: HTMLElement, input: TimelineInput, handlers: TimelineHandlers): uPlot {
   const { panel } = input;
   const lines = panel.isStacked ? stack(panel) : panel.lines.map((line) => line.values);
-  const chart = new uPlot(options(input, handlers), [panel.seconds, ...lines] as uPlot.AlignedData, element);
+  const data = [panel.seconds, ...lines, ...bounded(panel).flatMap(({ low, high }) => [low, high]), ...(panel.peak ? [panel.peak.values] : [])];
+  const chart = new uPlot(options(input, handlers), data as uPlot.AlignedData, element);
   chart.setScale("x", { min: input.window[0], max: input.window[1] });
   return chart;
+}
+
+/** The lines with a band between their extremes, which are two columns of the chart behind those of the lines. */
+function bounded(panel: Panel): { low: Values; high: Values; line: Line; place: number }[] {
+  const lines = panel.isStacked ? [] : panel.lines.flatMap((line) => (line.bounds ? [{ ...line.bounds, line }] : []));
+  return lines.map((each, position) => ({ ...each, place: 1 + panel.lines.length + 2 * position }));
 }
 
 function options(input: TimelineInput, handlers: TimelineHandlers): uPlot.Options {
@@ -77,7 +84,7 @@ function options(input: TimelineInput, handlers: TimelineHandlers): uPlot.Option
     scales: { x: { time: false, auto: false }, y: yScale(panel) },
     axes: axes(panel, palette, hasAxis),
     series: series(panel, palette),
-    bands: panel.isStacked ? stackBands(panel, palette) : [],
+    bands: panel.isStacked ? stackBands(panel, palette) : extremeBands(panel, palette),
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false },
@@ -155,7 +162,19 @@ function series(panel: Panel, palette: Palette): uPlot.Series[] {
       points: { size: 3, fill: stroke, filter: isolated },
     };
   });
-  return [{}, ...lines];
+  // Drawn by the band between them alone.
+  const bounds = bounded(panel).flatMap(({ line }) =>
+    ["least", "greatest"].map((end): uPlot.Series => ({ label: `${line.label}, ${end}`, width: 0, points: { show: false } })),
+  );
+  const peak = panel.peak && { label: panel.peak.label, stroke: palette.ink, width: 1, dash: [1, 2], points: { show: false } };
+  return [{}, ...lines, ...bounds, ...(peak ? [peak] : [])];
+}
+
+function extremeBands(panel: Panel, palette: Palette): uPlot.Band[] {
+  return bounded(panel).map(({ line, place }) => ({
+    series: [place + 1, place] as [number, number],
+    fill: translucent(palette.series[line.hue]),
+  }));
 }
 
 /** Rows whose value stands between two missing ones: a line alone would not show them. */

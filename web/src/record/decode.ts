@@ -34,6 +34,8 @@ export class Run {
   readonly origin: MonoNs;
   /** Middle of each reading's window, in seconds. */
   readonly rowSeconds: number[];
+  /** When the last reading of each row was over: a counter grows from one such second to the next. */
+  readonly rowEnds: number[];
   /** The load, window by window. */
   readonly moments: Moment[];
   /** Phases of all trials, in order. */
@@ -50,6 +52,7 @@ export class Run {
     const begins = decode(series.begin_mono_ns, series.rows);
     const ends = decode(series.end_mono_ns, series.rows);
     this.rowSeconds = begins.map((begin, row) => (this.seconds(begin ?? 0) + this.seconds(ends[row] ?? 0)) / 2);
+    this.rowEnds = ends.map((end) => this.seconds(end ?? 0));
     this.moments = momentsOf(payload.intervals, (instant) => this.seconds(instant));
     this.columns = new Map(series.columns.map((column) => [keyOf(column), column]));
     this.bands = bandsOf(this);
@@ -80,6 +83,12 @@ export class Run {
     const values = decode(column.values, this.payload.series.rows);
     this.decoded.set(key, values);
     return values;
+  }
+
+  /** The extremes of a column in rows that stand for several samples, in the column's unit, of a counter per second. */
+  bounds(column: Column): { low: Values; high: Values } | undefined {
+    const { rows } = this.payload.series;
+    return column.bounds && { low: decode(column.bounds.low, rows), high: decode(column.bounds.high, rows) };
   }
 
   /** The phase at a second, if one was under way. */

@@ -4,7 +4,13 @@
 // completes. Such intervals share their window; what a chart shows of that window is their sum.
 
 import { decode } from "./decode.ts";
-import type { Intervals, MonoNs } from "./types.ts";
+import type { Bounds, Intervals, MonoNs } from "./types.ts";
+
+/** The least and the greatest of several seconds. */
+export interface Extremes {
+  low: number;
+  high: number;
+}
 
 /** One window of the load, all phases together. */
 export interface Moment {
@@ -21,12 +27,22 @@ export interface Moment {
   /** Of the phase that completed most in the window. */
   p50_ns: number | null;
   p99_ns: number | null;
+  /** Where it stands for several seconds: what they were like, rates per second. */
+  extremes: Record<string, Extremes>;
 }
 
 export function momentsOf(intervals: Intervals, seconds: (instant: MonoNs) => number): Moment[] {
   const length = intervals.trial.length;
   const begins = decode(intervals.begin_mono_ns, length);
   const ends = decode(intervals.end_mono_ns, length);
+  const bounds = Object.entries(intervals.extremes ?? {}).map(([name, each]) => ({ name, ...decoded(each, length) }));
+  const extremes = (interval: number) =>
+    Object.fromEntries(
+      bounds.flatMap(({ name, low, high }): [string, Extremes][] => {
+        const [least, most] = [low[interval], high[interval]];
+        return typeof least === "number" && typeof most === "number" ? [[name, { low: least, high: most }]] : [];
+      }),
+    );
   const windows = new Map<number, { end: number; members: number[] }>();
   begins.forEach((begin, interval) => {
     const end = ends[interval];
@@ -40,10 +56,18 @@ export function momentsOf(intervals: Intervals, seconds: (instant: MonoNs) => nu
   });
   return [...windows]
     .sort(([one], [other]) => one - other)
-    .map(([begin, { end, members }]) => ({ begin: seconds(begin), end: seconds(end), ...together(intervals, members) }));
+    .map(([begin, { end, members }]) => ({ begin: seconds(begin), end: seconds(end), ...together(intervals, members, extremes) }));
 }
 
-function together(intervals: Intervals, members: number[]): Omit<Moment, "begin" | "end"> {
+function decoded({ low, high }: Bounds, length: number) {
+  return { low: decode(low, length), high: decode(high, length) };
+}
+
+function together(
+  intervals: Intervals,
+  members: number[],
+  extremes: (interval: number) => Moment["extremes"],
+): Omit<Moment, "begin" | "end"> {
   const total = (values: number[]) => members.reduce((sum, interval) => sum + (values[interval] ?? 0), 0);
   const completed = (interval: number) => (intervals.ok[interval] ?? 0) + (intervals.failed[interval] ?? 0) + (intervals.timed_out[interval] ?? 0);
   const main = members.reduce((most, interval) => (completed(interval) > completed(most) ? interval : most));
@@ -56,5 +80,6 @@ function together(intervals: Intervals, members: number[]): Omit<Moment, "begin"
     cpu_ns: cpu.length > 0 ? cpu.reduce((sum, each) => sum + each, 0) : null,
     p50_ns: intervals.p50_ns[main] ?? null,
     p99_ns: intervals.p99_ns[main] ?? null,
+    extremes: extremes(main),
   };
 }

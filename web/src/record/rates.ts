@@ -73,12 +73,28 @@ export function bridged(values: Values, seconds: readonly number[], kind: Column
   return filled;
 }
 
-/** The values of a column as they are drawn: rates of counters, gauges as they are, both bridged. */
-export function drawn(column: Column, values: Values, seconds: readonly number[]): Values {
+/** The values of a column as they are drawn: rates of counters between their ends, gauges as they are, both bridged. */
+export function drawn(column: Column, values: Values, seconds: readonly number[], ends = seconds): Values {
   const { factor } = drawnUnit(column);
-  const raw = column.kind === "counter" ? rates(values, seconds, column.name) : values;
+  const raw = column.kind === "counter" ? rates(values, ends, column.name) : values;
   const scaled = factor === 1 ? raw : raw.map((value) => (value === null ? null : value * factor));
   return bridged(scaled, seconds, column.kind);
+}
+
+/**
+ * The extremes of a column as they are drawn, where its rows stand for several samples; elsewhere its value.
+ *
+ * They are never within its value: the rate over a whole row can lie outside of those from one sample to the next by what
+ * was rounded.
+ */
+export function drawnBounds(column: Column, drawn: Values, bounds: { low: Values; high: Values }): { low: Values; high: Values } {
+  const { factor } = drawnUnit(column);
+  const side = (values: Values, outer: (one: number, other: number) => number): Values =>
+    drawn.map((value, row) => {
+      const bound = values[row] ?? null;
+      return value === null || bound === null ? value : outer(value, bound * factor);
+    });
+  return { low: side(bounds.low, Math.min), high: side(bounds.high, Math.max) };
 }
 
 /** Sums of several columns, row by row; `null` where one of them has no value. */

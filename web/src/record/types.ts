@@ -376,6 +376,14 @@ export interface Intervals {
   thread_cpu_ns: number[][];
   p50_ns: (number | null)[];
   p99_ns: (number | null)[];
+  /** Of intervals that stand for several: what these were like. */
+  extremes?: Partial<Record<"scheduled" | "completed" | "errors" | "in_flight" | "cpu_ns" | "p50_ns" | "p99_ns", Bounds>>;
+}
+
+/** The least and the greatest of each row; `null` where it has no other than its own value. */
+export interface Bounds {
+  low: Encoded;
+  high: Encoded;
 }
 
 export interface Column {
@@ -385,11 +393,16 @@ export interface Column {
   kind: "counter" | "gauge";
   unavailable?: string;
   values: Encoded;
+  /** Of rows that stand for several samples: rates of a counter, readings of a gauge. */
+  bounds?: Bounds;
 }
 
 export interface SeriesTable {
+  /** How many rows of the folder a row stands for. */
   every: number;
   rows: number;
+  /** Most samples that a row stands for. */
+  samples_max?: number;
   begin_mono_ns: Encoded;
   end_mono_ns: Encoded;
   columns: Column[];

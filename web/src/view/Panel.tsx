@@ -33,7 +33,7 @@ export function PanelView({ run, panel, palette, width, window, focus, isGroupSt
     legendLines(panel).forEach((line, position) => {
       const cell = legend.current?.children[position]?.lastElementChild;
       const value = at === null ? null : line.values[at.row];
-      if (cell) cell.textContent = value === null || value === undefined ? "" : inUnit(value, panel.unit);
+      if (cell) cell.textContent = value === null || value === undefined ? "" : inUnit(value, panel.unit) + range(panel, line, at?.row ?? 0);
     });
     const plot = element.current;
     if (!plot || at === null) return;
@@ -137,10 +137,16 @@ function moveCursor(plot: uPlot, panel: Panel, window: Window, step: number): vo
   plot.setCursor({ left: plot.valToPos(second, "x"), top: plot.over.clientHeight / 2 }, true);
 }
 
+/** The extremes of a value that stands for several. */
+function range(panel: Panel, line: Line, row: number): string {
+  const [low, high] = [line.bounds?.low[row] ?? null, line.bounds?.high[row] ?? null];
+  return low === null || high === null || low === high ? "" : ` (${inUnit(low, panel.unit)} – ${inUnit(high, panel.unit)})`;
+}
+
 function spoken(panel: Panel, second: number, row: number): string {
   const values = panel.lines.map((line) => {
     const value = line.values[row];
-    return `${line.label} ${value === null || value === undefined ? "not measured" : inUnit(value, panel.unit)}`;
+    return `${line.label} ${value === null || value === undefined ? "not measured" : inUnit(value, panel.unit) + range(panel, line, row)}`;
   });
   return `${second.toFixed(1)} seconds: ${values.join(", ")}`;
 }

@@ -127,12 +127,14 @@ function toggle(key: string, added: readonly string[]): void {
 
 function Thinned({ run }: { run: Run }) {
   const { series, intervals } = run.payload;
-  const parts = [
-    series.every > 1 && `one in ${series.every} readings of the host`,
-    intervals.every > 1 && `one in ${intervals.every} intervals of the load`,
-  ].filter(Boolean);
-  if (parts.length === 0) return null;
-  return <p class="quiet">The run was long: the page holds {parts.join(" and ")}; the folder holds all of them.</p>;
+  const isCondensed = series.every > 1 || (series.samples_max ?? 1) > 1 || intervals.every > 1 || intervals.extremes !== undefined;
+  if (!isCondensed) return null;
+  return (
+    <p class="quiet">
+      The run was long: where several readings share a point, a band reaches from the least to the greatest of them, and a dotted line is the
+      greatest sum.
+    </p>
+  );
 }
 
 function Unavailable({ run }: { run: Run }) {

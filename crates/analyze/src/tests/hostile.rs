@@ -64,7 +64,7 @@ fn series() -> impl Strategy<Value = Series> {
         series.push(SeriesLine::header(COLUMNS.iter().map(column).collect()));
         for (second, values) in rows {
             let begin_mono_ns = at(second as f64);
-            series.push(SeriesLine::Row(Row { begin_mono_ns, end_mono_ns: begin_mono_ns, values }));
+            series.push(SeriesLine::Row(Row::sample(begin_mono_ns, begin_mono_ns, values)));
         }
         series
     })

@@ -1,6 +1,6 @@
 //! `sysdyno try`: one change, tried on the live server, proved or refuted, and undone.
 
-use super::record::{is_living, new_run};
+use super::record::{fail as give_up, finish, new_run, read_back};
 use crate::args::{TryArgs, WordOption};
 use crate::exit::Exit;
 use crate::experiment;
@@ -113,12 +113,16 @@ impl TrySession<'_> {
         ui.note(&forecast(plan));
         let calibration = last_calibration(plan, self.runs_dir);
         let mut writer = RunWriter::create(self.runs_dir, new_run(RunKind::Try)?)?;
-        writer.plan(&Plan::Experiment(Box::new(plan.clone())))?;
+        let recorded = Plan::Experiment(Box::new(plan.clone()));
+        if let Err(error) = writer.plan(&recorded) {
+            return Err(give_up(writer, error.into()));
+        }
         let mut console = Console::new(*ui, signals.clone()).of_experiment(plan);
         let order = ExperimentOrder { plan, tuning: self.tuning.clone(), calibration };
-        let executed = {
+        let (executed, remains) = {
             let mut journal = Journal::new(&mut writer, &mut console);
-            execute(&order, &mut LocalAgent::guarded(guard), &mut journal)
+            let executed = execute(&order, &mut LocalAgent::guarded(guard), &mut journal);
+            (executed, journal.remains())
         };
         console.clear();
         let end = match executed {
@@ -130,13 +134,18 @@ impl TrySession<'_> {
         };
         let is_interrupted = signals.is_interrupted();
         let status = if is_interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
-        let path = writer.path().to_owned();
-        writer.finish(status, is_interrupted.then(|| "interrupted by a signal".into()), clock::wall())?;
-        let run = Run::open(&path, &is_living)?;
-        if let Some(conclusion) = &end.conclusion {
-            run.write_report(&page(&run, conclusion))?;
-        }
-        let exit = if is_interrupted { Exit::Interrupted } else { self.exit(&end, ui) };
+        let reason = is_interrupted.then(|| "interrupted by a signal".into());
+        let _ = writer.close();
+        let mut run = read_back(&writer, remains)?;
+        run.plan.get_or_insert(recorded);
+        run.conclusion.clone_from(&end.conclusion);
+        let report = end.conclusion.as_ref().map(|conclusion| |run: &Run| page(run, conclusion));
+        finish(writer, &mut run, (status, reason), report, ui);
+        let exit = match self.exit(&end, ui) {
+            _ if is_interrupted => Exit::Interrupted,
+            Exit::Done | Exit::CheckFailed if run.manifest.status == RunStatus::Failed => Exit::Untrusted,
+            exit => exit,
+        };
         Ok(Tried { exit, run: Some(run), conclusion: end.conclusion })
     }
 

@@ -19,9 +19,9 @@ use sysdyno_record::analysis::Analysis;
 use sysdyno_record::event::{EventKind, ProcessRole};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::LatencySet;
-use sysdyno_record::manifest::{RunKind, RunStatus, Tool};
+use sysdyno_record::manifest::{Manifest, RunKind, RunStatus, Tool};
 use sysdyno_record::plan::Plan;
-use sysdyno_record::store::{NewRun, Run, RunWriter};
+use sysdyno_record::store::{NewRun, Remains, Run, RunWriter};
 use sysdyno_report::output::{ab, csv, spectrum};
 use sysdyno_report::{ReportInput, escape, html, json, terminal};
 
@@ -65,7 +65,7 @@ impl Recorded {
     pub fn exit(&self) -> Exit {
         match self.run.manifest.status {
             _ if self.is_interrupted => Exit::Interrupted,
-            // A host was lost.
+            // A host was lost, or the record is not complete.
             RunStatus::Failed => Exit::Untrusted,
             _ => Exit::of(&self.analysis),
         }
@@ -101,11 +101,14 @@ pub fn record_quietly(
     fleet.iter_mut().for_each(|fleet| fleet.guard(guard.clone()));
     let described = fleet.as_mut().map(|fleet| fleet.describe_hosts()).transpose()?;
     let mut writer = RunWriter::create(session.runs_dir, new_run(session.kind)?)?;
-    writer.plan(plan)?;
-    described.iter().try_for_each(|hosts| writer.generators(hosts))?;
+    let begun = writer.plan(plan);
+    let begun = begun.and_then(|()| described.iter().try_for_each(|hosts| writer.generators(hosts)));
+    if let Err(error) = begun {
+        return Err(fail(writer, error.into()));
+    }
     let mut console =
         Console::new(*ui, signals.clone()).with_probe(plan.load().and_then(|load| load.probe), probe_log);
-    let (executed, lost) = {
+    let (executed, lost, remains) = {
         let mut journal = Journal::new(&mut writer, &mut console);
         let mut local = LocalAgent::guarded(guard);
         let generator: &mut dyn Agent = match &mut fleet {
@@ -114,33 +117,87 @@ pub fn record_quietly(
         };
         let hosts = Hosts { generator, server: server.as_mut(), behind: session.behind, services: None };
         let executed = execute(hosts, &mut journal);
-        (executed, journal.lost().map(str::to_owned))
+        (executed, journal.lost().map(str::to_owned), journal.remains())
     };
     let at_end = fleet.as_mut().zip(described).map(|(fleet, hosts)| fleet.at_end(hosts));
     drop((server, fleet));
     console.clear();
     let logged = console.take_probe_log().map_or(Ok(()), ProbeLog::finish);
     if let Err(error) = executed {
-        writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
-        return Err(error.into());
+        return Err(fail(writer, error.into()));
     }
-    at_end.iter().try_for_each(|hosts| writer.generators(hosts))?;
-    writer.flush()?;
-    let analysis = conclude(&Run::open(writer.path(), &is_living)?);
-    writer.analysis(&analysis)?;
+    // From here on there is a result. What cannot be written any more is remembered by the writer, and told at the end.
+    let _ = at_end.iter().try_for_each(|hosts| writer.generators(hosts)).and_then(|()| writer.close());
+    let mut run = read_back(&writer, remains)?;
+    run.plan.get_or_insert_with(|| plan.clone());
+    let analysis = conclude(&run);
+    let _ = writer.analysis(&analysis);
     let is_interrupted = signals.is_interrupted();
-    let (status, reason) = match lost {
+    let ending = match lost {
         _ if is_interrupted => (RunStatus::Interrupted, Some("interrupted by a signal".to_owned())),
         Some(lost) => (RunStatus::Failed, Some(lost)),
         None => (RunStatus::Complete, None),
     };
-    let path = writer.path().to_owned();
-    writer.finish(status, reason, clock::wall())?;
-    let run = Run::open(&path, &is_living)?;
+    let page = |run: &Run| html::render(&ReportInput::new(run, &analysis));
+    finish(writer, &mut run, ending, Some(page), ui);
     warn_of_missing_target(&run, ui);
-    run.write_report(&html::render(&ReportInput::new(&run, &analysis)))?;
-    logged?;
+    if let Err(error) = logged {
+        ui.note(&format!("warning: {error:#}"));
+        run.manifest.status = RunStatus::Failed;
+    }
     Ok(Recorded { run, analysis, is_interrupted })
+}
+
+/// Marks a run as failed that came to no result; the error is handed back.
+pub fn fail(writer: RunWriter, error: anyhow::Error) -> anyhow::Error {
+    // If the folder cannot be written, it is the error that says so, too.
+    let _ = writer.finish(RunStatus::Failed, Some(format!("{error:#}")), clock::wall());
+    error
+}
+
+/// A run as its folder tells it, with what could not be written.
+pub fn read_back(writer: &RunWriter, remains: Option<Remains>) -> anyhow::Result<Run> {
+    let mut run = Run::open(writer.path(), &is_living)?;
+    if let Some(remains) = remains {
+        run.complete_with(remains);
+    }
+    Ok(run)
+}
+
+/// Ends the folder of a run, whose result is known, and writes its page, if it has one. What cannot be written is said, and is in the
+/// manifest of `run`.
+pub fn finish(
+    writer: RunWriter,
+    run: &mut Run,
+    (status, reason): (RunStatus, Option<String>),
+    page: Option<impl FnOnce(&Run) -> String>,
+    ui: &Ui,
+) {
+    let mut failure = writer.failure().map(str::to_owned);
+    let manifest = writer.manifest().clone();
+    run.manifest = match writer.finish(status, reason, clock::wall()) {
+        Ok(ended) => ended,
+        Err(error) => {
+            let reason = failure.get_or_insert(error.to_string()).clone();
+            Manifest { status: RunStatus::Failed, reason: Some(reason), ..manifest }
+        }
+    };
+    // The last lines are written when the folder is ended.
+    if failure.is_none() && status == RunStatus::Complete && run.manifest.status == RunStatus::Failed {
+        failure.clone_from(&run.manifest.reason);
+    }
+    if failure.is_none()
+        && let Some(page) = page
+        && let Err(error) = run.write_report(&page(run))
+    {
+        failure = Some(error.to_string());
+        // Whether the folder can still say so changes nothing for whoever reads the result now.
+        let _ = run.fail(error.to_string());
+    }
+    if let Some(failure) = failure {
+        ui.note(&format!("error: the record of this run is not complete: {failure}"));
+        ui.note("hint: the result is what was measured; free some space, or put the record elsewhere with --runs-dir");
+    }
 }
 
 /// Says so when the server's processes were not found: without root, those of other users are not.

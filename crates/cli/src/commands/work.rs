@@ -1,6 +1,6 @@
 //! `sysdyno load --command` and `--files`: work on this host, recorded as any run.
 
-use super::record::{is_living, new_run};
+use super::record::{fail, finish, is_living, new_run, read_back};
 use crate::args::{LoadArgs, OutputForm};
 use crate::exit::Exit;
 use crate::settings::{Combine, Settings};
@@ -17,7 +17,7 @@ use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::event::{Event, EventKind, SettingHeld};
 use sysdyno_record::manifest::{RunKind, RunStatus};
 use sysdyno_record::plan::Plan;
-use sysdyno_record::store::{Run, RunWriter};
+use sysdyno_record::store::{Remains, Run, RunWriter};
 use sysdyno_record::work::{Ending, Step, WorkLine, WorkPlan, WorkSummary};
 use sysdyno_report::escape;
 use sysdyno_report::work::{WorkInput, document, page, screen};
@@ -39,7 +39,11 @@ pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let manner = Manner { is_shown: args.work.show_output, count: None };
     let worked = record(&plan, (&runs_dir, manner), &signals, ui, |_, do_work| Ok(do_work(&[])?))?;
     print(&worked.run, &plan, form, ui)?;
-    Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit(&worked.summary) })
+    Ok(match exit(&worked.summary) {
+        _ if signals.is_interrupted() => Exit::Interrupted,
+        Exit::Done | Exit::CheckFailed if worked.run.manifest.status == RunStatus::Failed => Exit::Untrusted,
+        exit => exit,
+    })
 }
 
 /// Work that is done.
@@ -63,29 +67,34 @@ pub fn record(
     around: impl FnOnce(String, DoWork<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Worked> {
     let mut writer = RunWriter::create(runs_dir, new_run(RunKind::Load)?)?;
-    writer.plan(&Plan::Work(plan.clone()))?;
+    if let Err(error) = writer.plan(&Plan::Work(plan.clone())) {
+        return Err(fail(writer, error.into()));
+    }
+    let mut operations = Vec::new();
     let name = writer.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let done = around(name, &mut |settings| {
         for setting in settings {
             let event = EventKind::Setting(setting.clone());
             writer.event(&Event { mono_ns: clock::monotonic(), event })?;
         }
-        run(plan, manner, &mut writer, &mut Foreman { ui, signals })
+        operations = run(plan, manner, &mut writer, &mut Foreman { ui, signals })?;
+        Ok(())
     });
     if let Err(error) = done {
-        writer.finish(RunStatus::Failed, Some(error.to_string()), clock::wall())?;
-        return Err(error);
+        return Err(fail(writer, error));
     }
-    writer.flush()?;
-    let so_far = Run::open(writer.path(), &is_living)?;
-    let summary = conclude(plan, &so_far.operations, &so_far.series);
-    writer.work(&summary)?;
+    // What cannot be written any more is remembered by the writer, and told at the end.
+    let _ = writer.close();
+    let mut run = read_back(&writer, Some(Remains { operations, ..Remains::default() }))?;
+    run.plan.get_or_insert_with(|| Plan::Work(plan.clone()));
+    let summary = conclude(plan, &run.operations, &run.series);
+    let _ = writer.work(&summary);
+    run.work = Some(summary.clone());
     let is_interrupted = signals.is_interrupted();
     let status = if is_interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
-    let path = writer.path().to_owned();
-    writer.finish(status, is_interrupted.then(|| "interrupted by a signal".into()), clock::wall())?;
-    let run = Run::open(&path, &is_living)?;
-    run.write_report(&page(&WorkInput::new(&run, plan, &summary)))?;
+    let reason = is_interrupted.then(|| "interrupted by a signal".into());
+    let page = |run: &Run| page(&WorkInput::new(run, plan, &summary));
+    finish(writer, &mut run, (status, reason), Some(page), ui);
     Ok(Worked { run, summary })
 }
 

@@ -7,9 +7,8 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 use sysdyno_analyze::experiment::{Standing, forecast};
 use sysdyno_analyze::probe::ProbeTally;
-use sysdyno_lab::execute::{Progress, Watcher, clock};
+use sysdyno_lab::execute::{Progress, SoFar, Watcher, clock};
 use sysdyno_record::experiment::{ExperimentPlan, Settled};
-use sysdyno_record::load::{Counts, Interval};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbePlan, ProbeReply};
 use sysdyno_record::units::SpanNs;
@@ -157,10 +156,10 @@ impl Watcher for Console {
         }
     }
 
-    fn look(&mut self, progress: &Progress, intervals: &[Interval]) {
+    fn look(&mut self, progress: &Progress, so_far: &SoFar) {
         if self.signals.take_asked() {
             self.clear();
-            self.ui.note(&statistics(progress, intervals));
+            self.ui.note(&statistics(progress, so_far));
             if let Some(watch) = &self.probe {
                 let summary = watch.tally.summary(&watch.plan);
                 let line = probe::statistics(&summary, &self.ui.progress_style());
@@ -185,10 +184,8 @@ fn view(progress: &Progress) -> ProgressView {
 }
 
 /// What Ctrl-\ prints: the present trial so far.
-fn statistics(progress: &Progress, intervals: &[Interval]) -> String {
-    let mut counts = Counts::default();
-    intervals.iter().for_each(|interval| counts.add(&interval.counts));
-    let in_flight = intervals.last().map_or(0, |interval| interval.in_flight_at_end);
+fn statistics(progress: &Progress, so_far: &SoFar) -> String {
+    let SoFar { counts, in_flight } = so_far;
     format!(
         "trial {}: {} sent, {} ok, {} failed, {} timed out, {} in flight, {} unsent",
         progress.trial, counts.sent, counts.ok, counts.failed, counts.timed_out, in_flight, counts.unsent

@@ -13,6 +13,7 @@ mod habits;
 mod hostile;
 mod http2;
 mod latency;
+mod long;
 mod matrix;
 mod memcached;
 mod origin;

@@ -89,6 +89,7 @@ mod tests {
             begin_mono_ns: MonoNs(begin),
             end_mono_ns: MonoNs(end),
             values: vec![None; width],
+            condensed: None,
         })
     }
 

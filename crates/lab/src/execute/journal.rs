@@ -1,22 +1,24 @@
 //! Keeps what happens, twice: in the run folder for good, and in memory for the decisions of the next minute.
 
+use super::recent::Recent;
 use super::watched::of_targets;
 use super::{Progress, clock};
 use crate::agent::{Link, Notice, Proceed};
 use crate::error::LabError;
 use sysdyno_analyze::experiment::Standing;
 use sysdyno_analyze::{ServerView, TrialView};
+use sysdyno_record::RecordError;
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess};
 use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::load::{Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
+use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
-use sysdyno_record::store::RunWriter;
-use sysdyno_record::units::MonoNs;
+use sysdyno_record::store::{Remains, RunWriter, Trial};
+use sysdyno_record::units::{MonoNs, SpanNs};
 
 /// Most processes of a run, those included that came and went while it lasted.
 const MAX_WATCHED_COUNT: usize = 4096;
@@ -38,26 +40,39 @@ pub trait Watcher {
     /// An operation of the probe is over.
     fn probe(&mut self, _reply: &ProbeReply) {}
 
-    /// Is told of everything that was written, so far, a few times a second; prints statistics if it was asked to.
-    fn look(&mut self, _progress: &Progress, _intervals: &[Interval]) {}
+    /// Is told what the present trial has come to so far, a few times a second; prints statistics if it was asked to.
+    fn look(&mut self, _progress: &Progress, _so_far: &SoFar) {}
 }
 
-/// The memory of a plan that runs.
+/// What a trial has come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SoFar {
+    /// Requests by outcome.
+    pub counts: Counts,
+    /// Requests on their way when the last interval ended.
+    pub in_flight: u64,
+}
+
+/// The memory of a plan that runs. It does not grow with the length of a trial.
 pub struct Journal<'a> {
     writer: &'a mut RunWriter,
     watcher: &'a mut dyn Watcher,
     facts: HostFacts,
     watched: Vec<WatchedProcess>,
-    series: Series,
+    series: Recent,
     /// The server's host, where it is another one, and its readings.
     server: Option<RemoteHost>,
-    server_series: Series,
+    server_series: Recent,
     /// Why the agent on another host is lost, once one is.
     lost: Option<String>,
     /// Intervals, events and operations of the probe of the present trial.
     intervals: Vec<Interval>,
     events: Vec<Event>,
     probe: Vec<ProbeReply>,
+    so_far: SoFar,
+    /// The last trial and lines of an experiment, where they could not be written.
+    unwritten_trial: Option<(Trial, LatencySet)>,
+    unwritten_lines: Vec<ExperimentLine>,
     progress: Progress,
     begin: MonoNs,
     trial_begin: MonoNs,
@@ -79,13 +94,16 @@ impl<'a> Journal<'a> {
             watcher,
             facts: HostFacts::default(),
             watched: Vec::new(),
-            series: Series::default(),
+            series: Recent::default(),
             server: None,
-            server_series: Series::default(),
+            server_series: Recent::default(),
             lost: None,
             intervals: Vec::new(),
             events: Vec::new(),
             probe: Vec::new(),
+            so_far: SoFar::default(),
+            unwritten_trial: None,
+            unwritten_lines: Vec::new(),
             progress: Progress {
                 trial: 0,
                 purpose: TrialPurpose::Single,
@@ -109,27 +127,57 @@ impl<'a> Journal<'a> {
         self.lost.as_deref()
     }
 
+    /// What was measured and could not be written; `None`: all was.
+    pub fn remains(self) -> Option<Remains> {
+        self.writer.failure()?;
+        let (trial, latency) = self.unwritten_trial.unzip();
+        Some(Remains {
+            facts: Some(self.facts),
+            trial,
+            latency: latency.unwrap_or_default(),
+            intervals: self.intervals,
+            series: self.series.into_series(),
+            server_series: self.server_series.into_series(),
+            probe: self.probe,
+            events: self.events,
+            experiment: self.unwritten_lines,
+            operations: Vec::new(),
+        })
+    }
+
     /// Whether the plan is to be stopped: a signal, or a host is lost.
     pub(super) fn is_stopped(&mut self) -> bool {
         self.lost.is_some() || self.is_interrupted()
     }
 
-    /// Whether a signal stops the plan.
+    /// Whether a signal stops the plan, or that nothing more can be written down: what was measured until then is told.
     pub(super) fn is_interrupted(&mut self) -> bool {
         if !self.is_interrupted && self.watcher.is_interrupted() {
             self.is_interrupted = true;
         }
-        self.is_interrupted
+        self.is_interrupted || self.writer.failure().is_some()
+    }
+
+    /// Goes on in memory where the folder cannot be written any more; the plan is stopped for it.
+    fn kept<T: Default>(&self, written: Result<T, RecordError>) -> Result<T, LabError> {
+        match written {
+            Err(RecordError::Io { .. } | RecordError::Stopped { .. }) if self.writer.failure().is_some() => {
+                Ok(T::default())
+            }
+            written => Ok(written?),
+        }
     }
 
     pub(super) fn keep_facts(&mut self, facts: HostFacts) -> Result<(), LabError> {
-        self.writer.facts(&facts)?;
+        let written = self.writer.facts(&facts);
+        self.kept(written)?;
         self.facts = facts;
         Ok(())
     }
 
     pub(super) fn keep_server(&mut self, server: RemoteHost) -> Result<(), LabError> {
-        self.writer.server(&server)?;
+        let written = self.writer.server(&server);
+        self.kept(written)?;
         self.server = Some(server);
         Ok(())
     }
@@ -141,7 +189,8 @@ impl<'a> Journal<'a> {
 
     pub(super) fn keep_server_series(&mut self, line: SeriesLine) -> Result<(), LabError> {
         let line = self.keep_who_came(line)?;
-        self.writer.server_series(&line)?;
+        let written = self.writer.server_series(&line);
+        self.kept(written)?;
         self.server_series.push(line);
         Ok(())
     }
@@ -196,7 +245,8 @@ impl<'a> Journal<'a> {
 
     pub(super) fn event(&mut self, at: MonoNs, kind: EventKind) -> Result<(), LabError> {
         let event = Event { mono_ns: at, event: kind };
-        self.writer.event(&event)?;
+        let written = self.writer.event(&event);
+        self.kept(written)?;
         self.events.push(event);
         Ok(())
     }
@@ -205,6 +255,10 @@ impl<'a> Journal<'a> {
     pub(super) fn begin_trial(&mut self, begin: &TrialBegin, left_ns: u64) -> Result<(), LabError> {
         self.intervals.clear();
         self.probe.clear();
+        self.so_far = SoFar::default();
+        self.series.begin_trial();
+        self.server_series.begin_trial();
+        self.writer.expect(SpanNs(left_ns));
         self.trial_begin = begin.begin_mono_ns;
         self.progress.trial = begin.trial;
         self.progress.purpose = begin.purpose;
@@ -212,7 +266,8 @@ impl<'a> Journal<'a> {
         self.progress.offered_hz = begin.plan.phases.last().and_then(|phase| phase.rate_hz);
         (self.progress.achieved_hz, self.progress.p99_ns, self.progress.errors_count) = (None, None, 0);
         self.progress.left_ns = Some(left_ns);
-        self.writer.trial_begin(begin)?;
+        let written = self.writer.trial_begin(begin);
+        self.kept(written)?;
         self.show();
         Ok(())
     }
@@ -225,7 +280,14 @@ impl<'a> Journal<'a> {
         latency: &LatencySet,
     ) -> Result<Verdict, LabError> {
         self.close_phase(end.end_mono_ns)?;
-        self.writer.trial_end(end)?;
+        let last = self.writer.close_interval();
+        self.intervals.extend(self.kept(last)?);
+        let written = self.writer.trial_end(end);
+        self.kept(written)?;
+        if self.writer.failure().is_some() {
+            let trial = Trial { begin: begin.clone(), end: Some(end.clone()) };
+            self.unwritten_trial = Some((trial, latency.clone()));
+        }
         let watched = &self.watched;
         let verdict = sysdyno_analyze::verdict::check_trial(&self.view((begin, end), latency, watched));
         Ok(verdict)
@@ -241,9 +303,9 @@ impl<'a> Journal<'a> {
             begin,
             end,
             intervals: &self.intervals,
-            series: &self.series,
+            series: self.series.series(),
             facts: &self.facts,
-            server: self.server.as_ref().map(|host| ServerView { host, series: &self.server_series }),
+            server: self.server.as_ref().map(|host| ServerView { host, series: self.server_series.series() }),
             watched,
             latency,
             events: &self.events,
@@ -262,9 +324,9 @@ impl<'a> Journal<'a> {
         look(&self.view((begin, end), latency, &of_targets(&self.watched, targets)))
     }
 
-    /// The readings so far.
+    /// The readings of the present trial so far.
     pub(super) fn series(&self) -> &Series {
-        &self.series
+        self.series.series()
     }
 
     /// The digest of the plan as it was written.
@@ -276,11 +338,16 @@ impl<'a> Journal<'a> {
         if let ExperimentLine::Settled(settled) = line {
             self.watcher.settled(settled);
         }
-        Ok(self.writer.experiment(line)?)
+        let written = self.writer.experiment(line);
+        if written.is_err() {
+            self.unwritten_lines.push(line.clone());
+        }
+        self.kept(written)
     }
 
     pub(super) fn keep_conclusion(&mut self, conclusion: &ExperimentConclusion) -> Result<(), LabError> {
-        Ok(self.writer.conclusion(conclusion)?)
+        let written = self.writer.conclusion(conclusion);
+        self.kept(written)
     }
 
     pub(super) fn show_standing(&mut self, standing: &Standing) {
@@ -294,7 +361,8 @@ impl<'a> Journal<'a> {
 
     /// The last reading of a column on the server's host, for the decision whether the host is at rest.
     pub(super) fn last_reading(&self, name: &str) -> Option<f64> {
-        let series = if self.server.is_some() { &self.server_series } else { &self.series };
+        let recent = if self.server.is_some() { &self.server_series } else { &self.series };
+        let series = recent.series();
         let scopes = series.scopes(name);
         let last = scopes.filter_map(|scope| *series.values(name, scope)?.last()?);
         last.reduce(f64::max)
@@ -302,6 +370,7 @@ impl<'a> Journal<'a> {
 
     fn close_phase(&mut self, at: MonoNs) -> Result<(), LabError> {
         let trial = self.progress.trial;
+        self.writer.boundary(at);
         match self.phase_open.take() {
             Some(phase) => self.event(at, EventKind::PhaseEnd { trial, phase }),
             None => Ok(()),
@@ -309,7 +378,13 @@ impl<'a> Journal<'a> {
     }
 
     fn keep_interval(&mut self, interval: Interval, latency: &LatencySet) -> Result<(), LabError> {
-        self.writer.interval(&interval, latency)?;
+        let written = self.writer.interval(&interval, latency);
+        match self.writer.failure() {
+            None => self.intervals.extend(written?),
+            Some(_) => self.intervals.push(interval.clone()),
+        }
+        self.so_far.counts.add(&interval.counts);
+        self.so_far.in_flight = interval.in_flight_at_end;
         self.progress.phase = interval.phase;
         self.progress.errors_count += interval.counts.failed + interval.counts.timed_out;
         let seconds = interval.end_mono_ns.seconds_since(interval.begin_mono_ns);
@@ -317,7 +392,6 @@ impl<'a> Journal<'a> {
             self.progress.achieved_hz = Some(interval.counts.ok as f64 / seconds);
             self.progress.p99_ns = interval.p99_ns.or(self.progress.p99_ns);
         }
-        self.intervals.push(interval);
         Ok(())
     }
 
@@ -327,7 +401,7 @@ impl<'a> Journal<'a> {
         self.progress.elapsed_ns = elapsed_ns;
         self.progress.left_ns = self.progress.left_ns.map(|left_ns| left_ns.saturating_sub(passed_ns));
         self.watcher.progress(&self.progress);
-        self.watcher.look(&self.progress, &self.intervals);
+        self.watcher.look(&self.progress, &self.so_far);
     }
 }
 
@@ -336,12 +410,14 @@ impl Link for Journal<'_> {
         match notice {
             Notice::Series(line) => {
                 let line = self.keep_who_came(line)?;
-                self.writer.series(&line)?;
+                let written = self.writer.series(&line);
+                self.kept(written)?;
                 self.series.push(line);
                 Ok(())
             }
             Notice::Probe(reply) => {
-                self.writer.probe(&reply)?;
+                let written = self.writer.probe(&reply);
+                self.kept(written)?;
                 self.watcher.probe(&reply);
                 self.probe.push(reply);
                 Ok(())
@@ -362,7 +438,7 @@ impl Link for Journal<'_> {
     fn tick(&mut self) -> Proceed {
         let was_interrupted = self.is_interrupted;
         let stops = self.is_interrupted();
-        if stops && !was_interrupted {
+        if self.is_interrupted && !was_interrupted {
             // The folder also says so in its status; the mark only adds when.
             let _ = self.event(clock::monotonic(), EventKind::Signal { name: "SIGINT".into() });
         }

@@ -11,6 +11,7 @@ mod conditions;
 mod experiment;
 mod held;
 mod journal;
+mod recent;
 mod server;
 mod steps;
 mod watched;
@@ -20,7 +21,7 @@ pub use change::Tuning;
 pub use conditions::Conditions;
 pub use experiment::{ExperimentEnd, ExperimentOrder, experiment, planned_changes};
 pub(crate) use held::HeldHere;
-pub use journal::{Journal, Watcher};
+pub use journal::{Journal, SoFar, Watcher};
 pub use steps::{AskServices, Hosts, Sampling, load, run};
 pub(crate) use within::{Ground, hold_within};
 

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 use sysdyno_observe::{Roots, SamplerPlan, Sampling};
+use sysdyno_record::RecordError;
 use sysdyno_record::plan::PhaseEnd;
 use sysdyno_record::series::SeriesLine;
 use sysdyno_record::store::RunWriter;
@@ -94,41 +95,65 @@ impl Shift<'_> {
     }
 }
 
-/// Does the work of a plan and writes down what comes of it.
+/// Does the work of a plan and writes down what comes of it; returns the lines that could not be written, from the first
+/// failed write on, with which the work is stopped.
 ///
 /// # Errors
-/// A command cannot be prepared, the folder of the files cannot be used, or the record cannot be written.
+/// A command cannot be prepared, or the folder of the files cannot be used.
 pub fn run(
     plan: &WorkPlan,
     manner: Manner<'_>,
     writer: &mut RunWriter,
     overseer: &mut dyn Overseer,
-) -> Result<(), LabError> {
-    writer.facts(&sysdyno_observe::facts(&Roots::host()))?;
+) -> Result<Vec<WorkLine>, LabError> {
+    let written = writer.facts(&sysdyno_observe::facts(&Roots::host()));
+    let mut book = Book { writer, overseer, unwritten: Vec::new() };
+    book.kept(written)?;
     let ground = match &plan.kind {
         WorkKind::Files(work) => Some(files::Ground::prepare(&work.folder)?),
         WorkKind::Command(_) => None,
     };
-    let done = oversee(plan, manner, ground.as_ref(), &mut Book { writer, overseer });
+    let done = oversee(plan, manner, ground.as_ref(), &mut book);
     if let Some(told) = ground.and_then(files::Ground::clear) {
-        overseer.left(&told);
+        book.overseer.left(&told);
     }
-    done
+    done.map(|()| book.unwritten)
 }
 
 /// Where lines go.
 struct Book<'a> {
     writer: &'a mut RunWriter,
     overseer: &'a mut dyn Overseer,
+    unwritten: Vec<WorkLine>,
 }
 
 impl Book<'_> {
+    /// Goes on without the folder where it cannot be written any more.
+    fn kept(&self, written: Result<(), RecordError>) -> Result<(), LabError> {
+        match written {
+            Err(RecordError::Io { .. } | RecordError::Stopped { .. }) if self.is_stopped() => Ok(()),
+            written => Ok(written?),
+        }
+    }
+
+    /// Whether nothing more can be written.
+    fn is_stopped(&self) -> bool {
+        self.writer.failure().is_some()
+    }
+
     fn take(&mut self, message: Message) -> Result<(), LabError> {
         match message {
-            Message::Series(line) => self.writer.series(&line)?,
+            Message::Series(line) => {
+                let written = self.writer.series(&line);
+                self.kept(written)?;
+            }
             Message::Line(line) => {
-                self.writer.operation(&line)?;
+                let written = self.writer.operation(&line);
                 self.overseer.line(&line);
+                if written.is_err() {
+                    self.unwritten.push(line);
+                }
+                self.kept(written)?;
             }
             Message::Failed(error) => return Err(error),
         }
@@ -163,7 +188,7 @@ fn oversee(
                 Ok(message) if done.is_ok() => done = book.take(message),
                 Ok(_) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            if done.is_err() || book.overseer.is_interrupted() {
+            if done.is_err() || book.is_stopped() || book.overseer.is_interrupted() {
                 shift.stop.store(true, Ordering::Relaxed);
             }
         }

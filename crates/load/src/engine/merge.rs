@@ -186,6 +186,7 @@ impl<'a> Merge<'a> {
             thread_cpu_ns,
             p50_ns: latency.quantile(0.5),
             p99_ns: latency.quantile(0.99),
+            condensed: None,
         }
     }
 

@@ -343,6 +343,9 @@ impl SessionTally {
     }
 }
 
+/// Windows that wait to be used: the next one, and that of the phase before, which still completes.
+const SPARES_MAX: usize = 2;
+
 /// The tallies of all phases of one thread in the current window.
 #[derive(Debug)]
 pub(super) struct Tallies {
@@ -361,7 +364,7 @@ impl Tallies {
             tally.latency = LatencySet::with_memory(kinds);
             tally
         };
-        let spare = (0..2).map(|_| ready()).collect();
+        let spare = (0..SPARES_MAX).map(|_| ready()).collect();
         Tallies { by_phase: (0..phases).map(|_| None).collect(), spare, operations_count }
     }
 
@@ -381,9 +384,11 @@ impl Tallies {
         taken.collect()
     }
 
-    /// Adds an empty tally for a later window.
+    /// Adds an empty tally for a later window. After a pause of the merging thread there are more than are needed again.
     pub(super) fn add_spare(&mut self, tally: Box<Tally>) {
-        self.spare.push(tally);
+        if self.spare.len() < SPARES_MAX {
+            self.spare.push(tally);
+        }
     }
 }
 

@@ -108,7 +108,7 @@ impl Sampler {
         for seat in &mut self.seats {
             values.extend_from_slice(seat.table().values());
         }
-        out.push(SeriesLine::Row(Row { begin_mono_ns, end_mono_ns, values }));
+        out.push(SeriesLine::Row(Row::sample(begin_mono_ns, end_mono_ns, values)));
         self.budget.settle(&mut self.seats, clock::thread_cpu_ns().saturating_sub(cpu_ns));
     }
 

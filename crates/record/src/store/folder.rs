@@ -128,21 +128,46 @@ impl Folder {
 
     /// Puts `bytes` in the place of the file `name`: after a crash at any instant the old or the new content is there.
     pub(super) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
+        let (temporary, _) =
+            self.write_temporary(name, |file| file.write_all(bytes).and_then(|()| file.sync_all()))?;
+        fs::renameat(&self.fd, &temporary, &self.fd, name)
+            .map_err(|errno| io_error("write", &self.path_of(name), errno))?;
+        self.sync()
+    }
+
+    /// As [`Self::replace`], without making it durable: the death of the host may leave the old, the new or no content.
+    /// The file, to append to.
+    pub(super) fn replace_unsynced(&self, name: &str, bytes: &[u8]) -> Result<File, RecordError> {
+        let (temporary, file) = self.write_temporary(name, |file| file.write_all(bytes))?;
+        fs::renameat(&self.fd, &temporary, &self.fd, name)
+            .map_err(|errno| io_error("write", &self.path_of(name), errno))?;
+        Ok(file)
+    }
+
+    /// Removes a file that is not needed any more.
+    pub(super) fn remove(&self, name: &str) -> Result<(), RecordError> {
+        fs::unlinkat(&self.fd, name, AtFlags::empty())
+            .map_err(|errno| io_error("remove", &self.path_of(name), errno))
+    }
+
+    /// Writes a new file beside the one of this name; its own name, and the file.
+    fn write_temporary(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(String, File), RecordError> {
         let temporary = format!("{name}.new");
         match fs::unlinkat(&self.fd, &temporary, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => return Err(io_error("write", &self.path_of(&temporary), errno)),
         }
         let mut file = self.create_file(&temporary)?;
-        let written = file.write_all(bytes).and_then(|()| file.sync_all());
-        if let Err(source) = written {
+        if let Err(source) = write(&mut file) {
             // The space that the temporary file took may be what is missing. Whether this works changes nothing.
             let _ = fs::unlinkat(&self.fd, &temporary, AtFlags::empty());
             return Err(RecordError::Io { operation: "write", path: self.path_of(name), source });
         }
-        fs::renameat(&self.fd, &temporary, &self.fd, name)
-            .map_err(|errno| io_error("write", &self.path_of(name), errno))?;
-        self.sync()
+        Ok((temporary, file))
     }
 
     /// Makes the names in the folder durable.

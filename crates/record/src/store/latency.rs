@@ -2,12 +2,12 @@
 
 use super::folder::Folder;
 use super::lines::{Caps, Line, read_lines};
-use super::{LATENCY, Trial};
+use super::{LATENCY, LATENCY_TAIL, Trial};
 use crate::RecordError;
 use crate::hlog;
 use crate::load::{LatencySet, LatencyWindow, WindowStep};
 use crate::manifest::ClockPair;
-use crate::units::MonoNs;
+use crate::units::{MonoNs, WallNs};
 use std::collections::BTreeMap;
 
 /// Most steps of windows that are kept; a day of ordinary load has fewer. Cost: 16 bytes each.
@@ -27,35 +27,65 @@ pub(super) fn read_latency(
     clock: ClockPair,
     damage: &mut Vec<String>,
 ) -> Result<Latency, RecordError> {
-    let mut latency = Latency::default();
-    let mut steps_left = MAX_STEPS;
-    read_lines(folder, LATENCY, caps, damage, |line| {
+    let mut reader =
+        Reader { trials, clock, latency: Latency::default(), steps_left: MAX_STEPS, end: WallNs(0) };
+    read_lines(folder, LATENCY, caps, damage, |line| reader.take(line, WallNs(0)))?;
+    if folder.open_file(LATENCY_TAIL)?.is_some() {
+        // What is in the log, too, was written between the one and the death of the process. Begins are in milliseconds.
+        let from = WallNs(reader.end.0.saturating_sub(GRAIN_NS));
+        read_lines(folder, LATENCY_TAIL, caps, damage, |line| reader.take(line, from))?;
+    }
+    Ok(reader.latency)
+}
+
+/// Unit: nanoseconds.
+const GRAIN_NS: u64 = 1_000_000;
+
+struct Reader<'a> {
+    trials: &'a [Trial],
+    clock: ClockPair,
+    latency: Latency,
+    steps_left: usize,
+    /// The latest end of an interval.
+    end: WallNs,
+}
+
+impl Reader<'_> {
+    /// Takes a line of an interval that does not begin before `from`.
+    fn take(&mut self, line: &[u8], from: WallNs) -> Line {
         let entry = match hlog::decode(line) {
             Ok(hlog::Decoded::Comment) => return Line::Taken,
             Ok(hlog::Decoded::Foreign) => return Line::Unknown,
             Ok(hlog::Decoded::Entry(entry)) => entry,
             Err(cause) => return Line::Malformed(cause),
         };
-        let (trial, kind) = (entry.tag.trial, entry.tag.kind);
-        if !trials.iter().any(|known| known.begin.trial == trial) {
+        if !self.trials.iter().any(|known| known.begin.trial == entry.tag.trial) {
             // The line with its begin may have been cut off.
             return Line::Unknown;
         }
-        if entry.tag.phase.is_measured() {
-            latency.merged.entry(trial).or_default().get_mut(kind).merge(&entry.histogram);
-            if LatencyWindow::KINDS.contains(&kind) {
-                let window = window(&entry, clock);
-                steps_left = steps_left.saturating_sub(window.steps.len());
-                latency.windows.entry(trial).or_default().push(window);
-            }
+        if from.0 == 0 {
+            let length_ns = u64::try_from(entry.length.as_nanos()).unwrap_or(u64::MAX);
+            self.end = self.end.max(WallNs(entry.start.0.saturating_add(length_ns)));
         }
-        if steps_left == 0 {
-            // Part of a series would pass for the whole of it.
-            (steps_left, latency.windows) = (MAX_STEPS, BTreeMap::new());
+        if entry.start >= from && entry.tag.phase.is_measured() {
+            self.keep(&entry);
         }
         Line::Taken
-    })?;
-    Ok(latency)
+    }
+
+    fn keep(&mut self, entry: &hlog::Entry) {
+        let (trial, kind) = (entry.tag.trial, entry.tag.kind);
+        self.latency.merged.entry(trial).or_default().get_mut(kind).merge(&entry.histogram);
+        if LatencyWindow::KINDS.contains(&kind) {
+            let window = window(entry, self.clock);
+            self.steps_left = self.steps_left.saturating_sub(window.steps.len());
+            self.latency.windows.entry(trial).or_default().push(window);
+        }
+        if self.steps_left == 0 {
+            // Part of a series would pass for the whole of it.
+            (self.steps_left, self.latency.windows) = (MAX_STEPS, BTreeMap::new());
+        }
+    }
 }
 
 fn window(entry: &hlog::Entry, clock: ClockPair) -> LatencyWindow {

@@ -5,6 +5,7 @@
 //! 200 bytes each), stays below 2^64.
 
 use crate::load::{Counts, Failures, Interval, PhaseSummary, TrialEnd};
+use crate::series::{Condensed, GaugeSpreads, Row};
 use crate::wire::{CacheCounts, HandshakeCounts};
 
 /// Greatest count of an interval, which lasts about a second.
@@ -25,6 +26,29 @@ pub(super) fn check_interval(interval: &Interval) -> Result<(), String> {
     check_count(interval.received_bytes, MAX_INTERVAL_BYTES)?;
     interval.thread_cpu_ns.iter().try_for_each(|cpu_ns| check_count(*cpu_ns, MAX_INTERVAL_COUNT))?;
     check_order(interval.begin_mono_ns <= interval.end_mono_ns)
+}
+
+/// A condensed row stands for several samples, and says of columns that there are what they were, in order.
+pub(super) fn check_row(row: &Row) -> Result<(), String> {
+    let Some(condensed) = &row.condensed else { return Ok(()) };
+    let Condensed { samples_count, rates, gauges } = condensed.as_ref();
+    check_count(u64::from(*samples_count), MAX_INTERVAL_COUNT)?;
+    check_entries(&rates.columns, row.values.len(), &[&rates.low, &rates.high])?;
+    let GaugeSpreads { columns, low, high, mean, present_ratio } = gauges;
+    check_entries(columns, row.values.len(), &[low, high, mean, present_ratio])
+}
+
+fn check_entries(columns: &[u32], width: usize, lists: &[&Vec<f64>]) -> Result<(), String> {
+    let is_ascending = columns.windows(2).all(|pair| pair[0] < pair[1]);
+    let is_within = columns.last().is_none_or(|last| (*last as usize) < width);
+    let are_whole = lists.iter().all(|list| list.len() == columns.len());
+    let are_finite = lists.iter().all(|list| list.iter().all(|value| value.is_finite()));
+    let is_sound = is_ascending && is_within && are_whole && are_finite;
+    if is_sound {
+        Ok(())
+    } else {
+        Err("what the row says of several samples does not fit its columns".into())
+    }
 }
 
 pub(super) fn check_trial_end(end: &TrialEnd) -> Result<(), String> {

@@ -5,10 +5,10 @@ use super::latency::read_latency;
 use super::lines::{Caps, Line, read_lines, read_values, read_values_if_any};
 use super::work::read_operations;
 use super::{
-    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST,
-    MAX_DOCUMENT_BYTES, MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES,
-    MAX_TRIALS, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, plausible,
-    schema, verify,
+    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY,
+    LATENCY_TAIL, MANIFEST, MAX_DOCUMENT_BYTES, MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES,
+    MAX_SERIES_VALUES, MAX_TRIALS, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERIES_TAIL, SERVER,
+    SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -84,7 +84,7 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 16] = [
+const FILES: [&str; 20] = [
     PLAN,
     FACTS,
     TRIALS,
@@ -101,6 +101,10 @@ const FILES: [&str; 16] = [
     SERVER,
     SERVER_SERIES,
     GENERATORS,
+    SERIES_TAIL,
+    SERVER_SERIES_TAIL,
+    INTERVALS_TAIL,
+    LATENCY_TAIL,
 ];
 
 /// One trial.
@@ -142,7 +146,7 @@ impl Run {
             plan: read_document(&folder, PLAN, &mut damage)?,
             facts: read_document(&folder, FACTS, &mut damage)?,
             intervals: read_intervals(&folder, caps, &mut damage)?,
-            series: read_series(&folder, SERIES, caps, &mut damage)?,
+            series: read_series(&folder, [SERIES, SERIES_TAIL], caps, &mut damage)?,
             server: read_document(&folder, SERVER, &mut damage)?,
             generators: read_document(&folder, GENERATORS, &mut damage)?.unwrap_or_default(),
             server_series: read_server_series(&folder, caps, &mut damage)?,
@@ -179,6 +183,20 @@ impl Run {
     /// Writes `report.html`, in the place of an earlier one. It is derived and has no digest.
     pub fn write_report(&self, html: &str) -> Result<(), RecordError> {
         self.folder.replace(REPORT, html.as_bytes())
+    }
+
+    /// Whether there is a report in the folder.
+    pub fn has_report(&self) -> bool {
+        self.folder.open_file(REPORT).is_ok_and(|file| file.is_some())
+    }
+
+    /// Marks the run as failed for this reason, which showed after its end: its report could not be written.
+    pub fn fail(&mut self, reason: String) -> Result<(), RecordError> {
+        if self.manifest.status == RunStatus::Complete {
+            self.manifest.status = RunStatus::Failed;
+        }
+        self.manifest.reason.get_or_insert(reason);
+        self.folder.replace(MANIFEST, &verify::seal(&self.folder, &mut self.manifest)?)
     }
 
     /// Tells of files that are not as long as the manifest says; [`Run::verify`] also looks at what is in them.
@@ -267,20 +285,29 @@ fn take_trial_end(trials: &mut [Trial], end: TrialEnd) -> Line {
     Line::Taken
 }
 
-fn read_intervals(
+pub(super) fn read_intervals(
     folder: &Folder,
     caps: Caps,
     damage: &mut Vec<String>,
 ) -> Result<Vec<Interval>, RecordError> {
-    let mut intervals = Vec::new();
-    read_lines(folder, INTERVALS, caps, damage, |line| {
-        let parsed = serde_json::from_slice::<Interval>(line).map_err(|error| error.to_string());
-        match parsed.and_then(|interval| plausible::check_interval(&interval).map(|()| interval)) {
-            Ok(interval) => intervals.push(interval),
-            Err(cause) => return Line::Malformed(cause),
+    let mut intervals: Vec<Interval> = Vec::new();
+    for name in [INTERVALS, INTERVALS_TAIL] {
+        if name == INTERVALS_TAIL && folder.open_file(name)?.is_none() {
+            break;
         }
-        Line::Taken
-    })?;
+        // What is in a tail and in its log, too, was written between the one and the death of the process.
+        let tail_from =
+            (name == INTERVALS_TAIL).then(|| intervals.last().map(|last| last.end_mono_ns)).flatten();
+        read_lines(folder, name, caps, damage, |line| {
+            let parsed = serde_json::from_slice::<Interval>(line).map_err(|error| error.to_string());
+            match parsed.and_then(|interval| plausible::check_interval(&interval).map(|()| interval)) {
+                Ok(interval) if tail_from.is_some_and(|from| interval.begin_mono_ns < from) => {}
+                Ok(interval) => intervals.push(interval),
+                Err(cause) => return Line::Malformed(cause),
+            }
+            Line::Taken
+        })?;
+    }
     Ok(intervals)
 }
 
@@ -289,16 +316,36 @@ fn read_server_series(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> 
     if folder.open_file(SERVER_SERIES)?.is_none() {
         return Ok(Series::default());
     }
-    read_series(folder, SERVER_SERIES, caps, damage)
+    read_series(folder, [SERVER_SERIES, SERVER_SERIES_TAIL], caps, damage)
 }
 
-fn read_series(
+pub(super) fn read_series(
     folder: &Folder,
-    name: &str,
+    [name, tail]: [&str; 2],
     caps: Caps,
     damage: &mut Vec<String>,
 ) -> Result<Series, RecordError> {
     let mut series = Series::default();
+    read_series_lines(folder, name, caps, damage, |line| take_series_line(&mut series, line))?;
+    if folder.open_file(tail)?.is_some() {
+        // What is in the log, too, was written between the one and the death of the process.
+        let from = series.windows().last().map(|window| window[1]);
+        let is_known =
+            |line: &SeriesLine| matches!(line, SeriesLine::Row(row) if Some(row.begin_mono_ns) < from);
+        read_series_lines(folder, tail, caps, damage, |line| {
+            if is_known(&line) { Line::Taken } else { take_series_line(&mut series, line) }
+        })?;
+    }
+    Ok(series)
+}
+
+fn read_series_lines(
+    folder: &Folder,
+    name: &str,
+    caps: Caps,
+    damage: &mut Vec<String>,
+    mut take: impl FnMut(SeriesLine) -> Line,
+) -> Result<(), RecordError> {
     read_lines(folder, name, caps, damage, |line| {
         let parsed = match serde_json::from_slice::<Row>(line) {
             Ok(row) => SeriesLine::Row(row),
@@ -307,9 +354,8 @@ fn read_series(
                 Err(error) => return unknown_series_line(line, &error),
             },
         };
-        take_series_line(&mut series, parsed)
-    })?;
-    Ok(series)
+        take(parsed)
+    })
 }
 
 /// A line that is neither header nor row may come from a newer version; a header or row that cannot be read is damage.
@@ -336,6 +382,9 @@ fn take_series_line(series: &mut Series, line: SeriesLine) -> Line {
                 return Line::Malformed(
                     "the row's window lies before an earlier one or ends before it begins".into(),
                 );
+            }
+            if let Err(cause) = plausible::check_row(row) {
+                return Line::Malformed(cause);
             }
             rows += 1;
         }

@@ -160,6 +160,7 @@ pub(super) fn interval(trial: u32, second: u64) -> Interval {
         thread_cpu_ns: vec![100_000_000],
         p50_ns: Some(1000),
         p99_ns: None,
+        condensed: None,
     }
 }
 
@@ -191,6 +192,7 @@ pub(super) fn series_row(number: u64) -> SeriesLine {
         begin_mono_ns: MonoNs(begin),
         end_mono_ns: MonoNs(begin + 50_000),
         values: vec![Some(number as f64 * 1.5), None],
+        condensed: None,
     })
 }
 

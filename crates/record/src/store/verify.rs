@@ -6,11 +6,12 @@ use super::folder::{Folder, is_plain_name};
 use super::{MANIFEST, MAX_MANIFEST_BYTES};
 use crate::RecordError;
 use crate::manifest::{FileDigest, Manifest, RunStatus};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 
 /// What stands in the place of the manifest's digest while it is computed.
-pub(super) const BLANK_SHA256: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+const BLANK_SHA256: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 const SEAL_KEY: &[u8] = b"\"manifest_sha256\": \"";
 
@@ -19,8 +20,24 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The bytes of a manifest with its own digest, which is put into it, too.
+pub(super) fn seal(folder: &Folder, manifest: &mut Manifest) -> Result<Vec<u8>, RecordError> {
+    manifest.manifest_sha256 = Some(BLANK_SHA256.into());
+    let (bytes, digest) = sealed(document(folder, MANIFEST, manifest)?);
+    manifest.manifest_sha256 = Some(digest);
+    Ok(bytes)
+}
+
+/// A file that is one JSON document.
+pub(super) fn document<T: Serialize>(folder: &Folder, name: &str, value: &T) -> Result<Vec<u8>, RecordError> {
+    let mut bytes = serde_json::to_vec_pretty(value)
+        .map_err(|error| RecordError::Unwritable { path: folder.path_of(name), cause: error.to_string() })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
 /// The manifest's bytes, written with a blank digest, and the digest that was put in its place.
-pub(super) fn sealed(mut bytes: Vec<u8>) -> (Vec<u8>, String) {
+fn sealed(mut bytes: Vec<u8>) -> (Vec<u8>, String) {
     let digest = hexadecimal(&Sha256::digest(&bytes));
     let at = seal_position(&bytes).expect("the manifest was just written with a blank digest");
     bytes[at..at + BLANK_SHA256.len()].copy_from_slice(digest.as_bytes());

@@ -1,30 +1,32 @@
 //! Writes a run folder while the run lasts.
 
 use super::folder::Folder;
-use super::verify::{self, hexadecimal};
+use super::interval_log::IntervalLog;
+use super::log::Log;
+use super::readings_log::ReadingsLog;
+use super::verify::{self, document, hexadecimal};
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS,
-    PLAN, PROBE, REPORT, SERIES, SERVER, SERVER_SERIES, TRIALS, WORK, redact,
+    PLAN, PROBE, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS,
+    WORK, redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
 use crate::event::Event;
 use crate::experiment::{ExperimentConclusion, ExperimentLine};
 use crate::facts::HostFacts;
-use crate::hlog::{LogEncoder, LogTag};
-use crate::load::{Interval, LatencyKind, LatencySet, TrialBegin, TrialEnd};
+use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::remote::RemoteHost;
 use crate::series::SeriesLine;
-use crate::units::WallNs;
+use crate::units::{MonoNs, SpanNs, WallNs};
 use crate::work::{WorkLine, WorkSummary};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -59,30 +61,31 @@ pub struct RunWriter {
     logs: [Log; LOG_NAMES.len()],
     /// Made with their first line: few runs have a probe, only experiments have pairs.
     late: [Option<Log>; LATE_NAMES.len()],
-    encoder: LogEncoder,
+    intervals: IntervalLog,
+    series: ReadingsLog,
+    server_series: Option<ReadingsLog>,
     stopped: Option<String>,
 }
 
+/// What is kept free for the last manifest.
+const RESERVE_BYTES: usize = 64 << 10;
+
 /// The files of lines, in the order of [`RunWriter::logs`].
-const LOG_NAMES: [&str; 5] = [TRIALS, INTERVALS, LATENCY, SERIES, EVENTS];
+const LOG_NAMES: [&str; 2] = [TRIALS, EVENTS];
 
 /// Files of lines that only some runs have, in the order of [`RunWriter::late`].
-const LATE_NAMES: [&str; 4] = [PROBE, EXPERIMENT, OPERATIONS, SERVER_SERIES];
+const LATE_NAMES: [&str; 3] = [PROBE, EXPERIMENT, OPERATIONS];
 
 #[derive(Clone, Copy, Debug)]
 enum LateIndex {
     Probe,
     Experiment,
     Operations,
-    ServerSeries,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum LogIndex {
     Trials,
-    Intervals,
-    Latency,
-    Series,
     Events,
 }
 
@@ -119,18 +122,15 @@ impl RunWriter {
         let manifest_text = document(draft.folder(), MANIFEST, &manifest)?;
         draft.folder().replace(MANIFEST, &manifest_text)?;
         let folder = draft.publish()?;
-        let mut logs = Vec::new();
-        for name in LOG_NAMES {
-            logs.push(Log::create(&folder, name)?);
-        }
+        let log = |name| Log::create(&folder, name);
+        let logs = [log(TRIALS)?, log(EVENTS)?];
+        let mut intervals = IntervalLog::new([log(INTERVALS)?, log(LATENCY)?], manifest.clock);
+        let series = ReadingsLog::new(log(SERIES)?, SERIES_TAIL);
+        folder.create_file(RESERVE)?.write_all(&[0; RESERVE_BYTES]).map_err(reserve_error(&folder))?;
         folder.sync()?;
-        let logs = logs.try_into().expect("one log was made per name");
-        let encoder = LogEncoder::default();
-        let mut writer =
-            RunWriter { folder, manifest, logs, late: Default::default(), encoder, stopped: None };
-        let header = LogEncoder::header(writer.manifest.started_unix_ns);
-        writer.append(LogIndex::Latency, &header)?;
-        Ok(writer)
+        intervals.begin(&folder)?;
+        let (late, server_series) = Default::default();
+        Ok(RunWriter { folder, manifest, logs, late, intervals, series, server_series, stopped: None })
     }
 
     /// The folder.
@@ -170,7 +170,38 @@ impl RunWriter {
 
     /// Writes a header or a row of the series of the server's host.
     pub fn server_series(&mut self, line: &SeriesLine) -> Result<(), RecordError> {
-        self.late_line(LateIndex::ServerSeries, line)
+        self.refuse_if_stopped(SERVER_SERIES)?;
+        let written = self.append_server_series(line);
+        self.stop_on_error(written)
+    }
+
+    fn append_server_series(&mut self, line: &SeriesLine) -> Result<(), RecordError> {
+        let log = match &mut self.server_series {
+            Some(log) => log,
+            none => {
+                let log = Log::create(&self.folder, SERVER_SERIES)?;
+                none.insert(ReadingsLog::new(log, SERVER_SERIES_TAIL))
+            }
+        };
+        log.push(&self.folder, line)
+    }
+
+    /// Tells how long the run will go on for; 0: that is not known. From now on, a run that is too long to be kept second by
+    /// second is condensed, so that its folder stays of a size that is read in a moment.
+    pub fn expect(&mut self, left: SpanNs) {
+        self.intervals.expect(left.0);
+        self.series.expect(left.0);
+        if let Some(log) = &mut self.server_series {
+            log.expect(left.0);
+        }
+    }
+
+    /// Tells that growth up to this instant and from it on is asked for: a phase begins or ends.
+    pub fn boundary(&mut self, at: MonoNs) {
+        self.series.boundary(at);
+        if let Some(log) = &mut self.server_series {
+            log.boundary(at);
+        }
     }
 
     /// Writes the first line of a trial, header values redacted.
@@ -186,27 +217,29 @@ impl RunWriter {
         self.line(LogIndex::Trials, &TrialLine::End(end))
     }
 
-    /// Writes one interval: its counts, then its histograms that are not empty.
-    pub fn interval(&mut self, interval: &Interval, latency: &LatencySet) -> Result<(), RecordError> {
-        self.line(LogIndex::Intervals, interval)?;
-        let start = self.manifest.clock.wall(interval.begin_mono_ns);
-        let length_ns = interval.end_mono_ns.since(interval.begin_mono_ns);
-        let mut lines = Vec::new();
-        for kind in LatencyKind::ALL {
-            let histogram = latency.get(kind);
-            let tag = LogTag { trial: interval.trial, phase: interval.phase, kind };
-            if !histogram.is_empty() {
-                let encoded =
-                    self.encoder.encode(&mut lines, tag, [start, WallNs(start.0 + length_ns)], histogram);
-                encoded.map_err(|cause| self.unwritable(LATENCY, cause))?;
-            }
-        }
-        self.append(LogIndex::Latency, &lines)
+    /// Writes one interval with its histograms, now or together with those that follow; returns what was written.
+    pub fn interval(
+        &mut self,
+        interval: &Interval,
+        latency: &LatencySet,
+    ) -> Result<Vec<Interval>, RecordError> {
+        self.refuse_if_stopped(INTERVALS)?;
+        let written = self.intervals.push(&self.folder, interval, latency);
+        self.stop_on_error(written)
     }
 
-    /// Writes a header or a row of the series.
+    /// Writes the interval that is not yet written, if there is one, and returns it: a trial ends.
+    pub fn close_interval(&mut self) -> Result<Option<Interval>, RecordError> {
+        self.refuse_if_stopped(INTERVALS)?;
+        let written = self.intervals.close(&self.folder);
+        self.stop_on_error(written)
+    }
+
+    /// Writes a header or a sample of the series, now or together with those that follow.
     pub fn series(&mut self, line: &SeriesLine) -> Result<(), RecordError> {
-        self.line(LogIndex::Series, line)
+        self.refuse_if_stopped(SERIES)?;
+        let written = self.series.push(&self.folder, line);
+        self.stop_on_error(written)
     }
 
     /// Writes a mark on the time axis.
@@ -261,7 +294,7 @@ impl RunWriter {
             Some(log) => log,
             none => none.insert(Log::create(&self.folder, name)?),
         };
-        log.append(bytes).map_err(RecordError::io("write", self.folder.path_of(name)))
+        log.append(&self.folder, bytes)
     }
 
     /// Writes `analysis.json`, in the place of an earlier one.
@@ -281,36 +314,64 @@ impl RunWriter {
     /// Cost: one fsync per file. The death of the process loses nothing even without it.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         let mut synced = self.folder.sync();
-        for log in self.logs.iter().chain(self.late.iter().flatten()) {
+        for log in self.all_logs() {
             synced = synced.and_then(|()| log.sync(&self.folder));
         }
         self.stop_on_error(synced)
     }
 
+    fn all_logs(&self) -> impl Iterator<Item = &Log> {
+        let lines = self.logs.iter().chain(self.late.iter().flatten());
+        let series = self.series.logs().chain(self.server_series.iter().flat_map(ReadingsLog::logs));
+        lines.chain(self.intervals.logs()).chain(series)
+    }
+
+    /// Writes all that was held back to be condensed; nothing after a failed write, which leaves it in files beside.
+    fn finish_logs(&mut self) -> Result<(), RecordError> {
+        if self.stopped.is_some() {
+            return Ok(());
+        }
+        let folder = &self.folder;
+        let mut written = self.intervals.finish(folder).and_then(|()| self.series.finish(folder));
+        if let Some(log) = &mut self.server_series {
+            written = written.and_then(|()| log.finish(folder));
+        }
+        self.stop_on_error(written)
+    }
+
+    /// Why nothing is written any more; `None`: all was written.
+    pub fn failure(&self) -> Option<&str> {
+        self.stopped.as_deref()
+    }
+
+    /// Writes all that was held back to be condensed, and makes everything durable: what follows is about the whole run.
+    pub fn close(&mut self) -> Result<(), RecordError> {
+        self.finish_logs().and_then(|()| self.flush())
+    }
+
     /// Ends the run: syncs, and replaces the manifest by one with the final status and the digests.
     ///
-    /// After a failed write the status becomes `failed`, unless it is `interrupted`, and the reason that failure.
+    /// After a failed write the status becomes `failed`, unless it is `interrupted`, and the reason that failure. Errors:
+    /// the manifest itself cannot be written.
     pub fn finish(
         mut self,
         status: RunStatus,
         reason: Option<String>,
         ended: WallNs,
     ) -> Result<Manifest, RecordError> {
+        // What fails here is the reason in the manifest, as what failed before.
+        let _ = self.close();
         let stopped = self.stopped.clone();
-        let synced = self.flush();
         self.manifest.status =
             if stopped.is_some() && status == RunStatus::Complete { RunStatus::Failed } else { status };
         self.manifest.reason = stopped.or(reason);
         self.manifest.ended_unix_ns = Some(ended);
-        for log in self.logs.iter().chain(self.late.iter().flatten()) {
-            self.manifest.files.insert(log.name.into(), log.digest());
-        }
-        self.manifest.manifest_sha256 = Some(verify::BLANK_SHA256.into());
-        let bytes = document(&self.folder, MANIFEST, &self.manifest)?;
-        let (bytes, digest) = verify::sealed(bytes);
-        self.manifest.manifest_sha256 = Some(digest);
+        let digests: Vec<_> = self.all_logs().map(|log| (log.name().into(), log.digest())).collect();
+        self.manifest.files.extend(digests);
+        let bytes = verify::seal(&self.folder, &mut self.manifest)?;
+        // Its space is what the manifest may need; whether this works changes nothing.
+        let _ = self.folder.remove(RESERVE);
         self.folder.replace(MANIFEST, &bytes)?;
-        synced?;
         Ok(self.manifest)
     }
 
@@ -340,9 +401,7 @@ impl RunWriter {
     fn append(&mut self, log: LogIndex, bytes: &[u8]) -> Result<(), RecordError> {
         let log = log as usize;
         self.refuse_if_stopped(LOG_NAMES[log])?;
-        let written = self.logs[log]
-            .append(bytes)
-            .map_err(RecordError::io("write", self.folder.path_of(LOG_NAMES[log])));
+        let written = self.logs[log].append(&self.folder, bytes);
         self.stop_on_error(written)
     }
 
@@ -367,7 +426,7 @@ impl RunWriter {
         }
     }
 
-    fn stop_on_error(&mut self, written: Result<(), RecordError>) -> Result<(), RecordError> {
+    fn stop_on_error<T>(&mut self, written: Result<T, RecordError>) -> Result<T, RecordError> {
         if let Err(error) = &written {
             self.stopped.get_or_insert_with(|| error.to_string());
         }
@@ -375,45 +434,8 @@ impl RunWriter {
     }
 }
 
-/// A file of lines that is being appended to, with the digest of all that was.
-#[derive(Debug)]
-struct Log {
-    name: &'static str,
-    file: File,
-    bytes: u64,
-    hash: Sha256,
-}
-
-impl Log {
-    fn create(folder: &Folder, name: &'static str) -> Result<Log, RecordError> {
-        Ok(Log { name, file: folder.create_file(name)?, bytes: 0, hash: Sha256::new() })
-    }
-
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Err(error) = self.file.write_all(bytes) {
-            // A part of the line may be there. Shortening needs no space; if it fails, readers drop a torn last line.
-            let _ = self.file.set_len(self.bytes);
-            return Err(error);
-        }
-        self.hash.update(bytes);
-        self.bytes += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn sync(&self, folder: &Folder) -> Result<(), RecordError> {
-        self.file.sync_all().map_err(RecordError::io("sync", folder.path_of(self.name)))
-    }
-
-    fn digest(&self) -> FileDigest {
-        FileDigest { bytes: self.bytes, sha256: hexadecimal(&self.hash.clone().finalize()) }
-    }
-}
-
-fn document<T: Serialize>(folder: &Folder, name: &str, value: &T) -> Result<Vec<u8>, RecordError> {
-    let mut bytes = serde_json::to_vec_pretty(value)
-        .map_err(|error| RecordError::Unwritable { path: folder.path_of(name), cause: error.to_string() })?;
-    bytes.push(b'\n');
-    Ok(bytes)
+fn reserve_error(folder: &Folder) -> impl FnOnce(io::Error) -> RecordError {
+    RecordError::io("write", folder.path_of(RESERVE))
 }
 
 /// `YYYYMMDD-HHMMSS-KIND-XXXX`, in UTC.
@@ -429,14 +451,15 @@ fn run_id(started: WallNs, kind: RunKind, suffix: u32) -> String {
 mod tests {
     use super::super::{Run, sample};
     use super::*;
+    use std::fs::File;
 
     #[test]
     fn after_a_full_disk_nothing_more_is_written_and_the_rest_is_readable() {
         let runs = tempfile::tempdir().expect("a directory");
         let mut writer = sample::write_run(runs.path(), 1);
         let path = writer.path().to_owned();
-        writer.logs[LogIndex::Events as usize].file =
-            File::options().append(true).open("/dev/full").expect("opens");
+        let full = File::options().append(true).open("/dev/full").expect("opens");
+        writer.logs[LogIndex::Events as usize].write_to(full);
         match writer.event(&sample::event(3)) {
             Err(RecordError::Io { source, .. }) => assert_eq!(source.kind(), io::ErrorKind::StorageFull),
             other => panic!("{other:?}"),
@@ -444,8 +467,8 @@ mod tests {
         let refused = writer.series(&sample::series_row(9)).expect_err("is refused").to_string();
         assert!(refused.contains("an earlier write failed") && refused.contains("events.jsonl"), "{refused}");
         assert!(matches!(writer.report("x"), Err(RecordError::Stopped { .. })));
-        writer.logs[LogIndex::Events as usize].file =
-            File::options().append(true).open(path.join(EVENTS)).expect("opens");
+        let events = File::options().append(true).open(path.join(EVENTS)).expect("opens");
+        writer.logs[LogIndex::Events as usize].write_to(events);
         let manifest = writer.finish(RunStatus::Complete, None, sample::STARTED).expect("finishes");
         assert_eq!(manifest.status, RunStatus::Failed);
         let run = Run::open(&path, &|_, _| false).expect("opens");

@@ -1,31 +1,38 @@
 //! What the page is given: the record, without what it does not show and in a form that stays small.
 //!
-//! Nothing is computed. Long logs are thinned by leaving out rows evenly, and the page says so.
+//! Nothing is computed. Of long logs neighbors are condensed as the folder itself does it, so that what stood out is still
+//! seen, and the page says so; how finely depends on how large the page becomes.
 
 use super::encode::{Encoded, encode};
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use sysdyno_record::analysis::Capacity;
+use sysdyno_record::condense::{IntervalCell, thinned};
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::load::{Blame, Counts, FailureClass, Interval, PhaseSummary, TrialEnding, TrialPurpose};
+use sysdyno_record::load::{
+    Blame, CondensedInterval, Counts, Extremes, FailureClass, Failures, Interval, LatencySet, PhaseSummary,
+    TrialEnding, TrialPurpose,
+};
 use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::{Arrival, PhaseKind, Plan};
-use sysdyno_record::series::{Column, Series};
+use sysdyno_record::series::{Column, ReadingKind, Series};
 use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::store::Trial;
 use sysdyno_record::units::MonoNs;
 
-/// Most rows of the series that the page is given.
-const SERIES_ROWS_MAX: usize = 2_000;
+/// Most rows of the series that the page is given, and the fewest that it is brought down to.
+const SERIES_ROWS: [usize; 2] = [60, 2_000];
 
-/// Most values of moving columns that the page is given; on hosts with many CPUs there are fewer rows.
-const SERIES_VALUES_MAX: usize = 1_500_000;
+/// What the readings may take in the page; of hosts with many columns there are fewer rows.
+const SERIES_BYTES_MAX: usize = 1_700_000;
 
 /// Most intervals that the page is given.
-const INTERVALS_MAX: usize = 4_000;
+const INTERVALS_MAX: usize = 2_000;
 
 /// Most marks of each kind, phases and others, that the page is given.
 const EVENTS_MAX: usize = 4_000;
@@ -49,7 +56,7 @@ pub(super) struct Payload<'a> {
     generators: &'a [GeneratorShare],
     trials: Vec<TrialRow<'a>>,
     intervals: Intervals,
-    series: SeriesTable<'a>,
+    series: Box<RawValue>,
     events: Vec<&'a Event>,
 }
 
@@ -102,13 +109,25 @@ struct Intervals {
     thread_cpu_ns: Vec<Vec<u64>>,
     p50_ns: Vec<Option<u64>>,
     p99_ns: Vec<Option<u64>>,
+    /// What the intervals were like that stand for several; not there where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extremes: Option<BTreeMap<&'static str, Bounds>>,
+}
+
+/// The least and the greatest of each row, `null` where the row has no other than its own.
+#[derive(Serialize)]
+struct Bounds {
+    low: Encoded,
+    high: Encoded,
 }
 
 #[derive(Serialize)]
 struct SeriesTable<'a> {
-    /// Every which row is here.
+    /// How many rows of the folder a row stands for.
     every: usize,
     rows: usize,
+    /// Most samples that a row stands for, those included that the folder had condensed.
+    samples_max: u32,
     begin_mono_ns: Encoded,
     end_mono_ns: Encoded,
     columns: Vec<SeriesColumn<'a>>,
@@ -119,6 +138,9 @@ struct SeriesColumn<'a> {
     #[serde(flatten)]
     column: &'a Column,
     values: Encoded,
+    /// Of rows that stand for several samples: rates of a counter, readings of a gauge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<Bounds>,
 }
 
 pub(super) fn payload<'a>(input: &ReportInput<'a>) -> Payload<'a> {
@@ -214,18 +236,13 @@ fn trial(trial: &Trial) -> TrialRow<'_> {
     }
 }
 
-/// Every which of `length` rows is kept so that at most `rows_max` are.
-fn thinning(length: usize, rows_max: usize) -> usize {
-    length.div_ceil(rows_max.max(1)).max(1)
-}
-
 fn instants(instants: impl Iterator<Item = MonoNs>) -> Encoded {
     encode(instants.map(|instant| Some(instant.0 as f64)))
 }
 
 fn intervals(all: &[Interval]) -> Intervals {
-    let every = thinning(all.len(), INTERVALS_MAX);
-    let kept: Vec<&Interval> = all.iter().step_by(every).collect();
+    let every = all.len().div_ceil(INTERVALS_MAX).max(1);
+    let kept: Vec<Interval> = all.chunks(every).map(joined).collect();
     let counts = |count: fn(&Counts) -> u64| kept.iter().map(|interval| count(&interval.counts)).collect();
     Intervals {
         every,
@@ -242,27 +259,98 @@ fn intervals(all: &[Interval]) -> Intervals {
         thread_cpu_ns: kept.iter().map(|interval| interval.thread_cpu_ns.clone()).collect(),
         p50_ns: kept.iter().map(|interval| interval.p50_ns).collect(),
         p99_ns: kept.iter().map(|interval| interval.p99_ns).collect(),
+        extremes: extremes(&kept),
     }
 }
 
-fn series(series: &Series) -> SeriesTable<'_> {
-    let windows = series.windows();
-    let positions = 0..series.columns().len();
-    let is_moving = |position: &usize| series.values_at(*position).windows(2).any(|pair| pair[0] != pair[1]);
-    let moving_count = positions.clone().filter(is_moving).count();
-    let rows_max = SERIES_ROWS_MAX.min(SERIES_VALUES_MAX / moving_count.max(1)).max(100);
-    let every = thinning(windows.len(), rows_max);
-    let column = |position: usize| SeriesColumn {
-        column: &series.columns()[position],
-        values: encode(series.values_at(position).iter().step_by(every).copied()),
+/// Neighboring intervals in one, as far as they are of one phase: those of another are left out. Percentiles cannot be added
+/// up: they are those of the interval in the middle, between the extremes of all.
+fn joined(neighbors: &[Interval]) -> Interval {
+    let (middle, mut cell) = (&neighbors[neighbors.len() / 2], IntervalCell::default());
+    let nothing = LatencySet::default();
+    for interval in neighbors {
+        if cell.takes(interval) {
+            cell.add(interval, &nothing);
+        }
+    }
+    let joined = cell.take(|_, _| ()).map_or_else(|| middle.clone(), |(interval, ())| interval);
+    Interval { p50_ns: middle.p50_ns, p99_ns: middle.p99_ns, ..joined }
+}
+
+type ExtremesOf = fn(&CondensedInterval) -> Option<Extremes>;
+
+/// What charts show of an interval, by the name that it has in the page.
+const EXTREMES: [(&str, ExtremesOf); 7] = [
+    ("scheduled", |condensed| condensed.scheduled_hz),
+    ("completed", |condensed| condensed.completed_hz),
+    ("errors", |condensed| condensed.errors_hz),
+    ("in_flight", |condensed| condensed.in_flight_at_end),
+    ("cpu_ns", |condensed| condensed.cpu_ns_per_second),
+    ("p50_ns", |condensed| condensed.p50_ns),
+    ("p99_ns", |condensed| condensed.p99_ns),
+];
+
+fn extremes(kept: &[Interval]) -> Option<BTreeMap<&'static str, Bounds>> {
+    let bounds = |of: ExtremesOf| {
+        let all = kept.iter().map(move |interval| interval.condensed.as_ref().and_then(of));
+        bounds(all.map(|extremes| extremes.map(|extremes| [extremes.low, extremes.high])))
     };
+    let is_any = kept.iter().any(|interval| interval.condensed.is_some());
+    is_any.then(|| EXTREMES.into_iter().filter_map(|(name, of)| Some((name, bounds(of)?))).collect())
+}
+
+/// `None`: no row has any.
+fn bounds(rows: impl Iterator<Item = Option<[f64; 2]>> + Clone) -> Option<Bounds> {
+    let side = |side: usize| encode(rows.clone().map(|row| row.map(|row| shown(row[side]))));
+    rows.clone().any(|row| row.is_some()).then(|| Bounds { low: side(0), high: side(1) })
+}
+
+/// What a chart can show of a number.
+fn shown(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+/// The series in as many rows as the page has room for, as JSON.
+fn series(series: &Series) -> Box<RawValue> {
+    let mut rows_max = SERIES_ROWS[1];
+    loop {
+        let thin = thinned(series, rows_max);
+        let every = if thin.is_some() { series.windows().len().div_ceil(rows_max) } else { 1 };
+        let shown = thin.as_ref().unwrap_or(series);
+        let json = to_raw_value(&table(shown, every)).expect("string keys and no custom serialisers");
+        let rows = shown.windows().len();
+        if json.get().len() <= SERIES_BYTES_MAX || rows <= SERIES_ROWS[0] {
+            return json;
+        }
+        let fitting = rows as f64 * SERIES_BYTES_MAX as f64 / json.get().len() as f64 * 0.95;
+        rows_max = (fitting as usize).clamp(SERIES_ROWS[0], rows - 1);
+    }
+}
+
+fn table(series: &Series, every: usize) -> SeriesTable<'_> {
+    let windows = series.windows();
     SeriesTable {
         every,
-        rows: windows.iter().step_by(every).count(),
-        begin_mono_ns: instants(windows.iter().step_by(every).map(|window| window[0])),
-        end_mono_ns: instants(windows.iter().step_by(every).map(|window| window[1])),
-        columns: positions.map(column).collect(),
+        rows: windows.len(),
+        samples_max: series.samples_counts().iter().copied().max().unwrap_or(1),
+        begin_mono_ns: instants(windows.iter().map(|window| window[0])),
+        end_mono_ns: instants(windows.iter().map(|window| window[1])),
+        columns: (0..series.columns().len()).map(|position| column(series, position)).collect(),
     }
+}
+
+fn column(series: &Series, position: usize) -> SeriesColumn<'_> {
+    let rows = 0..series.windows().len();
+    let column = &series.columns()[position];
+    let bounds = match column.kind {
+        ReadingKind::Counter => {
+            bounds(rows.map(|row| series.rate_range(position, row).map(|range| [range.low, range.high])))
+        }
+        ReadingKind::Gauge => {
+            bounds(rows.map(|row| series.gauge_spread(position, row).map(|spread| [spread.low, spread.high])))
+        }
+    };
+    SeriesColumn { column, values: encode(series.values_at(position).iter().copied()), bounds }
 }
 
 /// The first marks of each kind; phases do not push out warnings, nor these them.
@@ -279,33 +367,64 @@ fn events(all: &[Event]) -> Vec<&Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sysdyno_record::series::{ReadingKind, Row, SeriesLine};
+    use sysdyno_record::series::{Row, SeriesLine};
 
-    #[test]
-    fn a_long_series_is_thinned_evenly() {
-        let column = Column {
-            name: "a_count".into(),
+    fn column_of(kind: ReadingKind, number: usize) -> Column {
+        Column {
+            name: format!("a{number}_count"),
             scope: "host".into(),
             unit: "count".into(),
-            kind: ReadingKind::Counter,
+            kind,
             unavailable: None,
-        };
-        let mut long = Series::default();
-        long.push(SeriesLine::header(vec![column]));
-        for row in 0..5_000 {
-            let at = MonoNs(row * 1_000);
-            long.push(SeriesLine::Row(Row {
-                begin_mono_ns: at,
-                end_mono_ns: at,
-                values: vec![Some(row as f64)],
-            }));
         }
-        let table = series(&long);
-        assert_eq!((table.every, table.rows), (3, 1_667));
-        let Encoded::Deltas(deltas) = &table.columns[0].values else { panic!("whole numbers") };
-        assert_eq!(deltas[..4], [Some(0), Some(3), Some(3), Some(3)]);
-        assert_eq!(thinning(0, 2_000), 1);
-        assert_eq!(thinning(2_000, 2_000), 1);
-        assert_eq!(thinning(2_001, 2_000), 2);
+    }
+
+    /// A series of so many columns and rows, with a peak in the middle.
+    fn long(kind: ReadingKind, columns: usize, rows: u64) -> Series {
+        let mut long = Series::default();
+        long.push(SeriesLine::header((0..columns).map(|number| column_of(kind, number)).collect()));
+        for row in 0..rows {
+            let at = MonoNs(row * 100_000_000);
+            let value = if row == rows / 2 { 1e6 } else { (row * 7_919 % 1_009) as f64 };
+            long.push(SeriesLine::Row(Row::sample(at, at, vec![Some(value); columns])));
+        }
+        long
+    }
+
+    #[test]
+    fn a_long_series_is_condensed_and_keeps_what_stood_out() {
+        let long = long(ReadingKind::Gauge, 1, 5_000);
+        let table: Value = serde_json::from_str(series(&long).get()).expect("is JSON");
+        assert_eq!(
+            (&table["every"], &table["rows"], &table["samples_max"]),
+            (&3.into(), &1_667.into(), &3.into())
+        );
+        let highs = table["columns"][0]["bounds"]["high"]["deltas"].as_array().expect("whole numbers");
+        let mut high = 0;
+        let greatest = highs.iter().filter_map(Value::as_i64).map(|delta| {
+            high += delta;
+            high
+        });
+        assert_eq!(greatest.max(), Some(1_000_000));
+    }
+
+    #[test]
+    fn a_host_with_many_columns_does_not_make_a_larger_page() {
+        for kind in [ReadingKind::Gauge, ReadingKind::Counter] {
+            let json = series(&long(kind, 400, 3_000));
+            assert!(json.get().len() <= SERIES_BYTES_MAX, "{}", json.get().len());
+            assert!(json.get().len() > SERIES_BYTES_MAX / 2, "{}", json.get().len());
+        }
+    }
+
+    #[test]
+    fn a_short_series_is_shown_as_it_is() {
+        let table: Value =
+            serde_json::from_str(series(&long(ReadingKind::Gauge, 2, 50)).get()).expect("is JSON");
+        assert_eq!(
+            (&table["every"], &table["rows"], &table["samples_max"]),
+            (&1.into(), &50.into(), &1.into())
+        );
+        assert!(table["columns"][0].get("bounds").is_none());
     }
 }

@@ -5,6 +5,7 @@ use super::style::Tone;
 use crate::escape;
 use crate::input::ReportInput;
 use crate::number;
+use crate::place;
 use std::time::Duration;
 use sysdyno_record::load::{FailureClass, Failures};
 
@@ -27,10 +28,8 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     screen.row(Rank::Needed, (Tone::Quiet, "Rates"), &[(Tone::Plain, &text)]);
     draw_generator(input, screen);
     draw_run(input, screen);
-    let style = screen.style();
-    let path = escape::terminal(&input.folder.join("report.html").to_string_lossy(), 4096);
-    let label = style.dress(Tone::Quiet, "Report");
-    screen.push(Rank::Needed, format!("  {label}    {}", style.characters(&path)));
+    let row = place::row(&screen.style(), input.folder, input.has_report);
+    screen.push(Rank::Needed, row);
 }
 
 fn connections(input: &ReportInput<'_>) -> String {

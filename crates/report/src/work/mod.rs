@@ -18,6 +18,8 @@ use sysdyno_record::work::{Spread, WorkLine, WorkPlan, WorkSummary};
 pub struct WorkInput<'a> {
     /// The run folder, as it is printed; never opened.
     pub folder: &'a Path,
+    /// Whether there is a report in the folder.
+    pub has_report: bool,
     /// What the run is and how far it got.
     pub manifest: &'a Manifest,
     /// What was to be done.
@@ -37,6 +39,7 @@ impl<'a> WorkInput<'a> {
     pub fn new(run: &'a Run, plan: &'a WorkPlan, summary: &'a WorkSummary) -> WorkInput<'a> {
         WorkInput {
             folder: run.path(),
+            has_report: run.has_report(),
             manifest: &run.manifest,
             plan,
             operations: &run.operations,

@@ -3,6 +3,7 @@
 use super::{HEADERS, WorkInput, described, limits, rows};
 use crate::escape;
 use crate::number;
+use crate::place;
 use crate::terminal::{Detail, Rank, Screen, Style, Tone, draw_reason, draw_state, shape};
 use sysdyno_record::work::WorkKind;
 
@@ -26,9 +27,7 @@ pub fn screen(input: &WorkInput<'_>, style: &Style) -> String {
         screen.sentence(Rank::Needed, (Tone::Quiet, "Limit"), (Tone::Plain, &limit));
     }
     screen.row(Rank::Needed, (Tone::Quiet, "Work"), &[(Tone::Quiet, &described(input.plan))]);
-    let path = escape::terminal(&input.folder.join("report.html").to_string_lossy(), 4096);
-    let label = style.dress(Tone::Quiet, "Report");
-    screen.push(Rank::Needed, format!("  {label}    {}", style.characters(&path)));
+    screen.push(Rank::Needed, place::row(style, input.folder, input.has_report));
     screen.finish(usize::MAX)
 }
 

@@ -6,6 +6,7 @@ use super::super::verdict::draw_state;
 use crate::escape;
 use crate::experiment::{ExperimentInput, stop_text};
 use crate::number;
+use crate::place;
 use std::time::Duration;
 
 /// Changes that are printed; the report has all of them.
@@ -24,10 +25,8 @@ pub(super) fn draw(input: &ExperimentInput<'_>, screen: &mut Screen) {
     draw_pairs(input, screen);
     draw_resolution(input, screen);
     draw_run(input, screen);
-    let style = screen.style();
-    let path = escape::terminal(&input.folder.join("report.html").to_string_lossy(), 4096);
-    let label = style.dress(Tone::Quiet, "Report");
-    screen.push(Rank::Needed, format!("  {label}    {}", style.characters(&path)));
+    let row = place::row(&screen.style(), input.folder, input.has_report);
+    screen.push(Rank::Needed, row);
 }
 
 fn draw_changes(input: &ExperimentInput<'_>, screen: &mut Screen) {
