@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
     let [options, bytes @ ..] = input else { return };
     let line = if options & 1 == 0 { bytes.to_vec() } else { line_of(bytes) };
     let Ok(Decoded::Entry(entry)) = decode(&line) else { return };
-    assert!(entry.histogram.max().is_none_or(|max_ns| max_ns <= MAX_TOLD_NS));
+    assert!(entry.histogram().max().is_none_or(|max_ns| max_ns <= MAX_TOLD_NS));
     assert_eq!(entry.tag.to_string().parse(), Ok(entry.tag));
 });
 

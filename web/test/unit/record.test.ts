@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, isMoving, Run } from "../../src/record/decode.ts";
-import { bridged, drawn, drawnUnit, growth, rates, sum } from "../../src/record/rates.ts";
+import { momentsOf } from "../../src/record/moments.ts";
+import { bridged, drawn, drawnBounds, drawnUnit, growth, rates, sum } from "../../src/record/rates.ts";
 import { shellLine } from "../../src/record/shell.ts";
 import { parseRecord, prose, visible } from "../../src/record/text.ts";
-import type { Column, Payload } from "../../src/record/types.ts";
+import type { Column, Intervals, Payload } from "../../src/record/types.ts";
 
 test("columns are decoded to the values that were encoded", () => {
   assert.deepEqual(decode({ deltas: [1e12, 4, null, 5] }, 4), [1e12, 1e12 + 4, null, 1e12 + 9]);
@@ -27,8 +28,9 @@ test("a counter that fell has no rate, unless it is narrow and wrapped around", 
   assert.deepEqual(rates([100, 5], [0, 1], "softnet.processed_count"), [null, null]);
 });
 
+const column = (unit: string, kind: "counter" | "gauge"): Column => ({ name: "x", scope: "host", unit, kind, values: { constant: 0 } });
+
 test("times are drawn as percent, amounts per second, gauges as they are", () => {
-  const column = (unit: string, kind: "counter" | "gauge"): Column => ({ name: "x", scope: "host", unit, kind, values: { constant: 0 } });
   assert.deepEqual(drawnUnit(column("us", "counter")), { unit: "%", factor: 1e-4 });
   assert.deepEqual(drawnUnit(column("bytes", "counter")), { unit: "bytes/s", factor: 1 });
   assert.deepEqual(drawnUnit(column("bytes", "gauge")), { unit: "bytes", factor: 1 });
@@ -121,4 +123,33 @@ test("columns are found by name and scope", () => {
   assert.deepEqual(run.values(column), [4, 4, 4]);
   assert.equal(run.columnsOf("a_count").length, 2);
   assert.equal(run.column("a_count@nowhere"), undefined);
+});
+
+test("the extremes of a condensed counter are drawn in the unit of its line, and never within it", () => {
+  const line = [null, 50, 70];
+  const bounds = { low: [null, 400_000, null], high: [null, 400_500, 900_000] };
+  assert.deepEqual(drawnBounds(column("us", "counter"), line, bounds), { low: [null, 40, 70], high: [null, 50, 90] });
+});
+
+test("a counter of a condensed row has grown until the row's end", () => {
+  assert.deepEqual(drawn(column("us", "counter"), [0, 1_000_000], [0.5, 3], [1, 5]), [null, 25]);
+});
+
+test("intervals that stand for several seconds bring the extremes of these", () => {
+  const two = {
+    trial: [1, 1],
+    begin_mono_ns: { deltas: [4e9, 6e9] },
+    end_mono_ns: { deltas: [10e9, 1e9] },
+    scheduled: [60, 10],
+    ok: [60, 10],
+    failed: [0, 0],
+    timed_out: [0, 0],
+    in_flight: [0, 0],
+    thread_cpu_ns: [[1], [1]],
+    p50_ns: [5, 5],
+    p99_ns: [9, 9],
+    extremes: { completed: { low: { deltas: [8, null] }, high: { deltas: [13, null] } } },
+  };
+  const moments = momentsOf(two as unknown as Intervals, (instant) => instant / 1e9);
+  assert.deepEqual(moments.map((moment) => moment.extremes), [{ completed: { low: 8, high: 13 } }, {}]);
 });

@@ -83,7 +83,7 @@ impl Rig {
         let (requests, runs) = (REQUESTS.to_string(), runs.display().to_string());
         let words: Vec<&str> = match kind {
             Kind::Load => vec!["load", &self.url, "-n", &requests, "-c", "2", "--json", "--runs-dir", &runs],
-            Kind::Work => vec!["load", "-n", "3", "--json", "--runs-dir", &runs, "--", "true"],
+            Kind::Work => vec!["load", "--command", "true", "-n", "3", "--json", "--runs-dir", &runs],
         };
         words.into_iter().map(str::to_owned).collect()
     }
@@ -153,7 +153,7 @@ impl Rig {
         }
         let mut show = Command::new(env!("CARGO_BIN_EXE_sysdyno"));
         let shown = Rig::end_of(show.arg("show").arg(folder));
-        let names_report = shown.stdout.contains("report.html");
+        let names_report = shown.stdout.lines().any(|line| line.trim_start().starts_with("Report "));
         if !matches!(shown.code, Some(0 | 1 | 3)) {
             return Err(format!("show cannot open it: {}", shown.stderr));
         }

@@ -420,3 +420,15 @@ pub(super) struct Window {
     /// Of that, the part that was spent spinning.
     pub spun_ns: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_a_pause_left_over_are_given_back() {
+        let mut tallies = Tallies::new(1, true, 0);
+        (0..20).for_each(|_| tallies.add_spare(empty(0)));
+        assert_eq!(tallies.spare.len(), SPARES_MAX);
+    }
+}

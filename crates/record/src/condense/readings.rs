@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn derived_numbers_have_six_digits() {
-        assert_eq!(rounded(1234.567_89), 1234.57);
+        assert_eq!(rounded(1_234.567_89), 1_234.57);
         assert_eq!(rounded(0.000_123_456_789), 0.000_123_457);
         assert_eq!((rounded(0.0), rounded(1e300)), (0.0, 1e300));
     }

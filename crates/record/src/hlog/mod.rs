@@ -17,7 +17,7 @@ mod base64;
 mod inflate;
 mod payload;
 
-use crate::load::LatencyKind;
+use crate::load::{LatencyKind, WindowStep};
 use crate::plan::PhaseKind;
 use crate::units::WallNs;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -27,7 +27,7 @@ use hdrhistogram::serialization::interval_log::{
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
-use sysdyno_stats::histogram::LatencyHistogram;
+use sysdyno_stats::histogram::{LatencyHistogram, MAX_VALUE_NS};
 
 /// What a histogram of the log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -145,8 +145,23 @@ pub struct Entry {
     pub start: WallNs,
     /// Length of its interval, to the millisecond.
     pub length: Duration,
-    /// Its values. Unit: nanoseconds.
-    pub histogram: LatencyHistogram,
+    /// Its values, from least to greatest.
+    pub steps: Vec<WindowStep>,
+}
+
+impl Entry {
+    /// Adds its values to a histogram.
+    pub fn add_to(&self, histogram: &mut LatencyHistogram) {
+        let within = |up_to_ns: u64| up_to_ns.min(MAX_VALUE_NS);
+        self.steps.iter().for_each(|step| histogram.record_many(within(step.up_to_ns), step.count));
+    }
+
+    /// Its values as a histogram.
+    pub fn histogram(&self) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        self.add_to(&mut histogram);
+        histogram
+    }
 }
 
 /// Reads one line, without its newline.
@@ -173,7 +188,7 @@ fn decode_interval(interval: &IntervalLogHistogram<'_>) -> Result<Decoded, Strin
         tag,
         start: WallNs(crate::units::nanoseconds(interval.start_timestamp())),
         length: interval.duration(),
-        histogram: payload::decode(&payload)?,
+        steps: payload::decode(&payload)?,
     }))
 }
 

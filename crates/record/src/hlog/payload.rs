@@ -5,9 +5,10 @@
 //! Source: HdrHistogram `AbstractHistogram.encodeIntoByteBuffer` and `ZigZagEncoding`.
 
 use super::inflate;
+use crate::load::WindowStep;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use sysdyno_stats::histogram::LatencyHistogram;
+use sysdyno_stats::histogram::{LatencyHistogram, MAX_VALUE_NS, SIGNIFICANT_DIGITS};
 
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 const HEAD_BYTES: usize = 40;
@@ -18,8 +19,10 @@ const MAX_UNPACKED_BYTES: usize = 1 << 20;
 /// Most values in one histogram.
 const MAX_TOTAL_COUNT: u64 = 1 << 40;
 
-/// The histogram that `payload` encodes. Errors: why it does not.
-pub(super) fn decode(payload: &[u8]) -> Result<LatencyHistogram, String> {
+/// What the histogram that `payload` encodes holds, from least to greatest. Errors: why it does not.
+///
+/// Counts of the program's own histograms are taken as they stand: a histogram takes 270 kB, and a day has ten thousand.
+pub(super) fn decode(payload: &[u8]) -> Result<Vec<WindowStep>, String> {
     let cookie = read_u32(payload, 0).ok_or("the payload has no head")?;
     let length = read_u32(payload, 4).ok_or("the payload has no head")? as usize;
     let stream = payload.get(8..).unwrap_or_default();
@@ -28,9 +31,48 @@ pub(super) fn decode(payload: &[u8]) -> Result<LatencyHistogram, String> {
     }
     let unpacked = inflate::zlib(stream, MAX_UNPACKED_BYTES)?;
     check_unpacked(&unpacked)?;
+    if has_own_bounds(&unpacked) {
+        return own_steps(&unpacked);
+    }
     let histogram: Histogram<u64> =
         Deserializer::new().deserialize(&mut unpacked.as_slice()).map_err(|error| error.to_string())?;
-    LatencyHistogram::from_hdr(&histogram).ok_or_else(|| "a value is out of range".into())
+    let histogram = LatencyHistogram::from_hdr(&histogram).ok_or("a value is out of range")?;
+    let steps = histogram.as_hdr().iter_recorded();
+    let step = |up_to_ns, count| WindowStep { up_to_ns, count };
+    Ok(steps.map(|value| step(value.value_iterated_to(), value.count_since_last_iteration())).collect())
+}
+
+/// Whether the histogram has the bounds of all histograms of this program.
+fn has_own_bounds(unpacked: &[u8]) -> bool {
+    let own = [0, u32::from(SIGNIFICANT_DIGITS), 0, 1, (MAX_VALUE_NS >> 32) as u32, MAX_VALUE_NS as u32];
+    let words = [8, 12, 16, 20, 24, 28].map(|at| read_u32(unpacked, at));
+    words == own.map(Some)
+}
+
+/// Values below twice this are told apart one by one; each doubling from there on has so many steps.
+/// Source: HdrHistogram, `subBucketHalfCount` of three digits.
+const HALF_COUNT: u64 = 1024;
+
+/// Counts that a histogram with the program's own bounds has.
+const OWN_COUNTS: u64 = 33_792;
+
+/// The counts that are not zero, with the values that they stand for.
+fn own_steps(unpacked: &[u8]) -> Result<Vec<WindowStep>, String> {
+    let (mut at, mut index, mut steps) = (HEAD_BYTES, 0_u64, Vec::new());
+    while at < unpacked.len() {
+        let number = read_zigzag(unpacked, &mut at).ok_or("the histogram ends within a count")?;
+        if number > 0 {
+            let shift = (index / HALF_COUNT).saturating_sub(1);
+            let below = if index < HALF_COUNT { 0 } else { HALF_COUNT };
+            let up_to_ns = ((index % HALF_COUNT + below + 1) << shift) - 1;
+            steps.push(WindowStep { up_to_ns, count: number.unsigned_abs() });
+        }
+        index += if number < 0 { number.unsigned_abs() } else { 1 };
+        if index > OWN_COUNTS {
+            return Err("the histogram is longer than it should be".into());
+        }
+    }
+    Ok(steps)
 }
 
 fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {

@@ -37,8 +37,8 @@ fn a_histogram_survives_the_log() {
     let entry = decoded(&line).expect("decodes");
     assert_eq!(entry.tag, LogTag { trial: 3, phase: PhaseKind::Steady, kind: LatencyKind::Response });
     assert_eq!((entry.start, entry.length), (WallNs(1_700_000_000_250_000_000), Duration::from_secs(1)));
-    assert_eq!(counts(&entry.histogram), counts(&written));
-    assert_eq!(entry.histogram.quantile(0.99), written.quantile(0.99));
+    assert_eq!(counts(&entry.histogram()), counts(&written));
+    assert_eq!(entry.histogram().quantile(0.99), written.quantile(0.99));
 }
 
 /// A payload whose zlib stream stores `unpacked` as it is.
@@ -76,7 +76,8 @@ fn a_payload_that_lies_is_refused_before_it_costs_anything() {
         assert!(error.contains(expected), "{error}");
     };
     let good = v2(2, 3, hour, &[1, 4]);
-    assert_eq!(payload::decode(&stored_payload(&good)).expect("decodes").count(), 2);
+    let steps = payload::decode(&stored_payload(&good)).expect("decodes");
+    assert_eq!(steps.iter().map(|step| step.count).sum::<u64>(), 2);
     check(v2(u32::MAX, 3, hour, &[1, 4]), "not of its length");
     check(v2(2, 5, hour, &[1, 4]), "too wide");
     check(v2(2, 3, u64::MAX, &[1, 4]), "too wide");
@@ -86,6 +87,14 @@ fn a_payload_that_lies_is_refused_before_it_costs_anything() {
     check(v2(6, 3, hour, &[0xff, 0xff, 0xff, 0xff, 1, 4]), "longer than it should be");
     check(vec![0; 20], "no head");
     check(v2(2, 0, 0, &[1, 4]), "invalid");
+}
+
+#[test]
+fn own_counts_stand_for_the_values_that_the_library_reads_from_them() {
+    let written = histogram((0..63).flat_map(|bit| [(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 977]));
+    let steps = decoded(&line_of(&written)).expect("decodes").steps;
+    let read: Vec<(u64, u64)> = steps.iter().map(|step| (step.up_to_ns, step.count)).collect();
+    assert_eq!(read, counts(&written));
 }
 
 #[test]
@@ -126,7 +135,7 @@ fn another_reader_finds_the_same_percentiles() {
     let entries: Vec<Entry> = log.lines().filter_map(|line| decoded(line.as_bytes()).ok()).collect();
     assert_eq!(entries.len(), READ_BY_JAVA.len());
     for (entry, (tag, count, p50, p99, max)) in entries.iter().zip(READ_BY_JAVA) {
-        let histogram = &entry.histogram;
+        let histogram = entry.histogram();
         assert_eq!((entry.tag.to_string().as_str(), histogram.count()), (tag, count));
         let quantiles = [histogram.quantile(0.5), histogram.quantile(0.99), histogram.max()];
         assert_eq!(quantiles, [Some(p50), Some(p99), Some(max)], "{tag}");
@@ -148,7 +157,7 @@ proptest::proptest! {
     fn every_histogram_survives(values in proptest::collection::vec(1_u64..4_000_000_000_000, 1..400)) {
         let written = histogram(values);
         let entry = decoded(&line_of(&written)).expect("decodes");
-        assert_eq!(counts(&entry.histogram), counts(&written));
+        assert_eq!(counts(&entry.histogram()), counts(&written));
     }
 
     #[test]
@@ -159,7 +168,7 @@ proptest::proptest! {
         let at = at % line.len();
         line[at] = to;
         if let Ok(Decoded::Entry(entry)) = decode(&line) {
-            assert_eq!(counts(&entry.histogram), counts(&written));
+            assert_eq!(counts(&entry.histogram()), counts(&written));
         }
     }
 

@@ -5,7 +5,7 @@ use super::lines::{Caps, Line, read_lines};
 use super::{LATENCY, LATENCY_TAIL, Trial};
 use crate::RecordError;
 use crate::hlog;
-use crate::load::{LatencySet, LatencyWindow, WindowStep};
+use crate::load::{LatencySet, LatencyWindow};
 use crate::manifest::ClockPair;
 use crate::units::{MonoNs, WallNs};
 use std::collections::BTreeMap;
@@ -68,14 +68,14 @@ impl Reader<'_> {
             self.end = self.end.max(WallNs(entry.start.0.saturating_add(length_ns)));
         }
         if entry.start >= from && entry.tag.phase.is_measured() {
-            self.keep(&entry);
+            self.keep(entry);
         }
         Line::Taken
     }
 
-    fn keep(&mut self, entry: &hlog::Entry) {
+    fn keep(&mut self, entry: hlog::Entry) {
         let (trial, kind) = (entry.tag.trial, entry.tag.kind);
-        self.latency.merged.entry(trial).or_default().get_mut(kind).merge(&entry.histogram);
+        entry.add_to(self.latency.merged.entry(trial).or_default().get_mut(kind));
         if LatencyWindow::KINDS.contains(&kind) {
             let window = window(entry, self.clock);
             self.steps_left = self.steps_left.saturating_sub(window.steps.len());
@@ -88,15 +88,10 @@ impl Reader<'_> {
     }
 }
 
-fn window(entry: &hlog::Entry, clock: ClockPair) -> LatencyWindow {
-    let steps = entry.histogram.as_hdr().iter_recorded();
-    let steps = steps.map(|step| WindowStep {
-        up_to_ns: step.value_iterated_to(),
-        count: step.count_since_last_iteration(),
-    });
+fn window(entry: hlog::Entry, clock: ClockPair) -> LatencyWindow {
     LatencyWindow {
         kind: entry.tag.kind,
         begin_mono_ns: MonoNs(entry.start.0.saturating_sub(clock.unix_ns.0).saturating_add(clock.mono_ns.0)),
-        steps: steps.collect(),
+        steps: entry.steps,
     }
 }

@@ -16,8 +16,8 @@ use crate::series::{Column, Row, SeriesLine};
 use crate::units::MonoNs;
 use std::collections::{HashMap, VecDeque};
 
-/// What readings may take on the disk. A day at ten samples per second of a host with a few CPUs has cells of 10 s or so.
-const LIMITS: Limits = Limits { budget_bytes: 48 << 20, finest_ns: 100_000_000, charge_bytes: 0 };
+/// What readings may take on the disk. A day at ten samples per second of a host with a few CPUs has cells of 15 s or so.
+const LIMITS: Limits = Limits { budget_bytes: 32 << 20, finest_ns: 100_000_000, charge_bytes: 0 };
 
 /// How long a sample is kept as it is before it is condensed, and how much of the beginning stays. Unit: nanoseconds.
 const FRESH_NS: u64 = 30_000_000_000;
