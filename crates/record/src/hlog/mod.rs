@@ -27,7 +27,7 @@ use hdrhistogram::serialization::interval_log::{
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
-use sysdyno_stats::histogram::{LatencyHistogram, MAX_VALUE_NS};
+use sysdyno_stats::histogram::LatencyHistogram;
 
 /// What a histogram of the log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,8 +152,7 @@ pub struct Entry {
 impl Entry {
     /// Adds its values to a histogram.
     pub fn add_to(&self, histogram: &mut LatencyHistogram) {
-        let within = |up_to_ns: u64| up_to_ns.min(MAX_VALUE_NS);
-        self.steps.iter().for_each(|step| histogram.record_many(within(step.up_to_ns), step.count));
+        self.steps.iter().for_each(|step| histogram.record_many(step.up_to_ns, step.count));
     }
 
     /// Its values as a histogram.
