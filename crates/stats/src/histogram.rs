@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 pub const MAX_VALUE_NS: u64 = 3_600_000_000_000;
 
 /// Significant decimal digits that are kept.
-const SIGNIFICANT_DIGITS: u8 = 3;
+pub const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A distribution of durations. Unit: nanoseconds.
 #[derive(Clone, Debug)]
