@@ -100,7 +100,7 @@ fn sampled(counters: &mut [f64], random: &mut u64) -> Vec<Option<f64>> {
             *counter += (next(random) % 1_000) as f64;
             Some(*counter)
         }
-        9 => (next(random) % 5 == 0).then(|| (next(random) % 64) as f64),
+        9 => next(random).is_multiple_of(5).then(|| (next(random) % 64) as f64),
         _ => Some(17.0),
     };
     counters.iter_mut().enumerate().map(value).collect()
@@ -125,7 +125,7 @@ fn load(shape: Shape, begin: u64, random: &mut u64) -> (Interval, LatencySet) {
     let count = shape.rate_hz * shape.interval_s;
     let mut latency = LatencySet::default();
     for _ in 0..count {
-        let slow = if next(random) % 100 == 0 { 100 } else { 1 };
+        let slow = if next(random).is_multiple_of(100) { 100 } else { 1 };
         let service_ns = 60_000 + next(random) % 500_000 * slow;
         let slip_ns = 20_000 + next(random) % 60_000;
         latency.get_mut(LatencyKind::Service).record(service_ns);

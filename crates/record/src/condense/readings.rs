@@ -83,7 +83,7 @@ pub fn thinned(series: &Series, rows_max: usize) -> Option<Series> {
     let mut cell = ReadingsCell::new(series.columns());
     for (number, row) in series.rows(&columns).enumerate() {
         cell.add(&row);
-        if (number + 1) % per_cell == 0 {
+        if (number + 1).is_multiple_of(per_cell) {
             thin.extend(cell.take());
         }
     }

@@ -403,7 +403,7 @@ mod tests {
         stage.push(&header());
         for tick in 0..9_000 {
             stage.push(&row(tick));
-            if tick % 97 == 0 || tick > 8_900 {
+            if tick.is_multiple_of(97) || tick > 8_900 {
                 let series = stage.series();
                 assert_eq!(samples(&series), tick + 1, "after tick {tick}");
                 let last = series.values("count", "host").and_then(<[_]>::last);
@@ -418,7 +418,7 @@ mod tests {
         let mut stage = stage();
         stage.log.expect(20_000 * TICK_NS);
         for tick in 0..20_000 {
-            if tick % 5 == 0 {
+            if tick.is_multiple_of(5) {
                 let process =
                     Column { scope: format!("process:{tick}"), ..column("cpu", ReadingKind::Counter) };
                 stage.push(&SeriesLine::header(vec![column("count", ReadingKind::Counter), process]));

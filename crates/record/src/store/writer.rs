@@ -371,7 +371,15 @@ impl RunWriter {
         let bytes = verify::seal(&self.folder, &mut self.manifest)?;
         // Its space is what the manifest may need; whether this works changes nothing.
         let _ = self.folder.remove(RESERVE);
-        self.folder.replace(MANIFEST, &bytes)?;
+        if let Err(error) = self.folder.replace(MANIFEST, &bytes) {
+            // It may be there and not be durable: what it says of itself must not be better than what is known.
+            if self.manifest.status == RunStatus::Complete {
+                self.manifest.status = RunStatus::Failed;
+            }
+            self.manifest.reason.get_or_insert_with(|| error.to_string());
+            let bytes = verify::seal(&self.folder, &mut self.manifest)?;
+            self.folder.replace(MANIFEST, &bytes)?;
+        }
         Ok(self.manifest)
     }
 
