@@ -401,7 +401,7 @@ mod tests {
         let mut stage = stage();
         stage.log.expect(9_000 * TICK_NS);
         stage.push(&header());
-        for tick in 0..9_000 {
+        for tick in 0..9_000_u64 {
             stage.push(&row(tick));
             if tick.is_multiple_of(97) || tick > 8_900 {
                 let series = stage.series();
@@ -417,7 +417,7 @@ mod tests {
     fn processes_that_come_and_go_do_not_make_the_log_longer_than_its_cells() {
         let mut stage = stage();
         stage.log.expect(20_000 * TICK_NS);
-        for tick in 0..20_000 {
+        for tick in 0..20_000_u64 {
             if tick.is_multiple_of(5) {
                 let process =
                     Column { scope: format!("process:{tick}"), ..column("cpu", ReadingKind::Counter) };
@@ -441,7 +441,7 @@ mod tests {
         stage.log.expect(20_000 * TICK_NS);
         stage.push(&header());
         let SeriesLine::Row(last) = row(10_234) else { panic!("a row") };
-        for tick in 0..20_000 {
+        for tick in 0..20_000_u64 {
             let SeriesLine::Row(mut row) = row(tick) else { panic!("a row") };
             if tick > 10_234 {
                 row.values[0] = row.values[0].zip(last.values[0]).map(|(value, last)| value - last);
