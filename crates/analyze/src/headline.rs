@@ -154,9 +154,13 @@ pub(crate) fn limit(findings: &[Finding], capacity: Option<&Capacity>, verdict: 
     if is_ended_by(EndedBy::NothingCarried) {
         return "Nothing was carried, so nothing can be said about a limit".to_owned();
     }
+    // A generator that may have been the limit leaves nothing to be said of the server, unless something speaks against it.
+    let is_argued =
+        |finding: &Finding| finding.evidence.iter().any(|item| item.role == EvidenceRole::Against);
     let generator = findings
         .iter()
         .find(|finding| finding.id.starts_with('G') && finding.confidence > Confidence::Excluded);
+    let generator = generator.filter(|finding| !is_argued(finding));
     if let Some(finding) =
         generator.or_else(|| findings.iter().find(|finding| finding.confidence >= Confidence::Likely))
     {

@@ -5,10 +5,11 @@
 
 use crate::readings::ratio;
 use crate::verdict::{ENVIRONMENT_CHECKS, GENERATOR_CHECKS};
-use crate::view::{achieved_ratio, error_ratio, finite_or_zero};
+use crate::view::{WAITING_CLASSES, achieved_ratio, error_ratio, finite_or_zero};
 use sysdyno_record::analysis::{Verdict, VerdictStatus};
 use sysdyno_record::load::{
-    Blame, LatencyKind, LatencySummary, PhaseSummary, TrialBegin, TrialEnd, TrialEnding, TrialPurpose,
+    Blame, FailureClass, LatencyKind, LatencySummary, PhaseSummary, TrialBegin, TrialEnd, TrialEnding,
+    TrialPurpose,
 };
 use sysdyno_record::plan::{LoadPlan, Objective};
 use sysdyno_record::units::MonoNs;
@@ -185,12 +186,15 @@ fn judge(end: &TrialEnd, verdict: &Verdict, objective: &Objective, limited_ns: O
     let local =
         ratio(local.map(|(_, count)| *count as f64).sum(), measured.counts.sent as f64).unwrap_or(0.0);
     let is_generator = is_invalid_by(GENERATOR_CHECKS) || local > objective.max_error_ratio;
+    // However little the generator could send: what the server answered wrongly, it answered wrongly.
+    let is_server = answered_wrongly(measured) > objective.max_error_ratio;
     let wrong = is_invalid_by(&["M05"]).then_some(FailCause::Errors);
     match missed(end, objective, limited_ns).or(wrong) {
         // Late because others took the CPU: neither the generator's limit nor the server's.
         Some(_) if is_invalid_by(&["V06"]) && is_at_least(VerdictStatus::Suspect, &["M11"]) => {
             Judgement::Unsound
         }
+        Some(FailCause::Errors) if is_server => Judgement::Fail(FailCause::Errors),
         Some(_) if is_generator || is_invalid_by(&["V05"]) => Judgement::GeneratorLimited,
         Some(cause) => Judgement::Fail(cause),
         // Fewer requests were sent than offered: this rate was not tried.
@@ -199,6 +203,15 @@ fn judge(end: &TrialEnd, verdict: &Verdict, objective: &Objective, limited_ns: O
         None if is_generator && limited_ns.is_none() => Judgement::GeneratorLimited,
         None => Judgement::Pass,
     }
+}
+
+/// Share of the requests that failed in a way that no generator that is slow or late can bring about: all of the server's failures
+/// but those of time.
+fn answered_wrongly(measured: &PhaseSummary) -> f64 {
+    let is_of_server =
+        |class: &FailureClass| class.blame() == Blame::Server && !WAITING_CLASSES.contains(class);
+    let failures = measured.failures.iter().filter(|(class, _)| is_of_server(class));
+    ratio(failures.map(|(_, count)| *count as f64).sum(), measured.counts.sent as f64).unwrap_or(0.0)
 }
 
 /// The first part of the objective that was missed.
@@ -216,4 +229,27 @@ fn missed(end: &TrialEnd, objective: &Objective, limited_ns: Option<f64>) -> Opt
     }
     let achieved = achieved_ratio(measured).unwrap_or(0.0);
     (limited_ns.is_some() && achieved < objective.min_achieved_ratio).then_some(FailCause::AchievedRate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Specimen;
+    use crate::verdict::check_trial;
+
+    fn judged(case: Specimen) -> Judgement {
+        let case = case.generator(0.97).build();
+        let verdict = check_trial(&case.view());
+        assert!(verdict.reasons.iter().any(|reason| reason.id == "M01"), "{verdict:?}");
+        TrialOutcome::of(&case.begin, &case.end, &verdict, &Objective::default()).judgement
+    }
+
+    #[test]
+    fn wrong_answers_are_the_servers_however_busy_the_generator_was() {
+        let open = || Specimen::open(2000.0, 10.0);
+        assert_eq!(judged(open().fail(FailureClass::Status, 10_000)), Judgement::Fail(FailCause::Errors));
+        assert_eq!(judged(open().fail(FailureClass::Reset, 10_000)), Judgement::Fail(FailCause::Errors));
+        assert_eq!(judged(open().fail(FailureClass::HeadTimeout, 10_000)), Judgement::GeneratorLimited);
+        assert_eq!(judged(open().time_out(10_000)), Judgement::GeneratorLimited);
+    }
 }

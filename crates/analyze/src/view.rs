@@ -176,6 +176,15 @@ impl<'a> TrialView<'a> {
     }
 }
 
+/// Failures that are a wait without an end: what a resource that is used up, or a stop, does to requests.
+pub(crate) const WAITING_CLASSES: &[FailureClass] = &[
+    FailureClass::ConnectTimeout,
+    FailureClass::HeadTimeout,
+    FailureClass::BodyTimeout,
+    FailureClass::WriteTimeout,
+    FailureClass::TlsTimeout,
+];
+
 /// As [`TrialView::achieved_ratio`], of one phase.
 pub(crate) fn achieved_ratio(measured: &PhaseSummary) -> Option<f64> {
     let counts = &measured.counts;

@@ -297,6 +297,10 @@ pub struct Finding {
     pub remedy: Option<String>,
     /// What would show that it is wrong, in a sentence.
     pub counterfactual: String,
+    /// The part of what the user noticed (failed or slow requests) that it accounts for at most, 0 to 1; `None`: nothing was
+    /// noticed, or it is excluded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained_ratio: Option<f64>,
 }
 
 /// How certain a finding is.

@@ -256,6 +256,7 @@ fn finding(finding: &Finding) -> Value {
         "evidence": finding.evidence,
         "remedy": finding.remedy,
         "counterfactual": finding.counterfactual,
+        "explained_ratio": finding.explained_ratio,
     });
     if let Some(host) = &finding.host {
         document["host"] = json!(host);

@@ -4,13 +4,13 @@
 //! `include/net/sock.h`). The limit is the smaller of the argument of `listen` and `net.core.somaxconn` at that moment, so
 //! that a changed setting has no effect before the next `listen`.
 
-use super::{Case, ENGINE, Place, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};
-use crate::format::{counted, duration, name, whole};
+use super::effect;
+use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};
+use crate::format::{counted, name, whole};
 use crate::readings::{Window, sum_known};
 use crate::threshold::Threshold;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::load::{FailureClass, LatencyKind};
 
 const OVERFLOWS: Threshold = Threshold::new(
     "connections dropped at a full accept queue, more than",
@@ -18,11 +18,11 @@ const OVERFLOWS: Threshold = Threshold::new(
     "count",
     "TcpExt.ListenOverflows; netdata warns above 1/s",
 );
-const SYN_TIMEOUT_NS: Threshold = Threshold::new(
-    "time to connect that only a repeated SYN explains",
-    0.9e9,
+const RETRY_NS: Threshold = Threshold::new(
+    "response time that a packet which was dropped and sent again explains",
+    0.2e9,
     "ns",
-    "initial retransmission timeout of 1 s, RFC 6298",
+    "least retransmission timeout of Linux (TCP_RTO_MIN); that of a SYN is 1 s, RFC 6298",
 );
 
 /// T01.
@@ -30,7 +30,7 @@ pub(super) const OVERFLOW: Rule = Rule {
     id: "T01",
     name: "accept-overflow",
     meaning: "The accept queue of a listening socket was full and the kernel dropped connections.",
-    thresholds: &[OVERFLOWS, SYN_TIMEOUT_NS],
+    thresholds: &[OVERFLOWS, RETRY_NS],
     place: Place::Server,
     remedy: "let the server accept faster (more workers, a shorter accept loop), then raise its backlog and net.core.somaxconn; \
              only a new listen() takes them over",
@@ -40,7 +40,7 @@ pub(super) const OVERFLOW: Rule = Rule {
 
 const NETNS: &str = "netns:target";
 
-fn examine_overflow(scene: &Scene) -> Option<Case> {
+fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let dropped = |view: &&TrialView| drops(&view.server_whole());
     let total = sum_known(scene.trials.iter().map(|view| dropped(&view)))?;
     let worst =
@@ -64,7 +64,6 @@ fn examine_overflow(scene: &Scene) -> Option<Case> {
     let listener = fullest(&window);
     found.extend(listener.as_ref().and_then(|listener| listener.evidence(&window)));
     found.extend(repeated_syns(worst));
-    found.extend(effect(worst, &window));
     let place = listener.map_or(String::new(), |listener| {
         format!(
             " of {} (limit {}, greatest length {})",
@@ -74,7 +73,9 @@ fn examine_overflow(scene: &Scene) -> Option<Case> {
         )
     });
     let title = format!("The accept queue{place} overflowed: {} were dropped", counted(total, "connection"));
-    Some(Case { title, evidence: found, remedy: None })
+    let here = dropped(&worst).unwrap_or(0.0);
+    let reach = Reach::of_connects(worst, here, effect::slower_than(worst, RETRY_NS.value));
+    Some(Case { shown_by: Some(*worst), ..Case::new(title, found, reach) })
 }
 
 /// Connections dropped at listeners. Overflows are counted among the drops.
@@ -122,24 +123,4 @@ fn repeated_syns(view: &TrialView) -> Option<Evidence> {
     let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
     let confirmer = evidence(EvidenceRole::Confirmer, &window, source, text);
     Some(seen_by_generator(view, &format!("TcpExt.TCPSynRetrans@{NETNS}"), confirmer))
-}
-
-/// What users notice of it: connects that fail or take a second and more.
-fn effect(view: &TrialView, window: &Window) -> Option<Evidence> {
-    let failed = view.failures_of(&[
-        FailureClass::ConnectTimeout,
-        FailureClass::ConnectReset,
-        FailureClass::ConnectRefused,
-    ]);
-    let slow = [LatencyKind::Connect, LatencyKind::Response, LatencyKind::Service]
-        .iter()
-        .filter_map(|kind| view.summary(*kind).max)
-        .max()
-        .filter(|slow| *slow as f64 >= SYN_TIMEOUT_NS.value);
-    let text = match (failed, slow) {
-        (0, None) => return None,
-        (0, Some(slow)) => format!("the slowest request took {}", duration(slow as f64)),
-        (failed, _) => format!("{} could not be established", counted(failed as f64, "connection")),
-    };
-    Some(evidence(EvidenceRole::Effect, window, ENGINE, text))
 }

@@ -1,6 +1,6 @@
 //! CPU as the limit: all of it, or one thread's worth of it.
 
-use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, list, name, percent};
 use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -39,6 +39,18 @@ const OTHERS_MOST: Threshold = Threshold::new(
 );
 const PART: Threshold =
     Threshold::new("CPU of a program of the server from which on it is named", 0.005, "CPUs", HOUSE);
+const SERVER_IDLE: Threshold = Threshold::new(
+    "CPU that the server used or waited for ÷ that of the machine, below which it is not limited by CPU",
+    0.01,
+    "ratio",
+    HOUSE,
+);
+const INTERRUPTS: Threshold = Threshold::new(
+    "share of the CPU time in interrupts, from which on they may be the server's work",
+    0.25,
+    "ratio",
+    HOUSE,
+);
 const GENERATOR_PART: Threshold =
     Threshold::new("the generator's part of the busy time that is named first", 0.30, "ratio", HOUSE);
 
@@ -47,14 +59,25 @@ pub(super) const SATURATED: Rule = Rule {
     id: "C13",
     name: "cpu-saturated",
     meaning: "All CPUs are busy; more requests cannot be worked on at the same time.",
-    thresholds: &[MACHINE_BUSY, RUN_DELAY, PRESSURE, USER_BOUND, OTHERS, OTHERS_MOST, PART, GENERATOR_PART],
+    thresholds: &[
+        MACHINE_BUSY,
+        RUN_DELAY,
+        PRESSURE,
+        USER_BOUND,
+        OTHERS,
+        OTHERS_MOST,
+        PART,
+        SERVER_IDLE,
+        INTERRUPTS,
+        GENERATOR_PART,
+    ],
     place: Place::Server,
     remedy: "spend less CPU per request (profile the server, cache its responses) or give it more CPUs",
     counterfactual: "with one CPU more, or one taken away, the capacity would stay the same",
     examine: examine_saturated,
 };
 
-fn examine_saturated(scene: &Scene) -> Option<Case> {
+fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let machine = window.machine()?;
     let busiest = busiest(&window)?;
@@ -64,6 +87,9 @@ fn examine_saturated(scene: &Scene) -> Option<Case> {
         let against = seen_in(column, evidence(EvidenceRole::Against, &window, "/proc/stat", text));
         return excluded("The CPUs are not the limit", vec![against]);
     }
+    if let Some(against) = idle_server(scene, &window, &machine) {
+        return excluded("The CPUs were busy, but not with the server", vec![seen_in(column, against)]);
+    }
     let text = format!(
         "{} of the time of {} was spent: {}",
         percent(machine.busy_ratio),
@@ -72,7 +98,6 @@ fn examine_saturated(scene: &Scene) -> Option<Case> {
     );
     let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, "/proc/stat", text))];
     found.extend(waiting(scene, &window));
-    found.extend(user_effect(scene));
     let targets = scene.focus.processes(ProcessRole::Target);
     let (server, generator) = (window.process_cpus(&targets), generator_cpus(&scene.focus, &window));
     let server = server.map(|used| (used, parts(&targets, &window)));
@@ -113,7 +138,36 @@ fn examine_saturated(scene: &Scene) -> Option<Case> {
         let text = format!("{} of the CPU time went into processes outside the measurement", percent(share));
         found.push(evidence(EvidenceRole::Against, &window, "/proc/stat, /proc/PID/stat", text));
     }
-    Some(Case { title, evidence: found, remedy: stop.or_else(|| remedy(&machine, part)) })
+    let reach = Reach::used_up(&scene.focus, wanted_part(scene, &window));
+    Some(Case { remedy: stop.or_else(|| remedy(&machine, part)), ..Case::new(title, found, reach) })
+}
+
+/// A server that neither used CPU nor waited for it is not limited by it, unless interrupts worked for it.
+fn idle_server(scene: &Scene, window: &Window, machine: &MachineShare) -> Option<Evidence> {
+    let targets = scene.focus.processes(ProcessRole::Target);
+    let wanted = window.process_cpus(&targets)? + window.process_run_delay(&targets).unwrap_or(0.0);
+    let is_idle = ratio(wanted, machine.cpus as f64)? < SERVER_IDLE.value;
+    let text = format!(
+        "the CPUs were {} busy, but the server used and waited for {} of {} CPUs only",
+        percent(machine.busy_ratio),
+        cpus(wanted),
+        machine.cpus
+    );
+    let source = "/proc/stat, /proc/PID/stat, /proc/PID/task/TID/schedstat";
+    (is_idle && machine.softirq_ratio < INTERRUPTS.value)
+        .then(|| evidence(EvidenceRole::Against, window, source, text))
+}
+
+/// The part of the requests' time that CPUs can have taken: that in which the server's busiest thread ran or waited for a CPU, or,
+/// where many threads have a request each, the part of these that did.
+fn wanted_part(scene: &Scene, window: &Window) -> f64 {
+    let targets = scene.focus.processes(ProcessRole::Target);
+    let threads = window.threads(&targets);
+    let busiest = threads.iter().map(ThreadShare::wanted_ratio).fold(0.0, f64::max);
+    let Some(used) = window.process_cpus(&targets) else { return 1.0 };
+    let wanted = used + window.process_run_delay(&targets).unwrap_or(0.0);
+    let each = scene.focus.in_flight_mean().and_then(|in_flight| ratio(wanted, in_flight.max(1.0)));
+    busiest.max(each.unwrap_or(0.0)).min(1.0)
 }
 
 fn remedy(machine: &MachineShare, generator_part: f64) -> Option<String> {
@@ -244,7 +298,7 @@ pub(super) const SINGLE_THREAD: Rule = Rule {
     examine: examine_single_thread,
 };
 
-fn examine_single_thread(scene: &Scene) -> Option<Case> {
+fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let machine = window.machine();
     let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
@@ -289,8 +343,7 @@ fn examine_single_thread(scene: &Scene) -> Option<Case> {
         }
         None => {}
     }
-    found.extend(user_effect(scene));
     let title =
         format!("One thread is the limit: {who} has one busy thread, {} of a CPU", percent(first.busy_ratio));
-    Some(Case { title, evidence: found, remedy: None })
+    Some(Case::new(title, found, Reach::used_up(&scene.focus, 1.0)))
 }

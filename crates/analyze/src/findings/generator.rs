@@ -1,12 +1,14 @@
 //! The load generator as the limit: then nothing is known about the server's.
 
-use super::{Case, ENGINE, Place, Rule, Scene, evidence, excluded, tail_ns, user_effect};
+use super::effect::Slow;
+use super::{Case, ENGINE, Place, Reach, Rule, Scene, evidence, excluded, tail_ns};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, cpus, duration, percent};
+use crate::readings::ratio;
 use crate::verdict::{GENERATOR_CHECKS, SERVER_SATURATED, is_server_saturated};
 use sysdyno_record::analysis::{EvidenceRole, Reason, VerdictStatus};
 use sysdyno_record::event::ProcessRole;
-use sysdyno_record::load::LatencyKind;
+use sysdyno_record::load::{Blame, LatencyKind};
 
 /// G01.
 pub(super) const GENERATOR_LIMITED: Rule = Rule {
@@ -20,7 +22,7 @@ pub(super) const GENERATOR_LIMITED: Rule = Rule {
     examine: examine_generator,
 };
 
-fn examine_generator(scene: &Scene) -> Option<Case> {
+fn examine_generator<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.steady();
     let generator = &scene.focus.end.summary.generator;
     let Some(reason) = focus_reason(scene) else {
@@ -42,12 +44,25 @@ fn examine_generator(scene: &Scene) -> Option<Case> {
         let text = format!("{} of the machine was idle{used}", percent(idle));
         found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/stat", text));
     }
-    found.extend(user_effect(scene));
-    Some(Case {
-        title: format!("The generator is the limit: {}", reason.text),
-        evidence: found,
-        remedy: Some(reason.remedy.clone()),
-    })
+    let title = format!("The generator is the limit: {}", reason.text);
+    Some(Case { remedy: Some(reason.remedy.clone()), ..Case::new(title, found, reach(scene, reason)) })
+}
+
+/// What a generator at its limit does: it makes requests wait or late, and fails those that its own host refuses.
+fn reach(scene: &Scene, reason: &Reason) -> Reach {
+    let view = &scene.focus;
+    let local: f64 = view.failures_blamed_on(Blame::Generator).iter().map(|(_, count)| *count as f64).sum();
+    let share = match reason.id.as_str() {
+        // Lateness is no more of the response time than it is.
+        "V06" => ratio_of(tail_ns(view, LatencyKind::LoopSlip), tail_ns(view, LatencyKind::Response)),
+        _ => 1.0,
+    };
+    let of_cpu = Reach::used_up(view, share);
+    Reach { failures: of_cpu.failures + local, ..of_cpu }
+}
+
+fn ratio_of(part: Option<f64>, whole: Option<f64>) -> f64 {
+    part.zip(whole).and_then(|(part, whole)| ratio(part, whole)).unwrap_or(0.0).clamp(0.0, 1.0)
 }
 
 /// The check that says so of the focus.
@@ -71,7 +86,7 @@ pub(super) const CONNECTION_LIMITED: Rule = Rule {
     examine: examine_connections,
 };
 
-fn examine_connections(scene: &Scene) -> Option<Case> {
+fn examine_connections<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     if !scene.is_connection_limited {
         return None;
     }
@@ -90,10 +105,7 @@ fn examine_connections(scene: &Scene) -> Option<Case> {
         );
         found.push(evidence(EvidenceRole::Confirmer, &window, ENGINE, text));
     }
-    found.extend(user_effect(scene));
-    Some(Case {
-        title: format!("The number of connections is the limit: {text}"),
-        evidence: found,
-        remedy: None,
-    })
+    let share = ratio_of(Some(wait), tail_ns(&scene.focus, LatencyKind::Response));
+    let reach = Reach { slow: Slow::Share(share), ..Reach::default() };
+    Some(Case::new(format!("The number of connections is the limit: {text}"), found, reach))
 }

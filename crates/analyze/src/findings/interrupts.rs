@@ -3,7 +3,8 @@
 //! On loopback and virtual links a thread that sends does the receiver's work in its own time. Such a thread fills its CPU with
 //! interrupts, too, and is then the limit itself.
 
-use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::effect::waiting_in_sockets;
+use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{name, percent};
 use crate::readings::{CpuShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -47,7 +48,7 @@ pub(super) const PILE_UP: Rule = Rule {
     examine,
 };
 
-fn examine(scene: &Scene) -> Option<Case> {
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let cpus = window.cpus();
     let hot = cpus.iter().max_by(|a, b| a.softirq_ratio.total_cmp(&b.softirq_ratio))?;
@@ -76,12 +77,10 @@ fn examine(scene: &Scene) -> Option<Case> {
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(received(&window, hot));
     found.extend(full_thread(scene, &window));
-    found.extend(user_effect(scene));
-    Some(Case {
-        title: format!("Receive work on one CPU is the limit: {text}"),
-        evidence: found,
-        remedy: None,
-    })
+    // What lies in the server's sockets does not wait to be received.
+    let received = waiting_in_sockets(&scene.focus, &window).unwrap_or(0.0);
+    let reach = Reach::used_up(&scene.focus, 1.0 - received);
+    Some(Case::new(format!("Receive work on one CPU is the limit: {text}"), found, reach))
 }
 
 /// A thread that fills a CPU by itself.

@@ -5,10 +5,14 @@
 //! the mechanism alone; *excluded* when the counters speak against it. Without any of these there is no finding: what could not
 //! be read is neither present nor excluded. Every piece of evidence names its source and its seconds.
 //!
+//! What the user noticed is looked for in one place, too ([`effect`]): a mechanism that cannot account for at least half of it is no
+//! more than possible, however often its counter moved.
+//!
 //! [`RULES`] is the list of all rules; its order breaks ties between equally certain findings.
 
 mod accept;
 mod cpu;
+mod effect;
 mod generator;
 mod interrupts;
 mod network;
@@ -19,10 +23,12 @@ mod retransmit;
 #[cfg(test)]
 mod tests;
 
-use crate::format::{duration, name, percent, rate};
-use crate::readings::{Window, ratio};
+use crate::format::{counted, name, percent, rate};
+use crate::readings::Window;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
+pub(crate) use effect::Reach;
+use effect::{EVENTS, EXPLAINED, Effect};
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::plan::Objective;
@@ -62,7 +68,7 @@ pub struct Rule {
     /// What would show that the finding is wrong, in a sentence.
     pub counterfactual: &'static str,
     /// Collects the evidence; `None` if nothing could be seen either way.
-    pub(crate) examine: fn(&Scene) -> Option<Case>,
+    pub(crate) examine: for<'a> fn(&Scene<'a>) -> Option<Case<'a>>,
 }
 
 /// Where the mechanism of a rule is at work.
@@ -74,13 +80,24 @@ pub(crate) enum Place {
     Elsewhere,
 }
 
-/// What a rule has to say: a conclusion and all that speaks for and against it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Case {
+/// What a rule has to say: a conclusion and all that speaks for and against it, but the effect, which is the judge's.
+#[derive(Clone, Debug)]
+pub(crate) struct Case<'a> {
     pub(crate) title: String,
     pub(crate) evidence: Vec<Evidence>,
     /// A remedy that fits better than the rule's.
     pub(crate) remedy: Option<String>,
+    /// How far the mechanism reaches in the trial that shows it.
+    pub(crate) reach: Reach,
+    /// That trial, where it is not the focus.
+    pub(crate) shown_by: Option<TrialView<'a>>,
+}
+
+impl<'a> Case<'a> {
+    /// A case of the focus.
+    pub(crate) fn new(title: String, evidence: Vec<Evidence>, reach: Reach) -> Case<'a> {
+        Case { title, evidence, remedy: None, reach, shown_by: None }
+    }
 }
 
 /// All rules, in the order of the reference.
@@ -97,6 +114,9 @@ pub static RULES: &[&Rule] = &[
     &cpu::SINGLE_THREAD,
     &pool::POOL_FULL,
 ];
+
+/// The limits that the judge uses with every rule.
+pub const OF_ALL: &[Threshold] = &[effect::EXPLAINED, effect::FAILED_FIRST, effect::EVENTS];
 
 /// Up to this multiple of the rate that shows the limit, a trial shows what gives out next.
 const BEYOND_RATIO: f64 = 2.0;
@@ -146,6 +166,7 @@ fn examine_beyond(scene: &Scene) -> Vec<Finding> {
 impl Rule {
     fn conclude(&self, scene: &Scene) -> Option<Finding> {
         let mut case = (self.examine)(scene)?;
+        let explained_ratio = weigh(&mut case, scene);
         let confidence = confidence(&case.evidence)?;
         case.evidence.sort_by_key(|evidence| evidence.role as u8);
         let remedy = case.remedy.unwrap_or_else(|| self.remedy.to_owned());
@@ -158,8 +179,34 @@ impl Rule {
             evidence: case.evidence,
             remedy: (confidence > Confidence::Excluded).then_some(remedy),
             counterfactual: self.counterfactual.to_owned(),
+            explained_ratio,
         })
     }
+}
+
+/// Adds the effect on the user's metric to a case whose mechanism is there, and what speaks against it if it explains too little
+/// of that; returns the part of the effect that it accounts for.
+fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
+    let has = |role: EvidenceRole| case.evidence.iter().any(|evidence| evidence.role == role);
+    if !has(EvidenceRole::Mechanism) {
+        return None;
+    }
+    let focus = case.shown_by.unwrap_or(scene.focus);
+    let window = focus.steady();
+    let against = |text: String| evidence(EvidenceRole::Against, &window, ENGINE, text);
+    let few = case.reach.events.filter(|events| *events < EVENTS.value);
+    let few =
+        few.map(|events| against(format!("it was seen {} only", counted(events.round().max(1.0), "time"))));
+    let effect = Effect::of(&Scene { focus, ..*scene });
+    let explained = effect.as_ref().map(|effect| effect.explained_by(&case.reach));
+    let too_little = effect.as_ref().zip(explained.filter(|explained| *explained < EXPLAINED.value)).map(
+        |(effect, explained)| {
+            against(format!("it accounts for {} of {} at most", percent(explained), effect.noun()))
+        },
+    );
+    case.evidence.extend(effect.map(|effect| effect.evidence));
+    case.evidence.extend(few.into_iter().chain(too_little));
+    explained
 }
 
 impl Rule {
@@ -210,8 +257,8 @@ pub(crate) fn seen_by_generator(view: &TrialView, column: &str, evidence: Eviden
 }
 
 /// A case that only says why not.
-pub(crate) fn excluded(title: &str, against: Vec<Evidence>) -> Option<Case> {
-    (!against.is_empty()).then(|| Case { title: title.to_owned(), evidence: against, remedy: None })
+pub(crate) fn excluded<'a>(title: &str, against: Vec<Evidence>) -> Option<Case<'a>> {
+    (!against.is_empty()).then(|| Case::new(title.to_owned(), against, Reach::default()))
 }
 
 const GROWTH: Threshold = Threshold::new(
@@ -221,35 +268,6 @@ const GROWTH: Threshold = Threshold::new(
     HOUSE,
 );
 const ENGINE: &str = "load engine";
-
-/// What the user noticed in the focus: an objective missed, arrivals not kept up with, failures, or latency that grew.
-pub(crate) fn user_effect(scene: &Scene) -> Option<Evidence> {
-    let view = &scene.focus;
-    let window = view.steady();
-    let effect = |text: String| Some(evidence(EvidenceRole::Effect, &window, ENGINE, text));
-    let felt = view.summary(view.felt_kind());
-    let at = view.measured().offered_hz.map_or(String::new(), |hz| format!(" at {} req/s", rate(hz)));
-    if let (Some(objective), Some(p99)) = (scene.objective.filter(|_| view.is_open()), felt.p99)
-        && p99 > objective.limit.0
-    {
-        let limit = duration(objective.limit.0 as f64);
-        return effect(format!(
-            "p99 of response time was {}{at}; the limit is {limit}",
-            duration(p99 as f64)
-        ));
-    }
-    let failed = crate::view::error_ratio(view.counts());
-    if failed > 0.001 {
-        return effect(format!("{} of the requests failed or timed out{at}", percent(failed)));
-    }
-    if let Some(achieved) = view.achieved_ratio().filter(|achieved| view.is_open() && *achieved < 0.99) {
-        return effect(format!("{} of the offered requests were completed in step{at}", percent(achieved)));
-    }
-    let base = scene.base?;
-    let (before, now) = (base.summary(base.felt_kind()).p99? as f64, felt.p99? as f64);
-    ratio(now, before).filter(|growth| *growth >= GROWTH.value)?;
-    effect(format!("p99 grew from {} at the lowest load to {}{at}", duration(before), duration(now)))
-}
 
 /// 99th percentile of a kind of latency in the focus, or the greatest value of a small sample. Unit: nanoseconds.
 pub(crate) fn tail_ns(view: &TrialView, kind: LatencyKind) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! The network link as the limit.
 
-use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{name, percent, whole};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -35,7 +35,7 @@ struct Link<'a> {
     speed_mbps: f64,
 }
 
-fn examine_bandwidth(scene: &Scene) -> Option<Case> {
+fn examine_bandwidth<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let links = links(&window);
     let Some(busiest) = links.iter().max_by(|a, b| a.used_ratio.total_cmp(&b.used_ratio)) else {
@@ -66,8 +66,8 @@ fn examine_bandwidth(scene: &Scene) -> Option<Case> {
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(confirmers(&window));
-    found.extend(user_effect(scene));
-    Some(Case { title: format!("The network link is the limit: {text}"), evidence: found, remedy: None })
+    let reach = Reach::used_up(&scene.focus, 1.0);
+    Some(Case::new(format!("The network link is the limit: {text}"), found, reach))
 }
 
 /// Links with a known speed, both directions of each.

@@ -1,15 +1,18 @@
 //! Worker pool full: requests wait in the server's sockets while its workers wait for something that is not CPU.
 
-use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::effect::waiting_in_sockets;
+use super::{Case, ENGINE, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, cpus, list, name, percent, whole};
-use crate::readings::{Window, process_scope, sum_known};
+use crate::readings::{Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
-use crate::verdict::own_busy_ratio;
+use crate::verdict::{own_busy_ratio, standstill_seconds};
 use crate::view::TrialView;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::event::ProcessRole;
+use sysdyno_record::load::LatencyKind;
 
 const UNREAD_SHARE: Threshold = Threshold::new(
     "connections with a request that the server has not read ÷ requests in flight",
@@ -56,21 +59,22 @@ pub(super) const POOL_FULL: Rule = Rule {
 
 /// The queue just above the capacity comes and goes, and a short trial may read it while it is gone: there, a trial at a
 /// higher rate in which requests wait says that the pool is full, too.
-fn examine_pool(scene: &Scene) -> Option<Case> {
+fn examine_pool<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let at_focus = examine_trial(scene);
-    let shows_it = |case: &Case| case.evidence.iter().all(|evidence| evidence.role != EvidenceRole::Against);
+    let shows_it =
+        |case: &Case<'a>| case.evidence.iter().all(|evidence| evidence.role != EvidenceRole::Against);
     if at_focus.as_ref().is_none_or(shows_it) {
         return at_focus;
     }
     let offered = |view: &TrialView| view.measured().offered_hz;
-    let mut beyond: Vec<&TrialView> =
+    let mut beyond: Vec<&TrialView<'a>> =
         scene.trials.iter().filter(|view| offered(view) > offered(&scene.focus)).collect();
     beyond.sort_by(|a, b| offered(a).partial_cmp(&offered(b)).unwrap_or(Ordering::Equal));
-    let at = |view: &TrialView| examine_trial(&Scene { focus: *view, ..*scene }).filter(shows_it);
+    let at = |view: &TrialView<'a>| examine_trial(&Scene { focus: *view, ..*scene }).filter(shows_it);
     beyond.into_iter().find_map(at).or(at_focus)
 }
 
-fn examine_trial(scene: &Scene) -> Option<Case> {
+fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let not_full = "The worker pool is not the limit";
     if let Some(against) = busy_cpus(scene, &window) {
@@ -85,10 +89,32 @@ fn examine_trial(scene: &Scene) -> Option<Case> {
         waiting.into_iter().filter(|evidence| evidence.role == EvidenceRole::Mechanism).collect();
     let workers = workers(scene, &window);
     found.extend(workers.evidence);
-    found.extend(user_effect(scene));
+    found.extend(stood_still(scene, &window));
     let reason = found.first().map_or(String::new(), |evidence| format!(", {}", evidence.text));
     let title = format!("The worker pool is full: {}{reason}", workers.text);
-    Some(Case { title, evidence: found, remedy: None })
+    let reach = Reach::used_up(&scene.focus, waited_part(scene, &window));
+    Some(Case { shown_by: Some(scene.focus), ..Case::new(title, found, reach) })
+}
+
+/// A server that answers nothing for a while has stopped as a whole: full workers go on answering.
+fn stood_still(scene: &Scene, window: &Window) -> Option<Evidence> {
+    let seconds = standstill_seconds(&scene.focus);
+    let text = format!(
+        "no request at all was answered for {seconds:.1} s: the server stood still, not its workers only"
+    );
+    (seconds > 0.0).then(|| evidence(EvidenceRole::Against, window, ENGINE, text))
+}
+
+/// The part of the slowness that the wait for a worker can have made. By Little's law the requests that wait are to those in flight
+/// as their wait is to the service time, and the service time without a wait is that of the lowest load.
+fn waited_part(scene: &Scene, window: &Window) -> f64 {
+    let waiting = waiting_in_sockets(&scene.focus, window).unwrap_or(0.0);
+    let mean = |view: &TrialView| view.summary(LatencyKind::Service).mean;
+    let alone = scene.base.as_ref().and_then(mean).zip(mean(&scene.focus));
+    // Where it has hardly grown, the time went elsewhere.
+    let grown = alone.and_then(|(alone, now)| ratio(now, alone)).filter(|times| *times > FLAT_SERVICE.value);
+    let grown = grown.map(|times| 1.0 - 1.0 / times);
+    ratio(waiting, grown.unwrap_or(1.0)).unwrap_or(0.0).min(1.0)
 }
 
 /// CPU that explains the waiting without a pool.

@@ -1,6 +1,7 @@
 //! Limits that the system sets to the server's processes: descriptors and CPU quota.
 
-use super::{Case, Place, Rule, Scene, evidence, excluded, seen_in, user_effect};
+use super::effect::Slow;
+use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, name, percent, whole};
 use crate::readings::{Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -35,7 +36,7 @@ struct Descriptors<'a> {
     limit: f64,
 }
 
-fn examine_descriptors(scene: &Scene) -> Option<Case> {
+fn examine_descriptors<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_whole();
     let targets = scene.focus.processes(ProcessRole::Target);
     let known = targets.iter().filter_map(|process| {
@@ -58,8 +59,11 @@ fn examine_descriptors(scene: &Scene) -> Option<Case> {
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(not_accepting(scene, &window));
-    found.extend(user_effect(scene));
-    Some(Case { title: format!("File descriptors are the limit: {text}"), evidence: found, remedy: None })
+    let counts = scene.focus.counts();
+    // A server without descriptors answers with errors, closes connections, or leaves them waiting.
+    let failures = counts.failed as f64 + counts.timed_out as f64;
+    let reach = Reach { failures, slow: Slow::Share(1.0), events: None };
+    Some(Case::new(format!("File descriptors are the limit: {text}"), found, reach))
 }
 
 /// Signs that the server does not accept: connections that wait, or a thread that spins.
@@ -89,20 +93,26 @@ fn not_accepting(scene: &Scene, window: &Window) -> Vec<Evidence> {
 const PERIODS_THROTTLED: Threshold =
     Threshold::new("share of quota periods in which the server was stopped", 0.05, "ratio", HOUSE);
 const QUOTA_USED: Threshold = Threshold::new("CPU of the server ÷ its quota", 0.80, "ratio", HOUSE);
+const PERIOD_NS: Threshold = Threshold::new(
+    "time for which a server with a reserve is stopped at most",
+    1e8,
+    "ns",
+    "usual period of a CPU quota, 100 ms (cpu.max, cpu.cfs_period_us)",
+);
 
 /// C03.
 pub(super) const THROTTLED: Rule = Rule {
     id: "C03",
     name: "cfs-throttled",
     meaning: "The server's CPU quota was used up, and it was stopped until the next period.",
-    thresholds: &[PERIODS_THROTTLED, QUOTA_USED],
+    thresholds: &[PERIODS_THROTTLED, QUOTA_USED, PERIOD_NS],
     place: Place::Server,
     remedy: "raise the quota (cpu.max, CPUQuota=, the container's CPU limit), or run fewer threads",
     counterfactual: "without the quota the capacity would stay the same",
     examine: examine_throttled,
 };
 
-fn examine_throttled(scene: &Scene) -> Option<Case> {
+fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let scope = "cgroup:target";
     let share = throttled_share(&window, scope)?;
@@ -117,12 +127,19 @@ fn examine_throttled(scene: &Scene) -> Option<Case> {
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target));
     let quota = window.level("cgroup.quota_ratio", scope).map(|level| level.last);
-    if let Some((used, quota)) = used.zip(quota).filter(|(used, quota)| *used >= QUOTA_USED.value * quota) {
+    let used_up = used.zip(quota).filter(|(used, quota)| *used >= QUOTA_USED.value * quota);
+    if let Some((used, quota)) = used_up {
         let text = format!("it used {} of the {} CPUs that it may use", cpus(used), cpus(quota));
         found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/PID/stat, cpu.max", text));
     }
-    found.extend(user_effect(scene));
+    let reach = Reach::used_up(&scene.focus, 1.0);
+    // A server with a reserve is stopped now and then: that many of its requests are late, by a period at most.
+    let count = share * scene.focus.counts().ok as f64;
+    let reach = match used_up {
+        Some(_) => reach,
+        None => Reach { slow: Slow::Delayed { count, most_ns: PERIOD_NS.value }, ..reach },
+    };
     let quota = quota.map_or(String::new(), |quota| format!(" of {} CPUs", cpus(quota)));
     let title = format!("The CPU quota{quota} is the limit: {text}");
-    Some(Case { title, evidence: found, remedy: None })
+    Some(Case::new(title, found, reach))
 }

@@ -4,9 +4,10 @@
 //! connect ends after 1, 2, 3, 4, 5, 7, 11 … s; from 3.1 to 6.4 they double: 1, 3, 7, 15, 31 s; before 3.1 they begin with 3 s
 //! (RFC 1122). Source: `net/ipv4/tcp_timer.c`, `include/net/tcp.h`.
 
-use super::{Case, ENGINE, Place, Rule, Scene, evidence, excluded, seen_by_generator};
-use crate::format::{counted, list, percent, whole};
-use crate::readings::{ratio, sum_known};
+use super::effect::SLOW_CONNECT_NS;
+use super::{Case, ENGINE, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator};
+use crate::format::{counted, list, percent};
+use crate::readings::{Window, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
@@ -20,22 +21,26 @@ const CLUSTERED: Threshold =
 /// A connect at a tick takes the tick, and up to this much more. Unit: seconds.
 const TICK_EARLY: f64 = 0.05;
 const TICK_LATE: f64 = 0.35;
-/// Faster connects were not repeated. Unit: nanoseconds.
-const SLOW_NS: u64 = 900_000_000;
+const LOST: Threshold = Threshold::new(
+    "TCP segments sent again ÷ sent, SYNs left out, from which on packets are lost on the way and not SYNs dropped",
+    0.01,
+    "ratio",
+    HOUSE,
+);
 
 /// T04.
 pub(super) const SYN_STAIRCASE: Rule = Rule {
     id: "T04",
     name: "syn-staircase",
     meaning: "SYN packets were lost or dropped and sent again, so that some connects take whole seconds.",
-    thresholds: &[REPEATED, CLUSTERED],
+    thresholds: &[REPEATED, CLUSTERED, LOST],
     place: Place::Elsewhere,
     remedy: "remove the cause of the drops (a full accept queue, a full SYN queue, loss on the link), not the timer",
     counterfactual: "with connections kept alive from the start the slow requests would stay",
     examine: examine_staircase,
 };
 
-fn examine_staircase(scene: &Scene) -> Option<Case> {
+fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let repeated = |view: &TrialView| view.whole().occurrences("TcpExt.TCPSynRetrans", "netns:target");
     let total = sum_known(scene.trials.iter().map(repeated))?;
     let worst = scene
@@ -51,34 +56,64 @@ fn examine_staircase(scene: &Scene) -> Option<Case> {
         let against = seen(EvidenceRole::Against, "no SYN packet was sent again".to_owned());
         return excluded("No connect was delayed by a repeated SYN", vec![against]);
     }
-    let mut found =
-        vec![seen(EvidenceRole::Mechanism, format!("{} SYN packets were sent again", whole(total)))];
-    let steps = scene
-        .trials
-        .iter()
-        .filter_map(|view| steps(view, scene.focus.facts))
-        .max_by(|a, b| a.slow.total_cmp(&b.slow));
+    let mut found = vec![seen(
+        EvidenceRole::Mechanism,
+        format!("{} were sent again", counted(total.round(), "SYN packet")),
+    )];
+    let steps = scene.trials.iter().filter_map(|view| Some((view, steps(view, scene.focus.facts)?)));
+    let steps = steps.max_by(|(_, a), (_, b)| a.slow.total_cmp(&b.slow));
+    let (view, steps) = steps.map_or((worst, None), |(view, steps)| (view, Some(steps)));
     let ticks = steps.as_ref().map_or(String::new(), |steps| {
         format!(": {} took {}", counted(steps.slow, "connect"), list(&steps.ticks))
     });
-    found.extend(steps.iter().flat_map(|steps| steps.evidence.clone()));
-    Some(Case {
-        title: format!("SYN packets were dropped and sent again{ticks}"),
-        evidence: found,
-        remedy: None,
+    let here = repeated(view).unwrap_or(0.0);
+    let reach = Reach::of_connects(view, here, steps.as_ref().map_or(0.0, |steps| steps.slow));
+    found.extend(steps.map(|steps| steps.evidence));
+    let title = format!("SYN packets were dropped and sent again{ticks}");
+    let case = Case { shown_by: Some(*view), ..Case::new(title, found, reach) };
+    Some(match lost_share(view) {
+        Some(share) => of_loss(case, share, &view.steady()),
+        None => case,
     })
+}
+
+/// The share of the TCP segments, SYNs left out, that either host sent again, if it is more than a network that is well loses.
+fn lost_share(view: &TrialView) -> Option<f64> {
+    let of = |window: Window| {
+        let count = |column: &str| window.occurrences(column, "netns:target");
+        let again = count("Tcp.RetransSegs")? - count("TcpExt.TCPSynRetrans").unwrap_or(0.0);
+        ratio(again, count("Tcp.OutSegs")?)
+    };
+    let worst = [of(view.whole()), of(view.server_whole())].into_iter().flatten().max_by(f64::total_cmp);
+    worst.filter(|share| *share >= LOST.value)
+}
+
+/// The case where packets of all kinds are lost: then SYNs are only some of them, and nobody drops these.
+fn of_loss<'a>(mut case: Case<'a>, share: f64, window: &Window) -> Case<'a> {
+    let text = format!(
+        "{} of the other TCP segments were sent again, too: they are lost on the way",
+        percent(share)
+    );
+    let source = "/proc/PID/net/snmp Tcp RetransSegs, OutSegs";
+    case.evidence.push(evidence(EvidenceRole::Against, window, source, text));
+    let remedy = "look for the loss: errors and drops of the interfaces, a filter, a full queue on the way";
+    let title = format!(
+        "Packets are lost on the way: {} of the TCP segments were sent again, and SYN packets, too",
+        percent(share)
+    );
+    Case { title, remedy: Some(remedy.to_owned()), ..case }
 }
 
 struct Steps {
     slow: f64,
     ticks: Vec<String>,
-    evidence: Vec<Evidence>,
+    evidence: Evidence,
 }
 
 /// The slow connects of a trial and the ticks that they lie at; `None` if none was slow, or they lie elsewhere.
 fn steps(view: &TrialView, facts: &HostFacts) -> Option<Steps> {
     let histogram = view.latency.get(LatencyKind::Connect);
-    let slow = histogram.as_hdr().count_between(SLOW_NS, u64::MAX) as f64;
+    let slow = histogram.as_hdr().count_between(SLOW_CONNECT_NS, u64::MAX) as f64;
     let at = |tick: f64| {
         let (low, high) = ((tick - TICK_EARLY) * 1e9, (tick + TICK_LATE) * 1e9);
         histogram.as_hdr().count_between(low as u64, high as u64) as f64
@@ -95,13 +130,7 @@ fn steps(view: &TrialView, facts: &HostFacts) -> Option<Steps> {
         counted(slow, "slow connect"),
         list(&named)
     );
-    let all = histogram.count() as f64;
-    let effect = format!("{} of the connects took 0.9 s or more", percent(ratio(slow, all)?));
-    let evidence = vec![
-        evidence(EvidenceRole::Confirmer, &window, ENGINE, text),
-        evidence(EvidenceRole::Effect, &window, ENGINE, effect),
-    ];
-    Some(Steps { slow, ticks: named, evidence })
+    Some(Steps { slow, ticks: named, evidence: evidence(EvidenceRole::Confirmer, &window, ENGINE, text) })
 }
 
 /// Seconds after which a connect ends whose first SYNs were lost, by kernel.

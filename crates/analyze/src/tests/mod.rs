@@ -126,6 +126,9 @@ fn a_load_at_the_generators_limit_is_at_least() {
     );
     assert_eq!(analysis.headline, "At least 20,000 req/s: the generator was the limit");
     assert!(analysis.limit.starts_with("The generator is the limit"), "{}", analysis.limit);
+    let failing = Specimen::closed(64, 20_000.0, 10.0).generator(0.97).fail(FailureClass::Status, 100_000);
+    let failing = analyze_load(failing);
+    assert!(!failing.limit.starts_with("The generator"), "{}", failing.limit);
 }
 
 #[test]

@@ -48,12 +48,16 @@ fn examine_stall(view: &TrialView) -> Option<Observation> {
     if is_of_all && is_long { Observation::suspect(text) } else { Observation::remark(text) }
 }
 
+/// Intervals shorter than this are the remainders of phases. Unit: seconds.
+const STILL_INTERVAL_SECONDS_MIN: f64 = 0.5;
+
 /// Time of the measured phases in which requests were on their way and none of them ended, by any outcome but a timeout.
 /// Unit: seconds.
 ///
 /// Looked at is each interval as a whole, so that a standstill of less than a second may be missed and a longer one is
-/// taken for up to a second less.
+/// taken for up to a second less. Where an answer takes about as long as an interval, one without answers says nothing.
 pub(crate) fn standstill_seconds(view: &TrialView) -> f64 {
+    let usual = view.summary(LatencyKind::Service).p50.unwrap_or(0) as f64 / 1e9;
     let is_still = |interval: &&Interval| {
         // What was sent in one phase and ended in the next is told in an interval of its own.
         let same_time = view.intervals.iter().filter(|other| other.begin_mono_ns == interval.begin_mono_ns);
@@ -61,7 +65,8 @@ pub(crate) fn standstill_seconds(view: &TrialView) -> f64 {
         interval.in_flight_at_end > 0 && ended == 0
     };
     let length = |interval: &Interval| interval.end_mono_ns.seconds_since(interval.begin_mono_ns);
-    view.measured_intervals().filter(is_still).map(length).sum()
+    let still = view.measured_intervals().filter(is_still).map(length);
+    still.filter(|seconds| *seconds >= STILL_INTERVAL_SECONDS_MIN.max(2.0 * usual)).sum()
 }
 
 const OCCUPANCY_MAX: Threshold = Threshold::new(

@@ -97,6 +97,14 @@ be edited. A *check* asks whether the numbers of a run may be trusted and makes 
 the server. Limits without another source are house values, to be revised as recorded runs allow.
 ";
 
+const FINDINGS_HEADER: &str = "
+## Findings
+
+A finding is *confirmed* if the counter of its mechanism moved, an independent signal agrees, and it accounts for what the user
+noticed: failed requests first, then responses that missed the objective or became slow. A mechanism that cannot account for that,
+or was seen a few times only, is at most *possible*.
+";
+
 /// The reference of checks and findings.
 fn checks() -> String {
     let mut text = format!("{CHECKS_HEADER}\n## Checks of the verdict\n");
@@ -105,7 +113,8 @@ fn checks() -> String {
         text.push_str(&thresholds(check.thresholds));
         let _ = writeln!(text, "\nWhat to do: {}", sentence(check.remedy));
     }
-    text.push_str("\n## Findings\n");
+    text.push_str(FINDINGS_HEADER);
+    text.push_str(&thresholds(sysdyno_analyze::findings::OF_ALL));
     for rule in sysdyno_analyze::findings::RULES {
         let _ = write!(text, "\n### {} {}\n\n{}\n", rule.id, rule.name, sentence(rule.meaning));
         text.push_str(&thresholds(rule.thresholds));

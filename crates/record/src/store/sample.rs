@@ -263,6 +263,7 @@ pub(super) fn analysis() -> Analysis {
             }],
             remedy: None,
             counterfactual: "growth of ListenOverflows".into(),
+            explained_ratio: None,
         }],
         distribution: vec![QuantilePoint { ratio: 0.5, value_ns: 1000 }],
         arrival_fit: None,

@@ -1,0 +1,242 @@
+//! What the user noticed, and how much of it a mechanism can have done.
+//!
+//! A counter that moved is no explanation by itself: one repeated SYN does not make a tenth of the responses slow, and a busy
+//! CPU does not make a server answer with errors. Each rule says how far its mechanism reaches ([`Reach`]), and the judge holds
+//! that against the size of what the user noticed ([`Effect::explained_by`]). What explains less than [`EXPLAINED`] of it is
+//! at most *possible*.
+
+use super::{ENGINE, GROWTH, Scene, evidence};
+use crate::format::{duration, percent, rate};
+use crate::readings::{Window, ratio, sum_known};
+use crate::threshold::{HOUSE, Threshold};
+use crate::view::{TrialView, WAITING_CLASSES, error_ratio};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::load::{FailureClass, LatencyKind};
+
+/// The least part of an effect that its cause accounts for.
+pub(super) const EXPLAINED: Threshold = Threshold::new(
+    "part of the failed or slow requests that a limit must account for; below it, it is at most possible",
+    0.5,
+    "ratio",
+    HOUSE,
+);
+
+/// Fewer events than this are an accident.
+pub(super) const EVENTS: Threshold =
+    Threshold::new("events below which a limit is at most possible", 5.0, "count", HOUSE);
+
+pub(super) const FAILED_FIRST: Threshold = Threshold::new(
+    "share of failed requests that is the effect, however slow the others are",
+    0.01,
+    "ratio",
+    HOUSE,
+);
+/// Failures that are an effect where nothing else is. Unit: ratio.
+const FAILED_AT_ALL: f64 = 0.001;
+/// Arrivals completed in step, below which completions fell behind. Unit: ratio.
+const IN_STEP: f64 = 0.99;
+/// A connect takes this long only if its first packet was lost or dropped. Unit: nanoseconds.
+pub(super) const SLOW_CONNECT_NS: u64 = 900_000_000;
+/// Slow connects are an effect from this share of all on. Unit: ratio.
+const SLOW_CONNECTS: f64 = 0.01;
+
+/// What the user noticed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    /// Requests failed or timed out.
+    Failures,
+    /// Responses or connects were slow, or fell behind.
+    Slow,
+}
+
+/// What the user noticed of a trial: an objective missed, arrivals not kept up with, failures, or latency that grew.
+#[derive(Clone, Debug)]
+pub(super) struct Effect {
+    kind: Kind,
+    /// Requests, or connects, that it happened to.
+    touched: f64,
+    /// By how much the slow ones were too slow, as far as that is known. Unit: nanoseconds.
+    excess_ns: f64,
+    pub(super) evidence: Evidence,
+}
+
+/// How far a mechanism reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Reach {
+    /// Failed and timed-out requests that it can have made.
+    pub(super) failures: f64,
+    /// What it can have done to slow ones.
+    pub(super) slow: Slow,
+    /// How many times it was seen at all; `None`: it is not a number of events.
+    pub(super) events: Option<f64>,
+}
+
+/// What a mechanism can have done to slow requests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Slow {
+    /// A share of what made them slow: all of it where a resource was used up.
+    Share(f64),
+    /// It delayed so many of them, each by so much at most.
+    Delayed { count: f64, most_ns: f64 },
+}
+
+impl Default for Slow {
+    fn default() -> Slow {
+        Slow::Share(0.0)
+    }
+}
+
+impl Reach {
+    /// Of a resource that was used up to this share: requests wait for it, and some of them too long.
+    pub(super) fn used_up(view: &TrialView, share: f64) -> Reach {
+        let waited = view.failures_of(WAITING_CLASSES).saturating_add(view.counts().timed_out);
+        Reach { failures: share * waited as f64, slow: Slow::Share(share), events: None }
+    }
+
+    /// Of packets that were lost or dropped so often while connections were made.
+    pub(super) fn of_connects(view: &TrialView, dropped: f64, slow_connects: f64) -> Reach {
+        let classes =
+            [FailureClass::ConnectTimeout, FailureClass::ConnectReset, FailureClass::ConnectRefused];
+        let failed = view.failures_of(&classes).saturating_add(view.counts().timed_out) as f64;
+        // All requests of a connection wait until it is there.
+        let each = ratio(view.counts().sent as f64, view.measured().connections_opened as f64);
+        let each = each.unwrap_or(1.0).max(1.0);
+        let count = (slow_connects * each).min(dropped * each);
+        let slow = Slow::Delayed { count, most_ns: f64::INFINITY };
+        Reach { failures: failed.min(dropped * each), slow, events: Some(dropped) }
+    }
+}
+
+impl Effect {
+    /// What the user noticed of the focus; `None`: nothing, or there is nothing to compare with.
+    pub(super) fn of(scene: &Scene) -> Option<Effect> {
+        let view = &scene.focus;
+        let failed = error_ratio(view.counts());
+        failures(scene, FAILED_FIRST.value, failed)
+            .or_else(|| missed(scene))
+            .or_else(|| failures(scene, FAILED_AT_ALL, failed))
+            .or_else(|| behind(scene))
+            .or_else(|| grown(scene))
+            .or_else(|| connects(scene))
+    }
+
+    /// The part of the effect that a mechanism with this reach accounts for at most, 0 to 1.
+    pub(super) fn explained_by(&self, reach: &Reach) -> f64 {
+        let part = match (self.kind, reach.slow) {
+            (Kind::Failures, _) => ratio(reach.failures, self.touched),
+            (Kind::Slow, Slow::Share(share)) => Some(share),
+            (Kind::Slow, Slow::Delayed { count, most_ns }) => {
+                let amount = if self.excess_ns > 0.0 { most_ns / self.excess_ns } else { 1.0 };
+                ratio(count, self.touched).map(|touched| touched.min(1.0) * amount.min(1.0))
+            }
+        };
+        part.unwrap_or(0.0).clamp(0.0, 1.0)
+    }
+
+    /// What it happened to, as a noun.
+    pub(super) fn noun(&self) -> &'static str {
+        match self.kind {
+            Kind::Failures => "the failed requests",
+            Kind::Slow => "what was slow",
+        }
+    }
+}
+
+fn seen(view: &TrialView, text: String) -> Evidence {
+    evidence(EvidenceRole::Effect, &view.steady(), ENGINE, text)
+}
+
+/// ` at 2,000 req/s`, of an open process.
+fn at_rate(view: &TrialView) -> String {
+    view.measured().offered_hz.map_or(String::new(), |hz| format!(" at {} req/s", rate(hz)))
+}
+
+fn failures(scene: &Scene, above: f64, failed_ratio: f64) -> Option<Effect> {
+    let view = &scene.focus;
+    let counts = view.counts();
+    let text = format!("{} of the requests failed or timed out{}", percent(failed_ratio), at_rate(view));
+    (failed_ratio > above).then(|| Effect {
+        kind: Kind::Failures,
+        touched: counts.failed as f64 + counts.timed_out as f64,
+        excess_ns: 0.0,
+        evidence: seen(view, text),
+    })
+}
+
+/// Responses that took longer than this.
+pub(super) fn slower_than(view: &TrialView, limit_ns: f64) -> f64 {
+    let histogram = view.latency.get(view.felt_kind()).as_hdr();
+    histogram.count_between((limit_ns as u64).saturating_add(1), u64::MAX) as f64
+}
+
+fn missed(scene: &Scene) -> Option<Effect> {
+    let view = &scene.focus;
+    let objective = scene.objective.filter(|_| view.is_open())?;
+    let limit = objective.limit.0;
+    let p99 = view.summary(view.felt_kind()).p99.filter(|p99| *p99 > limit)?;
+    let text = format!(
+        "p99 of response time was {}{}; the limit is {}",
+        duration(p99 as f64),
+        at_rate(view),
+        duration(limit as f64)
+    );
+    Some(slow(view, limit as f64, (p99 - limit) as f64, text))
+}
+
+fn slow(view: &TrialView, limit_ns: f64, excess_ns: f64, text: String) -> Effect {
+    // A record without histograms says no more than that one response in a hundred was slow.
+    let least = 0.01 * view.counts().ok as f64;
+    let touched = slower_than(view, limit_ns).max(least);
+    Effect { kind: Kind::Slow, touched, excess_ns, evidence: seen(view, text) }
+}
+
+fn behind(scene: &Scene) -> Option<Effect> {
+    let view = &scene.focus;
+    let achieved = view.achieved_ratio().filter(|achieved| view.is_open() && *achieved < IN_STEP)?;
+    let text =
+        format!("{} of the offered requests were completed in step{}", percent(achieved), at_rate(view));
+    let touched = (1.0 - achieved) * view.counts().scheduled as f64;
+    Some(Effect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
+}
+
+fn grown(scene: &Scene) -> Option<Effect> {
+    let (view, base) = (&scene.focus, scene.base.as_ref()?);
+    let before = base.summary(base.felt_kind()).p99? as f64;
+    let now = view.summary(view.felt_kind()).p99? as f64;
+    ratio(now, before).filter(|growth| *growth >= GROWTH.value)?;
+    let text = format!(
+        "p99 grew from {} at the lowest load to {}{}",
+        duration(before),
+        duration(now),
+        at_rate(view)
+    );
+    Some(slow(view, before * GROWTH.value, now - before, text))
+}
+
+/// Connects that only a repeated packet explains: what an open process feels in its response time, and a closed one nowhere else.
+fn connects(scene: &Scene) -> Option<Effect> {
+    let view = &scene.focus;
+    let all = view.latency.get(LatencyKind::Connect).count() as f64;
+    let touched = slow_connects(view);
+    let share = ratio(touched, all).filter(|share| *share >= SLOW_CONNECTS && touched >= EVENTS.value)?;
+    let text = format!("{} of the connects took 0.9 s or more", percent(share));
+    Some(Effect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
+}
+
+/// Connects, and requests that wait for them, that took so long that a packet must have been repeated.
+pub(super) fn slow_connects(view: &TrialView) -> f64 {
+    view.latency.get(LatencyKind::Connect).as_hdr().count_between(SLOW_CONNECT_NS, u64::MAX) as f64
+}
+
+/// The part of the requests on their way that the server's host has received already, and its programs have not; `None`: it is
+/// not known.
+pub(super) fn waiting_in_sockets(view: &TrialView, window: &Window) -> Option<f64> {
+    let mean = |name: &'static str| {
+        let scopes = window.scopes(name);
+        sum_known(scopes.into_iter().map(|scope| window.level(name, scope).map(|level| level.mean)))
+    };
+    let unread = mean("connections.unread_count");
+    let queued = mean("listener.queue_count");
+    let waiting = sum_known([unread, queued].into_iter())?;
+    ratio(waiting, view.in_flight_mean()?).map(|share| share.clamp(0.0, 1.0))
+}
