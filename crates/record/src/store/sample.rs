@@ -247,24 +247,7 @@ pub(super) fn analysis() -> Analysis {
         first_byte_time_ns: summary,
         failure_time_ns: LatencySummary::default(),
         generator: trial_end(1).summary.generator,
-        findings: vec![Finding {
-            id: "T01".into(),
-            name: "accept-overflow".into(),
-            host: None,
-            confidence: Confidence::Excluded,
-            title: "the accept queue never overflowed".into(),
-            evidence: vec![Evidence {
-                role: EvidenceRole::Mechanism,
-                text: "ListenOverflows did not grow".into(),
-                source: "/proc/net/netstat".into(),
-                column: Some("TcpExt.ListenOverflows@netns:target".into()),
-                begin_mono_ns: MonoNs(6_000_000_000),
-                end_mono_ns: MonoNs(8_000_000_000),
-            }],
-            remedy: None,
-            counterfactual: "growth of ListenOverflows".into(),
-            explained_ratio: None,
-        }],
+        findings: vec![finding()],
         distribution: vec![QuantilePoint { ratio: 0.5, value_ns: 1000 }],
         arrival_fit: None,
         checks: vec![CheckOutcome {
@@ -283,6 +266,27 @@ pub(super) fn analysis() -> Analysis {
         operations: Vec::new(),
         headroom: None,
         session: None,
+    }
+}
+
+fn finding() -> Finding {
+    Finding {
+        id: "T01".into(),
+        name: "accept-overflow".into(),
+        host: None,
+        confidence: Confidence::Excluded,
+        title: "the accept queue never overflowed".into(),
+        evidence: vec![Evidence {
+            role: EvidenceRole::Mechanism,
+            text: "ListenOverflows did not grow".into(),
+            source: "/proc/net/netstat".into(),
+            column: Some("TcpExt.ListenOverflows@netns:target".into()),
+            begin_mono_ns: MonoNs(6_000_000_000),
+            end_mono_ns: MonoNs(8_000_000_000),
+        }],
+        remedy: None,
+        counterfactual: "growth of ListenOverflows".into(),
+        explained_ratio: None,
     }
 }
 
