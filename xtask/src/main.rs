@@ -14,6 +14,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask COMMAND
 
   tidy    check the rules of the house; lists every violation, exit code 1 if there is one
+  cycles  print the cycles between modules, of the crates that are named or of all: files, and what ties each to the next
   docs    write docs/cli.md, the man pages and the completions from the program's own definition";
 
 fn main() -> ExitCode {
@@ -31,6 +32,7 @@ fn run(arguments: Vec<String>) -> Result<ExitCode> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(root),
         ["docs"] => docs::write(root),
+        ["cycles", ref names @ ..] => tidy::print_cycles(root, names),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -6,8 +6,8 @@
 //! - `xtask/tidy-exceptions.toml` lists what is let pass, each with its reason; an exception that is not needed is
 //!   itself a violation, so that the list only shrinks.
 //!
-//! Rust files are read by a small lexer ([`source`]), not by a parser: it knows comments, strings, braces and test
-//! regions, which is enough for these rules and cannot fall behind the language.
+//! Rust files are read twice: by a small lexer ([`source`]), which knows comments, strings, braces and test regions, for
+//! rules about text; and by the parser `syn` ([`syntax`]) for rules about names and what they refer to.
 
 mod clocks;
 mod documents;
@@ -15,13 +15,17 @@ mod edges;
 mod exceptions;
 mod generated;
 mod manifests;
+mod modules;
 mod names;
 mod places;
+mod ratchet;
 mod sizes;
 mod source;
+mod syntax;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod type_names;
 mod unsafety;
 mod words;
 
@@ -37,17 +41,21 @@ type Check = fn(&Tree, &mut Violations);
 /// Every check, in the order of the house rules.
 const CHECKS: &[Check] = &[
     edges::check,
+    modules::check,
     manifests::check,
+    syntax::check,
     documents::check_module_headers,
     sizes::check,
     unsafety::check,
     names::check,
+    type_names::check,
     words::check,
     places::check,
     clocks::check,
     documents::check_dependency_reasons,
     documents::check_failure_classes,
     documents::check_links,
+    ratchet::check_tables,
     generated::check,
 ];
 
@@ -91,6 +99,12 @@ pub fn run(root: &Path) -> Result<ExitCode> {
     };
     println!("tidy: {} checks, {} files, {outcome}", CHECKS.len(), tree.files.len());
     Ok(if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Prints the cycles between the modules of the crates of these names, or of all crates.
+pub fn print_cycles(root: &Path, names: &[&str]) -> Result<ExitCode> {
+    modules::print(&Tree::read(root)?, names)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// All violations that no exception covers, sorted.

@@ -5,7 +5,7 @@
 
 use super::Violations;
 use super::source::{Function, Source};
-use super::tree::{Role, Tree};
+use super::tree::{FileRole, Tree};
 
 /// Most lines of a file, tests apart.
 const FILE_LINES: usize = 800;
@@ -17,7 +17,7 @@ const FUNCTION_LINES: usize = 70;
 pub fn check(tree: &Tree, found: &mut Violations) {
     for (path, file) in &tree.rust {
         let lines = file.source.production_lines().count();
-        if file.role == Role::Production && lines > FILE_LINES {
+        if file.role == FileRole::Production && lines > FILE_LINES {
             found.add(
                 path,
                 1,

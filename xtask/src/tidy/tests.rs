@@ -245,6 +245,57 @@ fn generated_documents_are_current() {
 }
 
 #[test]
+fn files_that_are_not_rust_are_not_passed_over() {
+    check("syntax", "crates/stats/src/lib.rs", 2, "//! X.\nfn f( {}\n");
+}
+
+/// A tree with two modules that know each other, and three types of one name that other files see.
+fn tree_with_counts() -> TempDir {
+    let root = tree_in_order();
+    let files = [
+        ("crates/stats/src/lib.rs", "mod a;\nmod b;\nstruct T;"),
+        ("crates/stats/src/a.rs", "pub struct T;\nfn f(_: super::b::U) {}"),
+        ("crates/stats/src/b.rs", "pub struct U;\nfn f(_: crate::a::T) {}"),
+        ("crates/load/src/lib.rs", "pub(crate) enum T {}\nmod m {\n    pub(super) type T = u8;\n}"),
+        ("crates/load/src/sample.rs", "#[cfg(test)]\npub struct T;\nimpl I for X {\n    type T = u8;\n}"),
+        ("crates/load/tests/all.rs", "pub struct T;"),
+    ];
+    files.iter().for_each(|(path, code)| write(root.path(), path, &format!("//! X.\n{code}\n")));
+    root
+}
+
+#[test]
+fn modules_in_a_circle_and_types_of_one_name_are_violations() {
+    let found = violations(tree_with_counts().path());
+    let found: Vec<String> = found.iter().map(Violation::to_string).collect();
+    let expected = [
+        "crates/load/src/lib.rs:2: type-name: 3 types are named 'T', also crates/load/src/lib.rs:4, \
+         crates/stats/src/a.rs:2; 1 allowed",
+        "crates/stats/src/lib.rs:1: module-cycle: 2 files of 'stats' are in cycles between modules \
+         ('cargo xtask cycles stats' shows them); 0 allowed",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn allowed_counts_may_only_fall() {
+    let root = tree_with_counts();
+    let with = |cycles: &str, types: &str| {
+        let text = format!("[count.module-cycle]\n{cycles}\n[count.type-name]\n{types}\n");
+        write(root.path(), "xtask/tidy-exceptions.toml", &text);
+        let found = violations(root.path());
+        found.iter().map(|found| format!("{} {}", found.rule, found.line)).collect::<Vec<_>>()
+    };
+    assert_eq!(with("stats = 2", "T = 3"), [""; 0]);
+    assert_eq!(with("stats = 1", "T = 2"), ["type-name 2", "module-cycle 1"]);
+    assert_eq!(with("stats = 3", "T = 3"), ["exception 2"]);
+    assert_eq!(with("stats = 2", "T = 4"), ["exception 4"]);
+    assert_eq!(with("stats = 2\nload = 0", "T = 3\nU = 1"), ["exception 3", "exception 6"]);
+    assert_eq!(with("stats = 2\nnone = 2", "T = 3\nNone = 2"), ["exception 3", "exception 6"]);
+    assert_eq!(with("stats = 2", "T = 3\n[count.odd]\nT = 1"), ["exception 5"]);
+}
+
+#[test]
 fn exceptions_need_a_reason_and_a_violation() {
     let root = tree_in_order();
     write(root.path(), "crates/stats/src/lib.rs", "//! X.\nfn f() { println!(); }\n");

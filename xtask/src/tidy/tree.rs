@@ -40,6 +40,8 @@ pub struct Tree {
     pub texts: BTreeMap<String, String>,
     /// The Rust files, taken apart.
     pub rust: BTreeMap<String, RustFile>,
+    /// The Rust files of the product as their parser sees them.
+    pub syntax: BTreeMap<String, syn::Result<syn::File>>,
 }
 
 /// A Rust file and what it is for.
@@ -47,12 +49,12 @@ pub struct RustFile {
     /// Its lines, strings and functions.
     pub source: Source,
     /// What it is for.
-    pub role: Role,
+    pub role: FileRole,
 }
 
 /// What a Rust file is for; rules differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum FileRole {
     /// Part of the product.
     Production,
     /// Compiled for tests, benches and fuzzing only.
@@ -80,18 +82,27 @@ impl Tree {
         let test_modules = find_test_modules(&rust);
         for (path, file) in &mut rust {
             let is_test = test_modules.iter().any(|stem| is_module_at(path, stem));
-            if is_test && file.role == Role::Production {
-                file.role = Role::Test;
+            if is_test && file.role == FileRole::Production {
+                file.role = FileRole::Test;
             }
         }
-        Ok(Tree { root: root.to_owned(), files, texts, rust })
+        let production = rust.iter().filter(|(_, file)| file.role == FileRole::Production);
+        let syntax = production.map(|(path, _)| (path.clone(), syn::parse_file(&texts[path]))).collect();
+        Ok(Tree { root: root.to_owned(), files, texts, rust, syntax })
+    }
+
+    /// What the parser made of the Rust files of the product below one of `folders`.
+    pub fn parsed(&self, folders: &[&str]) -> impl Iterator<Item = (&str, &syn::File)> {
+        let is_below = move |path: &str| folders.iter().any(|folder| path.starts_with(folder));
+        let parsed = self.syntax.iter().filter(move |(path, _)| is_below(path));
+        parsed.filter_map(|(path, file)| Some((path.as_str(), file.as_ref().ok()?)))
     }
 
     /// The Rust files of the product below one of `folders`; all of them if there is none.
     pub fn production(&self, folders: &[&str]) -> impl Iterator<Item = (&str, &Source)> {
         self.rust
             .iter()
-            .filter(|(_, file)| file.role == Role::Production)
+            .filter(|(_, file)| file.role == FileRole::Production)
             .filter(move |(path, _)| {
                 folders.is_empty() || folders.iter().any(|folder| path.starts_with(folder))
             })
@@ -124,20 +135,20 @@ fn is_text(path: &str) -> bool {
         || (!name.contains('.') && SCRIPT_FOLDERS.iter().any(|folder| path.starts_with(folder)))
 }
 
-fn role_by_path(path: &str) -> Role {
+fn role_by_path(path: &str) -> FileRole {
     let has_folder = |name: &str| path.split('/').rev().skip(1).any(|folder| folder == name);
     if has_folder("tests")
         || has_folder("benches")
         || path.ends_with("/tests.rs")
         || path.starts_with("fuzz/")
     {
-        Role::Test
+        FileRole::Test
     } else if has_folder("examples") {
-        Role::Example
+        FileRole::Example
     } else if path.ends_with("/build.rs") {
-        Role::Build
+        FileRole::Build
     } else {
-        Role::Production
+        FileRole::Production
     }
 }
 
