@@ -37,7 +37,7 @@ help:
 	@echo 'make witness            service times beside those of a packet capture of the same run; as root'
 	@echo '                        (PAGE=docs/method/witness.md)'
 	@echo 'make fuzz               feed the decoders what no server should send (FUZZ_SECONDS=$(FUZZ_SECONDS))'
-	@echo 'make install PREFIX=    install program, man pages, completions and documents ($(PREFIX))'
+	@echo 'make install PREFIX=    install program, man pages, completions, documents, and the unit that recovers settings at boot ($(PREFIX))'
 	@echo 'make clean              remove everything that was built'
 
 build:
@@ -94,7 +94,7 @@ fuzz:
 	scripts/fuzz $(FUZZ_SECONDS)
 
 install: build
-	scripts/install '$(PROGRAM)' '$(DESTDIR)$(PREFIX)'
+	scripts/install '$(PROGRAM)' '$(PREFIX)' '$(DESTDIR)'
 
 clean:
 	$(CARGO) clean

@@ -3004,12 +3004,20 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__tune__subcmd__guard)
-            opts="-h --state-dir --root --json --color --help"
+            opts="-h --terminal --terminal-uid --state-dir --root --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --terminal)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --terminal-uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --state-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -638,6 +638,8 @@ never\:"Never"))' \
 ;;
 (guard)
 _arguments "${_arguments_options[@]}" : \
+'--terminal=[Terminal on which the trial was made]:TERMINAL:_files' \
+'--terminal-uid=[Whose terminal that was]:TERMINAL_UID:_default' \
 '--state-dir=[State folder; journals lie in '\''tune'\'' below it \[default\: /var/lib/sysdyno\]]:FOLDER:_files' \
 '--root=[Tree whose /proc, /sys and /etc are meant]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"

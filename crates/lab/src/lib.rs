@@ -13,6 +13,7 @@ pub mod execute;
 pub mod fence;
 pub mod lab;
 mod origin;
+mod program;
 pub mod service;
 mod sys;
 pub mod target;
@@ -20,3 +21,4 @@ pub mod work;
 
 pub use error::LabError;
 pub use origin::check_origin;
+pub use program::check_program_timeout;

@@ -82,6 +82,16 @@ pub enum TuneError {
         /// What the system said.
         source: io::Error,
     },
+    /// The guardian died before the trial was left to it.
+    #[error("cannot leave the trial to its guardian: {source}\n{afterwards}")]
+    GuardianDied {
+        /// What the system said.
+        source: io::Error,
+        /// What became of the settings.
+        afterwards: String,
+        /// Whether every setting is what it was.
+        is_restored: bool,
+    },
     /// A setting could not be written; what had been written before was restored.
     #[error("cannot set '{key}' to '{text}': {cause}\n{afterwards}")]
     Write {
@@ -108,13 +118,16 @@ pub enum TuneError {
 
 impl TuneError {
     /// Wraps an error of the system.
-    pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TuneError {
+    pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TuneError + use<> {
         let path = path.to_owned();
         move |source| TuneError::Io { operation, path, source }
     }
 
     /// Wraps an error of the system that keeps a journal from being durable.
-    pub(crate) fn not_durable(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TuneError {
+    pub(crate) fn not_durable(
+        operation: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(io::Error) -> TuneError + use<> {
         let path = path.to_owned();
         move |source| TuneError::NotDurable { operation, path, source }
     }

@@ -1,14 +1,12 @@
-//! The folder of the journals, and its locks.
-//!
-//! Two locks, both released by the kernel when their holder dies. `lock` is held while settings are written. A guardian
-//! holds its journal's own lock for as long as it lives: a journal in `open/` that is not locked has no guardian.
+//! The state folder: where journals are, unless something else is asked for, and what lies in it.
 
 use crate::error::TuneError;
-use crate::files::{check_owner, make_folder};
-use crate::journal::Journal;
-use rustix::fs::{Mode, OFlags};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use crate::journal;
+use crate::roots::Roots;
+use crate::spool;
+use crate::store::{Section, Store};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where state is kept unless something else is asked for.
@@ -18,12 +16,6 @@ const STATE: &str = "/var/lib/sysdyno";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateFolder {
     path: PathBuf,
-}
-
-/// `lock`, held.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _file: File,
 }
 
 /// What lies in `open/`.
@@ -51,109 +43,48 @@ impl StateFolder {
         &self.path
     }
 
-    pub(crate) fn open(&self) -> PathBuf {
-        self.path.join("open")
+    /// Takes hold of it; makes what is missing, refuses what others could have written or could move.
+    pub(crate) fn hold(&self) -> Result<Store, TuneError> {
+        Store::make(&self.path)
     }
 
-    pub(crate) fn done(&self) -> PathBuf {
-        self.path.join("done")
+    /// Takes hold of it, if it is there.
+    pub(crate) fn hold_if_there(&self) -> Result<Option<Store>, TuneError> {
+        Store::open(&self.path)
     }
 
-    pub(crate) fn damaged(&self) -> PathBuf {
-        self.path.join("damaged")
+    /// Journals of a section by their paths, oldest first; for those who only look.
+    pub(crate) fn journals(&self, section: Section) -> Result<Vec<PathBuf>, TuneError> {
+        journals(&self.path.join(section.name()))
     }
 
-    /// Makes what is missing, refuses what others could have written.
-    pub(crate) fn prepare(&self) -> Result<(), TuneError> {
-        for folder in [&self.path, &self.open(), &self.done(), &self.damaged()] {
-            make_folder(folder)?;
-            check_owner(folder)?;
-        }
-        Ok(())
-    }
-
-    /// Takes `lock`, or says who holds it.
-    pub(crate) fn try_lock(&self) -> Result<Lock, TuneError> {
-        let (path, file) = self.lock_file()?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut owner = String::new();
-                // Who it is makes the message better; that it is held is enough.
-                let _ = Read::take(&file, 64).read_to_string(&mut owner);
-                let owner = owner.trim();
-                let owner = if owner.is_empty() { "another process" } else { owner };
-                return Err(TuneError::Busy { cause: format!("{owner} is changing its settings") });
-            }
-            Err(TryLockError::Error(error)) => return Err(TuneError::not_durable("lock", &path)(error)),
-        }
-        Ok(owned(file))
-    }
-
-    /// Takes `lock` as soon as it is free.
-    pub(crate) fn lock(&self) -> Result<Lock, TuneError> {
-        let (path, file) = self.lock_file()?;
-        file.lock().map_err(TuneError::not_durable("lock", &path))?;
-        Ok(owned(file))
-    }
-
-    fn lock_file(&self) -> Result<(PathBuf, File), TuneError> {
-        let path = self.path.join("lock");
-        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let opened = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR);
-        let file = opened.map_err(|error| TuneError::not_durable("open", &path)(error.into()))?;
-        Ok((path, File::from(file)))
-    }
-
-    /// Journals in a folder, oldest first; none if the folder is not there.
-    pub(crate) fn journals(folder: &Path) -> Result<Vec<PathBuf>, TuneError> {
-        let mut found = with_ending(folder, "wal").map_err(TuneError::io("list", folder))?;
-        found.sort();
-        Ok(found)
-    }
-
-    /// Removes drafts: nothing was written on their behalf.
-    pub(crate) fn remove_drafts(&self) -> Result<(), TuneError> {
-        for path in with_ending(&self.open(), "new").map_err(TuneError::io("list", &self.open()))? {
-            fs::remove_file(&path).map_err(TuneError::io("remove", &path))?;
-        }
-        Ok(())
-    }
-
-    /// What lies in `open/`; nothing if it cannot be looked at.
-    pub fn unfinished(&self) -> Unfinished {
-        let mut unfinished = Unfinished::default();
-        for path in StateFolder::journals(&self.open()).unwrap_or_default() {
-            match is_guarded(&path) {
-                true => unfinished.guarded_count += 1,
-                false => unfinished.abandoned_count += 1,
-            }
-        }
-        unfinished
+    /// What is open of its trials, by their journals or else their second copies; nothing if it cannot be looked at.
+    pub fn unfinished(&self, roots: &Roots) -> Unfinished {
+        let mut paths = self.journals(Section::Open).unwrap_or_default();
+        let own: Vec<_> = paths.iter().filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
+        let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let is_its = |path: &PathBuf| {
+            let is_known = path.file_name().is_some_and(|name| own.iter().any(|known| known == name));
+            let copy = journal::read(path).ok().flatten();
+            let state = copy.and_then(|copy| copy.begin.state).map(PathBuf::from);
+            !is_known && state.is_some_and(|state| state == self.path || state == real)
+        };
+        paths.extend(spool::open_copies(roots).into_iter().filter(is_its));
+        let guarded_count = paths.iter().filter(|path| journal::is_guarded(path)).count();
+        Unfinished { guarded_count, abandoned_count: paths.len() - guarded_count }
     }
 }
 
-fn with_ending(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
+/// Journals in a folder, oldest first; none if the folder is not there.
+pub(crate) fn journals(folder: &Path) -> Result<Vec<PathBuf>, TuneError> {
+    let listed = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
+        entries => entries.and_then(|entries| {
+            entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()
+        }),
     };
-    let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
-    Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|found| found == ending)).collect())
-}
-
-/// Whether a guardian holds the lock of this journal. A journal that moved away meanwhile needs none.
-pub(crate) fn is_guarded(path: &Path) -> bool {
-    match Journal::open(path) {
-        Ok((journal, _)) => matches!(journal.file().try_lock_shared(), Err(TryLockError::WouldBlock)),
-        Err(_) => false,
-    }
-}
-
-/// The lock file with who holds it written into it.
-fn owned(mut file: File) -> Lock {
-    // For messages only.
-    let _ =
-        file.set_len(0).and_then(|()| file.write_all(format!("process {}\n", std::process::id()).as_bytes()));
-    Lock { _file: file }
+    let mut found = listed.map_err(TuneError::io("list", folder))?;
+    found.retain(|path| path.extension().is_some_and(|ending| ending == "wal"));
+    found.sort();
+    Ok(found)
 }

@@ -5,7 +5,9 @@ use crate::journal::{self, Intent, Outcome, Phase, Transaction};
 use crate::plan;
 use crate::roots::Roots;
 use crate::setting;
-use crate::state::{StateFolder, is_guarded};
+use crate::spool;
+use crate::state::{self, StateFolder};
+use crate::store::Section;
 use std::path::{Path, PathBuf};
 use sysdyno_record::units::WallNs;
 
@@ -26,6 +28,10 @@ pub struct TrialSummary {
     pub is_guarded: bool,
     /// Whether the host was booted since.
     pub is_of_earlier_boot: bool,
+    /// Why it was undone before its time; `None` if it was not.
+    pub cause: Option<String>,
+    /// The state folder that it was made with, if its journal is not there and only its second copy is known.
+    pub lost_state: Option<String>,
     /// Its settings.
     pub settings: Vec<SettingNow>,
 }
@@ -47,12 +53,15 @@ pub struct SettingNow {
     pub outcome: Option<Outcome>,
 }
 
-/// Trials that are open.
+/// Trials that are open, and those of this boot that were undone because their state folder was lost.
 ///
 /// # Errors
 /// The state folder cannot be read.
 pub fn status(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
-    summaries(&state.open(), roots)
+    let mut found = summaries(&state.journals(Section::Open)?, roots)?;
+    found.extend(copies(Section::Open, roots)?);
+    found.extend(copies(Section::Done, roots)?.into_iter().filter(|trial| !trial.is_of_earlier_boot));
+    Ok(found)
 }
 
 /// Trials that are over, oldest first.
@@ -60,7 +69,28 @@ pub fn status(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, T
 /// # Errors
 /// The state folder cannot be read.
 pub fn history(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
-    summaries(&state.done(), roots)
+    let mut found = summaries(&state.journals(Section::Done)?, roots)?;
+    found.extend(copies(Section::Done, roots)?);
+    found.sort_by(|one, other| one.id.cmp(&other.id));
+    Ok(found)
+}
+
+/// Trials whose second copy is all that is known of them; none for users who may not look.
+fn copies(section: Section, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
+    let paths = state::journals(&spool::path(roots).join(section.name())).unwrap_or_default();
+    let mut found = Vec::new();
+    for path in paths {
+        let Ok(Some(transaction)) = journal::read(&path) else { continue };
+        let lost_state = transaction.begin.state.clone();
+        let is_there = |state: &String| {
+            path.file_name().is_some_and(|name| Path::new(state).join("open").join(name).exists())
+        };
+        // One that is open is told by its journal, if that is there; one that is over was undone without it.
+        if section != Section::Open || !lost_state.as_ref().is_some_and(is_there) {
+            found.push(TrialSummary { lost_state, ..summary(&path, &transaction, roots)? });
+        }
+    }
+    Ok(found)
 }
 
 /// Lines of shell that undo a trial, or the open one, without this program.
@@ -71,9 +101,10 @@ pub fn undo_lines(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Resul
     let is_it = |path: &&PathBuf| {
         path.file_stem().is_some_and(|stem| id.is_none_or(|id| stem.to_string_lossy() == id))
     };
-    let mut journals = StateFolder::journals(&state.open())?;
+    let mut journals = state.journals(Section::Open)?;
+    journals.extend(spool::open_copies(roots));
     if id.is_some() {
-        journals.extend(StateFolder::journals(&state.done())?);
+        journals.extend(state.journals(Section::Done)?);
     }
     let missing =
         || TuneError::NoTrial { operation: "print how to undo", cause: "there is no such trial".into() };
@@ -82,29 +113,33 @@ pub fn undo_lines(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Resul
     Ok(transaction.intents.iter().rev().flat_map(|intent| plan::undo_lines(intent, roots)).collect())
 }
 
-fn summaries(folder: &Path, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
+fn summaries(paths: &[PathBuf], roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
     let mut found = Vec::new();
-    let boot_id = crate::restore::boot_id(roots)?;
-    for path in StateFolder::journals(folder)? {
-        let transaction = journal::read(&path).map_err(TuneError::io("read", &path))?;
+    for path in paths {
+        let transaction = journal::read(path).map_err(TuneError::io("read", path))?;
         if let Some(transaction) = transaction {
-            let is_of_earlier_boot = transaction.begin.boot_id != boot_id;
-            let is_open = !matches!(transaction.phase, Phase::Undone | Phase::Unclean);
-            let setting =
-                |intent: &Intent| setting_now(intent, &transaction, roots, is_open && !is_of_earlier_boot);
-            found.push(TrialSummary {
-                id: transaction.begin.id.clone(),
-                phase: transaction.phase,
-                started_unix_ns: transaction.begin.started_unix_ns,
-                deadline_boot_ns: transaction.begin.deadline_boot_ns,
-                pid: transaction.begin.pid,
-                is_guarded: is_guarded(&path),
-                is_of_earlier_boot,
-                settings: transaction.intents.iter().map(setting).collect(),
-            });
+            found.push(summary(path, &transaction, roots)?);
         }
     }
     Ok(found)
+}
+
+fn summary(path: &Path, transaction: &Transaction, roots: &Roots) -> Result<TrialSummary, TuneError> {
+    let is_of_earlier_boot = transaction.begin.boot_id != crate::restore::boot_id(roots)?;
+    let is_open = !matches!(transaction.phase, Phase::Undone | Phase::Unclean);
+    let setting = |intent: &Intent| setting_now(intent, transaction, roots, is_open && !is_of_earlier_boot);
+    Ok(TrialSummary {
+        id: transaction.begin.id.clone(),
+        phase: transaction.phase,
+        started_unix_ns: transaction.begin.started_unix_ns,
+        deadline_boot_ns: transaction.begin.deadline_boot_ns,
+        pid: transaction.begin.pid,
+        is_guarded: journal::is_guarded(path),
+        is_of_earlier_boot,
+        cause: transaction.cause.clone(),
+        lost_state: None,
+        settings: transaction.intents.iter().map(setting).collect(),
+    })
 }
 
 fn setting_now(intent: &Intent, transaction: &Transaction, roots: &Roots, is_live: bool) -> SettingNow {

@@ -2,13 +2,17 @@
 
 use crate::apply::{Arm, Armed, GuardOrder, Now, TrialOrder};
 use crate::change::Change;
+use crate::journal::Journal;
 use crate::roots::Roots;
-use crate::state::StateFolder;
+use crate::spool;
+use crate::state::{self, StateFolder};
+use crate::store::{Section, Store};
 use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sysdyno_record::units::{SpanNs, WallNs};
 use tempfile::TempDir;
@@ -25,7 +29,7 @@ impl Host {
         // In memory where that can be: these tests ask for thousands of syncs, and no host dies in them.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
         let roots = Roots::at(folder.path());
-        let state = StateFolder::below(Some(&folder.path().join("var")));
+        let state = StateFolder::below(Some(&folder.path().join("srv")));
         let host = Host { folder, roots, state };
         host.boot("first");
         host.set("net.core.somaxconn", "4096\n");
@@ -79,7 +83,29 @@ impl Host {
 
     /// Journals in a folder of the state.
     pub(crate) fn journals(&self, folder: &str) -> Vec<PathBuf> {
-        StateFolder::journals(&self.state.path().join(folder)).expect("lists")
+        state::journals(&self.state.path().join(folder)).expect("lists")
+    }
+
+    /// Second copies in a folder of the spool.
+    pub(crate) fn copies(&self, folder: &str) -> Vec<PathBuf> {
+        state::journals(&spool::path(&self.roots).join(folder)).expect("lists")
+    }
+
+    /// Takes the second copies away, so that the journal has to do.
+    pub(crate) fn lose_copies(&self) {
+        let _ = fs::remove_dir_all(spool::path(&self.roots));
+    }
+
+    /// The state folder, held.
+    pub(crate) fn store(&self) -> Arc<Store> {
+        Arc::new(self.state.hold().expect("is there"))
+    }
+
+    /// The one journal that is open.
+    pub(crate) fn journal(&self) -> Journal {
+        let store = self.store();
+        let name = store.journals(Section::Open).expect("lists").remove(0);
+        Journal::open(&store, Section::Open, &name).expect("opens").0
     }
 }
 

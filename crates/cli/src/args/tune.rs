@@ -77,5 +77,11 @@ pub enum TuneCommand {
     Guard {
         /// The trial
         id: String,
+        /// Terminal on which the trial was made
+        #[arg(long)]
+        terminal: Option<PathBuf>,
+        /// Whose terminal that was
+        #[arg(long)]
+        terminal_uid: Option<u32>,
     },
 }

@@ -7,6 +7,7 @@
 use super::place::{HostPlace, SshAddress, Way};
 use super::upload::{self, Upload};
 use crate::error::{LabError, escaped};
+use crate::program::Watchdog;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -108,7 +109,11 @@ impl Connection {
         let host = self.place.name.clone();
         let program = program.map_err(|(cause, hint)| LabError::Reach { host, cause, hint })?;
         let upload = Upload::of(&program)?;
-        let sent = self.pipes.as_mut().map_or(Ok(()), |(input, _)| upload.send(input));
+        let watchdog = Watchdog::over(&self.child, upload::LIMIT);
+        let sent = watchdog.and_then(|watchdog| {
+            let sent = self.pipes.as_mut().map_or(Ok(()), |(input, _)| upload.send(input));
+            watchdog.judge(sent, upload::LIMIT)
+        });
         sent.map_err(|error| self.failure(&format!("the program cannot be sent there: {error}")))
     }
 

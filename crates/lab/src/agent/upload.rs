@@ -28,6 +28,9 @@ const MAX_MACHINE: usize = 32;
 /// How long the way there may take.
 const FIRST_LINE: Duration = Duration::from_secs(60);
 
+/// How long the program may take to get there.
+pub(super) const LIMIT: Duration = Duration::from_secs(600);
+
 /// A program, ready to be sent.
 pub(super) struct Upload {
     file: std::fs::File,

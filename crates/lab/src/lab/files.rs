@@ -4,14 +4,18 @@
 //! file systems.
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Most files that are copied from one source, and how deep they may lie.
 const MAX_FILES: usize = 100_000;
 const MAX_DEPTH: u32 = 32;
+
+/// How often a lock that is held is asked for again.
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// Makes a folder and those above it that are missing, which others may pass but not list.
 pub(super) fn make_folders(path: &Path) -> io::Result<()> {
@@ -46,14 +50,43 @@ pub(super) fn let_pass(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7777 | 0o011))
 }
 
-/// Refuses a folder that somebody else could have written to.
-pub(super) fn check_owner(path: &Path) -> io::Result<()> {
-    let found = fs::symlink_metadata(path)?;
-    let is_ours = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
-    if is_ours && found.permissions().mode() & 0o022 == 0 {
-        return Ok(());
+/// Takes the lock of a file of this name, for which it waits so long at most, and writes into it who has it.
+///
+/// # Errors
+/// Somebody else has it, who is named.
+pub(super) fn lock_by_name(path: &Path, patience: Duration) -> io::Result<File> {
+    let mut file = open(path, OFlags::empty())?;
+    lock(&file, patience).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            let holder = fs::read_to_string(path).unwrap_or_default();
+            let holder = Some(holder.trim()).filter(|text| !text.is_empty()).unwrap_or("another process");
+            let seconds = patience.as_secs();
+            io::Error::other(format!("{holder} has held '{}' for {seconds} s", path.display()))
+        }
+        _ => error,
+    })?;
+    // For messages only.
+    let _ = file.set_len(0).and_then(|()| writeln!(file, "process {}", std::process::id()));
+    Ok(file)
+}
+
+/// Takes the lock of a file, for which it waits so long at most.
+///
+/// # Errors
+/// `WouldBlock`: somebody else still has it.
+pub(super) fn lock(file: &File, patience: Duration) -> io::Result<()> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if waited < patience => {
+                std::thread::sleep(AGAIN);
+                waited += AGAIN;
+            }
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
-    Err(io::Error::other("it belongs to another user, or others can write to it"))
 }
 
 /// The folder on the way to `path` that others may not pass; `None` if they can get there.
@@ -247,6 +280,17 @@ mod tests {
         remove_tree(&tree).expect("can be removed");
         assert!(!tree.exists() && other.join("kept").exists());
         remove_tree(&tree).expect("twice too");
+    }
+
+    #[test]
+    fn who_holds_a_lock_is_told_to_those_who_wait_too_long() {
+        let folder = tempfile::tempdir().expect("can be made");
+        let path = folder.path().join("lock");
+        let held = lock_by_name(&path, Duration::ZERO).expect("is free");
+        let told = lock_by_name(&path, Duration::from_millis(30)).expect_err("is held").to_string();
+        assert!(told.contains(&format!("process {} has held", std::process::id())), "{told}");
+        drop(held);
+        lock_by_name(&path, Duration::ZERO).expect("is free again");
     }
 
     #[test]

@@ -8,15 +8,20 @@ use super::recipe::Jars;
 use super::values::recipe_of;
 use super::{Labs, files, machine};
 use crate::error::LabError;
+use crate::program::Program;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 /// What fetches a set, in the version that the lists were made with.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
+
+/// How long a set may take to be fetched.
+const LIMIT: Duration = Duration::from_secs(1800);
 
 /// A set of jars that a lab takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +68,11 @@ impl Labs {
     /// Maven is not there or says so, or a jar is not the one of the list.
     pub fn fetch(&self, set: &JarSet) -> Result<(), LabError> {
         let cannot = |source| LabError::Process { operation: "fetch", object: set.name.clone(), source };
-        self.prepare().map_err(cannot)?;
-        let _lock = self.lock().map_err(cannot)?;
+        self.prepare().map_err(&cannot)?;
+        // Others may make labs meanwhile, and fetch other sets.
+        set.folder.parent().map_or(Ok(()), files::make_folders).map_err(&cannot)?;
+        let _lock = files::lock_by_name(&set.folder.with_file_name(format!("{}.lock", set.name)), LIMIT)
+            .map_err(&cannot)?;
         let draft = set.folder.with_extension("new");
         let fetched = files::remove_tree(&draft).and_then(|()| fetch(set, &draft));
         let removed = files::remove_tree(&draft);
@@ -81,14 +89,14 @@ fn fetch(set: &JarSet, draft: &Path) -> io::Result<()> {
     let maven = machine::find(&["mvn".to_owned()]);
     let maven = maven.ok_or_else(|| io::Error::other("'mvn' is not installed"))?;
     let option = |name: &str, path: &str| format!("-D{name}={}", draft.join(path).display());
-    let output = Command::new(maven)
+    let mut command = Command::new(maven);
+    command
         .args(["--batch-mode", "--quiet", "-DincludeScope=runtime"])
         .args([option("maven.repo.local", "repository"), option("outputDirectory", "jars"), COPY.to_owned()])
-        .current_dir(draft)
-        .stdin(Stdio::null())
-        .output()?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stdout);
+        .current_dir(draft);
+    let ended = Program::new(command, LIMIT).run()?;
+    if !ended.status.success() {
+        let said = String::from_utf8_lossy(&ended.output);
         let first = said.lines().find(|line| line.contains("ERROR")).unwrap_or("mvn failed");
         return Err(io::Error::other(first.to_owned()));
     }

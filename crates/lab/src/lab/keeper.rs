@@ -26,6 +26,9 @@ use std::time::Duration;
 /// Longest order that is read. Unit: bytes.
 const MAX_ORDER: u64 = 4 << 20;
 
+/// How long each step may take that comes before a service.
+pub(super) const PREPARE_LIMIT: Duration = Duration::from_secs(300);
+
 /// What a keeper is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Order {
@@ -97,7 +100,7 @@ impl Kept<'_> {
         self.keep_to_cpus()?;
         for argv in &self.order.prepare {
             let child = self.start(argv, log)?;
-            let how = self.watch(child)?;
+            let how = self.watch(child, Some(PREPARE_LIMIT))?;
             if how != ENDED_WELL {
                 return Err(io::Error::other(format!("{}: {how}", argv.first().map_or("", String::as_str))));
             }
@@ -107,7 +110,7 @@ impl Kept<'_> {
             // Nobody may be there to hear it any more.
             let _ = writeln!(output, "main {} {}", id.pid, id.start_ticks).and_then(|()| output.flush());
         }
-        self.watch(child)
+        self.watch(child, None)
     }
 
     /// Of the keeper itself; what it starts inherits them.
@@ -144,13 +147,19 @@ impl Kept<'_> {
         started.map(|child| Pid::from_child(&child)).map_err(cannot)
     }
 
-    /// Waits until a child has ended, or should: then it is told to, and killed if it does not.
-    fn watch(&self, main: Pid) -> io::Result<String> {
-        let mut deadline_ns = None;
-        let mut is_killed = false;
+    /// Waits until a child has ended, or should: then it is told to, and killed if it does not. One that has a limit is
+    /// killed when that is over.
+    fn watch(&self, main: Pid, limit: Option<Duration>) -> io::Result<String> {
+        let mut deadline_ns = limit.map(|limit| clock::monotonic().after(limit).0);
+        let (mut is_told, mut is_killed) = (false, false);
         loop {
             if let Some(status) = self.bury(main) {
-                return Ok(how(status));
+                return Ok(match (limit, is_killed && !is_told) {
+                    (Some(limit), true) => {
+                        format!("it did not end within {} s, and was killed", limit.as_secs())
+                    }
+                    _ => how(status),
+                });
             }
             let now_ns = clock::monotonic().0;
             if deadline_ns.is_some_and(|deadline| now_ns >= deadline) && !is_killed {
@@ -158,8 +167,8 @@ impl Kept<'_> {
                 let _ = kill_process(main, Signal::KILL);
             }
             let left = deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(now_ns)));
-            let is_told = deadline_ns.is_some();
             if self.wait(left.filter(|_| !is_killed), is_told)? && !is_told {
+                is_told = true;
                 let _ = kill_process(main, signal(self.order.stop));
                 deadline_ns = Some(now_ns + self.order.stop_within_ms * 1_000_000);
             }

@@ -4,15 +4,20 @@ use super::plan::{LabPlan, Service};
 use super::recipe::Recipe;
 use super::values::{self, Place, recipe_of};
 use crate::error::LabError;
+use crate::program::{Bond, Program};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 /// Where programs are looked for.
 const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// How long the installation of packages may take.
+const INSTALL_LIMIT: Duration = Duration::from_secs(1800);
 
 /// The path that services are given.
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -68,14 +73,11 @@ pub fn install(packages: &BTreeSet<String>) -> Result<(), LabError> {
         return Err(cannot(cause));
     };
     let run = |arguments: &[&str]| {
-        Command::new(&program)
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            // Debian's scripts start no services in this run level.
-            .env("RUNLEVEL", "1")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .output()
+        let mut command = Command::new(&program);
+        // Debian's scripts start no services in this run level.
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
+        // A package that is half installed would be worse than one that nobody waits for.
+        Program::new(command, INSTALL_LIMIT).bond(Bond::LivesOn).run()
     };
     let mut install = vec!["install", "--yes", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
     install.extend(packages.iter().map(String::as_str));
@@ -89,7 +91,7 @@ pub fn install(packages: &BTreeSet<String>) -> Result<(), LabError> {
     if second.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&second.stderr);
+    let said = String::from_utf8_lossy(&second.errors);
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("apt-get failed");
     Err(cannot(io::Error::other(last.to_owned())))
 }

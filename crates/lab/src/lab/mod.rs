@@ -68,9 +68,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// Where state is kept unless something else is asked for.
 const STATE: &str = "/var/lib/sysdyno";
+
+/// How long another process is waited for that makes or takes away a lab.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The labs of this machine, below a state folder.
 #[derive(Debug)]
@@ -134,12 +138,12 @@ impl Labs {
 
     /// Makes what is missing of the state folder, through which the accounts of services have to pass.
     fn prepare(&self) -> io::Result<()> {
+        // What is wrong with the way there is said before anything is made.
+        sysdyno_tune::judge_folder(&self.path)?;
         files::make_folders(&self.path)?;
+        sysdyno_tune::judge_folder(&self.path)?;
         let state = self.path.parent().unwrap_or(&self.path);
-        for folder in [state, &self.path] {
-            files::check_owner(folder)?;
-            files::let_pass(folder)?;
-        }
+        [state, &self.path].into_iter().try_for_each(files::let_pass)?;
         match files::closed_above(&self.path) {
             None => Ok(()),
             Some(closed) => {
@@ -153,8 +157,7 @@ impl Labs {
     }
 
     fn lock(&self) -> io::Result<Lock> {
-        let file = files::open(&self.path.join("lock"), rustix::fs::OFlags::empty())?;
-        file.lock()?;
+        let file = files::lock_by_name(&self.path.join("lock"), PATIENCE)?;
         Ok(Lock { _file: file })
     }
 

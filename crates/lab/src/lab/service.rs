@@ -10,6 +10,7 @@ use super::volume::{self, Wanted};
 use super::{UpOrder, files, jars, machine, namespace, values};
 use crate::error::LabError;
 use crate::execute::clock;
+use crate::program::Watchdog;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -17,6 +18,9 @@ use std::time::Duration;
 
 /// How often a service that is not ready is asked again.
 const AGAIN: Duration = Duration::from_millis(20);
+
+/// How long a keeper may take to start a service that nothing has to be done for before.
+const KEEPER_LIMIT: Duration = Duration::from_secs(60);
 
 /// A lab that is being put up.
 pub(super) struct Site<'a> {
@@ -195,7 +199,11 @@ fn let_go(keeper: &mut Child, order: &Order) -> io::Result<super::journal::Proce
     input.write_all(line.as_bytes())?;
     let output = keeper.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let mut said = String::new();
-    BufReader::new(output).read_line(&mut said)?;
+    // It answers once all that comes before the service has ended, each step in its time.
+    let steps_count = u32::try_from(order.prepare.len()).unwrap_or(u32::MAX);
+    let limit = (keeper::PREPARE_LIMIT.saturating_mul(steps_count)).saturating_add(KEEPER_LIMIT);
+    let watchdog = Watchdog::over(keeper, limit)?;
+    watchdog.judge(BufReader::new(output).read_line(&mut said), limit)?;
     let mut words = said.split_whitespace();
     let number = |word: Option<&str>| word.and_then(|word| word.parse::<u64>().ok());
     match (words.next(), number(words.next()), number(words.next())) {

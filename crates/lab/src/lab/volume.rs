@@ -3,13 +3,13 @@
 //! The loop device is one that the kernel frees by itself when nobody has it open or mounted any more (LO_FLAGS_AUTOCLEAR,
 //! which mount(8) asks for), so that there is never one to be taken away: not after a death at any point either. What is
 //! unmounted is what is at the journal's path and lies in the journal's file. The programs that make and mount it die with
-//! this process, and hold a lock of the file as long as they live, for which a `down` waits: nothing is mounted behind its back.
+//! this process, have a deadline, and hold a lock of the file as long as they live, for which a `down` waits: nothing is mounted behind its back.
 
 use super::journal::{MadeVolume, Record};
 use super::recipe::{Values, Volume};
 use super::{files, journal::Journal, machine};
 use crate::error::LabError;
-use crate::sys;
+use crate::program::Program;
 use rustix::fs::OFlags;
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs::{self, File};
@@ -17,7 +17,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use sysdyno_observe::loop_file;
+
+/// How long a file system may take to be made, or mounted.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// The file of a service's volume, in the service's folder.
 pub(super) fn image_of(folder: &Path) -> PathBuf {
@@ -61,7 +65,7 @@ fn put(wanted: &Wanted<'_>, made: &MadeVolume, values: &Values) -> io::Result<()
     let no_way = || io::Error::other(format!("the recipe does not say how {kind} is made"));
     let make = wanted.volume.make.get(&kind).ok_or_else(no_way)?;
     let image = files::make_sized(&made.image, size_mib << 20)?;
-    image.lock()?;
+    files::lock(&image, LIMIT)?;
     files::make_folder(&made.folder, 0o755)?;
     run(&values.arguments(make).map_err(io::Error::other)?, &image)?;
     let mount = machine::find(&["mount".to_owned()]);
@@ -77,20 +81,12 @@ fn put(wanted: &Wanted<'_>, made: &MadeVolume, values: &Values) -> io::Result<()
 fn run(argv: &[String], lock: &File) -> io::Result<()> {
     let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .env("PATH", machine::PATH)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::from(lock.try_clone()?));
-    sys::namespace::bind_to_parent(&mut command);
-    let output = command.output()?;
-    if output.status.success() {
-        return Ok(());
+    command.args(arguments).env("PATH", machine::PATH).env("LC_ALL", "C");
+    let ended = Program::new(command, LIMIT).input(Stdio::from(lock.try_clone()?)).run()?;
+    match ended.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!("{program}: {}", ended.said()))),
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let first = said.lines().map(str::trim).find(|line| !line.is_empty());
-    let cause = first.map_or_else(|| output.status.to_string(), str::to_owned);
-    Err(io::Error::other(format!("{program}: {cause}")))
 }
 
 /// Unmounts a volume, if it is the one that was made; a note says if it is another one.
@@ -100,7 +96,7 @@ pub(super) fn remove(made: &MadeVolume, notes: &mut Vec<String>) -> io::Result<(
     }
     // A program that was killed in the middle of a mount may still come to its end.
     let image = files::open(&made.image, OFlags::empty())?;
-    image.lock()?;
+    files::lock(&image, LIMIT)?;
     drop(image);
     // A folder may hold several mounts, one over the other.
     while files::is_mount_point(&made.folder).unwrap_or(false) {

@@ -4,9 +4,14 @@
 //! with its parent, whatever the parent dies of.
 
 use crate::error::LabError;
+use crate::program::Watchdog;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How long it may take until it listens.
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// A built-in target that runs; it ends when this value is dropped.
 #[derive(Debug)]
@@ -31,11 +36,12 @@ impl BuiltInTarget {
             .spawn()
             .map_err(failed("start"))?;
         let mut line = String::new();
+        let watchdog = Watchdog::over(&child, LIMIT).map_err(failed("watch"))?;
         let output = child.stdout.take().map(BufReader::new);
-        let read =
-            output.map_or(Ok(0), |mut output| output.read_line(&mut line)).map_err(failed("read from"))?;
-        let url = line.trim().to_owned();
-        let target = BuiltInTarget { child, url };
+        let read = output.map_or(Ok(0), |mut output| output.read_line(&mut line));
+        let read = watchdog.judge(read, LIMIT);
+        let target = BuiltInTarget { child, url: line.trim().to_owned() };
+        let read = read.map_err(failed("hear from"))?;
         if read == 0 || !target.url.starts_with("http://") {
             return Err(failed("hear from")(io::Error::other("it said no URL")));
         }

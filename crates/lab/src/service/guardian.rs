@@ -3,10 +3,15 @@
 //! A guardian says `armed` on its standard output when it holds its journal. The end of its standard input without a
 //! word means that its parent is dead; the word before that lets go of it.
 
+use crate::program::Watchdog;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use sysdyno_tune::{Arm, Armed, DETACH, GuardOrder};
+use std::time::Duration;
+use sysdyno_tune::{Arm, Armed, DETACH, GuardOrder, Terminal};
+
+/// How long a guardian may take until it is armed.
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// Starts guardians.
 #[derive(Clone, Debug)]
@@ -23,21 +28,24 @@ impl Guardians {
 
 impl Arm for Guardians {
     fn arm(&mut self, order: &GuardOrder) -> io::Result<Box<dyn Armed>> {
-        let mut child = Command::new(&self.program)
-            .args(["tune", "guard"])
-            .arg(&order.id)
-            .arg("--root")
-            .arg(&order.root)
-            .arg("--state-dir")
-            .arg(order.state.parent().unwrap_or(&order.state))
+        let mut command = Command::new(&self.program);
+        command.args(["tune", "guard"]).arg(&order.id).arg("--root").arg(&order.root);
+        command.arg("--state-dir").arg(order.state.parent().unwrap_or(&order.state));
+        if let Some(terminal) = Terminal::of(io::stderr()) {
+            let uid = terminal.uid.to_string();
+            command.arg("--terminal").arg(terminal.path).args(["--terminal-uid", &uid]);
+        }
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // It outlives this process, and must not hold what its terminal or its caller waits for.
             .stderr(Stdio::null())
             .spawn()?;
         let mut line = String::new();
+        let watchdog = Watchdog::over(&child, LIMIT)?;
         let output = child.stdout.take().map(BufReader::new);
         let read = output.map_or(Ok(0), |mut output| output.read_line(&mut line));
+        let read = watchdog.judge(read, LIMIT);
         if read.is_ok() && line.trim() == "armed" {
             return Ok(Box::new(Guardian { child: Some(child) }));
         }

@@ -2,14 +2,19 @@
 //!
 //! What a program says is bounded. A process is signalled only if its pid file, and its name, say that it is the service.
 
+use crate::program::Program;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 use sysdyno_tune::{Service, Services};
 
-/// Longest text of a program that is told on. Unit: bytes.
-const MAX_SAID: u64 = 4096;
+/// Longest text of a program that is told on, in characters.
+const MAX_SAID: usize = 4096;
+
+/// How long a service may take to check its files, or to be told to read them again.
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// Longest file that is looked into for a pid file. Unit: bytes.
 const MAX_FILE: u64 = 256 * 1024;
@@ -86,22 +91,20 @@ impl Services for ServicePrograms {
         if known.check.is_empty() {
             return Ok(());
         }
-        run(&program(known, main)?, &filled(known.check, main), Stdio::null())
+        ask(&program(known, main)?, &filled(known.check, main))
     }
 
     fn reload(&self, service: Service, main: &Path) -> io::Result<()> {
         let known = known(service)?;
         match known.reload {
             Reload::Restart => Ok(()),
-            Reload::Program(arguments) => {
-                run(&program(known, main)?, &filled(arguments, main), Stdio::null())
-            }
+            Reload::Program(arguments) => ask(&program(known, main)?, &filled(arguments, main)),
             Reload::Signal(signal, directive) => {
                 let program = program(known, main)?;
                 let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 let pid_file = pid_file(service, main, directive)?;
                 let arguments = ["--signal", signal, "--pidfile", &pid_file, "--exact", name];
-                run(Path::new("pkill"), &arguments.map(str::to_owned), Stdio::null())
+                ask(Path::new("pkill"), &arguments.map(str::to_owned))
             }
         }
     }
@@ -153,31 +156,21 @@ fn pid_file(service: Service, main: &Path, directive: &str) -> io::Result<String
 }
 
 /// Runs a program to its end; what it says is the error, if it is one.
-pub(super) fn run(program: &Path, arguments: &[String], input: Stdio) -> io::Result<()> {
-    let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let failed = |error: io::Error| io::Error::other(format!("cannot run {name}: {error}"));
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(input)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let mut said = Vec::new();
-    if let Some(stderr) = child.stderr.take() {
-        let mut bounded = stderr.take(MAX_SAID);
-        bounded.read_to_end(&mut said)?;
-        // The rest is taken and dropped, or the program would wait.
-        io::copy(&mut bounded.into_inner(), &mut io::sink())?;
-    }
-    let status = child.wait()?;
-    if status.success() {
+pub(super) fn run(program: Program, arguments: &str) -> io::Result<()> {
+    let name = program.name().to_owned();
+    let ended = program.run()?;
+    if ended.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&said);
-    let said = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
-    let said = if said.is_empty() { status.to_string() } else { said };
-    Err(io::Error::other(format!("{name} {}: {said}", arguments.join(" "))))
+    let said: String = ended.said().chars().take(MAX_SAID).collect();
+    Err(io::Error::other(format!("{name} {arguments}: {said}")))
+}
+
+/// Has a service's program do something.
+fn ask(program: &Path, arguments: &[String]) -> io::Result<()> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    run(Program::new(command, LIMIT), &arguments.join(" "))
 }
 
 #[cfg(test)]
@@ -197,8 +190,7 @@ mod tests {
 
     #[test]
     fn what_a_program_says_is_the_error() {
-        let script =
-            |text: &str| run(Path::new("/bin/sh"), &["-c".to_owned(), text.to_owned()], Stdio::null());
+        let script = |text: &str| ask(Path::new("/bin/sh"), &["-c".to_owned(), text.to_owned()]);
         assert!(script("exit 0").is_ok());
         let error = script("echo 'line 3 is wrong' >&2; exit 1").expect_err("fails").to_string();
         assert!(error.ends_with("line 3 is wrong"), "{error}");

@@ -4,4 +4,5 @@
 pub(crate) mod mounts;
 pub(crate) mod namespace;
 pub(crate) mod packet;
+pub(crate) mod program;
 pub(crate) mod wait;

@@ -6,12 +6,12 @@
 //! ended two seconds after that: no process outside the group is ever sent a signal.
 
 use crate::execute::clock;
+use crate::program::{end_group, has_ended};
 use crate::sys::wait::bury;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
@@ -167,44 +167,18 @@ fn output(is_shown: bool, kept: Option<&File>) -> Stdio {
 fn wait(child: Pid, pidfd: &OwnedFd, begin: MonoNs, timeout: SpanNs, stop: &AtomicBool) -> Option<Ending> {
     let deadline = begin.after(timeout.duration());
     let mut why = None;
-    while !has_ended(pidfd, deadline) {
+    while !has_ended(pidfd, Duration::from_nanos(deadline.since(clock::monotonic())).min(TICK)) {
         if stop.load(Ordering::Relaxed) {
             why = Some(Ending::Interrupted);
         } else if clock::monotonic() >= deadline {
             why = Some(Ending::TimedOut);
         }
         if why.is_some() {
-            end_group(child, pidfd);
+            end_group(child, pidfd, GRACE);
             break;
         }
     }
     why
-}
-
-/// Whether it has ended after a tick, or at the deadline if that is sooner.
-fn has_ended(pidfd: &OwnedFd, deadline: MonoNs) -> bool {
-    let left = Duration::from_nanos(deadline.since(clock::monotonic())).min(TICK);
-    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
-    let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
-    match poll(&mut fds, Some(&timeout)) {
-        Ok(count) => count > 0,
-        Err(Errno::INTR) => false,
-        // What cannot be asked is waited for where it is buried.
-        Err(_) => true,
-    }
-}
-
-fn end_group(group: Pid, pidfd: &OwnedFd) {
-    // It may have ended meanwhile; it is not buried, so its number is not another's.
-    let _ = kill_process_group(group, Signal::TERM);
-    let killed = clock::monotonic().after(GRACE);
-    while clock::monotonic() < killed {
-        if has_ended(pidfd, killed) {
-            break;
-        }
-    }
-    // Those of the group that did not end with its leader.
-    let _ = kill_process_group(group, Signal::KILL);
 }
 
 #[cfg(test)]

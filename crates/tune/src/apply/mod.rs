@@ -2,16 +2,20 @@
 
 use crate::change::Change;
 use crate::error::TuneError;
-use crate::journal::{Begin, Intent, Journal, Member, Record, Transaction};
+use crate::journal::{Begin, Intent, Member, Record, Transaction, Twin};
 use crate::netns;
 use crate::plan::{Plan, plan_alone};
 use crate::restore::{self, Recovery};
 use crate::roots::Roots;
 use crate::setting;
-use crate::state::{Lock, StateFolder};
+use crate::spool;
+use crate::state::StateFolder;
+use crate::store::{Lock, PATIENCE, Section, Store};
 use crate::value::one_line;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 use sysdyno_record::units::{SpanNs, WallNs};
 
 /// The present, which the caller reads.
@@ -76,8 +80,10 @@ pub struct Trial {
     /// What was planned.
     pub plan: Plan,
     guardian: Box<dyn Armed>,
-    state: StateFolder,
+    state: Arc<Store>,
     roots: Roots,
+    twin: Twin,
+    transaction: Transaction,
 }
 
 impl Trial {
@@ -88,10 +94,23 @@ impl Trial {
     pub fn detach(mut self) -> Result<Plan, TuneError> {
         match self.guardian.detach() {
             Ok(()) => Ok(self.plan),
-            Err(source) => {
-                restore::undo(&self.state, &self.roots, Some(&self.id))?;
-                Err(TuneError::Guardian { source })
-            }
+            Err(source) => Err(self.undo_alone(source)),
+        }
+    }
+
+    /// Undoes it by what this process holds of it, since its guardian is dead.
+    fn undo_alone(mut self, source: io::Error) -> TuneError {
+        let state = Arc::clone(&self.state);
+        let lock = state.lock("apply", PATIENCE);
+        if let Err(error) = lock {
+            return TuneError::GuardianDied { source, afterwards: error.to_string(), is_restored: false };
+        }
+        let now = self.twin.reread().filter(Transaction::is_whole).unwrap_or(self.transaction);
+        let recovery = restore::finish(&mut self.twin, &now, &self.roots, None);
+        TuneError::GuardianDied {
+            source,
+            afterwards: afterwards(&recovery),
+            is_restored: recovery.is_clean(),
         }
     }
 }
@@ -103,60 +122,75 @@ impl Trial {
 pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn Arm) -> Result<Option<Trial>, TuneError> {
     // Wrong changes are named before anything of ours is made.
     plan_alone(order.changes, order.roots)?.check_unblocked()?;
-    order.state.prepare()?;
-    let lock = order.state.try_lock()?;
-    restore::recover_abandoned(order.state, order.roots)?;
-    refuse_second(order.state)?;
+    let state = Arc::new(order.state.hold()?);
+    let spool = Arc::new(spool::hold(order.roots, &state)?);
+    let lock = state.lock("apply", Duration::ZERO)?;
+    restore::recover_abandoned(&state, Some(&spool), order.roots)?;
+    restore::recover_lost(&spool, order.roots)?;
+    refuse_second(&state, &spool)?;
     let plan = plan_alone(order.changes, order.roots)?;
     let intents = plan.intents();
     if intents.is_empty() {
         return Ok(None);
     }
-    let begin = begin(order, intents.len())?;
+    let begin = begin(order, (&state, &spool), intents.len())?;
     let records =
         [Record::Begin(begin.clone())].into_iter().chain(intents.iter().cloned().map(Record::Intent));
     let records: Vec<Record> = records.collect();
-    let mut journal = Journal::create(&order.state.open(), &begin.id, &records)?;
+    let mut twin = Twin::create(&state, &spool, &begin.id, &records)?;
     let mut transaction = Transaction::of(records).expect("the first record is the begin");
-    let guard = GuardOrder {
-        state: order.state.path().into(),
-        root: order.roots.path().into(),
-        id: begin.id.clone(),
-    };
+    let root = order.roots.path().into();
+    let guard = GuardOrder { state: state.path().into(), root, id: begin.id.clone() };
     let guardian = match guardians.arm(&guard) {
         Ok(guardian) => guardian,
         Err(source) => {
-            restore::finish(&mut journal, &transaction, order.state, order.roots);
+            restore::finish(&mut twin, &transaction, order.roots, None);
             return Err(TuneError::Guardian { source });
         }
     };
-    if let Err(failed) = write_all(&mut transaction, &mut journal, order.roots) {
-        return Err(roll_back(failed, (&mut journal, &transaction), order));
+    if let Err(failed) = write_all(&mut transaction, &mut twin, order.roots) {
+        return Err(roll_back(failed, (&mut twin, &transaction), order));
     }
-    drop::<Lock>(lock);
-    let (state, roots) = (order.state.clone(), order.roots.clone());
-    Ok(Some(Trial { id: begin.id, plan, guardian, state, roots }))
+    drop::<Lock<'_>>(lock);
+    let roots = order.roots.clone();
+    Ok(Some(Trial { id: begin.id, plan, guardian, state, roots, twin, transaction }))
 }
 
-fn refuse_second(state: &StateFolder) -> Result<(), TuneError> {
-    let Some(path) = StateFolder::journals(&state.open())?.into_iter().next() else { return Ok(()) };
-    let id = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+fn refuse_second(state: &Store, spool: &Arc<Store>) -> Result<(), TuneError> {
+    let Some(name) = state.journals(Section::Open)?.into_iter().next() else {
+        return restore::refuse_lost(spool, state);
+    };
+    let id = name.trim_end_matches(".wal");
     let cause = format!(
         "the trial {id} is not over\nhint: `sysdyno tune commit` keeps it, `sysdyno tune undo` ends it"
     );
     Err(TuneError::Busy { cause })
 }
 
-fn begin(order: &TrialOrder<'_>, intents: usize) -> Result<Begin, TuneError> {
+/// A name that no journal has had: of the second and this process, and numbered if it makes several trials in a second.
+fn free_id(wall: WallNs, (state, spool): (&Store, &Store)) -> String {
+    let stamp: String = wall.to_string().chars().filter(char::is_ascii_digit).collect();
+    let id = format!("{}-{}-{}", &stamp[..8], &stamp[8..14], std::process::id());
+    let numbered = (2..).map(|number: u32| format!("{id}-{number}"));
+    let mut ids = std::iter::once(id.clone()).chain(numbered);
+    ids.find(|id| !state.knows(id) && !spool.knows(id)).unwrap_or(id)
+}
+
+fn begin(
+    order: &TrialOrder<'_>,
+    (state, spool): (&Store, &Store),
+    intents: usize,
+) -> Result<Begin, TuneError> {
     let pid = std::process::id();
-    let stamp: String = order.now.wall.to_string().chars().filter(char::is_ascii_digit).collect();
+    let no_text = || TuneError::not_durable("name", state.path())(io::Error::other("its path is not UTF-8"));
     Ok(Begin {
-        id: format!("{}-{}-{pid}", &stamp[..8], &stamp[8..14]),
+        id: free_id(order.now.wall, (state, spool)),
+        state: Some(state.path().to_str().ok_or_else(no_text)?.to_owned()),
         tool: order.tool.into(),
         boot_id: restore::boot_id(order.roots)?,
         netns: netns::current(order.roots),
         pid,
-        start_ticks: start_ticks().unwrap_or(0),
+        start_ticks: start_ticks(pid).unwrap_or(0),
         uid: rustix::process::geteuid().as_raw(),
         started_unix_ns: order.now.wall,
         deadline_boot_ns: order.now.boot_ns.saturating_add(order.deadline.0),
@@ -165,9 +199,9 @@ fn begin(order: &TrialOrder<'_>, intents: usize) -> Result<Begin, TuneError> {
     })
 }
 
-/// Start time of this process. Source: `/proc/self/stat` field 22.
-fn start_ticks() -> Option<u64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+/// Start time of a process. Source: `/proc/PID/stat` field 22.
+pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
 }
 
@@ -178,7 +212,7 @@ struct Failed {
     cause: String,
 }
 
-fn write_all(transaction: &mut Transaction, journal: &mut Journal, roots: &Roots) -> Result<(), Failed> {
+fn write_all(transaction: &mut Transaction, twin: &mut Twin, roots: &Roots) -> Result<(), Failed> {
     for intent in &transaction.intents {
         let failed = |cause: String| Failed {
             key: intent.key.clone(),
@@ -191,14 +225,19 @@ fn write_all(transaction: &mut Transaction, journal: &mut Journal, roots: &Roots
         let found = write_one(intent, roots).map_err(failed)?;
         let record = Record::Applied { number: intent.number, found: found.clone() };
         transaction.applied.insert(intent.number, found.clone());
-        journal.append(&record).map_err(|error| failed(error.to_string()))?;
+        twin.append(&record).map_err(|error| failed(error.to_string()))?;
         let is_expected = intent.members.iter().zip(&found).all(|(member, found)| member.is_expected(found));
         if !is_expected {
             return Err(failed(format!("it reads back as '{}'", one_line(&found[0]))));
         }
     }
-    let held = journal.append_durably(&Record::Hold {});
-    held.map_err(|error| Failed { key: "the trial".into(), text: "held".into(), cause: error.to_string() })
+    let failed = |cause: String| Failed { key: "the trial".into(), text: "held".into(), cause };
+    twin.append_durably(&Record::Hold {}).map_err(|error| failed(error.to_string()))?;
+    match twin.is_in_place() {
+        true => Ok(()),
+        // Its guardian would undo it at once.
+        false => Err(failed(format!("'{}' was moved or removed meanwhile", twin.path().display()))),
+    }
 }
 
 /// Writes one change, if its members are still what they were, and reads them back.
@@ -222,12 +261,15 @@ fn write_one(intent: &Intent, roots: &Roots) -> Result<Vec<String>, String> {
     intent.members.iter().map(read).collect()
 }
 
-fn roll_back(failed: Failed, what: (&mut Journal, &Transaction), order: &TrialOrder<'_>) -> TuneError {
-    let (journal, transaction) = what;
-    let recovery = restore::finish(journal, transaction, order.state, order.roots);
-    let is_restored = recovery.is_clean();
-    let afterwards = if is_restored { "every setting is what it was".into() } else { unclean(&recovery) };
+fn roll_back(failed: Failed, what: (&mut Twin, &Transaction), order: &TrialOrder<'_>) -> TuneError {
+    let (twin, transaction) = what;
+    let recovery = restore::finish(twin, transaction, order.roots, None);
+    let (afterwards, is_restored) = (afterwards(&recovery), recovery.is_clean());
     TuneError::Write { key: failed.key, text: failed.text, cause: failed.cause, afterwards, is_restored }
+}
+
+fn afterwards(recovery: &Recovery) -> String {
+    if recovery.is_clean() { "every setting is what it was".into() } else { unclean(recovery) }
 }
 
 fn unclean(recovery: &Recovery) -> String {

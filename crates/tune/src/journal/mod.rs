@@ -1,15 +1,17 @@
 //! The write-ahead journal: frames on disk, records in them, and what they add up to.
 //!
 //! Specified in `docs/formats/journal.md`. [`frame`] knows bytes and checksums, [`record`] what is said, [`file`] how it
-//! gets on the disk, [`Transaction`] what state it adds up to.
+//! gets on the disk, [`Transaction`] what state it adds up to, [`Twin`] that there are two of it.
 
 mod file;
 pub mod frame;
 mod record;
 mod transaction;
+mod twin;
 
-pub(crate) use file::{Journal, read};
+pub(crate) use file::{Journal, is_guarded, read};
 pub use record::Outcome;
 pub(crate) use record::{Begin, Intent, Member, NetnsId, Record, Witness, Write};
 pub use transaction::Phase;
 pub(crate) use transaction::Transaction;
+pub(crate) use twin::Twin;

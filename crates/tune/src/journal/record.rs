@@ -43,6 +43,9 @@ pub(crate) enum Record {
     End {
         /// Whether every setting is what it was.
         is_clean: bool,
+        /// Why it was undone before its time; `None` if it was not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<String>,
     },
 }
 
@@ -51,6 +54,9 @@ pub(crate) enum Record {
 pub(crate) struct Begin {
     /// Name of the journal.
     pub(crate) id: String,
+    /// The state folder, with `tune` at its end; `None` in a journal without a second copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<String>,
     /// Version of sysdyno.
     pub(crate) tool: String,
     /// The boot that volatile settings belong to.

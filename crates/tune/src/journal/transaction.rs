@@ -38,11 +38,16 @@ pub(crate) struct Transaction {
     pub(crate) applied: BTreeMap<u32, Vec<String>>,
     /// What became of each intent when it was undone last.
     pub(crate) restored: BTreeMap<u32, Outcome>,
+    /// Why it was undone before its time; `None` if it was not.
+    pub(crate) cause: Option<String>,
+    /// How many records it has.
+    pub(crate) records_count: usize,
 }
 
 impl Transaction {
     /// Adds up records; `None` if the first is not a begin.
     pub(crate) fn of(records: Vec<Record>) -> Option<Transaction> {
+        let records_count = records.len();
         let mut records = records.into_iter();
         let Some(Record::Begin(begin)) = records.next() else { return None };
         let mut sum = Transaction {
@@ -51,6 +56,8 @@ impl Transaction {
             phase: Phase::Applying,
             applied: BTreeMap::new(),
             restored: BTreeMap::new(),
+            cause: None,
+            records_count,
         };
         records.for_each(|record| sum.add(record));
         Some(sum)
@@ -66,8 +73,23 @@ impl Transaction {
             Record::Keep {} => self.phase = Phase::Kept,
             Record::Reopen {} => self.phase = Phase::Held,
             Record::Restored { number, outcome, .. } => drop(self.restored.insert(number, outcome)),
-            Record::End { is_clean: true } => self.phase = Phase::Undone,
-            Record::End { is_clean: false } => self.phase = Phase::Unclean,
+            Record::End { is_clean, cause } => {
+                self.phase = if is_clean { Phase::Undone } else { Phase::Unclean };
+                self.cause = cause;
+            }
+        }
+    }
+
+    /// Whether it was kept or undone.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Kept | Phase::Undone | Phase::Unclean)
+    }
+
+    /// The record that says of a trial that is over how it ended.
+    pub(crate) fn last_word(&self) -> Record {
+        match self.phase {
+            Phase::Kept => Record::Keep {},
+            phase => Record::End { is_clean: phase == Phase::Undone, cause: self.cause.clone() },
         }
     }
 

@@ -1,18 +1,22 @@
-//! Puts settings back: by undo, by a guardian, and by recovery after any death.
+//! Ends trials: by undo and commit, by a guardian, and by recovery after any death.
 //!
-//! The rule, for each intent, last first: if its members are what they were, nothing is to be done; if each is either
-//! what it was or what we made of it, they are put back and read again; if one is anything else, somebody has changed it
-//! since, and it is theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
+//! [`intents`] puts settings back; [`copies`] finds trials whose state folder is lost; here is the order of things around them.
+
+mod copies;
+mod guarded;
+mod intents;
+
+pub use guarded::GUARDIAN;
+
+pub(crate) use copies::{lost, recover_lost, refuse_lost};
 
 use crate::error::TuneError;
-use crate::journal::{Intent, Journal, Member, Outcome, Phase, Record, Transaction, Witness};
-use crate::netns;
+use crate::journal::{Journal, Outcome, Phase, Record, Transaction, Twin};
 use crate::roots::Roots;
-use crate::setting;
-use crate::state::{StateFolder, is_guarded};
-use crate::tunable::Scope;
-use std::io;
-use std::path::{Path, PathBuf};
+use crate::spool;
+use crate::state::StateFolder;
+use crate::store::{Lock, PATIENCE, Section, Store};
+use std::sync::Arc;
 
 /// What became of one journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -23,6 +27,8 @@ pub struct Recovery {
     pub restored: Vec<Restored>,
     /// Whether its journal is damaged, so that it does not say what else was changed.
     pub is_damaged: bool,
+    /// Why it was undone before its time; `None` if it was not.
+    pub cause: Option<String>,
     /// What else there is to say: damage, a journal that could not be closed.
     pub notes: Vec<String>,
 }
@@ -49,45 +55,118 @@ impl Recovery {
     pub fn is_clean(&self) -> bool {
         !self.is_damaged && self.restored.iter().all(|restored| restored.outcome.is_clean())
     }
+
+    /// What could not even be begun.
+    fn impossible(id: &str, error: &TuneError) -> Recovery {
+        Recovery { id: id.into(), is_damaged: true, notes: vec![error.to_string()], ..Recovery::default() }
+    }
 }
 
-/// Undoes every trial whose guardian is dead.
+/// The state folder and the second copies beside it, held for a task.
+struct Stores {
+    state: Arc<Store>,
+    spool: Arc<Store>,
+}
+
+impl Stores {
+    fn hold(state: &StateFolder, roots: &Roots) -> Result<Stores, TuneError> {
+        let state = state.hold()?;
+        let spool = spool::hold(roots, &state)?;
+        Ok(Stores { state: Arc::new(state), spool: Arc::new(spool) })
+    }
+
+    fn lock(&self, task: &str) -> Result<Lock<'_>, TuneError> {
+        self.state.lock(task, PATIENCE)
+    }
+
+    fn recover_abandoned(&self, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+        recover_abandoned(&self.state, Some(&self.spool), roots)
+    }
+}
+
+/// Undoes every trial whose guardian is dead, whichever state folder it was made with.
 ///
 /// # Errors
 /// The state folder cannot be used, somebody else is at it, or a journal is of a newer version.
 pub fn recover(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
-    if !state.open().is_dir() {
-        return Ok(Vec::new());
+    let own = recover_own(state, roots);
+    // What is wrong with one state folder keeps no trial of another one from being undone.
+    let others = copies::recover_all(state, roots);
+    match (own, others) {
+        (Ok(own), Ok(others)) => Ok([own, others].concat()),
+        (Err(error), Ok(recovered)) | (Ok(recovered), Err(error)) if !recovered.is_empty() => {
+            Ok([recovered, vec![Recovery::impossible("", &error)]].concat())
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error),
     }
-    state.prepare()?;
-    let _lock = state.lock()?;
-    recover_abandoned(state, roots)
 }
 
-/// Undoes every trial whose guardian is dead; the caller holds `lock`.
-pub(crate) fn recover_abandoned(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+fn recover_own(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+    let Some(store) = state.hold_if_there()?.map(Arc::new) else { return Ok(Vec::new()) };
+    let spool = spool::hold_if_there(roots)?.map(Arc::new);
+    let _lock = store.lock("recover", PATIENCE)?;
+    recover_abandoned(&store, spool.as_ref(), roots)
+}
+
+/// Undoes every trial of a state folder whose guardian is dead; the caller holds its lock.
+pub(crate) fn recover_abandoned(
+    state: &Arc<Store>,
+    spool: Option<&Arc<Store>>,
+    roots: &Roots,
+) -> Result<Vec<Recovery>, TuneError> {
     state.remove_drafts()?;
+    spool.map_or(Ok(()), |spool| spool.remove_drafts())?;
     let mut recoveries = Vec::new();
-    for path in StateFolder::journals(&state.open())? {
-        if is_guarded(&path) {
-            continue;
+    for name in state.journals(Section::Open)? {
+        let mut twin = twin_of(state, spool, (Section::Open, &name))?;
+        if !twin.is_guarded() {
+            recoveries.push(recover_one(&mut twin, roots, None)?);
         }
-        recoveries.push(recover_one(&path, state, roots)?);
     }
     Ok(recoveries)
 }
 
-/// Recovers one journal; the caller holds `lock`.
-pub(crate) fn recover_one(path: &Path, state: &StateFolder, roots: &Roots) -> Result<Recovery, TuneError> {
-    let (mut journal, transaction) = Journal::open(path)?;
-    let Some(transaction) = transaction else {
+/// A journal of a section with its second copy.
+///
+/// # Errors
+/// It can be read neither itself nor by its copy.
+pub(crate) fn twin_of(
+    state: &Arc<Store>,
+    spool: Option<&Arc<Store>>,
+    (section, name): (Section, &str),
+) -> Result<Twin, TuneError> {
+    let main = Journal::open(state, section, name);
+    let own = main.as_ref().ok().and_then(|(_, transaction)| transaction.as_ref());
+    let is_of_it = |found: &Transaction| match own {
+        Some(own) => found.begin == own.begin,
+        None => found.begin.state.as_deref() == state.path().to_str(),
+    };
+    let copy = spool.and_then(|spool| copies::find(spool, name, is_of_it));
+    match main {
+        Ok((main, _)) => Ok(Twin::of(Some(main), copy)),
+        Err(_) if copy.is_some() => Ok(Twin::of(None, copy)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Recovers one journal; the caller holds the lock.
+pub(crate) fn recover_one(
+    twin: &mut Twin,
+    roots: &Roots,
+    cause: Option<&str>,
+) -> Result<Recovery, TuneError> {
+    let aside = twin.set_damaged_aside();
+    let Some(transaction) = twin.reread() else {
+        let path = twin.path();
         let id = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        journal.move_to(&state.damaged())?;
+        twin.set_aside()?;
         let notes =
             vec![format!("the journal {id} cannot be read; no setting was touched; it is kept in 'damaged'")];
         return Ok(Recovery { id, is_damaged: true, notes, ..Recovery::default() });
     };
-    Ok(finish(&mut journal, &transaction, state, roots))
+    let mut recovery = finish(twin, &transaction, roots, cause);
+    recovery.notes.extend(aside.err().map(|error| error.to_string()));
+    Ok(recovery)
 }
 
 /// Keeps the settings of the trial that is held.
@@ -95,18 +174,19 @@ pub(crate) fn recover_one(path: &Path, state: &StateFolder, roots: &Roots) -> Re
 /// # Errors
 /// There is no such trial, or that it is kept could not be made durable: then it is still a trial.
 pub fn commit(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<String, TuneError> {
-    state.prepare()?;
-    let _lock = state.lock()?;
-    recover_abandoned(state, roots)?;
-    let path = open_trial("commit", state, id)?;
-    let (mut journal, transaction) = Journal::open(&path)?;
+    let stores = Stores::hold(state, roots)?;
+    let _lock = stores.lock("commit")?;
+    stores.recover_abandoned(roots)?;
+    recover_lost(&stores.spool, roots)?;
+    let mut twin = open_trial("commit", &stores, id)?;
     // A commit that died before it could move the journal is completed here.
-    let held = transaction.filter(|transaction| matches!(transaction.phase, Phase::Held | Phase::Kept));
-    let held = held.ok_or_else(|| no_trial("commit", "its settings are not all written"))?;
+    let held = twin.reread().filter(|held| matches!(held.phase, Phase::Held | Phase::Kept));
+    let mut held = held.ok_or_else(|| no_trial("commit", "its settings are not all written"))?;
     if held.phase == Phase::Held {
-        journal.append_durably(&Record::Keep {})?;
+        twin.keep()?;
+        held.phase = Phase::Kept;
     }
-    journal.move_to(&state.done())?;
+    twin.file(&held)?;
     Ok(held.begin.id)
 }
 
@@ -115,303 +195,108 @@ pub fn commit(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<St
 /// # Errors
 /// There is none, or its journal cannot be used.
 pub fn undo(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Recovery, TuneError> {
-    state.prepare()?;
-    let _lock = state.lock()?;
-    state.remove_drafts()?;
-    let open = open_trial("undo", state, id);
-    let path = match (open, id) {
-        (Ok(path), _) => path,
-        (Err(_), Some(id)) => reopen(state, id)?,
-        (Err(error), None) => return Err(error),
-    };
-    let (mut journal, transaction) = Journal::open(&path)?;
-    if transaction.is_some_and(|transaction| transaction.phase == Phase::Kept) {
-        journal.append_durably(&Record::Reopen {})?;
-    }
-    drop(journal);
-    recover_one(&path, state, roots)
+    undo_here(state, roots, id).or_else(|error| match error {
+        // The second copy and the guardian can do without it.
+        TuneError::Io { .. } | TuneError::NotDurable { .. } => {
+            let undone = guarded::undo(state, roots, id);
+            undone.ok().flatten().ok_or(error)
+        }
+        error => Err(error),
+    })
 }
 
-fn open_trial(operation: &'static str, state: &StateFolder, id: Option<&str>) -> Result<PathBuf, TuneError> {
-    let name = |path: &PathBuf| {
-        path.file_stem().is_some_and(|stem| id.is_none_or(|id| stem.to_string_lossy() == id))
+fn undo_here(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Recovery, TuneError> {
+    let stores = Stores::hold(state, roots)?;
+    let _lock = stores.lock("undo")?;
+    stores.state.remove_drafts()?;
+    let lost = recover_lost(&stores.spool, roots)?;
+    let mut twin = match (open_trial("undo", &stores, id), id) {
+        (Ok(twin), _) => twin,
+        (Err(error), id) => {
+            let is_meant = |recovery: &Recovery| id.is_none_or(|id| id == recovery.id);
+            match (lost.into_iter().find(is_meant), id) {
+                (Some(recovery), _) => return Ok(recovery),
+                (None, Some(id)) => reopen(&stores, id)?,
+                (None, None) => return Err(error),
+            }
+        }
     };
-    let mut journals = StateFolder::journals(&state.open())?.into_iter().filter(name);
-    journals.next().ok_or_else(|| match id {
+    if twin.reread().is_some_and(|transaction| transaction.phase == Phase::Kept) {
+        twin.append_durably(&Record::Reopen {})?;
+    }
+    recover_one(&mut twin, roots, None)
+}
+
+fn open_trial(operation: &'static str, stores: &Stores, id: Option<&str>) -> Result<Twin, TuneError> {
+    let is_meant = |name: &String| id.is_none_or(|id| name.strip_suffix(".wal") == Some(id));
+    let name = stores.state.journals(Section::Open)?.into_iter().find(is_meant);
+    let name = name.ok_or_else(|| match id {
         Some(id) => no_trial(operation, &format!("there is no open trial '{id}'")),
         None => {
             no_trial(operation, "no trial is open\nhint: `sysdyno tune history` shows those that are over")
         }
-    })
+    })?;
+    twin_of(&stores.state, Some(&stores.spool), (Section::Open, &name))
 }
 
 /// Makes a trial of a commitment, so that it is undone whatever happens from here on.
-fn reopen(state: &StateFolder, id: &str) -> Result<PathBuf, TuneError> {
-    let is_it = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy() == id);
-    let path = StateFolder::journals(&state.done())?.into_iter().find(is_it);
-    let path = path.ok_or_else(|| no_trial("undo", &format!("there is no trial '{id}'")))?;
-    let (mut journal, transaction) = Journal::open(&path)?;
-    if !transaction.is_some_and(|transaction| transaction.phase == Phase::Kept) {
+fn reopen(stores: &Stores, id: &str) -> Result<Twin, TuneError> {
+    let is_it = |name: &String| name.strip_suffix(".wal") == Some(id);
+    let name = stores.state.journals(Section::Done)?.into_iter().find(is_it);
+    let name = name.ok_or_else(|| no_trial("undo", &format!("there is no trial '{id}'")))?;
+    let mut twin = twin_of(&stores.state, None, (Section::Done, &name))?;
+    let is_undone = |found: &Transaction| matches!(found.phase, Phase::Undone | Phase::Unclean);
+    if twin.reread().is_none_or(|found| is_undone(&found)) {
         return Err(no_trial("undo", &format!("the trial '{id}' was undone already")));
     }
-    journal.append_durably(&Record::Reopen {})?;
-    journal.move_to(&state.open())?;
-    Ok(journal.path().to_owned())
+    twin.complete(&stores.spool)?;
+    twin.append_durably(&Record::Reopen {})?;
+    twin.open_again()?;
+    Ok(twin)
 }
 
 fn no_trial(operation: &'static str, cause: &str) -> TuneError {
     TuneError::NoTrial { operation, cause: cause.into() }
 }
 
-/// Restores what has to be restored and closes the journal; the caller holds `lock`.
+/// Restores what has to be restored and closes the journal; the caller holds the lock.
 pub(crate) fn finish(
-    journal: &mut Journal,
+    twin: &mut Twin,
     transaction: &Transaction,
-    state: &StateFolder,
     roots: &Roots,
+    cause: Option<&str>,
 ) -> Recovery {
+    let cause = cause.map(str::to_owned);
     let mut recovery = Recovery { id: transaction.begin.id.clone(), ..Recovery::default() };
     if transaction.begin.root != roots.path().display().to_string() {
-        recovery
-            .notes
-            .push(format!("the journal {} is about another tree, '{}'", recovery.id, transaction.begin.root));
+        let about = &transaction.begin.root;
+        recovery.notes.push(format!("the journal {} is about another tree, '{about}'", recovery.id));
         return recovery;
     }
-    let is_over = matches!(transaction.phase, Phase::Kept | Phase::Undone | Phase::Unclean);
-    if !is_over {
-        recovery.restored = restore_all(journal, transaction, roots);
+    if transaction.is_over() {
+        recovery.notes.extend(twin.file(transaction).err().map(stays_open));
+        return recovery;
     }
-    let folder = if transaction.is_whole() {
-        state.done()
+    recovery.cause.clone_from(&cause);
+    recovery.restored = intents::restore_all(twin, transaction, roots);
+    let section = if transaction.is_whole() {
+        Section::Done
     } else {
         recovery.is_damaged = true;
         recovery.notes.push(format!("the journal {} is damaged; it is kept in 'damaged'", recovery.id));
-        state.damaged()
+        Section::Damaged
     };
     if recovery.restored.iter().any(|restored| restored.outcome == Outcome::Failed) {
         recovery.notes.push("the journal stays open: `sysdyno tune recover` tries again".into());
         return recovery;
     }
-    let end = Record::End { is_clean: recovery.is_clean() };
-    let ended = if is_over { Ok(()) } else { journal.append_durably(&end) };
-    if let Err(error) = ended.and_then(|()| journal.move_to(&folder)) {
-        recovery.notes.push(format!("{error}; the journal stays open"));
-    }
+    let end = Record::End { is_clean: recovery.is_clean(), cause };
+    recovery.notes.extend(twin.end(&end, section).err().map(stays_open));
     recovery
 }
 
-fn restore_all(journal: &mut Journal, transaction: &Transaction, roots: &Roots) -> Vec<Restored> {
-    let begin = &transaction.begin;
-    let failed = |cause: String| move |intent: &Intent| Found::failed(cause.clone()).of(intent);
-    match boot_id(roots) {
-        // What cannot be told is not taken for a reboot: the journal stays open.
-        Err(error) => return note_all(journal, transaction, failed(error.to_string())),
-        Ok(boot_id) if boot_id != begin.boot_id => {
-            return note_all(journal, transaction, |intent| match intent.scope.survives_boot() {
-                true => restore_one(intent, transaction, roots),
-                false => Found::without(Outcome::Void).of(intent),
-            });
-        }
-        Ok(_) => {}
-    }
-    let here = netns::current(roots);
-    if begin.netns.is_some() && here.is_none() {
-        return note_all(journal, transaction, failed("cannot tell which network namespace this is".into()));
-    }
-    let there = begin.netns.filter(|there| here.is_some_and(|here| !here.is_same(*there)));
-    let restore = |intent: &Intent| restore_one(intent, transaction, roots);
-    let gone = |intent: &Intent| match intent.scope {
-        Scope::Network | Scope::InitialNetwork | Scope::NetworkDevice => {
-            Found::without(Outcome::Gone).of(intent)
-        }
-        Scope::Host
-        | Scope::Device
-        | Scope::Service
-        | Scope::Mount
-        | Scope::FileSystem
-        | Scope::Process
-        | Scope::Listener => restore(intent),
-    };
-    // /sys shows the devices of the namespace that it was mounted in.
-    let within = |intent: &Intent| match intent.scope {
-        Scope::NetworkDevice => {
-            Found::failed("it is a device of another network namespace: recover from within it".into())
-                .of(intent)
-        }
-        _ => restore(intent),
-    };
-    match there {
-        None => note_all(journal, transaction, restore),
-        Some(there) => match netns::within(there, || note_all(journal, transaction, within)) {
-            Ok(Some(restored)) => restored,
-            Ok(None) => note_all(journal, transaction, gone),
-            Err(error) => note_all(journal, transaction, failed(error.to_string())),
-        },
-    }
-}
-
-/// Does `what` with every intent, last first, and notes what became of it.
-fn note_all(
-    journal: &mut Journal,
-    transaction: &Transaction,
-    what: impl Fn(&Intent) -> Restored,
-) -> Vec<Restored> {
-    let mut all = Vec::new();
-    for intent in transaction.intents.iter().rev() {
-        let restored = what(intent);
-        // It is done; that it cannot be noted does not undo it.
-        let _ = journal.append(&Record::Restored {
-            number: intent.number,
-            outcome: restored.outcome,
-            found: restored.found.iter().cloned().collect(),
-            cause: restored.cause.clone(),
-        });
-        all.push(restored);
-    }
-    all
-}
-
-/// What was found, and what became of it.
-struct Found {
-    outcome: Outcome,
-    texts: Vec<String>,
-    cause: Option<String>,
-}
-
-impl Found {
-    fn without(outcome: Outcome) -> Found {
-        Found { outcome, texts: Vec::new(), cause: None }
-    }
-
-    fn failed(cause: String) -> Found {
-        Found { cause: Some(cause), ..Found::without(Outcome::Failed) }
-    }
-
-    fn of(self, intent: &Intent) -> Restored {
-        let first = intent.members.first();
-        let shown = |text: fn(&Member) -> &String, beside: fn(&Member) -> &String| {
-            first.map(|member| setting::shown(&member.path, text(member), beside(member))).unwrap_or_default()
-        };
-        let found = |text: &String| first.map(|member| setting::shown(&member.path, text, &member.old));
-        Restored {
-            key: intent.key.clone(),
-            outcome: self.outcome,
-            old: shown(|member| &member.old, |member| &member.expected),
-            new: shown(|member| &member.expected, |member| &member.old),
-            found: self.texts.first().and_then(found),
-            cause: self.cause,
-        }
-    }
-}
-
-fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Roots) -> Restored {
-    let mut found = Found::without(Outcome::Failed);
-    let is_another =
-        |witness: &Witness| setting::read(roots, &witness.path).is_ok_and(|text| text != witness.text);
-    if intent.witnesses.iter().any(is_another) {
-        return Found::without(Outcome::Gone).of(intent);
-    }
-    intent.members.iter().for_each(|member| setting::clean(roots, &member.path));
-    match read_members(intent, roots) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => found.outcome = Outcome::Gone,
-        Err(error) => found.cause = Some(error.to_string()),
-        Ok(texts) => {
-            let made = Made::of(intent.number, transaction);
-            (found.outcome, found.cause) = put_back(intent, &texts, &made, roots);
-            found.texts = texts;
-        }
-    }
-    found.of(intent)
-}
-
-fn read_members(intent: &Intent, roots: &Roots) -> io::Result<Vec<String>> {
-    let read = |member: &Member| setting::read_member(roots, &member.path, member.follows());
-    intent.members.iter().map(read).collect()
-}
-
-/// What is known of whether a change was made.
-enum Made<'a> {
-    /// It was, and its members read back as this.
-    As(&'a [String]),
-    /// It is the one that was being made when the journal ends.
-    Perhaps,
-    /// The journal does not come so far.
-    Unknown,
-}
-
-impl Made<'_> {
-    fn of(number: u32, transaction: &Transaction) -> Made<'_> {
-        match transaction.applied.get(&number) {
-            Some(found) => Made::As(found),
-            None if transaction.applied.len() == number as usize => Made::Perhaps,
-            None => Made::Unknown,
-        }
-    }
-
-    /// Whether the text of a member can only come from what it was or from us.
-    fn is_ours(&self, intent: &Intent, texts: &[String], index: usize) -> bool {
-        let (member, text) = (&intent.members[index], texts[index].as_str());
-        let is_made = |at: usize| match self {
-            Made::As(found) => found
-                .get(at)
-                .is_some_and(|found| setting::is_same(&intent.members[at].path, found, &texts[at])),
-            Made::Perhaps | Made::Unknown => false,
-        };
-        if member.is_old(text) || is_made(index) || setting::is_between(&member.path, text) {
-            return true;
-        }
-        match (member.follows(), self) {
-            // While its leader is on the way back, it is whatever the kernel made of it.
-            (true, Made::As(_)) => !is_made(0),
-            (true, Made::Perhaps) => true,
-            (true, Made::Unknown) => intent.members[0].is_expected(&texts[0]),
-            (false, Made::As(_)) => !member.is_open && member.is_expected(text),
-            (false, Made::Perhaps | Made::Unknown) => member.is_expected(text),
-        }
-    }
-}
-
-/// Has what was put back be felt; why that failed, if it did.
-fn tell(intent: &Intent, roots: &Roots) -> Option<String> {
-    let tell = |member: &Member| setting::take_effect(roots, &member.path).err();
-    let failed = intent.members.iter().find_map(tell);
-    failed.map(|error| format!("what was put back is not felt yet: {error}"))
-}
-
-fn put_back(intent: &Intent, texts: &[String], made: &Made<'_>, roots: &Roots) -> (Outcome, Option<String>) {
-    let is_old =
-        |texts: &[String]| intent.members.iter().zip(texts).all(|(member, text)| member.is_old(text));
-    if is_old(texts) {
-        // It may have been put back by a restore that died before it could tell.
-        let cause = if matches!(made, Made::Unknown) { None } else { tell(intent, roots) };
-        return (Outcome::Already, cause);
-    }
-    let shown = |texts: &[String]| {
-        let pairs = intent.members.iter().zip(texts);
-        pairs.map(|(member, text)| setting::shown(&member.path, text, &member.old)).collect::<Vec<_>>()
-    };
-    if !(0..texts.len()).all(|index| made.is_ours(intent, texts, index)) {
-        return (Outcome::Conflict, None);
-    }
-    for write in &intent.restore {
-        let Some(member) = intent.members.get(write.member) else {
-            return (Outcome::Failed, Some("the journal names a setting that it does not hold".into()));
-        };
-        // What follows is written only if it did not come back with its leader.
-        let is_back = member.follows()
-            && setting::read_member(roots, &member.path, true).is_ok_and(|text| member.is_old(&text));
-        if is_back {
-            continue;
-        }
-        if let Err(error) = setting::put_back(roots, &member.path, &write.text) {
-            return (Outcome::Failed, Some(error.to_string()));
-        }
-    }
-    match read_members(intent, roots) {
-        Ok(back) if is_old(&back) => (Outcome::Restored, tell(intent, roots)),
-        Ok(back) => (Outcome::Failed, Some(format!("it reads back as '{}'", shown(&back).join("', '")))),
-        Err(error) => (Outcome::Failed, Some(error.to_string())),
-    }
+fn stays_open(error: TuneError) -> String {
+    format!("{error}; the journal stays open")
 }
 
 /// The boot that volatile settings belong to.
@@ -421,5 +306,7 @@ pub(crate) fn boot_id(roots: &Roots) -> Result<String, TuneError> {
     Ok(text.trim().to_owned())
 }
 
+#[cfg(test)]
+mod copy_tests;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,11 @@
 //! Restoring after any death: what is put back, what is left alone, what is never done.
 
+use super::intents::{Made, put_back, read_members, restore_one};
 use super::*;
 use crate::apply::apply;
+use crate::journal::{Intent, Member};
 use crate::testing::{Dead, Host, changes};
+use crate::tunable::Scope;
 use crate::value::one_line;
 use std::fs;
 
@@ -28,13 +31,13 @@ fn outcomes(recoveries: &[Recovery]) -> Vec<Outcome> {
 #[test]
 fn a_trial_is_always_undone_a_commitment_never_is_by_itself() {
     let (host, before) = abandoned();
-    assert_eq!(host.state.unfinished().abandoned_count, 1);
+    assert_eq!(host.state.unfinished(&host.roots).abandoned_count, 1);
     recover(&host.state, &host.roots).expect("recovers");
     assert_eq!(now(&host), before);
 
     let (host, before) = abandoned();
-    let (guardian, _) = Journal::open(&host.journals("open")[0]).expect("opens");
-    guardian.file().lock().expect("locks");
+    let guardian = host.journal();
+    guardian.lock().expect("locks");
     let id = commit(&host.state, &host.roots, None).expect("commits");
     assert!(recover(&host.state, &host.roots).expect("recovers").is_empty());
     assert_eq!(host.get("vm.swappiness"), "10\n");
@@ -49,8 +52,8 @@ fn a_trial_is_always_undone_a_commitment_never_is_by_itself() {
 fn a_commit_that_died_half_way_is_completed_and_can_be_undone() {
     for is_undone in [false, true] {
         let (host, before) = abandoned();
-        let (mut journal, _) = Journal::open(&host.journals("open")[0]).expect("opens");
-        journal.file().lock().expect("locks, as its guardian does");
+        let mut journal = host.journal();
+        journal.lock().expect("locks, as its guardian does");
         journal.append_durably(&Record::Keep {}).expect("appends");
         if is_undone {
             assert!(undo(&host.state, &host.roots, None).expect("undoes").is_clean());
@@ -105,6 +108,7 @@ fn a_restore_can_be_repeated_at_any_point() {
 #[test]
 fn a_torn_or_corrupt_journal_never_causes_a_write() {
     let (host, before) = abandoned();
+    host.lose_copies();
     let path = host.journals("open")[0].clone();
     let whole = fs::read(&path).expect("reads");
     let tried = now(&host);
@@ -139,6 +143,7 @@ fn flipped(bytes: &[u8], at: usize) -> Vec<u8> {
 #[test]
 fn a_damaged_journal_restores_what_it_still_says_and_is_set_aside() {
     let (host, before) = abandoned();
+    host.lose_copies();
     let path = host.journals("open")[0].clone();
     let text = fs::read_to_string(&path).expect("reads");
     let kept: Vec<&str> = text.split_inclusive('\n').take(2).collect();
@@ -189,8 +194,7 @@ fn a_restore_writes_recorded_old_values_to_recorded_settings_and_nothing_else() 
     let outside = host.roots.place("/etc/passwd");
     fs::create_dir_all(outside.parent().expect("is in a folder")).expect("makes");
     fs::write(&outside, "8192\n").expect("writes");
-    let (_, transaction) = Journal::open(&path).expect("opens");
-    let mut transaction = transaction.expect("has a begin");
+    let mut transaction = crate::journal::read(&path).expect("reads").expect("has a begin");
     for wrong in ["/etc/passwd", "/proc/sys/../../etc/passwd"] {
         transaction.intents[0].members[0].path = wrong.into();
         let restored = restore_one(&transaction.intents[0], &transaction, &host.roots);
@@ -202,6 +206,7 @@ fn a_restore_writes_recorded_old_values_to_recorded_settings_and_nothing_else() 
 #[test]
 fn a_journal_of_a_newer_version_or_another_tree_is_left_alone() {
     let (host, _) = abandoned();
+    host.lose_copies();
     let tried = now(&host);
     let path = host.journals("open")[0].clone();
     let text = fs::read_to_string(&path).expect("reads");

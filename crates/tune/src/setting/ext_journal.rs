@@ -3,7 +3,8 @@
 //! It is named `extjournal:UUID:PATH`, by the path of a block device or an image; its text is a number of MiB, `none`, or
 //! `N bytes` where that is no whole number. The journal is removed and made anew, which is two steps: `none` is what a
 //! death between them leaves. The file is locked (flock) while it is read and while it is written, and the lock is handed
-//! on to the programs that write, so nobody reads what they have half done, even when the one who started them is dead.
+//! on to the programs that write, so nobody reads what they have half done, even when the one who started them is dead. They
+//! have deadlines, and so has the wait for the lock.
 //! Sources: tune2fs(8), mke2fs(8), `Documentation/filesystems/ext4/`.
 
 use crate::file_system::{FileSystem, FileSystems};
@@ -11,13 +12,20 @@ use crate::roots::Roots;
 use crate::sys;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
+
+/// How long a program is waited for that has it locked: a little longer than one that changes it may take.
+const PATIENCE: Duration = Duration::from_secs(660);
+
+/// How often a lock that is held is asked for again.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// Text of a file system whose journal was removed.
 const NONE: &str = "none";
@@ -68,11 +76,7 @@ impl Volume {
         let programs = programs.ok_or_else(|| io::Error::other("nobody is there to look at it"))?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::from(rustix::fs::open(roots.place(path), flags, Mode::empty())?);
-        if is_alone {
-            file.lock()?
-        } else {
-            file.lock_shared()?
-        }
+        lock(&file, is_alone)?;
         let found = programs.inspect(&file)?;
         Ok(Volume { file, programs, found })
     }
@@ -171,6 +175,26 @@ impl Volume {
             return Err(io::Error::other("its features are not what they were"));
         }
         self.programs.check(&self.file)
+    }
+}
+
+/// Takes the lock of a file as soon as no program is at work on it. Each has a deadline, so this one has too.
+fn lock(file: &File, is_alone: bool) -> io::Result<()> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let locked = if is_alone { file.try_lock() } else { file.try_lock_shared() };
+        match locked {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if waited < PATIENCE => {
+                std::thread::sleep(AGAIN);
+                waited += AGAIN;
+            }
+            Err(TryLockError::WouldBlock) => {
+                let cause = format!("another program has had it locked for {} s", waited.as_secs());
+                return Err(io::Error::other(cause));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 

@@ -9,12 +9,15 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use sysdyno_lab::service::roots_with_programs;
-use sysdyno_tune::{Guard, GuardEnd, GuardOrder, StateFolder};
+use sysdyno_tune::{GUARDIAN, Guard, GuardEnd, GuardOrder, StateFolder, Terminal};
 
-/// What the process is called, so that it is known in a list of processes.
-const NAME: &std::ffi::CStr = c"tune-guardian";
-
-pub fn guard(root: PathBuf, state: Option<PathBuf>, id: String, ui: &Ui) -> anyhow::Result<Exit> {
+pub fn guard(
+    root: PathBuf,
+    state: Option<PathBuf>,
+    id: String,
+    terminal: Option<Terminal>,
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
     let state = StateFolder::below(state.as_deref()).path().to_owned();
     match armed(&GuardOrder { state, root, id }) {
         Err(error) => {
@@ -24,19 +27,23 @@ pub fn guard(root: PathBuf, state: Option<PathBuf>, id: String, ui: &Ui) -> anyh
         }
         Ok((guard, stop)) => {
             ui.print("armed");
-            let end =
-                guard.watch(std::io::stdin().as_fd(), stop.as_fd()).map_err(|error| anyhow!("{error}"))?;
-            Ok(match end {
-                GuardEnd::Undone(recovery) if !recovery.is_clean() => Exit::NotRestored,
-                GuardEnd::Undone(_) | GuardEnd::Over => Exit::Done,
-            })
+            match guard.watch(std::io::stdin().as_fd(), stop.as_fd()) {
+                GuardEnd::Over => Ok(Exit::Done),
+                GuardEnd::Undone(recovery) => {
+                    // What went as planned is in the journal; nobody has to be told of it.
+                    if recovery.cause.is_some() || !recovery.is_clean() {
+                        sysdyno_tune::tell(&super::text::told(&recovery), terminal.as_ref());
+                    }
+                    Ok(if recovery.is_clean() { Exit::Done } else { Exit::NotRestored })
+                }
+            }
         }
     }
 }
 
 fn armed(order: &GuardOrder) -> anyhow::Result<(Guard, UnixStream)> {
     // Only a name, a terminal and a chance to survive are lost if these fail.
-    let _ = rustix::thread::set_name(NAME);
+    let _ = rustix::thread::set_name(GUARDIAN);
     let _ = rustix::process::setsid();
     sysdyno_tune::resist_memory_shortage();
     let (stop, told) = UnixStream::pair()?;

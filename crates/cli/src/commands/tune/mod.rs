@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use sysdyno_lab::LabError;
 use sysdyno_lab::agent::{Answer, Lasts, Request, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::{Change, Phase, Recovery, Roots, StateFolder, TUNABLES, Tunable, TuneError};
+use sysdyno_tune::{Change, Phase, Recovery, Roots, StateFolder, TUNABLES, Terminal, Tunable, TuneError};
 
 /// Longest trial. It bounds for how long a forgotten one can stay.
 const MAX_TRIAL: SpanNs = SpanNs::from_secs(24 * 3600);
@@ -33,14 +33,18 @@ pub fn tune(args: TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
             place.ask(TuneTask::Persist { changes: parse(&settings)? }, ui)
         }
         TuneCommand::Recover => place.ask(TuneTask::Recover, ui),
-        TuneCommand::Guard { id } => guard::guard(place.root, place.state, id, ui),
+        TuneCommand::Guard { id, terminal, terminal_uid } => {
+            let terminal = terminal.zip(terminal_uid).map(|(path, uid)| Terminal { path, uid });
+            guard::guard(place.root, place.state, id, terminal, ui)
+        }
     }
 }
 
-/// Says so if a trial was left behind by a guardian that died. It costs one look into a folder.
+/// Says so if a trial was left behind by a guardian that died. It costs one look into two folders.
 pub fn remind(ui: &Ui) {
     let state = StateFolder::below(std::env::var_os("SYSDYNO_STATE_DIR").map(PathBuf::from).as_deref());
-    if state.unfinished().abandoned_count > 0 {
+    let roots = Roots::host();
+    if state.unfinished(&roots).abandoned_count + sysdyno_tune::abandoned_count(&roots) > 0 {
         ui.note("warning: settings of this host are still those of a trial whose guardian is dead");
         ui.note("hint: `sysdyno tune recover` puts them back");
     }
@@ -100,7 +104,9 @@ impl Place {
 fn failed(error: &TuneError, ui: &Ui) -> anyhow::Result<Exit> {
     let exit = match error {
         TuneError::NotDurable { .. } => Exit::NotDurable,
-        TuneError::Write { is_restored: false, .. } => Exit::NotRestored,
+        TuneError::Write { is_restored: false, .. } | TuneError::GuardianDied { is_restored: false, .. } => {
+            Exit::NotRestored
+        }
         _ => Exit::CannotRun,
     };
     ui.note(&format!("error: {error}"));

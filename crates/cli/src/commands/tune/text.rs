@@ -164,10 +164,24 @@ fn persisted(kept: &Persisted) -> String {
 }
 
 fn recovered(recovery: &Recovery) -> String {
+    let cause = recovery.cause.iter().map(|cause| cause_line(&recovery.id, cause));
     let settings = recovery.restored.iter().map(restored);
-    let notes = recovery.notes.iter().map(|note| format!("warning: {note}"));
-    let all: Vec<String> = settings.chain(notes).collect();
+    let notes = recovery.notes.iter().map(|note| format!("warning: {}", escape::terminal(note, 400)));
+    let all: Vec<String> = cause.chain(settings).chain(notes).collect();
     if all.is_empty() { format!("{}: nothing was to be undone", recovery.id) } else { all.join("\n") }
+}
+
+fn cause_line(id: &str, cause: &str) -> String {
+    format!("trial {id} was undone before its time: {}", escape::terminal(cause, 400))
+}
+
+/// What a guardian tells those who cannot see it.
+pub(super) fn told(recovery: &Recovery) -> String {
+    let text = recovered(recovery);
+    match recovery.cause {
+        Some(_) => text,
+        None => format!("trial {} was undone:\n{text}", recovery.id),
+    }
 }
 
 /// What did not go as it should, though the setting is back.
@@ -204,6 +218,15 @@ fn summary(trial: &TrialSummary, now_boot_ns: u64) -> String {
         text.push_str(", its guardian is dead: `sysdyno tune recover` undoes it");
     } else if trial.is_of_earlier_boot {
         text.push_str(", before the last boot");
+    }
+    match (&trial.cause, &trial.lost_state) {
+        (Some(cause), _) => {
+            let _ = write!(text, ", before its time: {}", escape::terminal(cause, 400));
+        }
+        (None, Some(state)) => {
+            let _ = write!(text, "; its journal is not in '{}' any more", escape::terminal(state, 400));
+        }
+        (None, None) => {}
     }
     for setting in &trial.settings {
         let _ = write!(text, "\n  {}: {} -> {}", setting.key, shown(&setting.old), shown(&setting.new));

@@ -1,16 +1,15 @@
 //! What a service tells through a program of its own, such as the client of a database.
 
 use super::super::question::MAX_ANSWER;
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use crate::program::Program;
+use std::io;
+use std::process::Command;
 use std::time::Duration;
 
 /// How long a program may take.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// What a program prints, as text. It is ended when that is over, or its time is.
+/// What a program prints, as text. It is ended when its time is over.
 ///
 /// # Errors
 /// It cannot be started, takes too long, or prints nothing or too much.
@@ -18,31 +17,13 @@ pub(super) fn printed(words: &[String]) -> io::Result<String> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(io::Error::other("its recipe names no program"));
     };
-    let mut child = Command::new(program)
-        .args(arguments)
-        .env_clear()
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()?;
-    let (sender, printed) = mpsc::channel();
-    let output = child.stdout.take();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = output.map_or(Ok(0), |output| output.take(MAX_ANSWER as u64 + 1).read_to_end(&mut bytes));
-        // Nobody may wait for it any more.
-        let _ = sender.send(read.map(|_| bytes));
-    });
-    let answer = printed.recv_timeout(LIMIT);
-    // It may have ended already.
-    let _ = child.kill();
-    child.wait()?;
-    let bytes = answer.map_err(|_| io::Error::other("its program did not end in time"))??;
-    match bytes.len() {
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear();
+    let ended = Program::new(command, LIMIT).keeping(MAX_ANSWER + 1).run()?;
+    match ended.output.len() {
         0 => Err(io::Error::other("its program printed nothing")),
-        length if length > MAX_ANSWER => Err(io::Error::other("its program has no end")),
-        _ => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        length if length > MAX_ANSWER => Err(io::Error::other("its program printed too much")),
+        _ => Ok(String::from_utf8_lossy(&ended.output).into_owned()),
     }
 }
 
@@ -61,7 +42,7 @@ mod tests {
 
     #[test]
     fn what_prints_nothing_or_too_much_or_is_not_there_is_told() {
-        for (script, said) in [("true", "printed nothing"), ("exec cat /dev/zero", "has no end")] {
+        for (script, said) in [("true", "printed nothing"), ("exec cat /dev/zero", "did not end within 2s")] {
             let told = shell(script).expect_err(said).to_string();
             assert!(told.contains(said), "{told}");
         }

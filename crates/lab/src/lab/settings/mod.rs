@@ -144,11 +144,12 @@ impl Labs {
     /// and may be dead. Notes say which could not be put back.
     pub(super) fn put_back(&self, lab: &str, notes: &mut Vec<String>) {
         let state = StateFolder::below(Some(&self.state_of(lab, Kept::Running)));
-        let unfinished = state.unfinished();
+        let roots = roots_with_programs("/");
+        let unfinished = state.unfinished(&roots);
         if unfinished.guarded_count + unfinished.abandoned_count == 0 {
             return;
         }
-        match sysdyno_tune::undo(&state, &roots_with_programs("/"), None) {
+        match sysdyno_tune::undo(&state, &roots, None) {
             Ok(recovery) => {
                 let left = recovery.restored.iter().filter(|restored| !restored.outcome.is_clean());
                 notes.extend(left.map(|one| format!("{} was {} and is not any more", one.key, one.old)));

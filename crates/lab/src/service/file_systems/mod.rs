@@ -1,15 +1,24 @@
 //! File systems of ext3 and ext4, by e2fsprogs: their journals are removed, made and looked at.
 //!
 //! Every program gets the open and locked file as its standard input and works on that ([`PROGRAM_INPUT`]): on what was
-//! looked at before, whatever a path means by now, and under a lock that lasts as long as the program.
+//! looked at before, whatever a path means by now, and under a lock that lasts as long as the program, which has a deadline.
 
 use super::programs::{find, run};
+use crate::program::{Bond, Program};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use sysdyno_observe::source::ext::{self, Journal};
 use sysdyno_tune::{FileSystem, FileSystems, PROGRAM_INPUT};
+
+/// How long it may take to read all of a file system's structure. It changes nothing, and dies with whoever asked for it.
+const CHECK_LIMIT: Duration = Duration::from_secs(3600);
+
+/// How long it may take to remove or make a journal, whose blocks are all written. Whoever asked may be dead: a journal
+/// that is half made would be worse.
+const CHANGE_LIMIT: Duration = Duration::from_secs(600);
 
 /// File systems of this host, dealt with by the programs of e2fsprogs.
 #[derive(Clone, Copy, Debug)]
@@ -47,16 +56,16 @@ impl FileSystems for FileSystemPrograms {
     }
 
     fn check(&self, file: &File) -> io::Result<()> {
-        ask(file, "e2fsck", &["-fn"])
+        ask(file, "e2fsck", &["-fn"], (CHECK_LIMIT, Bond::DiesWithUs))
             .map_err(|error| io::Error::other(format!("it is not in order: {error}")))
     }
 
     fn remove_journal(&self, file: &File) -> io::Result<()> {
-        ask(file, "tune2fs", &["-O", "^has_journal"])
+        ask(file, "tune2fs", &["-O", "^has_journal"], (CHANGE_LIMIT, Bond::LivesOn))
     }
 
     fn add_journal(&self, file: &File, size_mib: u64) -> io::Result<()> {
-        ask(file, "tune2fs", &["-J", &format!("size={size_mib}")])
+        ask(file, "tune2fs", &["-J", &format!("size={size_mib}")], (CHANGE_LIMIT, Bond::LivesOn))
     }
 }
 
@@ -71,10 +80,11 @@ fn journal_bytes(file: &File, parsed: &ext::Superblock, inode: u32) -> io::Resul
 }
 
 /// Runs a program on a file.
-fn ask(file: &File, program: &str, arguments: &[&str]) -> io::Result<()> {
-    let arguments: Vec<String> =
-        arguments.iter().copied().chain([PROGRAM_INPUT]).map(str::to_owned).collect();
-    run(&find(&[program])?, &arguments, Stdio::from(file.try_clone()?))
+fn ask(file: &File, program: &str, arguments: &[&str], (limit, bond): (Duration, Bond)) -> io::Result<()> {
+    let mut command = Command::new(find(&[program])?);
+    command.args(arguments).arg(PROGRAM_INPUT);
+    let program = Program::new(command, limit).input(Stdio::from(file.try_clone()?)).bond(bond);
+    run(program, &format!("{} {PROGRAM_INPUT}", arguments.join(" ")))
 }
 
 #[cfg(test)]

@@ -1,0 +1,241 @@
+//! Puts the settings of a trial back, intent by intent, last first.
+//!
+//! The rule, for each intent: if its members are what they were, nothing is to be done; if each is either what it was or what
+//! we made of it, they are put back and read again; if one is anything else, somebody has changed it since, and it is
+//! theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
+
+use super::{Restored, boot_id};
+use crate::journal::{Intent, Member, Outcome, Record, Transaction, Twin, Witness};
+use crate::netns;
+use crate::roots::Roots;
+use crate::setting;
+use crate::tunable::Scope;
+use std::io;
+
+/// Puts all settings of a trial back.
+pub(super) fn restore_all(journal: &mut Twin, transaction: &Transaction, roots: &Roots) -> Vec<Restored> {
+    let begin = &transaction.begin;
+    let failed = |cause: String| move |intent: &Intent| Found::failed(cause.clone()).of(intent);
+    match boot_id(roots) {
+        // What cannot be told is not taken for a reboot: the journal stays open.
+        Err(error) => return note_all(journal, transaction, failed(error.to_string())),
+        Ok(boot_id) if boot_id != begin.boot_id => {
+            return note_all(journal, transaction, |intent| match intent.scope.survives_boot() {
+                true => restore_one(intent, transaction, roots),
+                false => Found::without(Outcome::Void).of(intent),
+            });
+        }
+        Ok(_) => {}
+    }
+    let here = netns::current(roots);
+    if begin.netns.is_some() && here.is_none() {
+        return note_all(journal, transaction, failed("cannot tell which network namespace this is".into()));
+    }
+    let there = begin.netns.filter(|there| here.is_some_and(|here| !here.is_same(*there)));
+    let restore = |intent: &Intent| restore_one(intent, transaction, roots);
+    let gone = |intent: &Intent| match intent.scope {
+        Scope::Network | Scope::InitialNetwork | Scope::NetworkDevice => {
+            Found::without(Outcome::Gone).of(intent)
+        }
+        Scope::Host
+        | Scope::Device
+        | Scope::Service
+        | Scope::Mount
+        | Scope::FileSystem
+        | Scope::Process
+        | Scope::Listener => restore(intent),
+    };
+    // /sys shows the devices of the namespace that it was mounted in.
+    let within = |intent: &Intent| match intent.scope {
+        Scope::NetworkDevice => {
+            Found::failed("it is a device of another network namespace: recover from within it".into())
+                .of(intent)
+        }
+        _ => restore(intent),
+    };
+    match there {
+        None => note_all(journal, transaction, restore),
+        Some(there) => match netns::within(there, || note_all(journal, transaction, within)) {
+            Ok(Some(restored)) => restored,
+            Ok(None) => note_all(journal, transaction, gone),
+            Err(error) => note_all(journal, transaction, failed(error.to_string())),
+        },
+    }
+}
+
+/// Does `what` with every intent, last first, and notes what became of it.
+fn note_all(
+    journal: &mut Twin,
+    transaction: &Transaction,
+    what: impl Fn(&Intent) -> Restored,
+) -> Vec<Restored> {
+    let mut all = Vec::new();
+    for intent in transaction.intents.iter().rev() {
+        let restored = what(intent);
+        journal.note(&Record::Restored {
+            number: intent.number,
+            outcome: restored.outcome,
+            found: restored.found.iter().cloned().collect(),
+            cause: restored.cause.clone(),
+        });
+        all.push(restored);
+    }
+    all
+}
+
+/// What became of settings by what a journal says.
+pub(super) fn told(transaction: &Transaction) -> Vec<Restored> {
+    let told = |intent: &Intent| {
+        let outcome = *transaction.restored.get(&intent.number)?;
+        Some(Found::without(outcome).of(intent))
+    };
+    transaction.intents.iter().rev().filter_map(told).collect()
+}
+
+/// What was found, and what became of it.
+struct Found {
+    outcome: Outcome,
+    texts: Vec<String>,
+    cause: Option<String>,
+}
+
+impl Found {
+    fn without(outcome: Outcome) -> Found {
+        Found { outcome, texts: Vec::new(), cause: None }
+    }
+
+    fn failed(cause: String) -> Found {
+        Found { cause: Some(cause), ..Found::without(Outcome::Failed) }
+    }
+
+    fn of(self, intent: &Intent) -> Restored {
+        let first = intent.members.first();
+        let shown = |text: fn(&Member) -> &String, beside: fn(&Member) -> &String| {
+            first.map(|member| setting::shown(&member.path, text(member), beside(member))).unwrap_or_default()
+        };
+        let found = |text: &String| first.map(|member| setting::shown(&member.path, text, &member.old));
+        Restored {
+            key: intent.key.clone(),
+            outcome: self.outcome,
+            old: shown(|member| &member.old, |member| &member.expected),
+            new: shown(|member| &member.expected, |member| &member.old),
+            found: self.texts.first().and_then(found),
+            cause: self.cause,
+        }
+    }
+}
+
+pub(super) fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Roots) -> Restored {
+    let mut found = Found::without(Outcome::Failed);
+    let is_another =
+        |witness: &Witness| setting::read(roots, &witness.path).is_ok_and(|text| text != witness.text);
+    if intent.witnesses.iter().any(is_another) {
+        return Found::without(Outcome::Gone).of(intent);
+    }
+    intent.members.iter().for_each(|member| setting::clean(roots, &member.path));
+    match read_members(intent, roots) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => found.outcome = Outcome::Gone,
+        Err(error) => found.cause = Some(error.to_string()),
+        Ok(texts) => {
+            let made = Made::of(intent.number, transaction);
+            (found.outcome, found.cause) = put_back(intent, &texts, &made, roots);
+            found.texts = texts;
+        }
+    }
+    found.of(intent)
+}
+
+pub(super) fn read_members(intent: &Intent, roots: &Roots) -> io::Result<Vec<String>> {
+    let read = |member: &Member| setting::read_member(roots, &member.path, member.follows());
+    intent.members.iter().map(read).collect()
+}
+
+/// What is known of whether a change was made.
+pub(super) enum Made<'a> {
+    /// It was, and its members read back as this.
+    As(&'a [String]),
+    /// It is the one that was being made when the journal ends.
+    Perhaps,
+    /// The journal does not come so far.
+    Unknown,
+}
+
+impl Made<'_> {
+    fn of(number: u32, transaction: &Transaction) -> Made<'_> {
+        match transaction.applied.get(&number) {
+            Some(found) => Made::As(found),
+            None if transaction.applied.len() == number as usize => Made::Perhaps,
+            None => Made::Unknown,
+        }
+    }
+
+    /// Whether the text of a member can only come from what it was or from us.
+    fn is_ours(&self, intent: &Intent, texts: &[String], index: usize) -> bool {
+        let (member, text) = (&intent.members[index], texts[index].as_str());
+        let is_made = |at: usize| match self {
+            Made::As(found) => found
+                .get(at)
+                .is_some_and(|found| setting::is_same(&intent.members[at].path, found, &texts[at])),
+            Made::Perhaps | Made::Unknown => false,
+        };
+        if member.is_old(text) || is_made(index) || setting::is_between(&member.path, text) {
+            return true;
+        }
+        match (member.follows(), self) {
+            // While its leader is on the way back, it is whatever the kernel made of it.
+            (true, Made::As(_)) => !is_made(0),
+            (true, Made::Perhaps) => true,
+            (true, Made::Unknown) => intent.members[0].is_expected(&texts[0]),
+            (false, Made::As(_)) => !member.is_open && member.is_expected(text),
+            (false, Made::Perhaps | Made::Unknown) => member.is_expected(text),
+        }
+    }
+}
+
+/// Has what was put back be felt; why that failed, if it did.
+fn tell(intent: &Intent, roots: &Roots) -> Option<String> {
+    let tell = |member: &Member| setting::take_effect(roots, &member.path).err();
+    let failed = intent.members.iter().find_map(tell);
+    failed.map(|error| format!("restored, but not yet in effect: {error}"))
+}
+
+pub(super) fn put_back(
+    intent: &Intent,
+    texts: &[String],
+    made: &Made<'_>,
+    roots: &Roots,
+) -> (Outcome, Option<String>) {
+    let is_old =
+        |texts: &[String]| intent.members.iter().zip(texts).all(|(member, text)| member.is_old(text));
+    if is_old(texts) {
+        // It may have been put back by a restore that died before it could tell.
+        let cause = if matches!(made, Made::Unknown) { None } else { tell(intent, roots) };
+        return (Outcome::Already, cause);
+    }
+    let shown = |texts: &[String]| {
+        let pairs = intent.members.iter().zip(texts);
+        pairs.map(|(member, text)| setting::shown(&member.path, text, &member.old)).collect::<Vec<_>>()
+    };
+    if !(0..texts.len()).all(|index| made.is_ours(intent, texts, index)) {
+        return (Outcome::Conflict, None);
+    }
+    for write in &intent.restore {
+        let Some(member) = intent.members.get(write.member) else {
+            return (Outcome::Failed, Some("the journal names a setting that it does not hold".into()));
+        };
+        // What follows is written only if it did not come back with its leader.
+        let is_back = member.follows()
+            && setting::read_member(roots, &member.path, true).is_ok_and(|text| member.is_old(&text));
+        if is_back {
+            continue;
+        }
+        if let Err(error) = setting::put_back(roots, &member.path, &write.text) {
+            return (Outcome::Failed, Some(error.to_string()));
+        }
+    }
+    match read_members(intent, roots) {
+        Ok(back) if is_old(&back) => (Outcome::Restored, tell(intent, roots)),
+        Ok(back) => (Outcome::Failed, Some(format!("it reads back as '{}'", shown(&back).join("', '")))),
+        Err(error) => (Outcome::Failed, Some(error.to_string())),
+    }
+}
