@@ -12,6 +12,7 @@ mod fence;
 mod habits;
 mod hostile;
 mod http2;
+mod install;
 mod latency;
 mod long;
 mod matrix;

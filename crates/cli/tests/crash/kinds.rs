@@ -1,6 +1,7 @@
 //! Settings that are no sysctls: of disks, links, mounts, services and file systems. Each is changed on an object that
 //! was made for it, seen to change, put back, and then killed at every point like the others.
 
+use crate::hangs;
 use crate::rig::{self, Rig};
 use crate::snapshot::{OWN_FILE, Snapshot};
 use crate::sweep;
@@ -31,8 +32,8 @@ pub fn run(rig: &mut Rig) {
 }
 
 /// A loop device of our own.
-struct Disk {
-    device: String,
+pub struct Disk {
+    pub device: String,
     /// The file behind it.
     _file: PathBuf,
 }
@@ -43,8 +44,13 @@ impl Disk {
 
     /// Attaches a file; `None` where that cannot be.
     fn new(rig: &Rig, name: &str) -> Option<Disk> {
+        Disk::sized(rig, name, Disk::SIZE)
+    }
+
+    /// The same, of so many bytes.
+    pub fn sized(rig: &Rig, name: &str, size_bytes: u64) -> Option<Disk> {
         let file = rig.folder().join(format!("{OWN_FILE}-{name}.img"));
-        fs::File::create(&file).and_then(|image| image.set_len(Disk::SIZE)).expect("can be made");
+        fs::File::create(&file).and_then(|image| image.set_len(size_bytes)).expect("can be made");
         let ended = rig::run(Command::new("losetup").args(["--find", "--show"]).arg(&file));
         if ended.code != Some(0) {
             println!("skipped: settings of disks: needs a loop device: {}", ended.text.trim());
@@ -54,7 +60,7 @@ impl Disk {
     }
 
     /// Its name, without the folder.
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.device.trim_start_matches("/dev/")
     }
 }
@@ -189,6 +195,7 @@ impl Servers {
         }
         if let Some((_, nginx)) = self.running.iter().find(|(served, _)| served.key == "nginx") {
             self.a_service_reads_its_file_again(rig, nginx.id());
+            hangs::run(rig, &format!("nginx:{}/nginx.conf:worker_processes=3", self.folder));
         }
         let shows_as = format!("file{}/memcached.conf", self.folder);
         let key = format!("memcached:{}/memcached.conf", self.folder);

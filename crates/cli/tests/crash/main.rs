@@ -2,10 +2,12 @@
 //!
 //! Runs in network and mount namespaces of its own, so that the host's settings are not at risk; the host's are compared
 //! too. `make test` takes a sample of the points, `make crash-test` (`SYSDYNO_CRASH_TESTS=all`) all of them. Figures are
-//! printed. Needs root, strace and unshare.
+//! printed. `SYSDYNO_CRASH_ONLY=losses` runs one part alone. Needs root, strace and unshare.
 #![expect(clippy::print_stdout, reason = "a test without a harness prints its own figures")]
 
+mod hangs;
 mod kinds;
+mod losses;
 #[path = "../namespaces/mod.rs"]
 mod namespaces;
 mod rig;
@@ -33,8 +35,14 @@ fn main() -> ExitCode {
 fn inside() -> ExitCode {
     let mut rig = Rig::new();
     snapshot::check_mask();
-    scenarios::run(&mut rig);
-    sweep::run(&mut rig);
-    kinds::run(&mut rig);
+    let parts: [(&str, fn(&mut Rig)); 4] = [
+        ("scenarios", scenarios::run),
+        ("sweep", sweep::run),
+        ("losses", losses::run),
+        ("kinds", kinds::run),
+    ];
+    let only = std::env::var("SYSDYNO_CRASH_ONLY").ok();
+    let is_meant = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    parts.into_iter().filter(|(name, _)| is_meant(name)).for_each(|(_, run)| run(&mut rig));
     rig.figures()
 }

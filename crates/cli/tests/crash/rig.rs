@@ -12,6 +12,9 @@ use tempfile::TempDir;
 /// How long anything may take before it counts as hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// Where second copies of journals are.
+pub const SPOOL: &str = "/var/spool/sysdyno";
+
 /// How a run of the program ended.
 pub struct Ended {
     /// Exit code; `None` if a signal ended it.
@@ -41,6 +44,10 @@ pub struct Counts {
     pub restored: u32,
     /// Settings that somebody else had changed, and that were left alone.
     pub conflicts: u32,
+    /// Points at which something happened to the state folder.
+    pub losses: u32,
+    /// Programs of others that hung.
+    pub hangs: u32,
     /// What was wrong.
     pub wrong: Vec<String>,
 }
@@ -48,6 +55,10 @@ pub struct Counts {
 /// The stage.
 pub struct Rig {
     folder: TempDir,
+    /// How long programs that the program starts may take, if not as long as they have.
+    pub program_timeout: Option<&'static str>,
+    /// The state folder, if it is not in the folder of the stage.
+    pub elsewhere: Option<PathBuf>,
     /// What everything was at the beginning.
     pub before: Snapshot,
     /// What was seen.
@@ -71,11 +82,17 @@ impl Rig {
         // Guardians outlive their parents; this process waits for them.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).expect("can be a subreaper");
         run(Command::new("mount").args(["-t", "sysfs", "sysfs", "/sys"]));
+        // Second copies of journals do not depend on the state folder; the host's are not touched.
+        let spool =
+            run(Command::new("mount").args(["-t", "tmpfs", "-o", "mode=0755", "tmpfs", "/var/spool"]));
+        assert_eq!(spool.code, Some(0), "{spool}");
         let folder = tempfile::Builder::new().prefix(OWN_FILE).tempdir().expect("a folder");
         let is_whole = std::env::var("SYSDYNO_CRASH_TESTS").is_ok_and(|which| which == "all");
         let begun = Instant::now();
         Rig {
             folder,
+            program_timeout: None,
+            elsewhere: None,
             before: Snapshot::take(),
             counts: Counts::default(),
             is_whole,
@@ -94,7 +111,7 @@ impl Rig {
 
     /// The state folder.
     pub fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
+        self.elsewhere.clone().unwrap_or_else(|| self.folder.path().join("state"))
     }
 
     /// The program with arguments of `tune`.
@@ -116,6 +133,7 @@ impl Rig {
     fn prepare(&self, command: &mut Command) {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());
+        command.envs(self.program_timeout.map(|timeout| ("SYSDYNO_PROGRAM_TIMEOUT", timeout)));
     }
 
     /// Runs the program.
@@ -132,16 +150,19 @@ impl Rig {
 
     /// Waits until every process that was left behind has ended.
     pub fn wait_for_orphans(&self) {
+        assert!(self.have_orphans_ended(), "a process does not end: {:?}", self.guardians());
+    }
+
+    /// Whether every process that was left behind ends within the limit.
+    pub fn have_orphans_ended(&self) -> bool {
         let begun = Instant::now();
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) => {}
-                Ok(None) if self.others().is_empty() => return,
-                Ok(None) => {
-                    assert!(begun.elapsed() < LIMIT, "a process does not end: {:?}", self.guardians());
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(_) => return,
+                Ok(None) if self.others().is_empty() => return true,
+                Ok(None) if begun.elapsed() >= LIMIT => return false,
+                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                Err(_) => return true,
             }
         }
     }
@@ -177,7 +198,8 @@ impl Rig {
     /// Counts whether everything is as before.
     pub fn check(&mut self, what: &str) -> bool {
         let differences = self.before.differences(&Snapshot::take());
-        let left = fs::read_dir(self.state().join("tune/open")).map_or(0, Iterator::count);
+        let count = |folder: PathBuf| fs::read_dir(folder.join("tune/open")).map_or(0, Iterator::count);
+        let left = count(self.state()) + count(SPOOL.into());
         let is_clean = differences.is_empty() && left == 0;
         if is_clean {
             self.counts.restored += 1;
@@ -200,14 +222,17 @@ impl Rig {
     /// Empties the state folder, so that thousands of journals do not slow the next ones down.
     pub fn forget(&self) {
         let _ = fs::remove_dir_all(self.state());
+        let _ = fs::remove_dir_all(SPOOL);
     }
 
     /// Prints what was seen.
     pub fn figures(self) -> ExitCode {
-        let Counts { kills, failures, double_kills, by_guardian, restored, conflicts, wrong } = &self.counts;
+        let Counts { kills, failures, double_kills, by_guardian, restored, conflicts, wrong, .. } =
+            &self.counts;
+        let Counts { losses, hangs, .. } = &self.counts;
         println!(
-            "crash tests: {kills} kill points, {double_kills} double kills, {failures} failed system calls; {restored} \
-             restored ({by_guardian} by the guardian alone), {conflicts} conflicts left alone, {} wrong; {} values \
+            "crash tests: {kills} kill points, {double_kills} double kills, {failures} failed system calls, {losses} losses of \
+             the state folder, {hangs} programs that hung; {restored} restored ({by_guardian} by the guardian alone), {conflicts} conflicts left alone, {} wrong; {} values \
              compared each time; {:.0} s",
             wrong.len(),
             self.before.len(),

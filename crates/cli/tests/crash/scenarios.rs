@@ -66,6 +66,18 @@ fn another(tunable: &Tunable) -> Option<String> {
     (changed[last] >= min).then(|| changed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
 }
 
+/// A change of every setting of the namespace that goes together with the others.
+pub fn all_changes() -> Vec<String> {
+    let tunables = sysdyno_tune::TUNABLES.iter().copied().flatten();
+    let is_meant = |tunable: &&Tunable| {
+        tunable.scope == Scope::Network
+            && tunable.counterpart.is_none()
+            && Path::new(&tunable.place()).exists()
+    };
+    let change = |tunable: &Tunable| Some(format!("{}={}", tunable.id, another(tunable)?));
+    tunables.filter(is_meant).filter_map(change).collect()
+}
+
 fn every_setting_of_the_namespace_is_changed_seen_and_put_back(rig: &mut Rig) {
     let mut seen = 0;
     for tunable in sysdyno_tune::TUNABLES.iter().copied().flatten() {

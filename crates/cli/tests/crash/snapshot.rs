@@ -86,6 +86,9 @@ const VOLATILE: &[&str] = &[
 /// Loop devices change their queue when somebody attaches a file to them; those with files of this name are compared.
 pub const OWN_FILE: &str = "sysdyno-crash";
 
+/// Where the state folder has a file system of its own, which is mounted anew each time.
+pub const STATE_DISK: &str = "state-disk";
+
 /// Folders of which every file is a setting: parameters of schedulers and governors.
 const FOLDERS: &[&str] = &["iosched", "schedutil", "ondemand", "conservative"];
 
@@ -226,7 +229,10 @@ fn read_files(place: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 /// Mounts of ours, line by line; others come and go by themselves.
 fn read_mounts(found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     let list = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    for line in list.lines().filter(|line| line.contains(OWN_FILE) && line.contains(" ext4 ")) {
+    let is_own = |line: &&str| {
+        line.contains(OWN_FILE) && line.contains(" ext4 ") && !line.contains(&format!("/{STATE_DISK} "))
+    };
+    for line in list.lines().filter(is_own) {
         let place = line.split(' ').nth(4).unwrap_or_default();
         found.insert(format!("mount/{place}").into(), line.into());
     }

@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 /// Settings of the network namespace, of every shape.
-const CHANGES: [&str; 8] = [
+pub const CHANGES: [&str; 8] = [
     "net.core.somaxconn=777",
     "net.ipv4.tcp_rmem=4096 100000 1000000",
     "net.ipv4.ip_local_port_range=20000 30000",
@@ -26,16 +26,21 @@ const FAILURES: [&str; 8] = ["EIO", "ENOSPC", "EINTR", "EACCES", "ENOMEM", "EROF
 
 /// The n-th system call of a name.
 #[derive(Clone, Debug)]
-struct Point {
-    call: String,
-    count: u32,
+pub struct Point {
+    pub call: String,
+    pub count: u32,
     /// Whether it comes before the guardian is let go.
     is_attended: bool,
 }
 
 impl Point {
-    fn kill(&self) -> String {
+    pub fn kill(&self) -> String {
         format!("inject={}:signal=KILL:when={}", self.call, self.count)
+    }
+
+    /// Stops the process right after that call.
+    pub fn stop(&self) -> String {
+        format!("inject={}:signal=STOP:when={}", self.call, self.count)
     }
 
     fn fail(&self, error: &str) -> String {
@@ -96,7 +101,7 @@ pub fn run_over(rig: &mut Rig, changes: Vec<String>) {
     fail_calls(rig);
 }
 
-fn apply(rig: &Rig) -> Vec<&str> {
+pub fn apply(rig: &Rig) -> Vec<&str> {
     std::iter::once("apply").chain(rig.changes.iter().map(String::as_str)).collect()
 }
 
@@ -109,6 +114,11 @@ fn points(rig: &Rig, arguments: &[&str]) -> Vec<Point> {
 }
 
 fn read_points(trace: &str) -> Vec<Point> {
+    read_points_where(trace, |_| true)
+}
+
+/// The calls of a trace whose lines are meant.
+pub fn read_points_where(trace: &str, is_meant: impl Fn(&str) -> bool) -> Vec<Point> {
     let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
     let mut is_attended = true;
     let mut points = Vec::new();
@@ -120,7 +130,7 @@ fn read_points(trace: &str) -> Vec<Point> {
         let count = counts.entry(call).or_default();
         *count += 1;
         // Calls that do not return cannot be told apart from death; execve is strace's own.
-        if !matches!(call, "exit_group" | "execve") {
+        if !matches!(call, "exit_group" | "execve") && is_meant(line) {
             points.push(Point { call: call.into(), count: *count, is_attended });
         }
         if call == "write" && rest.contains("\"d\", 1)") {
