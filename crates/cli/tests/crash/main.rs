@@ -35,14 +35,15 @@ fn main() -> ExitCode {
 fn inside() -> ExitCode {
     let mut rig = Rig::new();
     snapshot::check_mask();
-    let parts: [(&str, fn(&mut Rig)); 4] = [
-        ("scenarios", scenarios::run),
-        ("sweep", sweep::run),
-        ("losses", losses::run),
-        ("kinds", kinds::run),
-    ];
     let only = std::env::var("SYSDYNO_CRASH_ONLY").ok();
-    let is_meant = |name: &str| only.as_deref().is_none_or(|only| only == name);
-    parts.into_iter().filter(|(name, _)| is_meant(name)).for_each(|(_, run)| run(&mut rig));
+    let mut part = |name: &str, run: fn(&mut Rig)| {
+        if only.as_deref().is_none_or(|only| only == name) {
+            run(&mut rig);
+        }
+    };
+    part("scenarios", scenarios::run);
+    part("sweep", sweep::run);
+    part("losses", losses::run);
+    part("kinds", kinds::run);
     rig.figures()
 }
