@@ -147,6 +147,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s n -l requests -
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -s r -l rate -d 'Offered rate; makes the load an open one, in which requests are sent whether or not others were answered' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l steps -d 'Several rates in turn, each for the duration' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l ramp -d 'A rate, or a number of clients, that changes: 100/s..5k/s:60s, steps:100/s..1k/s:10x30s, 10..200:60s, or a file' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l objective -d 'What a ramp or steps must meet; the answer is where it broke [default: p99<50ms]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l arrival -d 'How requests of an open load arrive [default: poisson]' -r -f -a "poisson\t'Exponential gaps, as of many independent users'
 constant\t'Equal gaps'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l warmup -d 'Load before the measured one [default: 0s]' -r

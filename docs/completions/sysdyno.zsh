@@ -154,6 +154,7 @@ _arguments "${_arguments_options[@]}" : \
 '--rate=[Offered rate; makes the load an open one, in which requests are sent whether or not others were answered]:RATE:_default' \
 '(-r --rate -n --requests)*--steps=[Several rates in turn, each for the duration]:RATE,…:_default' \
 '(-r --rate --steps -n --requests -d --duration)--ramp=[A rate, or a number of clients, that changes\: 100/s..5k/s\:60s, steps\:100/s..1k/s\:10x30s, 10..200\:60s, or a file]:RAMP | FILE:_default' \
+'--objective=[What a ramp or steps must meet; the answer is where it broke \[default\: p99<50ms\]]:pN<DURATION:_default' \
 '--arrival=[How requests of an open load arrive \[default\: poisson\]]:ARRIVAL:((poisson\:"Exponential gaps, as of many independent users"
 constant\:"Equal gaps"))' \
 '--warmup=[Load before the measured one \[default\: 0s\]]:DURATION:_default' \

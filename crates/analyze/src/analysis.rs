@@ -9,6 +9,7 @@ use crate::input::{AnalyzeInput, Examined, Sorted};
 use crate::intervals;
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::probe;
+use crate::ramp;
 use crate::readings::ratio;
 use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
 use crate::session;
@@ -36,7 +37,7 @@ pub fn analyze(input: &AnalyzeInput) -> Analysis {
     let mut analysis = match input.plan {
         _ if examined.views.is_empty() => nothing_ended(&examined),
         Plan::Run(plan) => analyze_run(&examined, plan),
-        Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => analyze_load(&examined),
+        Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => analyze_load(&examined, input),
     };
     widen_intervals(&mut analysis, &examined, input);
     analysis.headroom = match input.plan {
@@ -47,19 +48,31 @@ pub fn analyze(input: &AnalyzeInput) -> Analysis {
     analysis
 }
 
-fn analyze_load(examined: &Examined) -> Analysis {
+fn analyze_load(examined: &Examined, input: &AnalyzeInput) -> Analysis {
     let shown = examined.views.len() - 1;
     let view = &examined.views[shown];
     let verdict = verdict_of_load(examined, shown);
-    let findings = examine(&scene(examined, shown, None, false));
+    let windows = input.latency_windows.get(&view.begin.trial).map_or(&[][..], Vec::as_slice);
+    let ramp = ramp::result_of(view, windows);
+    // What gave out shows after the objective broke; before, nothing did.
+    let end = ramp.as_ref().and_then(|ramp| ramp::after_break(view, ramp));
+    let after = end.as_ref().map(|(end, intervals)| TrialView { end, intervals, ..*view });
+    let objective = ramp.as_ref().map(|_| ramp::objective_of(view.plan()));
+    let mut scene = scene(examined, shown, None, false);
+    scene.focus = after.unwrap_or(scene.focus);
+    scene.objective = objective.as_ref();
+    let findings = examine(&scene);
     let parts = Parts {
-        headline: headline::headline_of_load(view, &verdict),
-        limit: headline::limit(&findings, None, &verdict),
+        headline: headline::headline_of_load(view, &verdict, ramp.as_ref()),
+        limit: match ramp.as_ref().is_some_and(|ramp| ramp.broke.is_none()) {
+            true => "The ramp met no limit: the objective was met to its end".to_owned(),
+            false => headline::limit(&findings, None, &verdict),
+        },
         verdict,
         capacity: None,
         findings,
     };
-    assemble(examined, view, parts)
+    Analysis { ramp, ..assemble(examined, view, parts) }
 }
 
 fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
@@ -266,6 +279,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         probe: probe::summary_of(view),
         operations: view.end.summary.operations.clone(),
         headroom: None,
+        ramp: None,
         session: session::result_of(view),
     }
 }
@@ -327,6 +341,7 @@ fn nothing(verdict: Verdict) -> Analysis {
         probe: None,
         operations: Vec::new(),
         headroom: None,
+        ramp: None,
         session: None,
     }
 }

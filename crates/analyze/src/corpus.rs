@@ -163,6 +163,7 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
         threads: 1,
         seed: 1,
         fail_if: vec![],
+        objective: None,
         probe: None,
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,

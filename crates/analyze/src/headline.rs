@@ -2,6 +2,7 @@
 
 use crate::capacity::objective_phrase;
 use crate::format::{counted, duration, name, rate, whole};
+use crate::ramp::objective_of;
 use crate::session;
 use crate::verdict::CPU_BOUND;
 use crate::view::TrialView;
@@ -10,6 +11,7 @@ use sysdyno_record::analysis::{
 };
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::{LoadPlan, RunPlan, SearchMethod};
+use sysdyno_record::ramp::{RampOf, RampResult};
 use sysdyno_record::session::SessionResult;
 use sysdyno_record::units::rounding_step;
 
@@ -84,7 +86,7 @@ fn worst(verdict: &Verdict) -> Option<&Reason> {
 }
 
 /// The headline of `load`.
-pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict) -> String {
+pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict, ramp: Option<&RampResult>) -> String {
     if let Some(reason) = worst(verdict) {
         let is_bound = reason.id == CPU_BOUND.id && view.goodput_hz() > 0.0;
         let goodput = rate(view.goodput_hz());
@@ -93,6 +95,9 @@ pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict) -> String {
         } else {
             format!("Not to be trusted: {}", reason.text)
         };
+    }
+    if let Some(ramp) = ramp {
+        return headline_of_ramp(ramp, view);
     }
     let counts = view.counts();
     let felt = view.summary(view.felt_kind());
@@ -119,6 +124,29 @@ pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict) -> String {
             rate(view.goodput_hz()),
             connections(view.plan())
         ),
+    }
+}
+
+fn headline_of_ramp(ramp: &RampResult, view: &TrialView) -> String {
+    let who = server(view.watched);
+    let phrase = objective_phrase(&objective_of(view.plan()));
+    let offered = |amount: f64| match ramp.of {
+        RampOf::Rate => format!("{} req/s", rate(amount)),
+        RampOf::Clients => counted(amount.round(), "client"),
+    };
+    let best = format!("; it completed {} req/s at most", rate(ramp.goodput_max_hz));
+    match (&ramp.broke, ramp.met_until) {
+        (None, _) => format!("{who} kept {phrase} to the end of the ramp, at {}", offered(ramp.top)),
+        (Some(broke), Some(met)) => format!(
+            "{who} kept {phrase} up to {}; at {}, {:.0} s into the ramp, {}{best}",
+            offered(met),
+            offered(broke.at),
+            broke.after_seconds,
+            broke.text
+        ),
+        (Some(broke), None) => {
+            format!("{who} never kept {phrase}: at {}, {}{best}", offered(broke.at), broke.text)
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod intervals;
 pub mod matrix;
 pub mod outcome;
 pub mod probe;
+mod ramp;
 pub mod readings;
 mod run_verdict;
 pub mod search;

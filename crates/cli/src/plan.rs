@@ -260,6 +260,7 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
         threads,
         seed: options.seed.unwrap_or_else(draw_seed),
         fail_if: Vec::new(),
+        objective: None,
         probe: None,
         io: options.io.map_or(IoChoice::Auto, IoChoice::from),
         spin: options.spin.map_or(SpinChoice::Auto, SpinChoice::from),

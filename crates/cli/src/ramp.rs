@@ -55,6 +55,17 @@ pub fn add(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<()> {
     }
 }
 
+/// Adds what the load must meet while it rises.
+pub fn add_objective(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<()> {
+    let Some(objective) = load.objective else { return Ok(()) };
+    ensure!(
+        plan.changes().is_some(),
+        "cannot use an objective for a load that does not rise\nhint: --fail-if 'p99>20ms' judges this one; --ramp 100/s..5k/s:60s rises; sysdyno run finds the highest rate"
+    );
+    plan.objective = Some(objective.0);
+    Ok(())
+}
+
 fn add_rates(
     plan: &mut LoadPlan,
     load: &LoadOptions,

@@ -140,7 +140,7 @@ combine! {
     TryOptions {
         metric, effect, budget, pairs, window, warmup, connections, rate, share, arrival, keep, calibrate, noisy, fail_if,
     }
-    LoadOptions { connections, duration, requests, rate, steps, ramp, arrival, warmup, fail_if }
+    LoadOptions { connections, duration, requests, rate, steps, ramp, objective, arrival, warmup, fail_if }
     CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
     ServerOptions { server, server_sudo, load_from, ssh }
     SshOptions { ssh_config }

@@ -3,6 +3,7 @@
 use crate::load::{Counts, Failures, GeneratorSummary, LatencySummary, TrialPurpose};
 use crate::plan::Arrival;
 use crate::probe::ProbeSummary;
+use crate::ramp::RampResult;
 use crate::session::SessionResult;
 use crate::units::MonoNs;
 use crate::wire::{CacheCounts, HandshakeCounts};
@@ -79,6 +80,9 @@ pub struct Analysis {
     /// How many times real traffic the capacity is; `None`: none was given, or there is no capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom: Option<Headroom>,
+    /// Up to where a load that rises met its objective; `None`: it did not rise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<RampResult>,
     /// What came of users and their rules; `None` without users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionResult>,

@@ -26,6 +26,7 @@ pub mod matrix;
 pub mod origin;
 pub mod plan;
 pub mod probe;
+pub mod ramp;
 pub mod remote;
 pub mod route;
 pub mod series;

@@ -79,6 +79,9 @@ pub struct LoadPlan {
     /// Checks of the result, as typed (`p99>20ms`); empty in the trials of a search, whose plan has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<String>,
+    /// What a load that rises must meet; `None`: it does not rise, or the default counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
     /// The probe that runs beside the load; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbePlan>,

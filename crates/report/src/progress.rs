@@ -18,6 +18,8 @@ pub struct ProgressView {
     pub phase: PhaseKind,
     /// Rate asked for; `None` in a closed process. Unit: requests per second.
     pub offered_hz: Option<f64>,
+    /// Clients that send now; `None` where their number does not change.
+    pub clients_count: Option<u32>,
     /// Rate of completions over the last second; `None` before the first. Unit: requests per second.
     pub achieved_hz: Option<f64>,
     /// 99th percentile of the last second; `None` without samples. Unit: nanoseconds.
@@ -73,6 +75,9 @@ fn fields(view: &ProgressView) -> Vec<Field> {
     if let Some(offered_hz) = view.offered_hz {
         fields.push(field(2, Tone::Plain, format!("offered {}/s", number::significant(offered_hz, 4))));
     }
+    if let Some(count) = view.clients_count {
+        fields.push(field(2, Tone::Plain, format!("{} clients", number::count(u64::from(count)))));
+    }
     let achieved =
         view.achieved_hz.map_or(number::MISSING.to_owned(), |rate_hz| number::significant(rate_hz, 4));
     fields.push(field(0, Tone::Plain, format!("achieved {achieved}/s")));
@@ -125,6 +130,7 @@ mod tests {
             purpose: TrialPurpose::Grid,
             phase: PhaseKind::Steady,
             offered_hz: Some(4_000.0),
+            clients_count: None,
             achieved_hz: Some(3_998.2),
             p99_ns: Some(12_340_000),
             errors_count: 12,

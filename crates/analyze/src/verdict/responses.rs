@@ -230,6 +230,10 @@ fn examine_achieved(view: &TrialView) -> Option<Observation> {
             whole(due)
         ));
     }
+    // A ramp rises until requests are not completed in step; the headline says where.
+    if view.plan().changes().is_some() {
+        return None;
+    }
     let achieved = view.achieved_ratio().filter(|achieved| *achieved < ACHIEVED_NOTICED.value)?;
     let text = format!(
         "{} of the requests offered at {} req/s were completed in step",

@@ -49,6 +49,10 @@ pub(super) const NON_STATIONARY: Check = Check {
 };
 
 fn examine(view: &TrialView) -> Option<Observation> {
+    // What changes what it offers changes what comes of it.
+    if view.plan().changes().is_some() {
+        return None;
+    }
     let seconds: Vec<&Interval> = view
         .measured_intervals()
         .filter(|interval| interval.end_mono_ns.seconds_since(interval.begin_mono_ns) >= INTERVAL_SECONDS_MIN)
@@ -89,7 +93,7 @@ fn has_steady_arrivals(view: &TrialView) -> bool {
 
 /// The rate of a closed loop whose clients stay; that of an open one is given.
 fn rate_signal(view: &TrialView, seconds: &[&Interval]) -> Option<Signal> {
-    if view.is_open() || !view.plan().workload.clients.is_empty() {
+    if view.is_open() {
         return None;
     }
     let per_second = |interval: &&Interval| {

@@ -154,6 +154,9 @@ pub struct LoadOptions {
     /// points straight lines join. Without '/s' it is the number of clients of a closed load, who come and go. Each line or step is a phase.
     #[arg(long, value_name = "RAMP | FILE", conflicts_with_all = ["rate", "steps", "requests", "duration"], env = "SYSDYNO_RAMP")]
     pub ramp: Option<String>,
+    /// What a ramp or steps must meet; the answer is where it broke [default: p99<50ms]
+    #[arg(long, value_name = "pN<DURATION")]
+    pub objective: Option<ObjectiveOption>,
     /// How requests of an open load arrive [default: poisson]
     #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
     pub arrival: Option<ArrivalOption>,

@@ -42,6 +42,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         load.duration.map(|duration| duration.0),
     )?;
     ramp::add(&mut plan, &load)?;
+    ramp::add_objective(&mut plan, &load)?;
     crate::session::add(&mut plan, &args.session.or(settings.session), &load)?;
     crate::values::add(&mut plan)?;
     plan::add_origin(&mut plan, &args.origin.or(settings.origin), ui)?;

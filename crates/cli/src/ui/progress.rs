@@ -175,6 +175,7 @@ fn view(progress: &Progress) -> ProgressView {
         purpose: progress.purpose,
         phase: progress.phase,
         offered_hz: progress.offered_hz,
+        clients_count: progress.clients_count,
         achieved_hz: progress.achieved_hz,
         p99_ns: progress.p99_ns,
         errors_count: progress.errors_count,

@@ -1,7 +1,7 @@
 //! Values in requests, and users who log in: what real servers were asked is what was to be sent.
 
 use crate::rig::nginx::Nginx;
-use crate::rig::program::Program;
+use crate::rig::program::{Program, Target};
 use crate::rig::{skip, wait_until};
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Write};
@@ -261,6 +261,25 @@ fn check_logins(shop: &Shop, nginx: &Nginx, url: &str, way: &[&str]) {
     let logged = nginx.logged_requests();
     assert_eq!(logged.get("POST /login"), Some(&count("SignIn", "written")), "{outcome}");
     assert_eq!(logged.get("GET /account"), Some(&count("Account", "written")), "{outcome}");
+}
+
+#[test]
+fn a_ramp_into_a_full_pool_says_where_the_objective_broke_and_what_gave_out() {
+    let program = Program::new();
+    let pool = Target::start(&["--workers", "2", "--hold-ms", "20"]);
+    let ramp =
+        ["load", pool.url(), "--ramp", "10/s..400/s:8s", "-c", "64", "--objective", "p90<150ms", "--json"];
+    let outcome = program.run(ramp);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    let document = outcome.json();
+    let reasons = document["verdict"]["reasons"].as_array().expect("has reasons");
+    assert!(reasons.iter().all(|reason| reason["id"] != "M10" && reason["id"] != "V05"), "{outcome}");
+    // Two workers carry 100 requests per second: whatever the machine does, four times as many break the objective.
+    let broke = document["ramp"]["broke"]["at"].as_f64();
+    assert!(broke.is_some_and(|at| at > 20.0 && at < 400.0), "{outcome}");
+    assert!(document["ramp"]["goodput_max_hz"].as_f64().is_some_and(|most| most <= 110.0), "{outcome}");
+    let refused = program.run(["load", pool.url(), "--objective", "p99<1ms", "-n", "1"]);
+    assert!(refused.expect_code(2).stderr.contains("does not rise"), "{refused}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess};
 use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
-use sysdyno_record::plan::PhaseKind;
+use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
@@ -77,6 +77,8 @@ pub struct Journal<'a> {
     begin: MonoNs,
     trial_begin: MonoNs,
     phase_open: Option<PhaseKind>,
+    /// The load of the present trial, and when it began, where it rises or falls.
+    changing: Option<(LoadPlan, Option<MonoNs>)>,
     is_interrupted: bool,
 }
 
@@ -109,6 +111,7 @@ impl<'a> Journal<'a> {
                 purpose: TrialPurpose::Single,
                 phase: PhaseKind::Warmup,
                 offered_hz: None,
+                clients_count: None,
                 achieved_hz: None,
                 p99_ns: None,
                 errors_count: 0,
@@ -118,6 +121,7 @@ impl<'a> Journal<'a> {
             begin,
             trial_begin: begin,
             phase_open: None,
+            changing: None,
             is_interrupted: false,
         }
     }
@@ -264,6 +268,8 @@ impl<'a> Journal<'a> {
         self.progress.purpose = begin.purpose;
         self.progress.phase = begin.plan.phases.first().map_or(PhaseKind::Steady, |phase| phase.kind);
         self.progress.offered_hz = begin.plan.phases.last().and_then(|phase| phase.rate_hz);
+        self.progress.clients_count = None;
+        self.changing = begin.plan.changes().map(|_| (begin.plan.clone(), None));
         (self.progress.achieved_hz, self.progress.p99_ns, self.progress.errors_count) = (None, None, 0);
         self.progress.left_ns = Some(left_ns);
         let written = self.writer.trial_begin(begin);
@@ -400,8 +406,19 @@ impl<'a> Journal<'a> {
         let passed_ns = elapsed_ns - self.progress.elapsed_ns.min(elapsed_ns);
         self.progress.elapsed_ns = elapsed_ns;
         self.progress.left_ns = self.progress.left_ns.map(|left_ns| left_ns.saturating_sub(passed_ns));
+        self.show_what_is_offered_now();
         self.watcher.progress(&self.progress);
         self.watcher.look(&self.progress, &self.so_far);
+    }
+}
+
+impl Journal<'_> {
+    /// What a load that rises or falls offers at this instant.
+    fn show_what_is_offered_now(&mut self) {
+        let Some((plan, Some(began))) = &self.changing else { return };
+        let since = SpanNs(clock::monotonic().since(*began));
+        self.progress.offered_hz = plan.offered_hz_at(since);
+        self.progress.clients_count = plan.clients_at(since).map(|clients| clients.round() as u32);
     }
 }
 
@@ -429,6 +446,9 @@ impl Link for Journal<'_> {
             Notice::Phase { begin, phase, rate_hz } => {
                 self.close_phase(begin)?;
                 self.phase_open = Some(phase);
+                if let Some((_, began)) = &mut self.changing {
+                    began.get_or_insert(begin);
+                }
                 let trial = self.progress.trial;
                 self.event(begin, EventKind::PhaseBegin { trial, phase, rate_hz })
             }

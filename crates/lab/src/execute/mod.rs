@@ -39,6 +39,8 @@ pub struct Progress {
     pub phase: PhaseKind,
     /// Rate asked for; `None` in a closed process. Unit: requests per second.
     pub offered_hz: Option<f64>,
+    /// Clients that send now, where their number changes.
+    pub clients_count: Option<u32>,
     /// Rate of completions in the last interval. Unit: requests per second.
     pub achieved_hz: Option<f64>,
     /// 99th percentile of the last interval. Unit: nanoseconds.

@@ -70,6 +70,7 @@ fn http(address: SocketAddr, count: u64) -> ProbeJob {
         workload: Default::default(),
         wire: Default::default(),
         fail_if: Vec::new(),
+        objective: None,
         probe: None,
     };
     job(ProbeKind::Http, Way::Http(Box::new(plan)), Some(count))

@@ -98,6 +98,6 @@ const MATRIX: &str = "matrix.json";
 const MATRIX_RUNS: &str = "runs";
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@ pub(super) fn new_run(suffix: u32) -> NewRun {
     }
 }
 
-pub(super) fn load_plan() -> LoadPlan {
+pub(crate) fn load_plan() -> LoadPlan {
     LoadPlan {
         target: Target {
             url: "http://127.0.0.1:8080/".into(),
@@ -64,6 +64,7 @@ pub(super) fn load_plan() -> LoadPlan {
         threads: 1,
         seed: 7,
         fail_if: vec!["p99>20ms".into()],
+        objective: None,
         probe: None,
         io: IoChoice::Auto,
         spin: SpinChoice::Auto,
@@ -265,6 +266,7 @@ pub(super) fn analysis() -> Analysis {
         probe: None,
         operations: Vec::new(),
         headroom: None,
+        ramp: None,
         session: None,
     }
 }

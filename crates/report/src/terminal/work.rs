@@ -8,6 +8,7 @@ use crate::number;
 use crate::place;
 use std::time::Duration;
 use sysdyno_record::load::{FailureClass, Failures};
+use sysdyno_record::ramp::RampOf;
 
 /// Failure classes that are printed; the report has all of them.
 const CLASSES_MAX: usize = 4;
@@ -20,7 +21,12 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let rates = &input.analysis.rates;
     let achieved =
         format!("achieved {} · goodput {}", number::rate(rates.achieved_hz), number::rate(rates.goodput_hz));
+    let risen = input.analysis.ramp.as_ref().filter(|ramp| ramp.of == RampOf::Rate);
     let text = match rates.offered_hz {
+        Some(mean_hz) if risen.is_some() => {
+            let top_hz = risen.map_or(0.0, |ramp| ramp.top);
+            format!("offered up to {} (mean {}) · {achieved}", number::rate(top_hz), number::rate(mean_hz))
+        }
         Some(offered_hz) => format!("offered {} · {achieved}", number::rate(offered_hz)),
         None if input.analysis.session.is_some() => format!("{achieved} · over {}", connections(input)),
         None => format!("{achieved} · closed loop, {}", connections(input)),

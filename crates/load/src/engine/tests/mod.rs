@@ -165,6 +165,7 @@ fn plan(io: IoChoice, url: &str) -> LoadPlan {
         threads: 1,
         seed: 1,
         fail_if: vec![],
+        objective: None,
         probe: None,
         io,
         spin: SpinChoice::Off,
