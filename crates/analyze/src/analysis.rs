@@ -1,6 +1,6 @@
 //! All conclusions about a record, in one value.
 
-use crate::capacity::{estimate, is_connection_limited};
+use crate::capacity::{bounded_by_generator, cut_short, estimate, is_connection_limited};
 use crate::curve::{curve, distribution};
 use crate::fail_if::judge;
 use crate::findings::{Scene, examine};
@@ -13,8 +13,9 @@ use crate::ramp;
 use crate::readings::ratio;
 use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
 use crate::session;
-use crate::verdict::{INCOMPLETE, Observation, arrival_fit, verdict_of};
+use crate::verdict::{CPU_BOUND, INCOMPLETE, Observation, arrival_fit, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
+use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, Finding, Rates, Reason, Verdict, VerdictStatus};
 use sysdyno_record::load::{
     Counts, Failures, GeneratorSummary, LatencyKind, LatencySummary, TimerError, TrialPurpose,
@@ -92,7 +93,13 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
         is_connection_limited,
     };
     let verdict = verdict_of_run(examined, &state);
+    let is_finished = state.is_finished;
     withhold(&mut capacity, &verdict);
+    if !is_finished && capacity.ended_by != EndedBy::NothingCarried {
+        cut_short(&mut capacity, &examined.outcomes);
+    } else if is_doubted(&verdict) {
+        bounded_by_generator(&mut capacity);
+    }
     let findings = examine(&scene(examined, focus, Some(plan), is_connection_limited));
     let view = &examined.views[shown];
     let context = headline::Context { plan, view, verdict: &verdict };
@@ -104,6 +111,12 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
         findings,
     };
     assemble(examined, view, parts)
+}
+
+/// Whether the generator may have been the limit, by a check of it that fired.
+pub(crate) fn is_doubted(verdict: &Verdict) -> bool {
+    let is_limit = |reason: &Reason| reason.id == CPU_BOUND.id && reason.status > VerdictStatus::Valid;
+    verdict.reasons.iter().any(is_limit)
 }
 
 /// A rate that is not the server's is not handed on, unless it is a lower bound.
@@ -255,6 +268,9 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         shown_trial: view.begin.trial,
         counts: measured.counts,
         failures: measured.failures.clone(),
+        statuses: measured.statuses.clone(),
+        received_bytes_hz: ratio(measured.received_bytes as f64, view.seconds())
+            .filter(|rate| rate.is_finite()),
         cache: measured.cache,
         handshakes: measured.handshakes,
         rates: Rates {
@@ -308,6 +324,8 @@ fn nothing(verdict: Verdict) -> Analysis {
         shown_trial: 0,
         counts: Counts::default(),
         failures: Failures::new(),
+        statuses: BTreeMap::new(),
+        received_bytes_hz: None,
         cache: None,
         handshakes: None,
         rates: Rates { offered_hz: None, achieved_hz: 0.0, goodput_hz: 0.0 },

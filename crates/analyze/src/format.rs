@@ -54,6 +54,17 @@ pub(crate) fn duration(ns: f64) -> String {
     }
 }
 
+/// A size with the unit that fits it: `612 B`, `1.2 MiB`.
+pub(crate) fn bytes(count: f64) -> String {
+    let (value, unit) = match count {
+        count if count < 1024.0 => return format!("{} B", whole(count)),
+        count if count < 1024.0 * 1024.0 => (count / 1024.0, "KiB"),
+        count if count < 1024.0 * 1024.0 * 1024.0 => (count / 1_048_576.0, "MiB"),
+        _ => (count / 1_073_741_824.0, "GiB"),
+    };
+    if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{} {unit}", whole(value)) }
+}
+
 /// A share as a percentage: `98 %`, `4.2 %`, `0.05 %`.
 pub(crate) fn percent(ratio: f64) -> String {
     let value = ratio * 100.0;

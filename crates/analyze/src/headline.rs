@@ -1,5 +1,6 @@
 //! The sentences that are read first: what the server can take, and what stops it.
 
+use crate::analysis::is_doubted;
 use crate::capacity::objective_phrase;
 use crate::format::{counted, duration, name, rate, whole};
 use crate::ramp::objective_of;
@@ -45,9 +46,17 @@ pub(crate) fn headline_of_run(capacity: &Capacity, context: &Context) -> String 
             format!(" with {}", connections(view.plan()))
         }
     };
-    let Some(rate_hz) = capacity.rate_hz else { return no_capacity(capacity, plan, verdict) };
+    let Some(rate_hz) = capacity.rate_hz else {
+        return match (capacity.ended_by, capacity.low_hz) {
+            (EndedBy::Interrupted, Some(met_hz)) => stopped_early(&who, met_hz, capacity.high_hz, &with),
+            _ => no_capacity(capacity, plan, verdict),
+        };
+    };
     if capacity.is_lower_bound {
         let why = match capacity.ended_by {
+            EndedBy::Generator if is_doubted(verdict) && worst(verdict).is_none() => {
+                "the generator may have been the limit"
+            }
             EndedBy::Generator => "the generator was the limit",
             EndedBy::Ceiling => "no more was tried",
             _ => "the search was stopped",
@@ -65,6 +74,18 @@ pub(crate) fn headline_of_run(capacity: &Capacity, context: &Context) -> String 
         CapacityBasis::Enclosure => format!("between {} and {}", round(low), round(high)),
     };
     format!("{who} takes {} req/s ({interval}){with}", round(rate_hz))
+}
+
+/// What a search saw that was stopped.
+fn stopped_early(who: &str, met_hz: f64, missed_hz: Option<f64>, with: &str) -> String {
+    let missed = match missed_hz {
+        Some(missed_hz) => format!(" and did not carry {} req/s", rate(missed_hz)),
+        None => ", and no higher rate failed".to_owned(),
+    };
+    format!(
+        "Stopped early: {who} carried {} req/s{missed}{with}; the capacity was not measured",
+        rate(met_hz)
+    )
 }
 
 fn no_capacity(capacity: &Capacity, plan: &RunPlan, verdict: &Verdict) -> String {
@@ -117,6 +138,12 @@ pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict, ramp: Option
             whole(counts.ok as f64),
             counted(counts.scheduled as f64, "request"),
             rate(offered)
+        ),
+        None if is_doubted(verdict) => format!(
+            "{} completed at least {} req/s with {}{latency}; the generator may have been the limit",
+            server(view.watched),
+            rate(view.goodput_hz()),
+            connections(view.plan())
         ),
         None => format!(
             "{} completed {} req/s with {}{latency}",

@@ -130,9 +130,10 @@ fn offered_hz(plan: &LoadPlan, measured: &PhaseSummary) -> Option<f64> {
 }
 
 /// The percentiles that a record holds, and the ratios up to which each stands in.
-const PERCENTILES: [Percentile; 4] = [
+const PERCENTILES: [Percentile; 5] = [
     Percentile { ratio: 0.50, of: |summary| summary.p50 },
     Percentile { ratio: 0.90, of: |summary| summary.p90 },
+    Percentile { ratio: 0.95, of: |summary| summary.p95 },
     Percentile { ratio: 0.99, of: |summary| summary.p99 },
     Percentile { ratio: 0.999, of: |summary| summary.p99_9 },
 ];

@@ -10,8 +10,8 @@ use crate::input::Examined;
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{
-    Check, Examine, GENERATOR_CHECKS, INCOMPLETE, NOTHING_CARRIED, Observation, SEARCH_INTERRUPTED,
-    UNEVEN_SHARE, UNEVEN_TRIALS, verdict_of,
+    CPU_BOUND, Check, Examine, GENERATOR_CHECKS, INCOMPLETE, NOTHING_CARRIED, Observation,
+    SEARCH_INTERRUPTED, UNEVEN_SHARE, UNEVEN_TRIALS, verdict_of,
 };
 use sysdyno_record::analysis::{Capacity, EndedBy, Reason, Verdict, VerdictStatus};
 use sysdyno_record::load::TrialPurpose;
@@ -44,6 +44,7 @@ pub(crate) fn verdict_of_run(examined: &Examined, state: &RunState) -> Verdict {
         }
     };
     limit_reasons(examined, state).into_iter().for_each(&mut add);
+    generator_doubts(examined, state).into_iter().for_each(&mut add);
     disturbed_reasons(examined).into_iter().for_each(&mut add);
     contradiction(examined).into_iter().for_each(&mut add);
     ending_reasons(examined, state).into_iter().for_each(&mut add);
@@ -118,6 +119,14 @@ fn limit_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
         EndedBy::NothingCarried => nothing_reasons(examined, state),
         _ => Vec::new(),
     }
+}
+
+/// That the generator may have ended the search: it was as busy in the trial that shows the limit as one that is the limit.
+fn generator_doubts(examined: &Examined, state: &RunState) -> Vec<Reason> {
+    let verdict = examined.verdicts.get(state.focus);
+    let reasons = verdict.map(|verdict| verdict.reasons.as_slice()).unwrap_or_default().iter();
+    let doubts = reasons.filter(|reason| reason.id == CPU_BOUND.id && reason.status > VerdictStatus::Valid);
+    doubts.map(|reason| Reason { status: VerdictStatus::Suspect, ..reason.clone() }).collect()
 }
 
 fn is_generator_limit(reason: &Reason) -> bool {

@@ -9,6 +9,7 @@ use crate::units::MonoNs;
 use crate::wire::{CacheCounts, HandshakeCounts};
 use crate::workload::{Headroom, OperationSummary};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// All conclusions about a run; the content of `analysis.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,12 @@ pub struct Analysis {
     pub counts: Counts,
     /// Its failures.
     pub failures: Failures,
+    /// Status codes of its responses, with how many there were.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub statuses: BTreeMap<u16, u64>,
+    /// Bytes that it received per second, heads included; `None`: an older analysis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_bytes_hz: Option<f64>,
     /// How its connections were secured; `None` without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshakes: Option<HandshakeCounts>,

@@ -198,6 +198,9 @@ pub struct LatencySummary {
     pub p50: Option<u64>,
     /// 90th percentile.
     pub p90: Option<u64>,
+    /// 95th percentile; older trials lack it.
+    #[serde(default)]
+    pub p95: Option<u64>,
     /// 99th percentile.
     pub p99: Option<u64>,
     /// 99.9th percentile.
@@ -239,6 +242,7 @@ impl LatencySummary {
         LatencySummary {
             p50: supported(0.5),
             p90: supported(0.9),
+            p95: supported(0.95),
             p99: supported(0.99),
             p99_9: supported(0.999),
             max: histogram.max(),

@@ -1,7 +1,7 @@
 //! What a report is made from: references to the parts of one record.
 
 use std::path::Path;
-use sysdyno_record::analysis::{Analysis, Capacity, VerdictStatus};
+use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, VerdictStatus};
 use sysdyno_record::event::Event;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{FailureClass, Interval, Told};
@@ -103,6 +103,8 @@ pub enum CapacityClaim<'a> {
     Estimate(&'a Capacity, f64),
     /// The server takes at least this; how much more is not known. Unit: requests per second.
     AtLeast(&'a Capacity, f64),
+    /// The search was stopped: this was carried, and what was not is the upper end. Unit: requests per second.
+    Bounds(&'a Capacity, f64),
     /// Capacity was looked for and nothing may be said.
     Withheld(&'a Capacity),
     /// Capacity was not looked for.
@@ -116,6 +118,11 @@ pub enum CapacityClaim<'a> {
 pub fn capacity_claim(analysis: &Analysis) -> CapacityClaim<'_> {
     let Some(capacity) = &analysis.capacity else { return CapacityClaim::NotSought };
     let is_invalid = analysis.verdict.status == VerdictStatus::Invalid;
+    if let (None, Some(met_hz), EndedBy::Interrupted, false) =
+        (capacity.rate_hz, capacity.low_hz, capacity.ended_by, is_invalid)
+    {
+        return CapacityClaim::Bounds(capacity, met_hz);
+    }
     match capacity.rate_hz {
         Some(rate_hz) if capacity.is_lower_bound => CapacityClaim::AtLeast(capacity, rate_hz),
         Some(rate_hz) if !is_invalid => CapacityClaim::Estimate(capacity, rate_hz),

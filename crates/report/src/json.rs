@@ -35,6 +35,8 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "counts": analysis.counts,
         "failures": analysis.failures,
         "failure_texts": failure_texts(input),
+        "statuses": analysis.statuses,
+        "received_bytes_hz": analysis.received_bytes_hz,
         "handshakes": analysis.handshakes,
         "cache": analysis.cache.as_ref().map(cache),
         "rates": analysis.rates,
@@ -212,6 +214,7 @@ fn latency(summary: &LatencySummary) -> Value {
     json!({
         "p50": summary.p50,
         "p90": summary.p90,
+        "p95": summary.p95,
         "p99": summary.p99,
         "p99_9": summary.p99_9,
         "max": summary.max,
@@ -230,7 +233,9 @@ fn latency(summary: &LatencySummary) -> Value {
 fn capacity(analysis: &Analysis) -> Value {
     let (capacity, is_withheld) = match capacity_claim(analysis) {
         CapacityClaim::NotSought => return Value::Null,
-        CapacityClaim::Estimate(capacity, _) | CapacityClaim::AtLeast(capacity, _) => (capacity, false),
+        CapacityClaim::Estimate(capacity, _)
+        | CapacityClaim::AtLeast(capacity, _)
+        | CapacityClaim::Bounds(capacity, _) => (capacity, false),
         CapacityClaim::Withheld(capacity) => (capacity, true),
     };
     let unless_withheld = |value: Option<f64>| value.filter(|_| !is_withheld);

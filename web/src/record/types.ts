@@ -51,6 +51,7 @@ export interface Capacity {
 export type Claim =
   | { claim: "estimate"; capacity: Capacity }
   | { claim: "at_least"; capacity: Capacity }
+  | { claim: "bounds"; capacity: Omit<Capacity, "rate_hz"> }
   | { claim: "withheld"; method: string; objective: string; ending: string }
   | { claim: "not_sought" };
 

@@ -17,6 +17,7 @@ export function Figure({ run }: { run: Run }) {
       </h2>
       {claim.claim === "estimate" && <Estimate run={run} capacity={claim.capacity} />}
       {claim.claim === "at_least" && <AtLeast run={run} capacity={claim.capacity} />}
+      {claim.claim === "bounds" && <Bounds capacity={claim.capacity} />}
       {claim.claim === "withheld" && (
         <>
           <p class="big">{run.payload.analysis.verdict.status === "INVALID" ? "not known" : "none found"}</p>
@@ -80,7 +81,21 @@ function AtLeast({ run, capacity }: { run: Run; capacity: Capacity }) {
   );
 }
 
-function Goal({ capacity }: { capacity: Capacity }) {
+/** What a search saw that was stopped: no estimate. */
+function Bounds({ capacity }: { capacity: Omit<Capacity, "rate_hz"> }) {
+  return (
+    <>
+      <p class="big">not measured</p>
+      <p>
+        {capacity.low_hz !== null && `${significant(capacity.low_hz, 4)} req/s were carried`}
+        {capacity.high_hz !== null && `, ${significant(capacity.high_hz, 4)} were not`}
+        <Goal capacity={capacity} />; {ENDINGS[capacity.ended_by]}.
+      </p>
+    </>
+  );
+}
+
+function Goal({ capacity }: { capacity: Pick<Capacity, "objective"> }) {
   if (capacity.objective === "") return null;
   return (
     <>

@@ -44,6 +44,44 @@ pub fn estimate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
     }
 }
 
+/// What a search saw that was stopped before its end: the greatest rate that met the objective and the least that did not.
+///
+/// Short trials flatter a server, and those that would have contradicted them were not run: there is no estimate.
+pub(crate) fn cut_short(capacity: &mut Capacity, outcomes: &[TrialOutcome]) {
+    let open: Vec<&TrialOutcome> = outcomes.iter().filter(|outcome| outcome.offered_hz.is_some()).collect();
+    let seen = Enclosure::of(&open);
+    let (low_hz, high_hz) = match open.is_empty() {
+        // A closed loop has no rate that it missed.
+        true => (capacity.rate_hz, None),
+        false => (seen.low_hz, seen.high_hz),
+    };
+    let trials = counted(outcomes.len() as f64, "trial");
+    *capacity = Capacity {
+        rate_hz: None,
+        low_hz,
+        high_hz,
+        basis: CapacityBasis::Enclosure,
+        ended_by: EndedBy::Interrupted,
+        is_lower_bound: false,
+        certified_hz: None,
+        certified_passes: 0,
+        method: format!("{}; stopped after {trials}, so that there are bounds only", capacity.method),
+        objective: std::mem::take(&mut capacity.objective),
+    };
+}
+
+/// What is left of a capacity that may be the generator's: it is at least that.
+pub(crate) fn bounded_by_generator(capacity: &mut Capacity) {
+    if capacity.is_lower_bound || capacity.rate_hz.is_none() {
+        return;
+    }
+    let sure_hz = [capacity.certified_hz, capacity.low_hz, capacity.rate_hz].into_iter().flatten();
+    let sure_hz = sure_hz.reduce(f64::min);
+    (capacity.rate_hz, capacity.low_hz, capacity.high_hz) = (sure_hz, sure_hz, None);
+    (capacity.is_lower_bound, capacity.ended_by) = (true, EndedBy::Generator);
+    capacity.method.push_str("; a lower bound, since the generator may have been the limit");
+}
+
 /// The objective as a user types it: `p99<50ms`.
 pub fn objective_text(objective: &Objective) -> String {
     let percentile = format!("{:.4}", objective.percentile_ratio * 100.0);

@@ -83,7 +83,8 @@ pub(super) fn headline(told: &Told) -> String {
     });
     let band = margin(told.metric, told.effect_ratio);
     let qualified = match (told.verdict.word, told.verdict.qualifier) {
-        (_, Some(Qualifier::ByAtLeastMei)) => format!(" by at least {band}"),
+        // The effect that follows says by how much.
+        (_, Some(Qualifier::ByAtLeastMei)) => String::new(),
         (_, Some(Qualifier::SizeUncertain)) => format!(", though perhaps by less than {band}"),
         (_, Some(Qualifier::RealButNegligible)) => " for all that matters, though not exactly".to_owned(),
         (_, None) => String::new(),

@@ -1,7 +1,7 @@
 //! What a limit is measured in, how it is typed, and how a number of it is written.
 
 use crate::format;
-use sysdyno_record::units::RateHz;
+use sysdyno_record::units::{Bytes, RateHz};
 
 /// What a metric is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,10 @@ pub enum Dimension {
     Share,
     /// Requests per second.
     Rate,
+    /// Bytes per second.
+    Flow,
+    /// A number of responses.
+    Count,
 }
 
 /// Suffixes of times, with their length; a suffix that ends in another stands before it. Unit: nanoseconds.
@@ -22,12 +26,14 @@ const TIMES: [(&str, f64); 6] =
 const SHARES: [(&str, f64); 1] = [("%", 0.01)];
 
 impl Dimension {
-    /// The unit of recorded numbers: `ns`, `ratio` or `hz`.
+    /// The unit of recorded numbers: `ns`, `ratio`, `hz`, `bytes_hz` or `count`.
     pub fn unit(self) -> &'static str {
         match self {
             Dimension::Time => "ns",
             Dimension::Share => "ratio",
             Dimension::Rate => "hz",
+            Dimension::Flow => "bytes_hz",
+            Dimension::Count => "count",
         }
     }
 
@@ -37,6 +43,8 @@ impl Dimension {
             Dimension::Time => "20ms",
             Dimension::Share => "0.1%",
             Dimension::Rate => "5k/s",
+            Dimension::Flow => "10MiB/s",
+            Dimension::Count => "10",
         }
     }
 
@@ -46,6 +54,8 @@ impl Dimension {
             Dimension::Time => "write a time with its unit (ns, us, ms, s, min), as in '20ms'",
             Dimension::Share => "write a share in percent, as in '0.1%'",
             Dimension::Rate => "write a rate per second, as in '5k/s'",
+            Dimension::Flow => "write a size per second, as in '10MiB/s'",
+            Dimension::Count => "write a whole number, as in '10', or a share in percent, as in '1%'",
         }
     }
 
@@ -58,6 +68,10 @@ impl Dimension {
             Dimension::Time => scaled(text, &TIMES),
             Dimension::Share => scaled(text, &SHARES),
             Dimension::Rate => text.parse::<RateHz>().ok().map(|rate| rate.0),
+            Dimension::Flow => {
+                text.strip_suffix("/s")?.trim_end().parse::<Bytes>().ok().map(|size| size.0 as f64)
+            }
+            Dimension::Count => text.parse::<u64>().ok().map(|count| count as f64),
         }
     }
 
@@ -67,13 +81,15 @@ impl Dimension {
             Dimension::Time => format::duration(value),
             Dimension::Share => format::percent(value),
             Dimension::Rate => format!("{} req/s", format::rate(value)),
+            Dimension::Flow => format!("{}/s", format::bytes(value)),
+            Dimension::Count => format::whole(value),
         }
     }
 
     /// A limit as it is printed: without digits that were not typed.
     pub(super) fn write_limit(self, value: f64) -> String {
         let (value, unit) = match self {
-            Dimension::Rate => return format!("{} req/s", format::rate(value)),
+            Dimension::Rate | Dimension::Flow | Dimension::Count => return self.write(value),
             Dimension::Share => (value * 100.0, "%"),
             Dimension::Time if value < 1e3 => (value, "ns"),
             Dimension::Time if value < 1e6 => (value / 1e3, "µs"),

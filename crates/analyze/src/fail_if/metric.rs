@@ -83,6 +83,7 @@ const fn statistic(
 pub const STATISTICS: &[Statistic] = &[
     statistic("p50", 20, |summary| summary.p50.map(|ns| ns as f64), |summary| summary.p50_interval),
     statistic("p90", 100, |summary| summary.p90.map(|ns| ns as f64), |summary| summary.p90_interval),
+    statistic("p95", 200, |summary| summary.p95.map(|ns| ns as f64), |_| None),
     statistic("p99", 1_000, |summary| summary.p99.map(|ns| ns as f64), |summary| summary.p99_interval),
     statistic("p99.9", 10_000, |summary| summary.p99_9.map(|ns| ns as f64), |summary| summary.p99_9_interval),
     statistic("max", 1, |summary| summary.max.map(|ns| ns as f64), |_| None),
@@ -130,6 +131,9 @@ pub const METRICS: &[Metric] = &[
     metric("goodput", "completed and valid requests per second", Dimension::Rate, |analysis| {
         Ok(Measured::exactly(analysis.rates.goodput_hz))
     }),
+    metric("bytes", "bytes received per second, heads included", Dimension::Flow, |analysis| {
+        analysis.received_bytes_hz.map(Measured::exactly).ok_or_else(|| "the record does not tell".to_owned())
+    }),
     Metric {
         needs_search: true,
         ..metric("capacity", "highest rate that meets the objective; run only", Dimension::Rate, capacity)
@@ -166,6 +170,46 @@ pub(super) enum Measure {
     /// A latency; of no kind, that which a user feels.
     Latency(Option<&'static Kind>, &'static Statistic),
     Number(&'static Metric),
+    /// Responses with one of these status codes.
+    Statuses(Statuses),
+}
+
+/// Status codes from one to another, and in what they are counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Statuses {
+    first: u16,
+    last: u16,
+    /// As a share of all responses.
+    is_share: bool,
+}
+
+impl Statuses {
+    /// `404`, or `5xx` for all that begin with 5.
+    fn named(name: &str) -> Option<Statuses> {
+        let class = name.strip_suffix("xx").and_then(|digit| digit.parse::<u16>().ok());
+        let range = class.filter(|class| *class < 10).map(|class| (class * 100, class * 100 + 99));
+        let (first, last) = range.or_else(|| name.parse().ok().map(|code| (code, code)))?;
+        let is_code = (100..600).contains(&first) && name.len() == 3;
+        is_code.then_some(Statuses { first, last, is_share: false })
+    }
+
+    fn typed(self) -> String {
+        if self.first == self.last { self.first.to_string() } else { format!("{}xx", self.first / 100) }
+    }
+
+    fn read(self, analysis: &Analysis) -> Reading {
+        let sum = |codes: &mut dyn Iterator<Item = u64>| codes.fold(0u64, u64::saturating_add);
+        let all = sum(&mut analysis.statuses.values().copied());
+        if all == 0 && analysis.counts.ok > 0 {
+            return Err("the record does not tell status codes".to_owned());
+        }
+        let found = sum(&mut analysis.statuses.range(self.first..=self.last).map(|(_, count)| *count)) as f64;
+        match (self.is_share, all) {
+            (false, _) => Ok(Measured::exactly(found)),
+            (true, 0) => Err("there was no response".to_owned()),
+            (true, all) => Ok(Measured::exactly(found / all as f64)),
+        }
+    }
 }
 
 impl PartialEq for Measure {
@@ -184,9 +228,22 @@ impl Measure {
         if let Some(statistic) = statistic(name) {
             return Some(Measure::Latency(None, statistic));
         }
+        if let Some(statuses) = Statuses::named(name) {
+            return Some(Measure::Statuses(statuses));
+        }
         let (kind, rest) = name.split_once('.')?;
         let kind = KINDS.iter().find(|known| known.name == kind)?;
         statistic(rest).map(|statistic| Measure::Latency(Some(kind), statistic))
+    }
+
+    /// The measure in the unit that a limit is typed in: status codes are counted, or are a share.
+    pub(super) fn in_unit_of(self, limit: &str) -> Measure {
+        match self {
+            Measure::Statuses(statuses) => {
+                Measure::Statuses(Statuses { is_share: limit.ends_with('%'), ..statuses })
+            }
+            _ => self,
+        }
     }
 
     /// The name as it was typed.
@@ -195,6 +252,7 @@ impl Measure {
             Measure::Latency(None, statistic) => statistic.name.to_owned(),
             Measure::Latency(Some(kind), statistic) => format!("{}.{}", kind.name, statistic.name),
             Measure::Number(metric) => metric.name.to_owned(),
+            Measure::Statuses(statuses) => statuses.typed(),
         }
     }
 
@@ -210,6 +268,8 @@ impl Measure {
         match self {
             Measure::Latency(..) => Dimension::Time,
             Measure::Number(metric) => metric.dimension,
+            Measure::Statuses(statuses) if statuses.is_share => Dimension::Share,
+            Measure::Statuses(_) => Dimension::Count,
         }
     }
 
@@ -217,6 +277,7 @@ impl Measure {
     pub(super) fn read(self, analysis: &Analysis) -> Reading {
         let reading = match self {
             Measure::Number(metric) => (metric.of)(analysis),
+            Measure::Statuses(statuses) => statuses.read(analysis),
             Measure::Latency(kind, statistic) => latency(kind.unwrap_or(felt(analysis)), statistic, analysis),
         };
         reading.and_then(|measured| match measured.value.is_finite() {

@@ -4,9 +4,10 @@
 //!
 //! ```text
 //! check    = metric operator limit
-//! metric   = statistic | kind "." statistic | one of METRICS
+//! metric   = statistic | kind "." statistic | one of METRICS | status
 //! kind     = one of KINDS             response service slip connect first_byte
-//! statistic= one of STATISTICS        p50 p90 p99 p99.9 max mean
+//! statistic= one of STATISTICS        p50 p90 p95 p99 p99.9 max mean
+//! status   = a code, or a class      404 5xx; counted, or a share where the limit is one
 //! operator = ">" | ">=" | "<" | "<="
 //! limit    = number unit              20ms  0.1%  5k/s; 0 needs no unit
 //! ```
@@ -131,7 +132,7 @@ impl fmt::Display for Hint {
         write!(
             out,
             "write a metric, > >= < or <=, and a limit with its unit, as in 'p99>20ms' or 'errors>0.1%'; metrics: {} \
-             (also behind {}), {}",
+             (also behind {}), {}, a status code (404) or a class of them (5xx)",
             statistics.join(" "),
             kinds.join(" "),
             metrics.join(" ")
@@ -154,7 +155,8 @@ impl FromStr for FailIf {
             .ok_or_else(|| FailIfError::Operator { text: shown() })?;
         let (left, right) = (left.trim(), rest[name.len()..].trim());
         let measure = Measure::named(left)
-            .ok_or_else(|| FailIfError::Metric { text: shown(), token: shorten(left) })?;
+            .ok_or_else(|| FailIfError::Metric { text: shown(), token: shorten(left) })?
+            .in_unit_of(right);
         let dimension = measure.dimension();
         let limit = dimension.parse(right).ok_or_else(|| FailIfError::Limit {
             text: shown(),

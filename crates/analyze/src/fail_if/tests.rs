@@ -141,7 +141,7 @@ fn what_is_not_a_check_is_refused_with_the_part_that_is_not_understood() {
     check("", "there is no '>'");
     check("p99", "there is no '>'");
     check("p99=20ms", "there is no '>'");
-    check("p95>20ms", "'p95' is not a metric");
+    check("p97>20ms", "'p95' is not a metric");
     check("wall.p99>20ms", "'wall.p99' is not a metric");
     check("service.errors>1%", "'service.errors' is not a metric");
     check(">20ms", "'' is not a metric");
@@ -176,4 +176,26 @@ fn a_broken_record_holds_no_check_that_passes() {
     let outcomes = judge(&texts, &open());
     assert_eq!(outcomes.len(), CHECKS_MAX);
     assert!(outcomes.iter().all(|outcome| !outcome.passed && !outcome.sentence.contains('\u{1b}')));
+}
+
+#[test]
+fn bytes_and_status_codes_are_checked_by_name() {
+    let mut analysis = open();
+    analysis.received_bytes_hz = Some(3.0 * 1024.0 * 1024.0);
+    analysis.statuses = [(200, 990), (404, 8), (503, 2)].into();
+    let sentence = |text: &str| {
+        let outcome = judge(&[text.to_owned()], &analysis).remove(0);
+        (outcome.passed, outcome.decided, outcome.sentence)
+    };
+    let check = |text: &str, passed: bool, said: &str| {
+        assert_eq!(sentence(text), (passed, true, said.to_owned()), "{text}");
+    };
+    check("bytes<10MiB/s", false, "bytes < 10 MiB/s: 3.0 MiB/s, 70 % under");
+    check("404>0", false, "404 > 0: 8");
+    check("404>1%", true, "404 > 1 %: 0.80 %, 20 % under");
+    check("5xx>1", false, "5xx > 1: 2, 100 % over");
+    check("418>0", true, "418 > 0: 0, exactly that");
+    for wrong in ["99>0", "600>0", "6xx>0", "404>x", "bytes>5k/s", "0404>1", "40x>1"] {
+        assert!(wrong.parse::<FailIf>().is_err(), "{wrong}");
+    }
 }

@@ -89,6 +89,7 @@ fn latency() -> impl Strategy<Value = LatencySummary> {
             p50: values[0],
             p90: values[1],
             p99: values[2],
+            p95: values[2],
             p99_9: values[3],
             max: values[4],
             count,

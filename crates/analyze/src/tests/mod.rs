@@ -194,7 +194,34 @@ fn a_search_that_was_cut_short_says_so() {
     assert_eq!(ids(&early, VerdictStatus::Suspect), ["V33"]);
     let late = analyze_trials(&plan, &trials(&world, &plan, 20));
     assert_eq!(ids(&late, VerdictStatus::Suspect), ["V33"]);
-    assert!(late.capacity.is_some_and(|capacity| capacity.rate_hz.is_some()));
+    let whole = analyze_trials(&plan, &trials(&world, &plan, 200)).capacity.expect("a run has one");
+    for cut in 2..40 {
+        let stopped = analyze_trials(&plan, &trials(&world, &plan, cut));
+        let capacity = stopped.capacity.expect("a run has one");
+        if capacity.ended_by != EndedBy::Interrupted {
+            break;
+        }
+        // Bounds of what was seen, never a capacity with an interval.
+        assert_eq!((capacity.rate_hz, capacity.is_lower_bound, capacity.certified_hz), (None, false, None));
+        assert!(
+            !stopped.headline.contains(" takes ") && !stopped.headline.contains("95 %"),
+            "{}",
+            stopped.headline
+        );
+        if let (Some(met), Some(missed)) = (capacity.low_hz, capacity.high_hz) {
+            assert!(met < missed, "{}", stopped.headline);
+            assert!(
+                stopped.headline.starts_with("Stopped early: the server carried "),
+                "{}",
+                stopped.headline
+            );
+        }
+    }
+    assert!(late.capacity.is_some_and(|capacity| {
+        capacity.low_hz.zip(capacity.high_hz).is_some_and(|(low, high)| {
+            low <= whole.high_hz.unwrap_or(low) && high >= whole.low_hz.unwrap_or(high)
+        })
+    }));
     let mut cut_off = trials(&world, &plan, 20);
     cut_off[19].end = None;
     assert_eq!(ids(&analyze_trials(&plan, &cut_off), VerdictStatus::Suspect), ["V32", "V33"]);
@@ -207,6 +234,30 @@ fn a_search_that_was_cut_short_says_so() {
     let pilot = analyze_trials(&plan, &trials(&world, &plan, 1));
     assert_eq!(pilot.headline, "No capacity yet: the search was stopped before any rate was carried");
     assert_eq!(pilot.capacity.map(|capacity| capacity.ended_by), Some(EndedBy::Interrupted));
+}
+
+#[test]
+fn a_headline_never_gives_as_the_servers_what_may_be_the_generators() {
+    let doubtful = Specimen::closed(64, 20_000.0, 10.0).generator(0.97).server(1.0).cpu(0.6, 0.3, 0.08);
+    let load = analyze_load(doubtful.build());
+    assert!(ids(&load, VerdictStatus::Suspect).contains(&"M01"), "{:?}", load.verdict);
+    assert!(
+        load.headline.contains("at least")
+            && load.headline.ends_with("the generator may have been the limit"),
+        "{}",
+        load.headline
+    );
+    let (plan, world) = (run_plan(1), queue());
+    let mut all = trials(&world, &plan, 200);
+    for trial in &mut all {
+        if let Some(end) = &mut trial.end {
+            end.summary.generator.busiest_thread_ratio = 0.95;
+        }
+    }
+    let run = analyze_trials(&plan, &all);
+    let capacity = run.capacity.expect("a run has one");
+    assert!(capacity.is_lower_bound || capacity.rate_hz.is_none(), "{}", run.headline);
+    assert!(!run.headline.contains("95 %"), "{}", run.headline);
 }
 
 #[test]

@@ -165,10 +165,11 @@ pub struct LoadOptions {
     pub warmup: Option<WarmupOption>,
     /// Fail (exit code 1) if this holds, as in 'p99>20ms', 'errors>0.1%' or 'goodput<5k/s'; may be given several times
     ///
-    /// METRIC is p50, p90, p99, p99.9, max or mean: of the response time or, in a closed loop, of the service time;
+    /// METRIC is p50, p90, p95, p99, p99.9, max or mean: of the response time or, in a closed loop, of the service time;
     /// behind response., service., slip., connect. or first_byte. of that time. Or errors or timeouts (share of the
-    /// sent requests), rate or goodput (completed, completed and valid requests per second), cpu (of the generator, per
-    /// request). OP is >, >=, < or <=. LIMIT is 20ms, 0.1% or 5k/s. A check that the numbers cannot decide, as of
+    /// sent requests), rate or goodput (completed, completed and valid requests per second), bytes (received per second), a status code or
+    /// class of them (404, 5xx: responses with it, as a number or a share), cpu (of the generator, per
+    /// request). OP is >, >=, < or <=. LIMIT is 20ms, 0.1%, 5k/s, 10MiB/s or 0. A check that the numbers cannot decide, as of
     /// a percentile with too few samples, has failed.
     #[arg(long = "fail-if", value_name = "METRIC OP LIMIT", value_delimiter = ',', env = "SYSDYNO_FAIL_IF")]
     pub fail_if: Vec<FailIfOption>,
@@ -200,10 +201,11 @@ pub struct CapacityOptions {
     pub window: Option<Typed<SpanNs>>,
     /// Fail (exit code 1) if this holds, as in 'p99>20ms', 'errors>0.1%' or 'goodput<5k/s'; may be given several times
     ///
-    /// METRIC is p50, p90, p99, p99.9, max or mean: of the response time or, in a closed loop, of the service time;
+    /// METRIC is p50, p90, p95, p99, p99.9, max or mean: of the response time or, in a closed loop, of the service time;
     /// behind response., service., slip., connect. or first_byte. of that time. Or errors or timeouts (share of the
-    /// sent requests), rate or goodput (completed, completed and valid requests per second), capacity,
-    /// or cpu (of the generator, per request). OP is >, >=, < or <=. LIMIT is 20ms, 0.1% or 5k/s. A check that the numbers cannot decide, as of
+    /// sent requests), rate or goodput (completed, completed and valid requests per second), capacity, bytes (received per second), a
+    /// status code or class of them (404, 5xx: responses with it, as a number or a share),
+    /// or cpu (of the generator, per request). OP is >, >=, < or <=. LIMIT is 20ms, 0.1%, 5k/s, 10MiB/s or 0. A check that the numbers cannot decide, as of
     /// a percentile with too few samples, has failed.
     #[arg(long = "fail-if", value_name = "METRIC OP LIMIT", value_delimiter = ',', env = "SYSDYNO_FAIL_IF")]
     pub fail_if: Vec<FailIfOption>,
@@ -386,7 +388,7 @@ impl<'de> Deserialize<'de> for FailIfOption {
 pub struct ObjectiveOption(pub Objective);
 
 /// Percentiles that every trial records, and that an objective may therefore limit.
-const RECORDED_PERCENTS: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+const RECORDED_PERCENTS: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
 impl FromStr for ObjectiveOption {
     type Err = String;
@@ -399,7 +401,7 @@ impl FromStr for ObjectiveOption {
             percentile.trim().strip_prefix('p').and_then(|p| p.parse().ok()).ok_or_else(hint)?;
         let limit = limit.trim_start_matches('=').trim().parse().map_err(|_| hint())?;
         if !RECORDED_PERCENTS.contains(&percent) {
-            return Err(format!("cannot judge by p{percent}: p50, p90, p99 and p99.9 are recorded"));
+            return Err(format!("cannot judge by p{percent}: p50, p90, p95, p99 and p99.9 are recorded"));
         }
         Ok(ObjectiveOption(Objective { percentile_ratio: percent / 100.0, limit, ..Objective::default() }))
     }

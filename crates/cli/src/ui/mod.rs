@@ -14,7 +14,7 @@ use std::io::{IsTerminal, Write};
 use sysdyno_report::escape;
 use sysdyno_report::terminal::Style;
 
-/// Widest text that is printed. Unit: columns.
+/// Widest text that is printed unless `COLUMNS` asks for more: longer lines are hard to read. Unit: columns.
 const MAX_COLUMNS: usize = 100;
 
 /// How to print on this terminal.
@@ -77,12 +77,12 @@ impl Ui {
 
     /// How to draw on standard output.
     pub fn style(&self) -> Style {
-        style(self.color, std::io::stdout().is_terminal(), terminal_columns(rustix::stdio::stdout()))
+        style(self.color, std::io::stdout().is_terminal(), terminal_size(rustix::stdio::stdout()))
     }
 
     /// How to draw on standard error.
     pub fn progress_style(&self) -> Style {
-        style(self.color, std::io::stderr().is_terminal(), terminal_columns(rustix::stdio::stderr()))
+        style(self.color, std::io::stderr().is_terminal(), terminal_size(rustix::stdio::stderr()))
     }
 }
 
@@ -95,7 +95,7 @@ pub fn causes(error: &anyhow::Error) -> String {
     })
 }
 
-fn style(color: Color, is_terminal: bool, columns: Option<usize>) -> Style {
+fn style(color: Color, is_terminal: bool, size: Option<Size>) -> Style {
     let is_unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
     let has_color = match color {
         Color::Always => true,
@@ -107,12 +107,24 @@ fn style(color: Color, is_terminal: bool, columns: Option<usize>) -> Style {
         .find(|name| !is_unset(name))
         .and_then(|name| std::env::var(name).ok());
     let has_unicode = locale.is_none_or(|locale| locale != "C" && locale != "POSIX");
-    Style { has_color, has_unicode, width_columns: columns.unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS) }
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<usize>().ok());
+    let found = size.as_ref().map_or(MAX_COLUMNS, |size| size.columns.min(MAX_COLUMNS));
+    let width_columns = asked.filter(|columns| *columns > 0).unwrap_or(found);
+    // A terminal is as high as it is; a pipe and a file have no end.
+    Style { has_color, has_unicode, width_columns, rows: size.map(|size| size.rows) }
 }
 
-fn terminal_columns(fd: impl rustix::fd::AsFd) -> Option<usize> {
+/// Size of a terminal.
+struct Size {
+    columns: usize,
+    rows: usize,
+}
+
+/// `None`: it is no terminal, or does not say.
+fn terminal_size(fd: impl rustix::fd::AsFd) -> Option<Size> {
     let size = rustix::termios::tcgetwinsize(fd).ok()?;
-    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+    let size = Size { columns: usize::from(size.ws_col), rows: usize::from(size.ws_row) };
+    (size.columns > 0 && size.rows > 0).then_some(size)
 }
 
 /// What to type, for errors that have an answer.

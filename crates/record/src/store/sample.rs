@@ -235,6 +235,8 @@ pub(super) fn analysis() -> Analysis {
         shown_trial: 1,
         counts: counts(200),
         failures: Failures::new(),
+        statuses: Default::default(),
+        received_bytes_hz: None,
         cache: None,
         handshakes: None,
         rates: Rates { offered_hz: Some(100.0), achieved_hz: 100.0, goodput_hz: 100.0 },

@@ -24,7 +24,8 @@ fn kinds(gates: &[GateOutcome]) -> Vec<(&GateOutcome, usize)> {
 
 pub(super) fn draw(gates: &[GateOutcome], screen: &mut Screen) {
     let kinds = kinds(gates);
-    for (gate, count) in kinds.iter().take(GATES_MAX) {
+    let shown = if screen.is_endless() { kinds.len() } else { GATES_MAX };
+    for (gate, count) in kinds.iter().take(shown) {
         let (tone, shape, rank) = match gate.severity {
             Severity::Refused => (Tone::Bad, "✘", Rank::Needed),
             Severity::Allowed => (Tone::Doubtful, "▲", Rank::Useful),
@@ -35,10 +36,10 @@ pub(super) fn draw(gates: &[GateOutcome], screen: &mut Screen) {
         let more = if *count > 1 { format!(" (and {} more of this kind)", count - 1) } else { String::new() };
         screen.sentence(rank, (tone, &label), (Tone::Plain, &format!("{allowed}{}{more}", gate.text)));
         if gate.severity == Severity::Refused {
-            screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Quiet, &format!("→ {}", gate.remedy)));
+            screen.sentence(Rank::Useful, (Tone::Plain, ""), (Tone::Quiet, &format!("→ {}", gate.remedy)));
         }
     }
-    let hidden = kinds.len().saturating_sub(GATES_MAX);
+    let hidden = kinds.len().saturating_sub(shown);
     if hidden > 0 {
         let text = format!("and {} more in the page", number::count(hidden as u64));
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);

@@ -1,6 +1,6 @@
 //! Runs side by side on one screen of a terminal.
 //!
-//! At most [`SCREEN_LINES`] lines, whatever is compared: the word and the sentence, the sides, what speaks against
+//! The word and the sentence, the sides, what speaks against
 //! comparing them, then the numbers. A side that was refused shows its numbers and no difference.
 
 mod gates;
@@ -9,7 +9,7 @@ mod variants;
 
 use crate::escape;
 use crate::number;
-use crate::terminal::{Detail, Rank, SCREEN_LINES, Screen, Style, Tone, shape};
+use crate::terminal::{Rank, Screen, Style, Tone, shape};
 use std::path::Path;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::comparison::{ComparedSide, RunsComparison};
@@ -20,34 +20,23 @@ const SIDES_MAX: usize = 6;
 
 /// A comparison as `sysdyno compare` prints it; ends with a newline. `page`: where its page is.
 pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -> String {
-    let draw = |detail: Detail| {
-        let mut screen = Screen::new(*style, detail);
-        draw_answer(comparison, &mut screen);
-        match &comparison.matrix {
-            Some(_) => variants::draw_names(comparison, &mut screen),
-            None => draw_sides(comparison, &mut screen),
-        }
-        gates::draw(&comparison.gates, &mut screen);
-        table::draw(comparison, &mut screen);
-        variants::draw_found(comparison, &mut screen);
-        draw_machines(comparison, &mut screen);
-        for limit in comparison.limits.iter().take(2) {
-            screen.sentence(Rank::Extra, (Tone::Quiet, "Note"), (Tone::Quiet, limit));
-        }
-        if let Some(page) = page {
-            let page = page.display().to_string();
-            screen.row(Rank::Needed, (Tone::Quiet, "Page"), &[(Tone::Plain, &page)]);
-        }
-        screen
-    };
-    let mut screen = draw(Detail::MOST);
-    for detail in Detail::LESS {
-        if screen.lines_without_air() <= SCREEN_LINES {
-            break;
-        }
-        screen = draw(detail);
+    let mut screen = Screen::new(*style);
+    draw_answer(comparison, &mut screen);
+    match &comparison.matrix {
+        Some(_) => variants::draw_names(comparison, &mut screen),
+        None => draw_sides(comparison, &mut screen),
     }
-    screen.finish(SCREEN_LINES)
+    gates::draw(&comparison.gates, &mut screen);
+    table::draw(comparison, &mut screen);
+    variants::draw_found(comparison, &mut screen);
+    draw_machines(comparison, &mut screen);
+    for limit in &comparison.limits {
+        screen.sentence(Rank::Extra, (Tone::Quiet, "Note"), (Tone::Quiet, limit));
+    }
+    if let Some(page) = page {
+        screen.path("Page", &page.to_string_lossy());
+    }
+    screen.finish()
 }
 
 /// A word with its shape.
@@ -68,7 +57,7 @@ fn draw_answer(comparison: &RunsComparison, screen: &mut Screen) {
         _ => (Tone::Strong, "Result"),
     };
     let label = (label.0, if label.1.ends_with("can't tell") { "? unclear" } else { label.1 });
-    screen.result(label, (Tone::Strong, &comparison.headline));
+    screen.answer(label, (Tone::Strong, &comparison.headline));
     for verdict in comparison.verdicts.iter().filter(|_| comparison.verdicts.len() > 1) {
         let letter = format!("  {}", comparison.sides[verdict.side].letter);
         screen.row(Rank::Extra, (Tone::Plain, &letter), &[(Tone::Plain, &verdict.sentence)]);
@@ -89,7 +78,8 @@ fn is_partly_refused(comparison: &RunsComparison) -> bool {
 }
 
 fn draw_sides(comparison: &RunsComparison, screen: &mut Screen) {
-    for side in comparison.sides.iter().take(SIDES_MAX) {
+    let shown = if screen.is_endless() { comparison.sides.len() } else { SIDES_MAX };
+    for side in comparison.sides.iter().take(shown) {
         let first = side.runs.first();
         let count = side.runs.len();
         let runs =
@@ -109,7 +99,7 @@ fn draw_sides(comparison: &RunsComparison, screen: &mut Screen) {
             ],
         );
     }
-    let hidden = comparison.sides.len().saturating_sub(SIDES_MAX);
+    let hidden = comparison.sides.len().saturating_sub(shown);
     if hidden > 0 {
         let text = format!("and {} more sides", number::count(hidden as u64));
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);

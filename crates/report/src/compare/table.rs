@@ -20,7 +20,8 @@ const METRIC_COLUMNS: usize = 5;
 const SIDE_ROWS: usize = 12;
 
 pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
-    for (number, operation) in comparison.operations.iter().take(OPERATIONS_MAX).enumerate() {
+    let shown = if screen.is_endless() { comparison.operations.len() } else { OPERATIONS_MAX };
+    for (number, operation) in comparison.operations.iter().take(shown).enumerate() {
         let rank = if number == 0 { Rank::Needed } else { Rank::Useful };
         if comparison.sides.len() == 2 {
             draw_two(operation, rank, screen);
@@ -28,7 +29,7 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
             draw_many(comparison, operation, rank, screen);
         }
     }
-    let hidden = comparison.operations.len().saturating_sub(OPERATIONS_MAX);
+    let hidden = comparison.operations.len().saturating_sub(shown);
     if hidden > 0 {
         let text = format!("and {} more operations in the page", number::count(hidden as u64));
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
@@ -65,7 +66,9 @@ fn draw_many(comparison: &RunsComparison, operation: &OperationComparison, rank:
     let metrics: Vec<&MetricComparison> = operation.metrics.iter().take(METRIC_COLUMNS).collect();
     let heads: String = metrics.iter().map(|metric| right(metric.metric) + "    ").collect();
     screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
-    for (index, side) in comparison.sides.iter().enumerate().take(SIDE_ROWS) {
+    for (index, side) in
+        comparison.sides.iter().enumerate().take(if screen.is_endless() { usize::MAX } else { SIDE_ROWS })
+    {
         let cell = |metric: &&MetricComparison| {
             let letters = metric.letters.get(index).map_or("", String::as_str);
             let letters = if side.is_refused { "✘" } else { letters };

@@ -12,8 +12,6 @@ use sysdyno_record::facts::{COMPARISON_SCHEMA, FactDifference, FactsComparison, 
 const SCREEN_DIFFERENCES: usize = 10;
 /// Columns of the rank before a name.
 const RANK_COLUMNS: usize = 5;
-/// Most lines of what is known of a fact.
-const KNOWN_LINES: usize = 4;
 
 /// The differences between hosts of these names, most likely to matter first, and what was not printed. Ends with a
 /// newline.
@@ -26,7 +24,7 @@ pub fn differences(comparison: &FactsComparison, names: [&str; 2], amount: Amoun
         text.push_str(&draw(index + 1, difference, style));
         if let Some(known) = difference.known.filter(|known| told.insert(known.rule)) {
             let what = format!("{} {}: {} ({})", known.rule, known.what, known.why, known.source);
-            for line in wrap(&style.characters(&what), style.width() - RANK_COLUMNS, KNOWN_LINES) {
+            for line in wrap(&style.characters(&what), style.width() - RANK_COLUMNS) {
                 let line = style.dress(Tone::Quiet, &style.characters(&line));
                 text.push_str(&format!("{:RANK_COLUMNS$}{line}\n", ""));
             }

@@ -93,7 +93,7 @@ fn whatever_a_file_holds_stays_in_its_columns() {
         .collect();
     for width_columns in [60, 80, 100] {
         for has_unicode in [true, false] {
-            let style = Style { width_columns, has_unicode, has_color: false };
+            let style = Style { width_columns, has_unicode, has_color: false, rows: None };
             let one = sheet(&host, Amount::All, &|_| 1, &style);
             let two = differences(&comparison(found.clone()), [&nasty[0], &nasty[1]], Amount::All, &style);
             for line in one.lines().chain(two.lines()) {

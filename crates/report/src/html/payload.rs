@@ -66,6 +66,7 @@ pub(super) struct Payload<'a> {
 enum Claim<'a> {
     Estimate { capacity: &'a Capacity },
     AtLeast { capacity: &'a Capacity },
+    Bounds { capacity: &'a Capacity },
     Withheld { method: &'a str, objective: &'a str, ending: &'static str },
     NotSought,
 }
@@ -194,6 +195,7 @@ fn claim<'a>(input: &ReportInput<'a>) -> Claim<'a> {
     match capacity_claim(input.analysis) {
         CapacityClaim::Estimate(capacity, _) => Claim::Estimate { capacity },
         CapacityClaim::AtLeast(capacity, _) => Claim::AtLeast { capacity },
+        CapacityClaim::Bounds(capacity, _) => Claim::Bounds { capacity },
         CapacityClaim::Withheld(capacity) => Claim::Withheld {
             method: &capacity.method,
             objective: &capacity.objective,

@@ -10,9 +10,6 @@ use sysdyno_record::analysis::{
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::workload::Headroom;
 
-/// Lines of evidence below the limit.
-const EVIDENCE_MAX: usize = 3;
-
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let claim = capacity_claim(input.analysis);
     if claim == CapacityClaim::NotSought && input.analysis.limit.is_empty() {
@@ -26,7 +23,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     if input.analysis.limit.is_empty() {
         return;
     }
-    screen.result((Tone::Quiet, "Limit"), (Tone::Strong, &input.analysis.limit));
+    screen.answer((Tone::Quiet, "Limit"), (Tone::Strong, &input.analysis.limit));
     let Some(finding) =
         input.analysis.findings.first().filter(|first| first.confidence != Confidence::Excluded)
     else {
@@ -50,6 +47,15 @@ fn draw_capacity(input: &ReportInput<'_>, claim: CapacityClaim<'_>, screen: &mut
             let rest = format!("{}; {}", at_objective(capacity), ending(capacity.ended_by));
             screen.row(Rank::Needed, label, &[(Tone::Strong, &rate), (Tone::Plain, &rest)]);
             draw_certificate(capacity, screen);
+        }
+        CapacityClaim::Bounds(capacity, met_hz) => {
+            let missed = capacity
+                .high_hz
+                .map_or(String::new(), |missed_hz| format!(", not {}", number::rate(missed_hz)));
+            let seen = format!("carried {}{missed}", number::rate(met_hz));
+            let rest =
+                format!("{}; {}, so it was not measured", at_objective(capacity), ending(capacity.ended_by));
+            screen.row(Rank::Needed, label, &[(Tone::Strong, &seen), (Tone::Plain, &rest)]);
         }
         CapacityClaim::Withheld(_) if input.analysis.verdict.status == VerdictStatus::Invalid => {
             screen.row(
@@ -142,7 +148,7 @@ pub(crate) fn ending(ended_by: EndedBy) -> &'static str {
 
 fn draw_evidence(finding: &Finding, origin: MonoNs, screen: &mut Screen) {
     let in_favour = |evidence: &&Evidence| evidence.role != EvidenceRole::Against;
-    for (position, evidence) in finding.evidence.iter().filter(in_favour).take(EVIDENCE_MAX).enumerate() {
+    for (position, evidence) in finding.evidence.iter().filter(in_favour).enumerate() {
         let rank = if position == 0 { Rank::Needed } else { Rank::Extra };
         let begin_seconds = evidence.begin_mono_ns.seconds_since(origin);
         let end_seconds = evidence.end_mono_ns.seconds_since(origin);

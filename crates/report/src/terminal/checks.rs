@@ -3,10 +3,6 @@
 use super::screen::{Rank, Screen};
 use super::style::Tone;
 use crate::input::ReportInput;
-use crate::number;
-
-/// Checks that are printed; the report has all of them.
-const CHECKS_MAX: usize = 4;
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let checks = &input.analysis.checks;
@@ -15,21 +11,11 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
         return;
     }
     screen.gap();
-    for check in failed.iter().chain(&passed).take(CHECKS_MAX) {
+    for check in failed.iter().chain(&passed) {
         let (rank, tone, word) = match check.passed {
             true => (Rank::Extra, Tone::Good, "✔ passed"),
             false => (Rank::Needed, Tone::Bad, "✘ FAILED"),
         };
         screen.sentence(rank, (tone, word), (Tone::Plain, &check.sentence));
-    }
-    let hidden = checks.len().saturating_sub(CHECKS_MAX);
-    if hidden > 0 {
-        let hidden_failed = failed.len().saturating_sub(CHECKS_MAX);
-        let text = format!(
-            "and {} more in the report, {} of them failed",
-            number::count(hidden as u64),
-            number::count(hidden_failed as u64)
-        );
-        screen.row(Rank::Useful, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
     }
 }

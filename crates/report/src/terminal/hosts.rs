@@ -8,16 +8,16 @@ use crate::number;
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::spread::GeneratorShare;
 
-/// Hosts that are printed; the report has all of them.
+/// Hosts that are printed on a terminal; a pipe and the report get all of them.
 const ROWS_MAX: usize = 6;
 
-/// Cells in the order in which they matter.
+/// Cells in the order in which they stand.
 const CELLS: [Cell<GeneratorShare>; 5] = [
-    Cell { heading: "requests", text: |share| number::count(share.measured.counts.sent) },
-    Cell { heading: "not ok", text: |share| number::count(share.not_ok_count()) },
-    Cell { heading: "late p99", text: late },
-    Cell { heading: "busiest", text: |share| number::percent(share.generator.busiest_thread_ratio) },
-    Cell { heading: "clock ±", text: |share| number::duration_ns(share.clock.uncertainty_ns) },
+    Cell { rank: 0, heading: "requests", text: |share| number::count(share.measured.counts.sent) },
+    Cell { rank: 1, heading: "not ok", text: |share| number::count(share.not_ok_count()) },
+    Cell { rank: 2, heading: "late p99", text: late },
+    Cell { rank: 3, heading: "busiest", text: |share| number::percent(share.generator.busiest_thread_ratio) },
+    Cell { rank: 4, heading: "clock ±", text: |share| number::duration_ns(share.clock.uncertainty_ns) },
 ];
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
@@ -26,7 +26,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
         return;
     }
     screen.gap();
-    let shown = if shares.len() > ROWS_MAX { ROWS_MAX - 1 } else { ROWS_MAX };
+    let shown = if shares.len() > ROWS_MAX && !screen.is_endless() { ROWS_MAX - 1 } else { shares.len() };
     let rows = shares.iter().take(shown).map(|share| (share.name.clone(), share));
     table::draw(screen, Rank::Useful, "Hosts", &CELLS, rows);
     if shares.len() > shown {

@@ -1,17 +1,20 @@
 //! The latency table: response, service and slip, with what is a lower bound and what is not supported marked as such.
 
 use super::screen::{Rank, Screen};
-use super::style::{Style, Tone};
+use super::style::Tone;
 use crate::escape;
 use crate::input::ReportInput;
 use crate::number;
 use crate::probe;
 use sysdyno_record::load::LatencySummary;
 
-/// Columns of a value; `≥ 999 ms` and a gap fit.
-const CELL_COLUMNS: usize = 11;
+const HEADERS: [&str; 7] = ["p50", "p90", "p95", "p99", "p99.9", "max", "count"];
 
-const HEADERS: [&str; 6] = ["p50", "p90", "p99", "p99.9", "max", "count"];
+/// Positions in the headers of what is left out first where there is no room: the count, p90, p99.9, p95.
+const FIRST_LEFT_OUT: [usize; 4] = [6, 1, 4, 2];
+
+/// Columns between values, where they fit.
+const GAP_COLUMNS: usize = 3;
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let analysis = input.analysis;
@@ -24,12 +27,14 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
         return;
     }
     screen.gap();
-    let style = screen.style();
-    let header = row_of(&style, HEADERS.map(str::to_owned));
-    screen.row(Rank::Needed, (Tone::Quiet, "Latency"), &[(Tone::Quiet, &header)]);
-    for (label, summary) in rows.into_iter().filter(|(_, summary)| summary.count > 0) {
-        let rank = if label == "slip" { Rank::Useful } else { Rank::Needed };
-        screen.row(rank, (Tone::Plain, label), &[(Tone::Plain, &row_of(&style, cells(summary)))]);
+    let rows: Vec<_> = rows.into_iter().filter(|(_, summary)| summary.count > 0).collect();
+    let mut lines = vec![HEADERS.map(str::to_owned)];
+    lines.extend(rows.iter().map(|(_, summary)| cells(summary)));
+    let lines = aligned(screen, &lines);
+    screen.row(Rank::Needed, (Tone::Quiet, "Latency"), &[(Tone::Quiet, &lines[0])]);
+    for ((label, _), line) in rows.iter().zip(&lines[1..]) {
+        let rank = if *label == "slip" { Rank::Useful } else { Rank::Needed };
+        screen.row(rank, (Tone::Plain, label), &[(Tone::Plain, line)]);
     }
     draw_intervals(input, screen);
     if let Some(summary) = &analysis.probe {
@@ -88,7 +93,7 @@ fn why_unknown(summary: &LatencySummary) -> String {
 }
 
 /// The values of a summary as they are printed.
-fn cells(summary: &LatencySummary) -> [String; 6] {
+fn cells(summary: &LatencySummary) -> [String; 7] {
     let value = |value_ns: Option<u64>| match (value_ns, summary.censored_min_ns) {
         (None, _) => number::MISSING.to_owned(),
         (Some(value_ns), Some(bound_ns)) if value_ns >= bound_ns => {
@@ -99,6 +104,7 @@ fn cells(summary: &LatencySummary) -> [String; 6] {
     [
         value(summary.p50),
         value(summary.p90),
+        value(summary.p95),
         value(summary.p99),
         value(summary.p99_9),
         value(summary.max),
@@ -106,14 +112,25 @@ fn cells(summary: &LatencySummary) -> [String; 6] {
     ]
 }
 
-/// Cells right-aligned below each other.
-fn row_of(style: &Style, cells: [String; 6]) -> String {
-    let mut row = String::new();
-    for cell in cells {
-        let cell = style.characters(&cell);
-        let padding = CELL_COLUMNS.saturating_sub(escape::width(&cell));
-        row.push_str(&" ".repeat(padding));
-        row.push_str(&cell);
+/// Lines of cells, right-aligned below each other; on a narrow terminal with less between them, and without what matters least.
+fn aligned(screen: &Screen, lines: &[[String; 7]]) -> Vec<String> {
+    let style = screen.style();
+    let shown = lines.iter().map(|line| line.each_ref().map(|cell| style.characters(cell)));
+    let lines: Vec<[String; 7]> = shown.collect();
+    let widest = |column: usize| lines.iter().map(|line| escape::width(&line[column])).max().unwrap_or(0);
+    let widths: [usize; 7] = std::array::from_fn(widest);
+    let mut columns: Vec<usize> = (0..widths.len()).collect();
+    let needed = |columns: &[usize]| columns.iter().map(|column| widths[*column] + 1).sum::<usize>();
+    for least in FIRST_LEFT_OUT {
+        if needed(&columns) > screen.body_columns() {
+            columns.retain(|column| *column != least);
+        }
     }
-    row
+    let spare = screen.body_columns().saturating_sub(needed(&columns)) / columns.len();
+    let gap = 1 + spare.min(GAP_COLUMNS - 1);
+    let cell = |line: &[String; 7], column: usize| {
+        let padding = gap + widths[column] - escape::width(&line[column]);
+        format!("{:padding$}{}", "", line[column])
+    };
+    lines.iter().map(|line| columns.iter().map(|column| cell(line, *column)).collect()).collect()
 }

@@ -1,7 +1,7 @@
 //! The result on one screen of a terminal: the verdict, then what it allows to be said.
 //!
-//! At most [`SCREEN_LINES`] lines, whatever the record holds: where whole sentences do not fit they are cut to a line,
-//! and then lines go that matter least.
+//! Sentences are whole: where a terminal is too low, those go that matter least, and where that is not enough the screen
+//! ends with the verdict and the limit, which it began with.
 //! The order never changes: verdict and reasons, capacity and limit, latency, operations, hosts, counts, where the report is.
 
 mod answer;
@@ -21,63 +21,77 @@ mod work;
 
 pub(crate) use answer::ending;
 pub use experiment::render_experiment;
-pub(crate) use screen::{Detail, Rank, Screen, wrap};
+pub(crate) use screen::{Rank, Screen, wrap};
 pub use style::{Style, Tone};
 pub(crate) use verdict::{draw_reason, draw_state, shape};
 
 use crate::input::ReportInput;
 
-/// Lines of the screen that a result has to fit.
-pub const SCREEN_LINES: usize = 24;
-
 /// The result of a run, as `run`, `load` and `show` print it; ends with a newline.
 pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
-    let draw = |detail: Detail| {
-        let mut screen = Screen::new(*style, detail);
-        verdict::draw(input, &mut screen);
-        checks::draw(input, &mut screen);
-        answer::draw(input, &mut screen);
-        match &input.analysis.session {
-            // The time of an operation is that of all its requests: what single requests took is in the report.
-            Some(result) => session::draw(result, &mut screen),
-            None => {
-                latency::draw(input, &mut screen);
-                operations::draw(input, &mut screen);
-            }
+    let mut screen = Screen::new(*style);
+    verdict::draw(input, &mut screen);
+    checks::draw(input, &mut screen);
+    answer::draw(input, &mut screen);
+    match &input.analysis.session {
+        // The time of an operation is that of all its requests: what single requests took is in the report.
+        Some(result) => session::draw(result, &mut screen),
+        None => {
+            latency::draw(input, &mut screen);
+            operations::draw(input, &mut screen);
         }
-        hosts::draw(input, &mut screen);
-        settings::draw(input, &mut screen);
-        services::draw(input, &mut screen);
-        work::draw(input, &mut screen);
-        screen
-    };
-    fit(draw, SCREEN_LINES)
-}
-
-/// A screen with as much detail as so many lines hold.
-fn fit(draw: impl Fn(Detail) -> Screen, lines_max: usize) -> String {
-    let mut screen = draw(Detail::MOST);
-    for detail in Detail::LESS {
-        if screen.lines_without_air() <= lines_max {
-            break;
-        }
-        screen = draw(detail);
     }
-    screen.finish(lines_max)
+    hosts::draw(input, &mut screen);
+    settings::draw(input, &mut screen);
+    services::draw(input, &mut screen);
+    work::draw(input, &mut screen);
+    screen.finish()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::screen::wrap;
+    use super::screen::{Rank, Screen, wrap};
+    use super::style::{Style, Tone};
 
     #[test]
-    fn text_is_wrapped_at_words_and_cut_after_the_last_line() {
-        let lines = wrap("one two three four five six", 9, 2);
-        assert_eq!(lines, ["one two", "three fo…"]);
-        assert_eq!(wrap("one two three", 9, 2), ["one two", "three"]);
-        assert_eq!(wrap("at most 50 ms.", 12, 2), ["at most", "50 ms."]);
-        assert_eq!(wrap("about 97 % of", 8, 3), ["about", "97 % of"]);
-        assert_eq!(wrap("", 9, 2), Vec::<String>::new());
-        assert_eq!(wrap(&"x".repeat(12), 5, 3), ["xxxxx", "xxxxx", "xx"]);
+    fn text_is_wrapped_at_words_and_never_cut() {
+        assert_eq!(wrap("one two three four five six", 9), ["one two", "three", "four five", "six"]);
+        assert_eq!(wrap("at most 50 ms.", 12), ["at most", "50 ms."]);
+        assert_eq!(wrap("about 97 % of", 8), ["about", "97 % of"]);
+        assert_eq!(wrap("", 9), Vec::<String>::new());
+        assert_eq!(wrap(&"x".repeat(12), 5), ["xxxxx", "xxxxx", "xx"]);
+    }
+
+    fn drawn(rows: Option<usize>, extras: usize) -> String {
+        let mut screen = Screen::new(Style { rows, width_columns: 60, ..Style::default() });
+        screen.answer((Tone::Good, "VALID"), (Tone::Strong, "the answer"));
+        let long = format!("{}the end", "a remedy ".repeat(12));
+        (0..extras).for_each(|_| screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Plain, &long)));
+        (0..4).for_each(|_| screen.sentence(Rank::Needed, (Tone::Plain, ""), (Tone::Plain, "a fact")));
+        screen.answer((Tone::Quiet, "Limit"), (Tone::Strong, "the limit"));
+        screen.finish()
+    }
+
+    #[test]
+    fn a_sentence_is_whole_or_not_there() {
+        for rows in 1..40 {
+            let text = drawn(Some(rows), 3);
+            let begun = text.matches("            a remedy a remedy").count();
+            assert!(!text.contains('…'), "{text}");
+            assert_eq!(
+                text.matches("the end").count() * 3,
+                begun + text.matches("the end").count() * 2,
+                "{rows}: {text}"
+            );
+        }
+        assert_eq!(drawn(None, 50).matches("the end").count(), 50, "a pipe takes all of it");
+    }
+
+    #[test]
+    fn what_does_not_fit_a_low_terminal_ends_with_the_answer() {
+        let text = drawn(Some(7), 3);
+        assert_eq!(text.lines().count(), 6, "{text}");
+        let low = drawn(Some(6), 3);
+        assert!(low.ends_with("\n\n  VALID     the answer\n  Limit     the limit\n"), "{low}");
     }
 }

@@ -7,17 +7,17 @@ use crate::input::ReportInput;
 use crate::number;
 use sysdyno_record::workload::OperationSummary;
 
-/// Operations that are printed; the report has all of them.
+/// Operations that are printed on a terminal; a pipe and the report get all of them.
 const ROWS_MAX: usize = 8;
 
-/// Cells in the order in which they matter.
+/// Cells in the order in which they stand.
 const CELLS: [Cell<OperationSummary>; 6] = [
-    Cell { heading: "requests", text: |operation| number::count(operation.counts.sent) },
-    Cell { heading: "not ok", text: |operation| number::count(not_ok(operation)) },
-    Cell { heading: "p90", text: |operation| duration(operation, operation.latency.p90) },
-    Cell { heading: "p99", text: |operation| duration(operation, operation.latency.p99) },
-    Cell { heading: "p50", text: |operation| duration(operation, operation.latency.p50) },
-    Cell { heading: "goodput/s", text: |operation| number::significant(operation.goodput_hz, 4) },
+    Cell { rank: 0, heading: "requests", text: |operation| number::count(operation.counts.sent) },
+    Cell { rank: 1, heading: "not ok", text: |operation| number::count(not_ok(operation)) },
+    Cell { rank: 4, heading: "p50", text: |operation| duration(operation, operation.latency.p50) },
+    Cell { rank: 2, heading: "p90", text: |operation| duration(operation, operation.latency.p90) },
+    Cell { rank: 3, heading: "p99", text: |operation| duration(operation, operation.latency.p99) },
+    Cell { rank: 5, heading: "goodput/s", text: |operation| number::significant(operation.goodput_hz, 4) },
 ];
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
@@ -27,7 +27,8 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     }
     operations.sort_by_key(|operation| std::cmp::Reverse(operation.counts.sent));
     screen.gap();
-    let shown = if operations.len() > ROWS_MAX { ROWS_MAX - 1 } else { ROWS_MAX };
+    let shown =
+        if operations.len() > ROWS_MAX && !screen.is_endless() { ROWS_MAX - 1 } else { operations.len() };
     let rows = operations.iter().take(shown).map(|operation| (operation.name.clone(), *operation));
     table::draw(screen, Rank::Useful, "Operations", &CELLS, rows);
     if operations.len() > shown {

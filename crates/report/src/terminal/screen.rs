@@ -19,47 +19,32 @@ pub(crate) enum Rank {
     Air,
 }
 
-/// How many lines a sentence may take; what is longer is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Detail {
-    /// The result itself: headline, limit, accounting.
-    result: usize,
-    /// What must be said besides.
-    needed: usize,
-    /// What confirms or explains.
-    extra: usize,
-}
-
-impl Detail {
-    /// All that a screen can hold when there is little to say.
-    pub(crate) const MOST: Detail = Detail { result: 3, needed: 3, extra: 3 };
-
-    /// Ever less, for ever fuller screens.
-    pub(crate) const LESS: [Detail; 3] = [
-        Detail { result: 2, needed: 2, extra: 2 },
-        Detail { result: 2, needed: 2, extra: 1 },
-        Detail { result: 2, needed: 1, extra: 1 },
-    ];
-}
+/// Longest sentence: what somebody else chose is bounded, and nothing of ours is as long. Unit: columns.
+const MAX_COLUMNS: usize = 8_000;
 
 /// A screen that is being filled from the top.
+///
+/// Sentences are never cut: where a terminal is too low, those that matter least are left out as a whole, and where that is not
+/// enough the answer is repeated at the end, where it can be seen.
 pub(crate) struct Screen {
     style: Style,
-    detail: Detail,
-    lines: Vec<Line>,
+    blocks: Vec<Block>,
 }
 
-struct Line {
+/// Lines that are shown together or not at all.
+struct Block {
     rank: Rank,
-    text: String,
+    lines: Vec<String>,
+    /// Whether it is a part of the answer.
+    is_answer: bool,
 }
 
 /// A piece of a line in one tone.
 pub(crate) type Piece<'a> = (Tone, &'a str);
 
 impl Screen {
-    pub(crate) fn new(style: Style, detail: Detail) -> Screen {
-        Screen { style, detail, lines: Vec::new() }
+    pub(crate) fn new(style: Style) -> Screen {
+        Screen { style, blocks: Vec::new() }
     }
 
     pub(crate) fn style(&self) -> Style {
@@ -71,6 +56,11 @@ impl Screen {
         self.style.width() - LABEL_COLUMNS
     }
 
+    /// Whether nothing has to be left out: the text goes to a file, a pipe or a page.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.style.rows.is_none()
+    }
+
     /// An empty line.
     pub(crate) fn gap(&mut self) {
         self.push(Rank::Air, String::new());
@@ -78,41 +68,52 @@ impl Screen {
 
     /// A finished line.
     pub(crate) fn push(&mut self, rank: Rank, text: String) {
-        self.lines.push(Line { rank, text });
+        self.blocks.push(Block { rank, lines: vec![text], is_answer: false });
     }
 
-    /// A label and the result itself: a sentence that keeps two lines on the fullest screen.
-    pub(crate) fn result(&mut self, label: Piece<'_>, body: Piece<'_>) {
-        self.wrapped(Rank::Needed, label, body, self.detail.result);
+    /// A label and a part of the answer: what is read first, and on a low terminal last as well.
+    pub(crate) fn answer(&mut self, label: Piece<'_>, body: Piece<'_>) {
+        self.sentence(Rank::Needed, label, body);
+        self.mark_answer();
     }
 
-    /// A label and a sentence.
-    pub(crate) fn sentence(&mut self, rank: Rank, label: Piece<'_>, body: Piece<'_>) {
-        let lines_max = if rank == Rank::Needed { self.detail.needed } else { self.detail.extra };
-        self.wrapped(rank, label, body, lines_max);
+    /// Makes the last line a part of the answer.
+    pub(crate) fn mark_answer(&mut self) {
+        if let Some(last) = self.blocks.last_mut() {
+            last.is_answer = true;
+        }
     }
 
     /// A label and, in its line and the ones below, text in one tone.
-    fn wrapped(&mut self, rank: Rank, label: Piece<'_>, body: Piece<'_>, lines_max: usize) {
-        let text = self.style.characters(&escape::terminal(body.1, usize::MAX));
-        for (number, line) in wrap(&text, self.body_columns(), lines_max).iter().enumerate() {
+    pub(crate) fn sentence(&mut self, rank: Rank, label: Piece<'_>, body: Piece<'_>) {
+        let text = self.style.characters(&escape::terminal(body.1, MAX_COLUMNS));
+        let lines = wrap(&text, self.body_columns());
+        let dressed = lines.iter().enumerate().map(|(number, line)| {
             let label = if number == 0 { label } else { (Tone::Plain, "") };
-            let line = self.style.characters(line);
-            let text = format!("{}{}", self.label(label), self.style.dress(body.0, &line));
-            self.push(rank, text);
-        }
+            format!("{}{}", self.label(label), self.style.dress(body.0, &self.style.characters(line)))
+        });
+        let lines = dressed.collect();
+        self.blocks.push(Block { rank, lines, is_answer: false });
     }
 
-    /// One line of a label and pieces; the last piece that does not fit is cut.
+    /// One line of a label and pieces; what does not fit goes on below, in the tone of the first piece.
     pub(crate) fn row(&mut self, rank: Rank, label: Piece<'_>, pieces: &[Piece<'_>]) {
-        let mut left = self.body_columns();
-        let mut text = self.label(label);
-        for (tone, piece) in pieces {
-            let shown = escape::terminal(&self.style.characters(&escape::terminal(piece, usize::MAX)), left);
-            left -= escape::width(&shown).min(left);
-            text.push_str(&self.style.dress(*tone, &self.style.characters(&shown)));
+        let shown = |piece: &str| self.style.characters(&escape::terminal(piece, MAX_COLUMNS));
+        let plain: String = pieces.iter().map(|(_, piece)| shown(piece)).collect();
+        if escape::width(plain.trim_end()) > self.body_columns() {
+            let tone = pieces.first().map_or(Tone::Plain, |(tone, _)| *tone);
+            return self.sentence(rank, label, (tone, &plain));
         }
+        let dressed = pieces.iter().map(|(tone, piece)| self.style.dress(*tone, &shown(piece)));
+        let text = format!("{}{}", self.label(label), dressed.collect::<String>());
         self.push(rank, text);
+    }
+
+    /// One line of a label and a path, which is never broken, so that it can be clicked and copied.
+    pub(crate) fn path(&mut self, label: &str, path: &str) {
+        let path = self.style.characters(&escape::terminal(path, MAX_COLUMNS));
+        let text = format!("{}{path}", self.label((Tone::Quiet, label)));
+        self.push(Rank::Needed, text);
     }
 
     fn label(&self, (tone, label): Piece<'_>) -> String {
@@ -121,36 +122,34 @@ impl Screen {
         format!("  {}{:padding$}", self.style.dress(tone, &label), "")
     }
 
-    /// Lines that are not there for looks.
-    pub(crate) fn lines_without_air(&self) -> usize {
-        self.lines.iter().filter(|line| line.rank != Rank::Air).count()
+    fn lines_count(&self) -> usize {
+        self.blocks.iter().map(|block| block.lines.len()).sum()
     }
 
-    /// The text of the screen, of at most `lines_max` lines.
-    pub(crate) fn finish(mut self, lines_max: usize) -> String {
-        while self.lines.len() > lines_max {
-            let worst = self.lines.iter().map(|line| line.rank).max().unwrap_or(Rank::Needed);
-            let Some(position) = self.lines.iter().rposition(|line| line.rank == worst) else { break };
-            self.lines.remove(position);
+    /// The text of the screen: all of it, or what fits the rows of the terminal together with the next prompt.
+    pub(crate) fn finish(mut self) -> String {
+        let room = self.style.rows.map_or(usize::MAX, |rows| rows.saturating_sub(1));
+        for rank in [Rank::Air, Rank::Extra, Rank::Useful] {
+            while self.lines_count() > room {
+                let Some(last) = self.blocks.iter().rposition(|block| block.rank == rank) else { break };
+                self.blocks.remove(last);
+            }
         }
-        let mut text = String::new();
-        for line in &self.lines {
-            text.push_str(line.text.trim_end());
-            text.push('\n');
-        }
-        text
+        let answer = self.blocks.iter().filter(|block| block.is_answer).flat_map(|block| &block.lines);
+        let again: Vec<String> = match self.lines_count() > room {
+            true => std::iter::once(String::new()).chain(answer.cloned()).collect(),
+            false => Vec::new(),
+        };
+        let lines = self.blocks.iter().flat_map(|block| &block.lines).chain(&again);
+        lines.map(|line| format!("{}\n", line.trim_end())).collect()
     }
 }
 
-/// Breaks text at spaces into at most `lines_max` lines of `columns`; the last one is cut with `…` if it must be.
-pub(crate) fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
+/// Breaks text at spaces into lines of at most so many columns.
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut rest = text.trim();
-    while !rest.is_empty() && lines.len() < lines_max {
-        if lines.len() + 1 == lines_max {
-            lines.push(escape::terminal(rest, columns));
-            break;
-        }
+    while !rest.is_empty() {
         let (line, after) = rest.split_at(line_end(rest, columns));
         lines.push(line.trim_end().to_owned());
         rest = after.trim_start();

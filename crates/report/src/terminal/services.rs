@@ -9,11 +9,8 @@ use crate::number;
 use sysdyno_record::event::EventKind;
 use sysdyno_record::service::{MetricKind, Moment, ServiceReading, ServiceValue};
 
-/// Services that are printed; the report has all of them.
-const ROWS_MAX: usize = 4;
-
 /// Longest name, cause or unit. Unit: characters.
-const MAX_CHARS: usize = 60;
+const MAX_CHARS: usize = 400;
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let told = |moment: Moment| -> Vec<&ServiceReading> {
@@ -26,7 +23,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
         events.collect()
     };
     let (begin, end) = (told(Moment::Begin), told(Moment::End));
-    for (position, reading) in end.iter().take(ROWS_MAX).enumerate() {
+    for (position, reading) in end.iter().enumerate() {
         let before = begin.iter().find(|before| before.service == reading.service);
         let label = if position == 0 { "Services" } else { "" };
         let text =

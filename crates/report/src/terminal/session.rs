@@ -6,20 +6,14 @@ use super::table::{self, Cell};
 use crate::number;
 use sysdyno_record::session::{SessionOperationResult, SessionResult};
 
-/// Broken rules that are printed; the report has all rules.
-const RULES_MAX: usize = 4;
-
-/// Operations that are printed.
-const ROWS_MAX: usize = 10;
-
-/// Cells in the order in which they matter.
+/// Cells in the order in which they stand.
 const CELLS: [Cell<SessionOperationResult>; 6] = [
-    Cell { heading: "ops/s", text: |operation| number::significant(operation.measured.rate_hz, 3) },
-    Cell { heading: "time", text: time },
-    Cell { heading: "limit", text: limit },
-    Cell { heading: "mix", text: |operation| share(operation.mix_ratio) },
-    Cell { heading: "target", text: |operation| share(Some(operation.mix_target_ratio)) },
-    Cell { heading: "failed", text: |operation| number::count(operation.measured.failed_count) },
+    Cell { rank: 0, heading: "ops/s", text: |operation| number::significant(operation.measured.rate_hz, 3) },
+    Cell { rank: 1, heading: "time", text: time },
+    Cell { rank: 2, heading: "limit", text: limit },
+    Cell { rank: 3, heading: "mix", text: |operation| share(operation.mix_ratio) },
+    Cell { rank: 4, heading: "target", text: |operation| share(Some(operation.mix_target_ratio)) },
+    Cell { rank: 5, heading: "failed", text: |operation| number::count(operation.measured.failed_count) },
 ];
 
 pub(super) fn draw(session: &SessionResult, screen: &mut Screen) {
@@ -40,18 +34,14 @@ pub(super) fn draw(session: &SessionResult, screen: &mut Screen) {
     );
     screen.sentence(Rank::Needed, (tone, word), (Tone::Strong, &text));
     let broken: Vec<_> = session.rules.iter().filter(|rule| !rule.passed).collect();
-    for rule in broken.iter().take(RULES_MAX) {
+    for rule in broken.iter() {
         screen.sentence(Rank::Needed, (Tone::Bad, "✘"), (Tone::Plain, &rule.sentence));
-    }
-    if broken.len() > RULES_MAX {
-        let text = format!("and {} more, in the report", broken.len() - RULES_MAX);
-        screen.row(Rank::Useful, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
     }
     draw_operations(session, screen);
 }
 
 fn draw_operations(session: &SessionResult, screen: &mut Screen) {
-    let operations = session.operations.iter().take(ROWS_MAX);
+    let operations = session.operations.iter();
     let rows = operations.map(|operation| (operation.measured.name.clone(), operation));
     table::draw(screen, Rank::Needed, "Operations", &CELLS, rows);
 }
@@ -60,7 +50,13 @@ fn draw_operations(session: &SessionResult, screen: &mut Screen) {
 fn time(operation: &SessionOperationResult) -> String {
     let latency = &operation.measured.latency;
     let ratio = operation.limit.map_or(0.9, |limit| limit.percentile_ratio);
-    let recorded = [(0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99), (0.999, latency.p99_9)];
+    let recorded = [
+        (0.5, latency.p50),
+        (0.9, latency.p90),
+        (0.95, latency.p95),
+        (0.99, latency.p99),
+        (0.999, latency.p99_9),
+    ];
     let value = recorded.into_iter().find(|(known, _)| (known - ratio).abs() < 1e-9);
     match (value.and_then(|(_, value)| value), latency.max) {
         (Some(value_ns), _) => number::duration_ns(value_ns),

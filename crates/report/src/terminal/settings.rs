@@ -6,18 +6,15 @@ use crate::escape;
 use crate::input::ReportInput;
 use sysdyno_record::event::{EventKind, SettingHeld};
 
-/// Settings that are printed; the record has all of them.
-const ROWS_MAX: usize = 4;
-
 /// Longest host, name or value. Unit: characters.
-const MAX_CHARS: usize = 60;
+const MAX_CHARS: usize = 400;
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let held = input.events.iter().filter_map(|event| match &event.event {
         EventKind::Setting(setting) => Some(setting),
         _ => None,
     });
-    for (position, setting) in held.take(ROWS_MAX).enumerate() {
+    for (position, setting) in held.enumerate() {
         let label = if position == 0 { "Settings" } else { "" };
         screen.row(Rank::Useful, (Tone::Plain, label), &[(Tone::Plain, &sentence(setting))]);
     }

@@ -9,13 +9,15 @@ pub struct Style {
     pub has_color: bool,
     /// Whether characters outside ASCII are written.
     pub has_unicode: bool,
-    /// Columns of the terminal; less than 60 is treated as 60, more than 100 as 100.
+    /// Columns of a line; less than 40 is treated as 40, more than 500 as 500.
     pub width_columns: usize,
+    /// Rows of the terminal; `None`: the text goes to a file, a pipe or a page, where there is room for all of it.
+    pub rows: Option<usize>,
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style { has_color: false, has_unicode: true, width_columns: 100 }
+        Style { has_color: false, has_unicode: true, width_columns: 100, rows: None }
     }
 }
 
@@ -87,7 +89,7 @@ const ASCII: &[(char, &str)] = &[
 impl Style {
     /// Columns that are used.
     pub fn width(&self) -> usize {
-        self.width_columns.clamp(60, 100)
+        self.width_columns.clamp(40, 500)
     }
 
     /// `text` in characters that the terminal can show.

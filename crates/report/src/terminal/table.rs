@@ -1,6 +1,6 @@
 //! A table of named rows with as many cells of each as fit the screen.
 
-use super::screen::{Rank, Screen};
+use super::screen::{Rank, Screen, wrap};
 use super::style::Tone;
 use crate::escape;
 
@@ -8,13 +8,18 @@ use crate::escape;
 const CELL_COLUMNS: usize = 11;
 const NAME_COLUMNS_MIN: usize = 14;
 
-/// A cell: its heading and its text.
+/// Longest name: somebody else chose it.
+const NAME_COLUMNS_MAX: usize = 400;
+
+/// A cell: its heading, its text, and how much it matters.
 pub(super) struct Cell<T> {
+    /// Where there is no room for all, those of the least rank are shown.
+    pub(super) rank: u8,
     pub(super) heading: &'static str,
     pub(super) text: fn(&T) -> String,
 }
 
-/// Draws the rows below a heading; cells are given in the order in which they matter. Names are untrusted.
+/// Draws the rows below a heading; cells stand in the order in which they are given. Names are untrusted.
 pub(super) fn draw<'a, T: 'a>(
     screen: &mut Screen,
     rank: Rank,
@@ -24,19 +29,29 @@ pub(super) fn draw<'a, T: 'a>(
 ) {
     let columns = screen.body_columns();
     let count = (columns.saturating_sub(NAME_COLUMNS_MIN) / CELL_COLUMNS).clamp(1, cells.len());
+    let mut ranks: Vec<u8> = cells.iter().map(|cell| cell.rank).collect();
+    ranks.sort_unstable();
+    let shown: Vec<&Cell<T>> = cells.iter().filter(|cell| ranks[..count].contains(&cell.rank)).collect();
     let name_columns = columns.saturating_sub(count * CELL_COLUMNS);
     let row = |name: &str, text: &dyn Fn(&Cell<T>) -> String| {
-        let name = screen.style().characters(&escape::terminal(name, name_columns));
-        let mut row = format!("{name}{}", " ".repeat(name_columns.saturating_sub(escape::width(&name))));
-        for cell in &cells[..count] {
+        let padding = " ".repeat(name_columns.saturating_sub(escape::width(name)));
+        let cells = shown.iter().map(|cell| {
             let text = screen.style().characters(&text(cell));
-            row.push_str(&" ".repeat(CELL_COLUMNS.saturating_sub(escape::width(&text))));
-            row.push_str(&text);
-        }
-        row
+            format!("{}{text}", " ".repeat(CELL_COLUMNS.saturating_sub(escape::width(&text))))
+        });
+        format!("{name}{padding}{}", cells.collect::<String>())
     };
-    let header = row("", &|cell| cell.heading.to_owned());
-    let rows: Vec<String> = rows.map(|(name, item)| row(&name, &|cell| (cell.text)(item))).collect();
-    screen.row(rank, (Tone::Quiet, label), &[(Tone::Quiet, &header)]);
-    rows.iter().for_each(|row| screen.row(rank, (Tone::Plain, ""), &[(Tone::Plain, row)]));
+    let mut lines = vec![(Tone::Quiet, row("", &|cell| cell.heading.to_owned()))];
+    for (name, item) in rows {
+        let name = screen.style().characters(&escape::terminal(&name, NAME_COLUMNS_MAX));
+        let is_long = escape::width(&name) > name_columns;
+        // A long name has lines of its own.
+        let own = if is_long { wrap(&name, columns) } else { Vec::new() };
+        lines.extend(own.into_iter().map(|line| (Tone::Plain, line)));
+        lines.push((Tone::Plain, row(if is_long { "" } else { &name }, &|cell| (cell.text)(item))));
+    }
+    for (number, (tone, line)) in lines.iter().enumerate() {
+        let label = if number == 0 { (Tone::Quiet, label) } else { (Tone::Plain, "") };
+        screen.row(rank, label, &[(*tone, line)]);
+    }
 }

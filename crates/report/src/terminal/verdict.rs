@@ -3,12 +3,8 @@
 use super::screen::{Rank, Screen};
 use super::style::Tone;
 use crate::input::ReportInput;
-use crate::number;
 use sysdyno_record::analysis::{Reason, VerdictStatus};
 use sysdyno_record::manifest::{Manifest, RunStatus};
-
-/// Reasons that are printed; the report has all of them.
-const REASONS_MAX: usize = 4;
 
 pub(crate) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
     match status {
@@ -20,16 +16,9 @@ pub(crate) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let verdict = &input.analysis.verdict;
-    screen.result(shape(verdict.status), (Tone::Strong, &input.analysis.headline));
+    screen.answer(shape(verdict.status), (Tone::Strong, &input.analysis.headline));
     draw_state(input.manifest, input.is_incomplete, input.damage, screen);
-    for reason in verdict.reasons.iter().take(REASONS_MAX) {
-        draw_reason(reason, screen);
-    }
-    let hidden = verdict.reasons.len().saturating_sub(REASONS_MAX);
-    if hidden > 0 {
-        let text = format!("and {} more in the report", number::count(hidden as u64));
-        screen.row(Rank::Useful, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
-    }
+    verdict.reasons.iter().for_each(|reason| draw_reason(reason, screen));
 }
 
 /// Says so when the record is not whole.
@@ -64,9 +53,12 @@ pub(crate) fn draw_reason(reason: &Reason, screen: &mut Screen) {
         status => shape(status).0,
     };
     let label: String = crate::escape::terminal(&label, 9);
-    screen.sentence(Rank::Needed, (tone, &label), (Tone::Plain, &reason.text));
-    if reason.status != VerdictStatus::Valid && !reason.remedy.is_empty() {
+    // A remark lowers no verdict.
+    let is_remark = reason.status == VerdictStatus::Valid;
+    let rank = if is_remark { Rank::Extra } else { Rank::Needed };
+    screen.sentence(rank, (tone, &label), (Tone::Plain, &reason.text));
+    if !is_remark && !reason.remedy.is_empty() {
         let remedy = format!("→ {}", reason.remedy);
-        screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Quiet, &remedy));
+        screen.sentence(Rank::Useful, (Tone::Plain, ""), (Tone::Quiet, &remedy));
     }
 }

@@ -10,9 +10,6 @@ use std::time::Duration;
 use sysdyno_record::load::{FailureClass, Failures};
 use sysdyno_record::ramp::RampOf;
 
-/// Failure classes that are printed; the report has all of them.
-const CLASSES_MAX: usize = 4;
-
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     screen.gap();
     draw_counts(input, screen);
@@ -21,6 +18,9 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let rates = &input.analysis.rates;
     let achieved =
         format!("achieved {} · goodput {}", number::rate(rates.achieved_hz), number::rate(rates.goodput_hz));
+    let flow = input.analysis.received_bytes_hz.filter(|flow| flow.is_finite() && *flow > 0.0);
+    let achieved =
+        achieved + &flow.map_or(String::new(), |flow| format!(" · {}/s", number::bytes(flow as u64)));
     let risen = input.analysis.ramp.as_ref().filter(|ramp| ramp.of == RampOf::Rate);
     let text = match rates.offered_hz {
         Some(mean_hz) if risen.is_some() => {
@@ -34,8 +34,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     screen.row(Rank::Needed, (Tone::Quiet, "Rates"), &[(Tone::Plain, &text)]);
     draw_generator(input, screen);
     draw_run(input, screen);
-    let row = place::row(&screen.style(), input.folder, input.has_report);
-    screen.push(Rank::Needed, row);
+    place::draw(input.folder, input.has_report, screen);
 }
 
 fn connections(input: &ReportInput<'_>) -> String {
@@ -64,17 +63,29 @@ fn draw_counts(input: &ReportInput<'_>, screen: &mut Screen) {
     if counts.unsent > 0 {
         outcome.push_str(&format!("; {} never sent", number::count(counts.unsent)));
     }
-    screen.result((Tone::Quiet, "Requests"), (Tone::Plain, &outcome));
+    screen.sentence(Rank::Needed, (Tone::Quiet, "Requests"), (Tone::Plain, &outcome));
+    let statuses = statuses(input);
+    if !statuses.is_empty() {
+        screen.sentence(Rank::Needed, (Tone::Quiet, "Statuses"), (Tone::Plain, &statuses));
+    }
     let classes = by_count(&input.analysis.failures);
     if classes.is_empty() {
         return;
     }
     screen.row(Rank::Needed, (Tone::Quiet, "Failures"), &[(Tone::Plain, &failures(&classes))]);
     let is_told = |class: &FailureClass| input.told().is_some_and(|told| told.of(*class).is_some());
-    for (class, _) in classes.iter().take(CLASSES_MAX).filter(|(class, _)| is_told(class)) {
+    for (class, _) in classes.iter().filter(|(class, _)| is_told(class)) {
         let text = format!("{}: {}", class.name(), input.failure_sentence(**class));
         screen.sentence(Rank::Useful, (Tone::Quiet, ""), (Tone::Plain, &text));
     }
+}
+
+/// Status codes with their counts, most frequent first.
+fn statuses(input: &ReportInput<'_>) -> String {
+    let mut statuses: Vec<_> = input.analysis.statuses.iter().filter(|(_, count)| **count > 0).collect();
+    statuses.sort_by_key(|(code, count)| (std::cmp::Reverse(**count), **code));
+    let texts = statuses.into_iter().map(|(code, count)| format!("{code}: {}", number::count(*count)));
+    texts.collect::<Vec<_>>().join(" · ")
 }
 
 /// How connections were secured.
@@ -120,16 +131,8 @@ fn by_count(failures: &Failures) -> Vec<(&FailureClass, &u64)> {
 
 /// Classes with their counts.
 fn failures(classes: &[(&FailureClass, &u64)]) -> String {
-    let hidden = classes.len().saturating_sub(CLASSES_MAX);
-    let mut texts: Vec<String> = classes
-        .iter()
-        .take(CLASSES_MAX)
-        .map(|(class, count)| format!("{} {}", class.name(), number::count(**count)))
-        .collect();
-    if hidden > 0 {
-        texts.push(format!("{hidden} more classes"));
-    }
-    texts.join(" · ")
+    let texts = classes.iter().map(|(class, count)| format!("{} {}", class.name(), number::count(**count)));
+    texts.collect::<Vec<_>>().join(" · ")
 }
 
 /// What the generator's clock and CPU allow to be measured.
@@ -152,7 +155,7 @@ fn draw_generator(input: &ReportInput<'_>, screen: &mut Screen) {
     let notes = [("io_uring not used", &generator.io_fallback), ("spinning given up", &generator.spin_ended)];
     for (what, reason) in notes {
         if let Some(reason) = reason {
-            let text = format!("{what}: {}", escape::terminal(reason, 160));
+            let text = format!("{what}: {}", escape::terminal(reason, 2_000));
             screen.row(Rank::Useful, (Tone::Quiet, ""), &[(Tone::Quiet, &text)]);
         }
     }
@@ -160,7 +163,7 @@ fn draw_generator(input: &ReportInput<'_>, screen: &mut Screen) {
 
 fn draw_run(input: &ReportInput<'_>, screen: &mut Screen) {
     let manifest = input.manifest;
-    let mut text = format!("{} · {}", escape::terminal(input.url(), 60), manifest.started_unix_ns);
+    let mut text = format!("{} · {}", escape::terminal(input.url(), 2_000), manifest.started_unix_ns);
     if let Some(ended) = manifest.ended_unix_ns {
         let took = Duration::from_nanos(ended.0.saturating_sub(manifest.started_unix_ns.0));
         text.push_str(&format!(" · {}", number::span(took)));

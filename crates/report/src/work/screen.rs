@@ -4,7 +4,7 @@ use super::{HEADERS, WorkInput, described, limits, rows};
 use crate::escape;
 use crate::number;
 use crate::place;
-use crate::terminal::{Detail, Rank, Screen, Style, Tone, draw_reason, draw_state, shape};
+use crate::terminal::{Rank, Screen, Style, Tone, draw_reason, draw_state, shape};
 use sysdyno_record::work::WorkKind;
 
 /// Columns of a value.
@@ -13,8 +13,8 @@ const CELL_COLUMNS: usize = 13;
 /// The result on a screen; ends with a newline.
 pub fn screen(input: &WorkInput<'_>, style: &Style) -> String {
     let summary = input.summary;
-    let mut screen = Screen::new(*style, Detail::MOST);
-    screen.result(shape(summary.verdict.status), (Tone::Strong, &summary.headline));
+    let mut screen = Screen::new(*style);
+    screen.answer(shape(summary.verdict.status), (Tone::Strong, &summary.headline));
     draw_state(input.manifest, input.is_incomplete, input.damage, &mut screen);
     summary.verdict.reasons.iter().for_each(|reason| draw_reason(reason, &mut screen));
     screen.gap();
@@ -27,8 +27,8 @@ pub fn screen(input: &WorkInput<'_>, style: &Style) -> String {
         screen.sentence(Rank::Needed, (Tone::Quiet, "Limit"), (Tone::Plain, &limit));
     }
     screen.row(Rank::Needed, (Tone::Quiet, "Work"), &[(Tone::Quiet, &described(input.plan))]);
-    screen.push(Rank::Needed, place::row(style, input.folder, input.has_report));
-    screen.finish(usize::MAX)
+    place::draw(input.folder, input.has_report, &mut screen);
+    screen.finish()
 }
 
 fn table_row(style: &Style, cells: &[String]) -> String {
@@ -62,7 +62,7 @@ fn draw_command(input: &WorkInput<'_>, screen: &mut Screen) {
         number::duration_ns(summary.elapsed_ns)
     );
     screen.gap();
-    screen.result((Tone::Quiet, "Runs"), (Tone::Plain, &counts));
+    screen.sentence(Rank::Needed, (Tone::Quiet, "Runs"), (Tone::Plain, &counts));
 }
 
 fn draw_files(input: &WorkInput<'_>, screen: &mut Screen) {

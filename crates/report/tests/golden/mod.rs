@@ -22,3 +22,33 @@ pub fn without_escapes(text: &str) -> String {
     }
     plain
 }
+
+/// Words of a text, however it is broken into lines.
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+/// Whether a text has all of a sentence, however it is broken into lines.
+fn has_sentence(text: &str, sentence: &str) -> bool {
+    let (text, sentence) = (words(text), words(sentence));
+    sentence.is_empty() || text.windows(sentence.len()).any(|window| window == sentence)
+}
+
+/// Checks a screen without an end: nothing is cut, and the answer is whole.
+pub fn check_whole(name: &str, screen: &str, headline: &str) {
+    assert!(!screen.contains('…'), "{name}:\n{screen}");
+    assert!(has_sentence(screen, headline), "{name}: {headline}\n{screen}");
+}
+
+/// Checks a screen on a terminal of 24 rows: it fits above the prompt, or ends with what it began with and the limit.
+pub fn check_low(name: &str, screen: &str, limit: &str) {
+    assert!(!screen.contains('…'), "{name}:\n{screen}");
+    let lines: Vec<&str> = screen.lines().collect();
+    if lines.len() < 24 {
+        return;
+    }
+    let again = lines.iter().rposition(|line| line.is_empty()).expect("the answer is set apart");
+    assert_eq!(lines[again + 1], lines[0], "{name}:\n{screen}");
+    assert!(has_sentence(&lines[again..].join("\n"), limit), "{name}: {limit}\n{screen}");
+    assert!(lines.len() - again < 12, "{name}:\n{screen}");
+}

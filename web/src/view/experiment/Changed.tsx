@@ -15,13 +15,13 @@ export function Changed({ experiment }: { experiment: Experiment }) {
         What was changed <Fate experiment={experiment} />
       </h2>
       {changes.slice(0, MOST_OPEN).map((change, position) => (
-        <Change key={position} change={change} />
+        <Change key={position} change={change} experiment={experiment} />
       ))}
       {changes.length > MOST_OPEN && (
         <details>
           <summary>and {changes.length - MOST_OPEN} more</summary>
           {changes.slice(MOST_OPEN).map((change, position) => (
-            <Change key={position} change={change} />
+            <Change key={position} change={change} experiment={experiment} />
           ))}
         </details>
       )}
@@ -36,8 +36,11 @@ function Fate({ experiment }: { experiment: Experiment }) {
   return <span class="fate">{conclusion.is_kept ? "● kept until the next reboot" : "○ undone"}</span>;
 }
 
-function Change({ change }: { change: ChangeShown }) {
-  const undo = change.undo.join("\n");
+function Change({ change, experiment }: { change: ChangeShown; experiment: Experiment }) {
+  const { conclusion, is_incomplete } = experiment.payload;
+  // What is undone needs no undoing, and what was not proved is not recommended.
+  const undo = conclusion.is_kept || is_incomplete ? change.undo.join("\n") : "";
+  const persist = conclusion.verdict.word === "better" ? change.persist : null;
   return (
     <div class="setting">
       <p class="change-line">
@@ -52,10 +55,10 @@ function Change({ change }: { change: ChangeShown }) {
           <Copyable text={undo} label={`Commands that undo ${change.key}`} />
         </div>
       )}
-      {change.persist !== null && (
+      {persist !== null && (
         <div class="change-command">
           <p class="quiet">keep over a reboot</p>
-          <Copyable text={change.persist} label={`Command that keeps ${change.key}`} />
+          <Copyable text={persist} label={`Command that keeps ${change.key}`} />
         </div>
       )}
       {change.notes.map((note, position) => (

@@ -8,15 +8,13 @@ use crate::experiment::{ExperimentInput, stop_text};
 use crate::number;
 use crate::place;
 use std::time::Duration;
+use sysdyno_record::effect::Comparison;
 
 /// Changes that are printed; the report has all of them.
 const CHANGES_MAX: usize = 3;
 
 /// A resolution worse than this says no more than that there is none.
 const SEEN_MAX: f64 = 1.0;
-
-/// Warnings that are printed.
-const WARNINGS_MAX: usize = 3;
 
 pub(super) fn draw(input: &ExperimentInput<'_>, screen: &mut Screen) {
     draw_changes(input, screen);
@@ -25,8 +23,7 @@ pub(super) fn draw(input: &ExperimentInput<'_>, screen: &mut Screen) {
     draw_pairs(input, screen);
     draw_resolution(input, screen);
     draw_run(input, screen);
-    let row = place::row(&screen.style(), input.folder, input.has_report);
-    screen.push(Rank::Needed, row);
+    place::draw(input.folder, input.has_report, screen);
 }
 
 fn draw_changes(input: &ExperimentInput<'_>, screen: &mut Screen) {
@@ -55,8 +52,13 @@ fn draw_changes(input: &ExperimentInput<'_>, screen: &mut Screen) {
     let undo: Vec<&str> = changes.clone().flat_map(|change| change.undo.iter().map(String::as_str)).collect();
     let persist: Vec<&str> = changes.filter_map(|change| change.persist.as_deref()).collect();
     let rank = if conclusion.is_kept { Rank::Needed } else { Rank::Useful };
-    draw_commands(screen, rank, "Undo", &undo);
-    draw_commands(screen, rank, "Persist", &persist);
+    // What is undone needs no undoing, and what was not proved is not recommended.
+    if conclusion.is_kept || input.is_incomplete {
+        draw_commands(screen, rank, "Undo", &undo);
+    }
+    if conclusion.verdict.word == Comparison::Better {
+        draw_commands(screen, rank, "Persist", &persist);
+    }
 }
 
 /// Commands to type, in one line.
@@ -69,7 +71,7 @@ fn draw_commands(screen: &mut Screen, rank: Rank, label: &str, commands: &[&str]
 fn draw_warnings(input: &ExperimentInput<'_>, screen: &mut Screen) {
     draw_state(input.manifest, input.is_incomplete, input.damage, screen);
     let warnings = input.conclusion.diagnostics.iter().filter(|diagnostic| diagnostic.is_warning);
-    for diagnostic in warnings.take(WARNINGS_MAX) {
+    for diagnostic in warnings {
         screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ warning"), (Tone::Plain, &diagnostic.sentence));
     }
 }
@@ -85,7 +87,7 @@ fn draw_pairs(input: &ExperimentInput<'_>, screen: &mut Screen) {
         .find_map(|pair| pair.dropped.as_deref());
     let dropped = match (proof.dropped, reason) {
         (0, _) => "none dropped".to_owned(),
-        (count, Some(reason)) => format!("{count} dropped ({})", escape::terminal(reason, 60)),
+        (count, Some(reason)) => format!("{count} dropped ({})", escape::terminal(reason, 400)),
         (count, None) => format!("{count} dropped"),
     };
     let text = format!("{} count, {dropped}; ended: {}", proof.counted, stop_text(proof.stop));
@@ -107,7 +109,7 @@ fn draw_resolution(input: &ExperimentInput<'_>, screen: &mut Screen) {
 }
 
 fn draw_run(input: &ExperimentInput<'_>, screen: &mut Screen) {
-    let url = escape::terminal(input.url(), 60);
+    let url = escape::terminal(input.url(), 2_000);
     let url = if url.is_empty() { url } else { format!("{url} · ") };
     let started = input.manifest.started_unix_ns;
     let seed = input.plan.map_or_else(String::new, |plan| format!(" · seed {}", plan.seed));

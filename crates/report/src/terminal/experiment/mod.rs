@@ -4,9 +4,8 @@
 mod around;
 mod strip;
 
-use super::screen::{Detail, Rank, Screen};
+use super::screen::{Rank, Screen};
 use super::style::{Style, Tone};
-use super::{SCREEN_LINES, fit};
 use crate::escape;
 use crate::experiment::{ExperimentInput, action_text, word_badge};
 use crate::number;
@@ -28,15 +27,12 @@ const STAGES_MAX: usize = 6;
 
 /// The result of an experiment, as `try` and `show` print it; ends with a newline.
 pub fn render_experiment(input: &ExperimentInput<'_>, style: &Style) -> String {
-    let draw = |detail: Detail| {
-        let mut screen = Screen::new(*style, detail);
-        draw_word(input, &mut screen);
-        draw_effects(input, &mut screen);
-        draw_stages(input, &mut screen);
-        around::draw(input, &mut screen);
-        screen
-    };
-    fit(draw, SCREEN_LINES)
+    let mut screen = Screen::new(*style);
+    draw_word(input, &mut screen);
+    draw_effects(input, &mut screen);
+    draw_stages(input, &mut screen);
+    around::draw(input, &mut screen);
+    screen.finish()
 }
 
 fn word_tone(word: Comparison) -> Tone {
@@ -67,9 +63,10 @@ fn draw_word(input: &ExperimentInput<'_>, screen: &mut Screen) {
     let badge = style.dress(word_tone(verdict.word), &badge);
     let about = style.dress(Tone::Quiet, &style.characters(&about));
     screen.push(Rank::Needed, format!("  {badge}  {about}"));
-    screen.result((Tone::Plain, ""), (Tone::Strong, &input.conclusion.headline));
+    screen.mark_answer();
+    screen.answer((Tone::Plain, ""), (Tone::Strong, &input.conclusion.headline));
     // The first reason is in the headline.
-    for reason in verdict.capped_by.iter().skip(1).take(2) {
+    for reason in verdict.capped_by.iter().skip(1) {
         screen.sentence(Rank::Needed, (Tone::Doubtful, "✘ capped"), (Tone::Plain, reason));
     }
 }
