@@ -52,17 +52,29 @@ const FACTOR_MIN = 10;
  * percentage points. The last digit is worth about a tenth of the interval's half width, and no less than a thousandth.
  */
 export function effectText({ scale, point, low, high }: Pick<Effect, "scale" | "point" | "low" | "high">): string {
-  if (scale === "ratio" && point >= FACTOR_MIN) {
-    const [factor, one, other] = inSteps([point, low, high], stepped);
-    return `× ${factor} [${one}, ${other}]`;
-  }
-  if (scale === "ratio" && point > 0 && point <= 1 / FACTOR_MIN) {
-    const [factor, one, other] = inSteps([1 / point, 1 / high, 1 / low], stepped);
-    return `÷ ${factor} [${one}, ${other}]`;
-  }
+  if (scale === "ratio" && point >= FACTOR_MIN) return factorText("×", [point, low, high]);
+  if (scale === "ratio" && point > 0 && point <= 1 / FACTOR_MIN) return factorText("÷", [1 / point, 1 / high, 1 / low]);
   const sized = (value: number) => (scale === "ratio" ? (value - 1) * 100 : value * 100);
   const [size, one, other] = inSteps([sized(point), sized(low), sized(high)], signedStep);
   return `${size} ${scale === "ratio" ? "%" : "pp"} [${one}, ${other}]`;
+}
+
+/** Ends that lie this far apart share no digits: each has two of its own. */
+const FAR_APART = 10;
+
+/** A factor with its interval; an end below 1 says the opposite, with the sign for that: `÷ 12 [× 4.3, ÷ 18,000]`. */
+function factorText(sign: "×" | "÷", values: [number, number, number]): string {
+  const [point, low, high] = values;
+  if (low >= 1 && high <= FAR_APART * low) {
+    const [factor, one, other] = inSteps(values, stepped);
+    return `${sign} ${factor} [${one}, ${other}]`;
+  }
+  const opposite = sign === "×" ? "÷" : "×";
+  const end = (value: number) => {
+    const size = value < 1 ? 1 / value : value;
+    return Number.isFinite(size) ? `${value < 1 ? opposite : sign} ${significant(size, 2)}` : MISSING;
+  };
+  return `${sign} ${significant(point, 2)} [${end(low)}, ${end(high)}]`;
 }
 
 /** A value and the ends of its interval, with as many digits as the interval supports. */

@@ -62,7 +62,7 @@ export function LatencyChart(props: CurveProps) {
   return (
     <figure ref={element} class="chart">
       {width > 0 && (
-        <svg width={width} height={HEIGHT} role="img" aria-label={`${title}, of ${points.length} trials against the load`}>
+        <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`${title}, of ${points.length} trials against the load`}>
           <CapacityBand run={run} x={x} y={limit === null ? null : y(limit)} frame={frame} isSweep={isSweep} />
           <Axes
             frame={frame}
@@ -101,7 +101,7 @@ export function AchievedChart(props: CurveProps) {
   return (
     <figure ref={element} class="chart">
       {width > 0 && (
-        <svg width={width} height={HEIGHT} role="img" aria-label={`Achieved rate of ${points.length} trials against the load`}>
+        <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`Achieved rate of ${points.length} trials against the load`}>
           <CapacityBand run={run} x={x} y={null} frame={frame} isSweep={isSweep} />
           <Axes
             frame={frame}

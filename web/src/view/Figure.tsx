@@ -128,7 +128,7 @@ function Strip({ run, capacity }: { run: Run; capacity: Capacity }) {
   return (
     <div ref={element} class="strip">
       {width > 0 && (
-        <svg width={width} height={STRIP_HEIGHT} aria-hidden="true">
+        <svg width={width} height={STRIP_HEIGHT} viewBox={`0 0 ${width} ${STRIP_HEIGHT}`} aria-hidden="true">
           {capacity.low_hz !== null && capacity.high_hz !== null && (
             <rect class="interval" x={x(capacity.low_hz)} y={4} width={Math.max(2, x(capacity.high_hz) - x(capacity.low_hz))} height={22} />
           )}

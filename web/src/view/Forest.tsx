@@ -85,7 +85,7 @@ function Strip({ x, width, placed, word }: { x: Scale; width: number; placed: Pl
   const [least, most] = x.domain;
   const held = (value: number) => x(Math.min(Math.max(value, least), most));
   return (
-    <svg width={width} height={ROW.height} aria-hidden="true" class={word ? `forest-${word}` : undefined}>
+    <svg width={width} height={ROW.height} viewBox={`0 0 ${width} ${ROW.height}`} aria-hidden="true" class={word ? `forest-${word}` : undefined}>
       <rect class="forest-band" x={x(-1)} y={0} width={x(1) - x(-1)} height={ROW.height} />
       <line class="forest-edge" x1={x(-1)} x2={x(-1)} y1={0} y2={ROW.height} />
       <line class="forest-edge" x1={x(1)} x2={x(1)} y1={0} y2={ROW.height} />
@@ -116,15 +116,24 @@ function Arrow({ at, step }: { at: number; step: number }) {
   return <path class="forest-arrow" d={`M${at},${ROW.middle - 5}l${step},5l${-step},5Z`} />;
 }
 
+/** Half the width of a text of the axis at most. Unit: pixels. */
+const halfOf = (text: string) => text.length * 3.4;
+
+/** Where the middle of a text lies so that none of it leaves the axis. */
+const within = (at: number, text: string, width: number) => Math.min(Math.max(at, halfOf(text)), Math.max(width - halfOf(text), halfOf(text)));
+
+/** Whether a text fits between the two words at the ends of the axis. */
+const hasRoom = (at: number, text: string, width: number) => at - halfOf(text) > 62 && at + halfOf(text) < width - 62;
+
 function Axis({ x, width, rows }: { x: Scale; width: number; rows: readonly Margin[] }) {
   const margins = rows.length === 1 || rows.every((row) => row.scale === "ratio" && row.margin === rows[0]?.margin);
   const band = margins && rows[0] ? `±${Number((rows[0].margin * 100).toPrecision(3))} ${rows[0].scale === "ratio" ? "%" : "pp"} does not matter` : "±1× does not matter";
   return (
-    <svg width={width} height={AXIS_HEIGHT}>
+    <svg width={width} height={AXIS_HEIGHT} viewBox={`0 0 ${width} ${AXIS_HEIGHT}`}>
       {forestTicks(x.domain, rows).map(([at, text]) => (
         <g key={at}>
           <line class="axis-line" x1={x(at)} x2={x(at)} y1={0} y2={4} />
-          <text x={x(at)} y={16} text-anchor="middle">
+          <text x={within(x(at), text, width)} y={16} text-anchor="middle">
             {text}
           </text>
         </g>
@@ -132,7 +141,7 @@ function Axis({ x, width, rows }: { x: Scale; width: number; rows: readonly Marg
       <text class="axis-title" x={0} y={31}>
         ← worse
       </text>
-      {width > 260 && (
+      {hasRoom(x(0), band, width) && (
         <text x={x(0)} y={31} text-anchor="middle">
           {band}
         </text>

@@ -175,7 +175,7 @@ function Distribution({ run, kind }: { run: Run; kind: "response" | "service" })
     <>
       <figure ref={element} class="chart wide">
         {width > 0 && (
-          <svg width={width} height={HEIGHT} role="img" aria-label={`Distribution of ${kind} time by percentile; values in the table below`}>
+          <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`Distribution of ${kind} time by percentile; values in the table below`}>
             <Axes
               frame={frame}
               x={x}

@@ -37,7 +37,7 @@ export function Machine({ facts: recorded }: { facts: { facts: Record<string, Fa
       </p>
       <Table label="Facts of the machine" class="facts" heads={["fact", "value"]}>
         {shown.map(([name, fact]) => (
-          <tr key={name}>
+          <tr key={name} class={"unavailable" in fact ? "unavailable" : undefined}>
             <th scope="row">{name}</th>
             <td class={"unavailable" in fact ? "quiet" : undefined}>{textOf(name, fact)}</td>
           </tr>

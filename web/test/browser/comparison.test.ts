@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { CHROMIUM, hasChromium, launch } from "../chromium.mjs";
 import { violations } from "./accessibility.ts";
+import { brokenWords, cutOnPaper, deaf, outside, SHEET } from "./layout.ts";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
@@ -20,8 +21,9 @@ type Variant = (typeof VARIANTS)[number];
 let browser: Browser;
 let folder: string;
 
-async function open(variant: Variant, options: BrowserContextOptions = {}) {
+async function open(variant: Variant, options: BrowserContextOptions = {}, before?: () => void) {
   const context = await browser.newContext({ viewport: DESK, ...options });
+  if (before) await context.addInitScript(before);
   const page = await context.newPage();
   const noise: string[] = [];
   const url = pathToFileURL(join(folder, `${variant}.html`)).href;
@@ -60,6 +62,23 @@ describe("comparison", { skip: hasChromium ? false : `no browser at ${CHROMIUM}:
       const { page } = await open(variant, { viewport: PHONE });
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= PHONE.width, `${width}`);
+      await page.context().close();
+    });
+  }
+
+  for (const variant of VARIANTS.filter((variant) => variant !== "hostile")) {
+    for (const width of [390, 1400]) {
+      test(`can be read at ${width} px, every column of it: ${variant}`, async () => {
+        const { page } = await open(variant, { viewport: { width, height: 900 } });
+        assert.deepEqual(await brokenWords(page), []);
+        assert.deepEqual(await outside(page), []);
+        await page.context().close();
+      });
+    }
+
+    test(`is whole on paper: ${variant}`, async () => {
+      const { page } = await open(variant, { viewport: { width: 1400, height: 900 } }, deaf);
+      assert.deepEqual(await cutOnPaper(page, SHEET), []);
       await page.context().close();
     });
   }

@@ -5,9 +5,10 @@ import { test } from "node:test";
 import type { BrowserContextOptions } from "playwright-core";
 import { violations } from "./accessibility.ts";
 import type { Variant } from "./samples.ts";
+import { brokenWords, cutOnPaper, deaf, outside, SHEET } from "./layout.ts";
 import { DESK, type Opened, PHONE } from "./session.ts";
 
-type Open = (variant: Variant, options?: BrowserContextOptions) => Promise<Opened>;
+type Open = (variant: Variant, options?: BrowserContextOptions, before?: () => void) => Promise<Opened>;
 
 /** Declares the tests for each of these reports. */
 export function behavesEverywhere(variants: readonly Variant[], open: Open): void {
@@ -24,5 +25,20 @@ export function behavesEverywhere(variants: readonly Variant[], open: Open): voi
         await page.context().close();
       });
     }
+    if (variant.endsWith("hostile")) continue;
+    for (const width of [390, 1400]) {
+      test(`can be read at ${width} px: ${variant}`, async () => {
+        const { page } = await open(variant, { viewport: { width, height: 900 } });
+        assert.deepEqual(await brokenWords(page), []);
+        assert.deepEqual(await outside(page), []);
+        await page.context().close();
+      });
+    }
+
+    test(`is whole on paper: ${variant}`, async () => {
+      const { page } = await open(variant, { viewport: { width: 1400, height: 900 } }, deaf);
+      assert.deepEqual(await cutOnPaper(page, SHEET), []);
+      await page.context().close();
+    });
   }
 }

@@ -22,8 +22,8 @@ describe("report of an experiment", { skip: hasChromium ? false : `no browser at
   behavesEverywhere(EXPERIMENTS, open);
 
   const WORDS = [
-    ["try-better", "▲ BETTER", "B is better by at least 3 %", "−9.2 % [−10.1, −8.4]"],
-    ["try-worse", "▼ WORSE", "B is worse by at least 3 %", "+8.9 % [+7.8, +9.8]"],
+    ["try-better", "▲ BETTER", "B is better", "−9.2 % [−10.1, −8.4]"],
+    ["try-worse", "▼ WORSE", "B is worse", "+8.9 % [+7.8, +9.8]"],
     ["try-same", "= THE SAME", "B is the same", "within ±3 %"],
     ["try-cannot-tell", "? CAN’T TELL", "Can't tell", "about 61 pairs"],
   ] as const;

@@ -29,8 +29,9 @@ export class Session {
   }
 
   /** Opens a report in a context of its own, and waits until it is drawn; the caller closes the context. */
-  async open(variant: Variant, options: BrowserContextOptions = {}): Promise<Opened> {
+  async open(variant: Variant, options: BrowserContextOptions = {}, before?: () => void): Promise<Opened> {
     const context = await this.browser.newContext({ viewport: DESK, ...options });
+    if (before) await context.addInitScript(before);
     const page = await context.newPage();
     const noise: string[] = [];
     const url = this.samples.url(variant);

@@ -8,9 +8,8 @@ use sysdyno_record::effect::{Effect, EffectScale, Factor};
 ///
 /// The last digit is worth about a tenth of the interval's half width, and no less than a thousandth.
 pub fn effect(effect: &Effect) -> String {
-    if let Some(Factor { sign, point, low, high }) = effect.factor() {
-        let [point, low, high] = in_steps([point, low, high], stepped);
-        return format!("{sign} {point} [{low}, {high}]");
+    if let Some(factor) = effect.factor() {
+        return written_factor(&factor);
     }
     let values = [effect.point, effect.low, effect.high];
     let (values, unit) = match effect.scale {
@@ -19,6 +18,23 @@ pub fn effect(effect: &Effect) -> String {
     };
     let [point, low, high] = in_steps(values, signed);
     format!("{point} {unit} [{low}, {high}]")
+}
+
+/// Ends that lie this far apart share no digits: each has two of its own. Unit: ratio.
+const FAR_APART: f64 = 10.0;
+
+/// A factor with its interval; an end below 1 says the opposite, with the sign for that: `÷ 12 [× 4.3, ÷ 18,000]`.
+fn written_factor(Factor { sign, point, low, high }: &Factor) -> String {
+    if *low >= 1.0 && *high <= FAR_APART * low {
+        let [point, low, high] = in_steps([*point, *low, *high], stepped);
+        return format!("{sign} {point} [{low}, {high}]");
+    }
+    let opposite = if *sign == '×' { '÷' } else { '×' };
+    let end = |value: f64| {
+        let (sign, size) = if value < 1.0 { (opposite, 1.0 / value) } else { (*sign, value) };
+        if size.is_finite() { format!("{sign} {}", significant(size, 2)) } else { MISSING.to_owned() }
+    };
+    format!("{sign} {} [{}, {}]", significant(*point, 2), end(*low), end(*high))
 }
 
 /// A value and the ends of its interval, with as many digits as the interval supports.
@@ -77,9 +93,12 @@ mod tests {
         check([8.0, 9.8, 12.0], "+880 % [+700, +1,100]");
         check([10.0, 12.0, 14.0], "× 12.0 [10.0, 14.0]");
         check([1_730.0, 2_954.0, 5_050.0], "× 3,000 [1,700, 5,100]");
-        check([0.9, 40.0, f64::INFINITY], "× 40 [1, –]");
+        check([0.9, 40.0, f64::INFINITY], "× 40 [÷ 1.1, –]");
+        // Ends that lie far apart, and one that says the opposite.
+        check([1.0 / 18_000.0, 1.0 / 12.0, 4.3], "÷ 12 [× 4.3, ÷ 18,000]");
+        check([1.5, 20.0, 18_000.0], "× 20 [× 1.5, × 18,000]");
         check([1.0 / 220.0, 1.0 / 193.0, 1.0 / 169.0], "÷ 193 [169, 220]");
-        check([0.0, 0.05, 0.1], "÷ 20.0 [10.0, –]");
+        check([0.0, 0.05, 0.1], "÷ 20 [÷ 10, –]");
         check([0.0, 0.0, 0.1], "−100 % [−100, −90]");
     }
 }

@@ -18,7 +18,7 @@ const PLAIN = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
 
 export function Variants({ compared, matrix }: { compared: Comparison; matrix: MatrixShown }) {
   return (
-    <Table label="Variants as a table" class="variants" heads={["side", "variant", "what limits it", "CPUs", "its trials"]}>
+    <Table label="Variants as a table" class="variants" stacks heads={["side", "variant", "what limits it", "CPUs", "its trials"]}>
       {matrix.variants.map((variant) => {
         const side = compared.sides[variant.side];
         const changed = [...variant.settings, ...variant.prepare];
@@ -115,7 +115,7 @@ export function Curves({ compared, matrix }: { compared: Comparison; matrix: Mat
     <figure class="curves">
       <div ref={element} class="chart">
         {width > 0 && (
-          <svg width={width} height={HEIGHT} role="img" aria-label={`${open ? "p99 latency against offered rate" : "goodput against connections"}, ${dots.length} trials, each marked with the letter of its variant`}>
+          <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`${open ? "p99 latency against offered rate" : "goodput against connections"}, ${dots.length} trials, each marked with the letter of its variant`}>
             <Axes
               frame={frame}
               x={x}

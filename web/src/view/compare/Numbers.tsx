@@ -22,6 +22,7 @@ export function Numbers({ compared }: { compared: Comparison }) {
         <div key={position} class="numbers">
           <h3>{operation}</h3>
           <Table
+            stacks
             label={`Numbers of ${operation}`}
             heads={[
               "metric",

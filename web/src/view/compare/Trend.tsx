@@ -49,7 +49,7 @@ function Chart({ metric }: { metric: MetricTrend }) {
   return (
     <div ref={element} class="chart trend-chart">
       {width > 0 && (
-        <svg width={width} height={HEIGHT} role="img" aria-label={`${metric.title} of ${values.length} runs; the table below has the values`}>
+        <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`${metric.title} of ${values.length} runs; the table below has the values`}>
           <Axes
             frame={frame}
             x={x}

@@ -81,7 +81,7 @@ function LatencyLines({ latencies }: { latencies: readonly TrialLatency[] }) {
     <figure class="chart arm-latency" aria-label="Latency by percentile, a line per trial">
       <div ref={element} />
       {width > 0 && (
-        <svg width={width} height={HEIGHT} aria-hidden="true">
+        <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} aria-hidden="true">
           <Axes
             frame={frame}
             x={x}

@@ -85,7 +85,7 @@ function ClosingChart({ experiment, looks }: { experiment: Experiment; looks: re
   return (
     <figure ref={element} class="chart closing-chart" aria-label="Effect of each pair, and the interval after each block of pairs">
       {width > 0 && (
-        <svg width={width} height={HEIGHT} aria-hidden="true">
+        <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} aria-hidden="true">
           <rect class="forest-band" x={frame.left} y={held(band[1])} width={frame.right - frame.left} height={held(band[0]) - held(band[1])} />
           {band.map((end) => (
             <line key={end} class="forest-edge" x1={frame.left} x2={frame.right} y1={held(end)} y2={held(end)} />

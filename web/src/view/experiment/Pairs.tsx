@@ -127,7 +127,7 @@ function PairChart({ experiment, picked, onPick }: ChartProps) {
   return (
     <figure ref={element} class="chart pair-chart" aria-label={`${metric.title} of each trial, in pairs`}>
       {width > 0 && (
-        <svg width={width} height={HEIGHT} aria-hidden="true">
+        <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} aria-hidden="true">
           <Blocks pairs={pairs} x={x} frame={frame} />
           <Axes
             frame={frame}
