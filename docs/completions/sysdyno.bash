@@ -193,6 +193,12 @@ _sysdyno() {
             sysdyno__subcmd__help__subcmd__lab,up)
                 cmd="sysdyno__subcmd__help__subcmd__lab__subcmd__up"
                 ;;
+            sysdyno__subcmd__help__subcmd__runs,prune)
+                cmd="sysdyno__subcmd__help__subcmd__runs__subcmd__prune"
+                ;;
+            sysdyno__subcmd__help__subcmd__runs,rm)
+                cmd="sysdyno__subcmd__help__subcmd__runs__subcmd__rm"
+                ;;
             sysdyno__subcmd__help__subcmd__tune,apply)
                 cmd="sysdyno__subcmd__help__subcmd__tune__subcmd__apply"
                 ;;
@@ -282,6 +288,24 @@ _sysdyno() {
                 ;;
             sysdyno__subcmd__lab__subcmd__help,up)
                 cmd="sysdyno__subcmd__lab__subcmd__help__subcmd__up"
+                ;;
+            sysdyno__subcmd__runs,help)
+                cmd="sysdyno__subcmd__runs__subcmd__help"
+                ;;
+            sysdyno__subcmd__runs,prune)
+                cmd="sysdyno__subcmd__runs__subcmd__prune"
+                ;;
+            sysdyno__subcmd__runs,rm)
+                cmd="sysdyno__subcmd__runs__subcmd__rm"
+                ;;
+            sysdyno__subcmd__runs__subcmd__help,help)
+                cmd="sysdyno__subcmd__runs__subcmd__help__subcmd__help"
+                ;;
+            sysdyno__subcmd__runs__subcmd__help,prune)
+                cmd="sysdyno__subcmd__runs__subcmd__help__subcmd__prune"
+                ;;
+            sysdyno__subcmd__runs__subcmd__help,rm)
+                cmd="sysdyno__subcmd__runs__subcmd__help__subcmd__rm"
                 ;;
             sysdyno__subcmd__tune,apply)
                 cmd="sysdyno__subcmd__tune__subcmd__apply"
@@ -1162,8 +1186,36 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__help__subcmd__runs)
-            opts=""
+            opts="rm prune"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__runs__subcmd__prune)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__help__subcmd__runs__subcmd__rm)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1786,7 +1838,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__load)
-            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --ramp --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --load-from --ssh-config --source --proxy-protocol --churn --target-is-mine --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
+            opts="-c -d -n -r -m -H -p -T -k -t -h --connections --duration --requests --rate --steps --ramp --objective --arrival --warmup --fail-if --urls --mix --replay --speed --session --users --pages-only --method --header --body-file --content-type --expect-status --expect-length --expect-header --expect-body --any-body --same-body --max-body --timeout --connect-timeout --idle-timeout --keep-alive --no-keepalive --requests-per-connection --threads --io --spin --stamps --seed --watch-pid --http2 --streams --tls-ca --tls-cert --tls-key --tls-name --tls-version --tls-resume --insecure --mc-preset --mc-protocol --mc-gets --mc-multiget --mc-keys --mc-popularity --mc-key-size --mc-value-size --mc-expiry --mc-no-verify --mc-no-preload --server --server-sudo --load-from --ssh-config --source --proxy-protocol --churn --target-is-mine --probe --probe-log --command --prepare --clean --shell --show-output --cache --accept-drop-caches --files --file-count --file-size --workers --runs-dir --dry-run --output --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1829,6 +1881,10 @@ _sysdyno() {
                     return 0
                     ;;
                 --ramp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --objective)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1977,7 +2033,7 @@ _sysdyno() {
                     return 0
                     ;;
                 --http2)
-                    COMPREPLY=($(compgen -W "alpn prior" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto alpn prior" -- "${cur}"))
                     return 0
                     ;;
                 --streams)
@@ -2387,7 +2443,7 @@ _sysdyno() {
                     return 0
                     ;;
                 --http2)
-                    COMPREPLY=($(compgen -W "alpn prior" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto alpn prior" -- "${cur}"))
                     return 0
                     ;;
                 --streams)
@@ -2514,8 +2570,136 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__runs)
-            opts="-h --runs-dir --json --color --help"
+            opts="-n -h --sort --kind --verdict --contains --limit --runs-dir --json --color --help rm prune help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --sort)
+                    COMPREPLY=($(compgen -W "time rate p99 verdict" -- "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -W "run load demo try" -- "${cur}"))
+                    return 0
+                    ;;
+                --verdict)
+                    COMPREPLY=($(compgen -W "valid suspect invalid better worse" -- "${cur}"))
+                    return 0
+                    ;;
+                --contains)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__runs__subcmd__help)
+            opts="rm prune help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__runs__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__runs__subcmd__help__subcmd__prune)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__runs__subcmd__help__subcmd__rm)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__runs__subcmd__prune)
+            opts="-h --keep --dry-run --runs-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --keep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sysdyno__subcmd__runs__subcmd__rm)
+            opts="-h --runs-dir --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2811,7 +2995,7 @@ _sysdyno() {
                     return 0
                     ;;
                 --http2)
-                    COMPREPLY=($(compgen -W "alpn prior" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto alpn prior" -- "${cur}"))
                     return 0
                     ;;
                 --streams)
@@ -3232,7 +3416,7 @@ _sysdyno() {
             return 0
             ;;
         sysdyno__subcmd__tune__subcmd__list)
-            opts="-h --state-dir --root --json --color --help"
+            opts="-h --all --state-dir --root --json --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -96,7 +96,8 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l stamps -d 'Which
 user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge' -r -f -a "alpn\t'In the TLS handshake; of a target https://'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says' -r -f -a "auto\t'By alpn for https://, by prior knowledge for http://'
+alpn\t'In the TLS handshake; of a target https://'
 prior\t'It is known to; of a target http://'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l streams -d 'Requests at a time on each connection of HTTP/2 [default: 1]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l tls-ca -d 'File with the certificates to trust (PEM) [default: those that the system trusts]' -r -F
@@ -186,7 +187,8 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l stamps -d 'Whic
 user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge' -r -f -a "alpn\t'In the TLS handshake; of a target https://'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says' -r -f -a "auto\t'By alpn for https://, by prior knowledge for http://'
+alpn\t'In the TLS handshake; of a target https://'
 prior\t'It is known to; of a target http://'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l streams -d 'Requests at a time on each connection of HTTP/2 [default: 1]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l tls-ca -d 'File with the certificates to trust (PEM) [default: those that the system trusts]' -r -F
@@ -302,7 +304,8 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l stamps -d 'Which
 user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge' -r -f -a "alpn\t'In the TLS handshake; of a target https://'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says' -r -f -a "auto\t'By alpn for https://, by prior knowledge for http://'
+alpn\t'In the TLS handshake; of a target https://'
 prior\t'It is known to; of a target http://'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l streams -d 'Requests at a time on each connection of HTTP/2 [default: 1]' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l tls-ca -d 'File with the certificates to trust (PEM) [default: those that the system trusts]' -r -F
@@ -427,6 +430,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_su
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l all -d 'All of them, not only those that matter most often'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand tune; and __fish_seen_subcommand_from plan" -l state-dir -d 'State folder; journals lie in \'tune\' below it [default: /var/lib/sysdyno]' -r -F
@@ -630,7 +634,7 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l runs-dir -d 
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l trend -d 'Look at the runs as a series in time, and find where the level changed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l trend -d 'Look at the runs as a series in time, all of them if none is named, and find where the level changed'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l no-report -d 'Write no page'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -l json -d 'Print the result as one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -648,12 +652,45 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand facts" -l all -d 'Print 
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand facts" -l fail-if-different -d 'End with exit code 1 if the two hosts differ'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand facts" -l json -d 'Print one JSON document'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand facts" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -l sort -d 'What comes first: the newest, the greatest rate, the least p99, or the worst verdict' -r -f -a "time\t'The newest'
+rate\t'The greatest rate'
+p99\t'The least 99th percentile'
+verdict\t'The worst verdict'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -l kind -d 'Only runs of this command' -r -f -a "run\t'Searches for the capacity'
+load\t'Loads'
+demo\t'Demonstrations'
+try\t'Experiments'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -l verdict -d 'Only runs with this verdict' -r -f -a "valid\t'The numbers may be trusted'
+suspect\t'They may be skewed'
+invalid\t'They must not be taken for the server\'s'
+better\t'B is better'
+worse\t'B is worse'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -l contains -d 'Only runs with this in their name, their command line, or what stopped them' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -s n -l limit -d 'At most so many' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -l json -d 'Print one JSON document'
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -l json -d 'Print one JSON document'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -f -a "rm" -d 'Remove runs'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -f -a "prune" -d 'Remove all runs but the newest'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and not __fish_seen_subcommand_from rm prune help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from rm" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from rm" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from prune" -l keep -d 'How many stay' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from prune" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from prune" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from prune" -l dry-run -d 'Only say which would be removed'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "rm" -d 'Remove runs'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove all runs but the newest'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l runs-dir -d 'Folder of the runs [default: ~/.local/state/sysdyno/runs]' -r -F
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand show" -l output -d 'Form of the result [default: text]' -r -f -a "text\t'One screen for people'
 json\t'One JSON document'
@@ -743,3 +780,5 @@ complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_su
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "recipes" -d 'List the services that are known, or the parameters of one'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "keep" -d 'Keep a service'
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "relay" -d 'Forward frames between both ends of a link'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "rm" -d 'Remove runs'
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "prune" -d 'Remove all runs but the newest'

@@ -92,7 +92,8 @@ off\:"Never"))' \
 user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
-'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge]:HTTP2:((alpn\:"In the TLS handshake; of a target https\://"
+'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says]::HTTP2:((auto\:"By alpn for https\://, by prior knowledge for http\://"
+alpn\:"In the TLS handshake; of a target https\://"
 prior\:"It is known to; of a target http\://"))' \
 '--streams=[Requests at a time on each connection of HTTP/2 \[default\: 1\]]:N:_default' \
 '--tls-ca=[File with the certificates to trust (PEM) \[default\: those that the system trusts\]]:FILE:_files' \
@@ -197,7 +198,8 @@ off\:"Never"))' \
 user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
-'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge]:HTTP2:((alpn\:"In the TLS handshake; of a target https\://"
+'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says]::HTTP2:((auto\:"By alpn for https\://, by prior knowledge for http\://"
+alpn\:"In the TLS handshake; of a target https\://"
 prior\:"It is known to; of a target http\://"))' \
 '--streams=[Requests at a time on each connection of HTTP/2 \[default\: 1\]]:N:_default' \
 '--tls-ca=[File with the certificates to trust (PEM) \[default\: those that the system trusts\]]:FILE:_files' \
@@ -326,7 +328,8 @@ off\:"Never"))' \
 user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
 '*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
-'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge]:HTTP2:((alpn\:"In the TLS handshake; of a target https\://"
+'--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says]::HTTP2:((auto\:"By alpn for https\://, by prior knowledge for http\://"
+alpn\:"In the TLS handshake; of a target https\://"
 prior\:"It is known to; of a target http\://"))' \
 '--streams=[Requests at a time on each connection of HTTP/2 \[default\: 1\]]:N:_default' \
 '--tls-ca=[File with the certificates to trust (PEM) \[default\: those that the system trusts\]]:FILE:_files' \
@@ -527,6 +530,7 @@ _arguments "${_arguments_options[@]}" : \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
+'()--all[All of them, not only those that matter most often]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -963,7 +967,7 @@ any\:"Any of these"))' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
 never\:"Never"))' \
-'()--trend[Look at the runs as a series in time, and find where the level changed]' \
+'()--trend[Look at the runs as a series in time, all of them if none is named, and find where the level changed]' \
 '(--report)--no-report[Write no page]' \
 '--json[Print the result as one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
@@ -994,6 +998,22 @@ never\:"Never"))' \
 ;;
 (runs)
 _arguments "${_arguments_options[@]}" : \
+'--sort=[What comes first\: the newest, the greatest rate, the least p99, or the worst verdict]:SORT:((time\:"The newest"
+rate\:"The greatest rate"
+p99\:"The least 99th percentile"
+verdict\:"The worst verdict"))' \
+'--kind=[Only runs of this command]:KIND:((run\:"Searches for the capacity"
+load\:"Loads"
+demo\:"Demonstrations"
+try\:"Experiments"))' \
+'--verdict=[Only runs with this verdict]:VERDICT:((valid\:"The numbers may be trusted"
+suspect\:"They may be skewed"
+invalid\:"They must not be taken for the server'\''s"
+better\:"B is better"
+worse\:"B is worse"))' \
+'--contains=[Only runs with this in their name, their command line, or what stopped them]:TEXT:_default' \
+'-n+[At most so many]:N:_default' \
+'--limit=[At most so many]:N:_default' \
 '--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
 always\:"Always"
@@ -1001,7 +1021,70 @@ never\:"Never"))' \
 '--json[Print one JSON document]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
+":: :_sysdyno__subcmd__runs_commands" \
+"*::: :->runs" \
 && ret=0
+
+    case $state in
+    (runs)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-runs-command-$line[1]:"
+        case $line[1] in
+            (rm)
+_arguments "${_arguments_options[@]}" : \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::runs -- The runs\: their folders, their names, or the ends of their names:_files' \
+&& ret=0
+;;
+(prune)
+_arguments "${_arguments_options[@]}" : \
+'--keep=[How many stay]:N:_default' \
+'--runs-dir=[Folder of the runs \[default\: ~/.local/state/sysdyno/runs\]]:FOLDER:_files' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set"
+always\:"Always"
+never\:"Never"))' \
+'--dry-run[Only say which would be removed]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__runs__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-runs-help-command-$line[1]:"
+        case $line[1] in
+            (rm)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(prune)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
 ;;
 (show)
 _arguments "${_arguments_options[@]}" : \
@@ -1268,7 +1351,27 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (runs)
 _arguments "${_arguments_options[@]}" : \
+":: :_sysdyno__subcmd__help__subcmd__runs_commands" \
+"*::: :->runs" \
 && ret=0
+
+    case $state in
+    (runs)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sysdyno-help-runs-command-$line[1]:"
+        case $line[1] in
+            (rm)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(prune)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
 ;;
 (show)
 _arguments "${_arguments_options[@]}" : \
@@ -1599,8 +1702,21 @@ _sysdyno__subcmd__help__subcmd__run_commands() {
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__runs_commands] )) ||
 _sysdyno__subcmd__help__subcmd__runs_commands() {
-    local commands; commands=()
+    local commands; commands=(
+'rm:Remove runs' \
+'prune:Remove all runs but the newest' \
+    )
     _describe -t commands 'sysdyno help runs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__runs__subcmd__prune_commands] )) ||
+_sysdyno__subcmd__help__subcmd__runs__subcmd__prune_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help runs prune commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__help__subcmd__runs__subcmd__rm_commands] )) ||
+_sysdyno__subcmd__help__subcmd__runs__subcmd__rm_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno help runs rm commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__help__subcmd__show_commands] )) ||
 _sysdyno__subcmd__help__subcmd__show_commands() {
@@ -1832,8 +1948,46 @@ _sysdyno__subcmd__run_commands() {
 }
 (( $+functions[_sysdyno__subcmd__runs_commands] )) ||
 _sysdyno__subcmd__runs_commands() {
-    local commands; commands=()
+    local commands; commands=(
+'rm:Remove runs' \
+'prune:Remove all runs but the newest' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
     _describe -t commands 'sysdyno runs commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__runs__subcmd__help_commands] )) ||
+_sysdyno__subcmd__runs__subcmd__help_commands() {
+    local commands; commands=(
+'rm:Remove runs' \
+'prune:Remove all runs but the newest' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'sysdyno runs help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__runs__subcmd__help__subcmd__help_commands] )) ||
+_sysdyno__subcmd__runs__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno runs help help commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__runs__subcmd__help__subcmd__prune_commands] )) ||
+_sysdyno__subcmd__runs__subcmd__help__subcmd__prune_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno runs help prune commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__runs__subcmd__help__subcmd__rm_commands] )) ||
+_sysdyno__subcmd__runs__subcmd__help__subcmd__rm_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno runs help rm commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__runs__subcmd__prune_commands] )) ||
+_sysdyno__subcmd__runs__subcmd__prune_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno runs prune commands' commands "$@"
+}
+(( $+functions[_sysdyno__subcmd__runs__subcmd__rm_commands] )) ||
+_sysdyno__subcmd__runs__subcmd__rm_commands() {
+    local commands; commands=()
+    _describe -t commands 'sysdyno runs rm commands' commands "$@"
 }
 (( $+functions[_sysdyno__subcmd__show_commands] )) ||
 _sysdyno__subcmd__show_commands() {

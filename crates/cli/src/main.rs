@@ -21,10 +21,11 @@ mod wire;
 mod work;
 mod workload;
 
-use clap::Parser;
-
 fn main() -> std::process::ExitCode {
-    let cli = args::Cli::parse();
+    let cli = match args::read(std::env::args_os()) {
+        args::Line::Command(cli) => cli,
+        args::Line::Refused(error, hint) => return ui::refused(&error, hint),
+    };
     let ui = ui::Ui::new(cli.color);
     match commands::dispatch(cli.command, &ui) {
         Ok(code) => code.into(),

@@ -42,15 +42,17 @@ pub fn plan(url: &str, options: &WireOptions) -> anyhow::Result<WirePlan> {
 
 fn http2(url: &str, is_tls: bool, options: &WireOptions) -> anyhow::Result<Option<Http2Plan>> {
     let Some(way) = options.http2 else {
-        ensure!(
-            options.streams.is_none(),
-            "cannot use streams: they are those of HTTP/2\nhint: add --http2 alpn or --http2 prior"
-        );
+        ensure!(options.streams.is_none(), "cannot use streams: they are those of HTTP/2\nhint: add --http2");
         return Ok(None);
     };
     ensure!(!is_memcached(url), "cannot speak HTTP/2 with memcached");
+    let fits = match way {
+        Http2Option::Auto => true,
+        Http2Option::Alpn => is_tls,
+        Http2Option::Prior => !is_tls,
+    };
     ensure!(
-        is_tls == (way == Http2Option::Alpn),
+        fits,
         "cannot speak HTTP/2 that way with '{url}'\nhint: --http2 alpn is for https://, --http2 prior for http://"
     );
     Ok(Some(Http2Plan { streams: options.streams.unwrap_or(1) }))

@@ -130,3 +130,10 @@ export interface Comparison {
   trend?: { runs: ComparedRun[]; metrics: MetricTrend[] };
   limits: string[];
 }
+
+/** The metrics as they stand in a table: percentiles in rising order, in the places that percentiles have. */
+export function rising<T extends { metric: string }>(metrics: readonly T[]): T[] {
+  const percentile = ({ metric }: T) => (/^p[\d.]+$/.test(metric) ? Number(metric.slice(1)) : null);
+  const percentiles = metrics.filter((metric) => percentile(metric) !== null).sort((one, other) => (percentile(one) ?? 0) - (percentile(other) ?? 0));
+  return metrics.map((metric) => (percentile(metric) === null ? metric : (percentiles.shift() ?? metric)));
+}

@@ -505,6 +505,19 @@ fn a_trend_leaves_out_what_may_not_be_compared_with_the_newest() {
 }
 
 #[test]
+fn a_trend_takes_the_newest_run_that_most_others_are_like() {
+    let mut runs: Vec<RunProfile> =
+        ["a", "b", "c", "d", "e"].into_iter().map(|id| profile_of(id, &clean())).collect();
+    // The newest is another load: with it, nothing else would be left.
+    runs[4].load.connections = 99;
+    let found = over_time(runs, &OPTIONS);
+    let kept: Vec<String> =
+        found.trend.expect("was asked for").runs.iter().map(|run| run.id.clone()).collect();
+    assert_eq!(kept, ["a", "b", "c", "d"]);
+    assert!(!found.is_refused && found.limits[0].contains("compared with d"), "{:?}", found.limits);
+}
+
+#[test]
 fn hostile_numbers_make_no_effect_and_no_panic() {
     for value in [f64::NAN, f64::INFINITY, 0.0, -1.0, 1e-320] {
         let mut run = profile_of("b", &clean());

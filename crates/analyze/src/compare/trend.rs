@@ -33,16 +33,20 @@ const LEVEL_RUNS_MIN: usize = 3;
 const PERMUTATIONS: u32 = 999;
 /// Seed of the permutations: the same runs give the same answer.
 const SEED: u64 = 0x0074_7265_6e64;
+/// Newest runs that are tried as the one to compare with.
+const BASELINES_MAX: usize = 40;
 /// Most runs that are taken.
 pub const TREND_RUNS_MAX: usize = 200;
 
-/// Looks at runs in the order of time, each compared with the newest by the gates; those that are refused are left out.
+/// Looks at runs in the order of time, each compared by the gates with one of them; those that are refused are left out.
+///
+/// That one is the newest with which most others may be compared: the newest run of all may be another load, or invalid.
 pub fn over_time(mut runs: Vec<RunProfile>, options: &CompareOptions) -> RunsComparison {
     runs.sort_by(|one, other| one.started_unix_ns.cmp(&other.started_unix_ns).then(one.id.cmp(&other.id)));
     runs.drain(..runs.len().saturating_sub(TREND_RUNS_MAX));
-    let (kept, gates) = sift(runs, &options.allowed);
-    let metrics: Vec<MetricTrend> = match kept.last() {
-        Some(newest) => applying(newest, None, &options.metrics)
+    let (kept, gates, baseline) = sift(&runs, &Allowed::new(&options.allowed));
+    let metrics: Vec<MetricTrend> = match kept.iter().find(|run| run.id == baseline) {
+        Some(run) => applying(run, None, &options.metrics)
             .into_iter()
             .map(|metric| metric_trend(metric, &kept, options.margin_ratio.unwrap_or(metric.margin.value)))
             .collect(),
@@ -63,30 +67,46 @@ pub fn over_time(mut runs: Vec<RunProfile>, options: &CompareOptions) -> RunsCom
         trend: Some(trend),
         matrix: None,
         limits: vec![
-            "Each run is compared with the newest, which the reasons call A".to_owned(),
+            format!(
+                "Each run is compared with {baseline}, the newest with which most others may be compared; the reasons call it A"
+            ),
             "A change point says when the level changed, not why: `sysdyno try` with both versions proves a cause".to_owned(),
         ],
     }
 }
 
-/// The runs that may be compared with the newest, and what speaks against the others.
-fn sift(runs: Vec<RunProfile>, allowed: &[String]) -> (Vec<RunProfile>, Vec<GateOutcome>) {
-    let allowed = Allowed::new(allowed);
-    let Some(newest) = runs.last().cloned() else { return (runs, Vec::new()) };
-    let mut gates = Vec::new();
-    let mut kept = Vec::new();
-    for run in runs {
-        let seen = COMPARABILITY.iter().filter_map(|gate| {
-            Some((gate, gate.look((run.id != newest.id).then_some(&newest), &run, &allowed)?))
-        });
-        let outcomes: Vec<GateOutcome> = seen.map(|(gate, seen)| seen.outcome(gate, 0)).collect();
-        if !outcomes.iter().any(|outcome| outcome.severity == Severity::Refused) {
-            kept.push(run);
+/// The runs that may be compared with one of them, what speaks against the others, and which one that is.
+fn sift(runs: &[RunProfile], allowed: &Allowed) -> (Vec<RunProfile>, Vec<GateOutcome>, String) {
+    let enough = runs.len() / 2 + 1;
+    let mut best: Option<(&RunProfile, Vec<Vec<GateOutcome>>, usize)> = None;
+    for baseline in runs.iter().rev().take(BASELINES_MAX) {
+        let outcomes: Vec<Vec<GateOutcome>> =
+            runs.iter().map(|run| against(baseline, run, allowed)).collect();
+        let count = outcomes.iter().filter(|outcomes| !is_refused(outcomes)).count();
+        if best.as_ref().is_none_or(|(.., most)| count > *most) {
+            best = Some((baseline, outcomes, count));
         }
-        gates.extend(outcomes);
+        if count >= enough {
+            break;
+        }
     }
+    let Some((baseline, outcomes, _)) = best else { return (Vec::new(), Vec::new(), String::new()) };
+    let kept = runs.iter().zip(&outcomes).filter(|(_, outcomes)| !is_refused(outcomes));
+    let kept = kept.map(|(run, _)| run.clone()).collect();
+    let mut gates: Vec<GateOutcome> = outcomes.into_iter().flatten().collect();
     gates.sort_by_key(|gate| std::cmp::Reverse(gate.severity));
-    (kept, gates)
+    (kept, gates, baseline.id.clone())
+}
+
+/// What speaks against comparing a run with the baseline.
+fn against(baseline: &RunProfile, run: &RunProfile, allowed: &Allowed) -> Vec<GateOutcome> {
+    let other = (run.id != baseline.id).then_some(baseline);
+    let seen = COMPARABILITY.iter().filter_map(|gate| Some((gate, gate.look(other, run, allowed)?)));
+    seen.map(|(gate, seen)| seen.outcome(gate, 0)).collect()
+}
+
+fn is_refused(outcomes: &[GateOutcome]) -> bool {
+    outcomes.iter().any(|outcome| outcome.severity == Severity::Refused)
 }
 
 fn metric_trend(metric: &'static ComparedMetric, runs: &[RunProfile], margin_ratio: f64) -> MetricTrend {

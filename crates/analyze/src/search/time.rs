@@ -32,7 +32,7 @@ pub(super) fn is_haste(search: &Search) -> bool {
     let Some(left) = left(search) else { return false };
     let plan = &search.plan.search;
     let brackets = search.outcomes.iter().filter(|outcome| outcome.purpose == TrialPurpose::Bracket);
-    let rate_hz = brackets.filter_map(|outcome| outcome.offered_hz).last();
+    let rate_hz = brackets.filter_map(|outcome| outcome.offered_hz).next_back();
     let windows =
         f64::from(plan.grid_rates) * f64::from(plan.grid_replicates) + f64::from(plan.certify_passes);
     let probe = search.trial_seconds(plan.probe, rate_hz);

@@ -64,7 +64,7 @@ pub(crate) struct Observation {
     status: VerdictStatus,
     text: String,
     /// A remedy that fits better than the check's.
-    remedy: Option<&'static str>,
+    remedy: Option<String>,
 }
 
 impl Observation {
@@ -84,8 +84,8 @@ impl Observation {
     }
 
     /// The same with a remedy that fits better than the check's.
-    pub(crate) fn with_remedy(self, remedy: &'static str) -> Observation {
-        Observation { remedy: Some(remedy), ..self }
+    pub(crate) fn with_remedy(self, remedy: impl Into<String>) -> Observation {
+        Observation { remedy: Some(remedy.into()), ..self }
     }
 }
 
@@ -97,7 +97,7 @@ impl Check {
             name: self.name.to_owned(),
             status: observation.status,
             text: observation.text,
-            remedy: observation.remedy.unwrap_or(self.remedy).to_owned(),
+            remedy: observation.remedy.unwrap_or_else(|| self.remedy.to_owned()),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::load::{Blame, FailureClass};
-use sysdyno_record::plan::{Arrival, KeepAlive};
+use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive};
 use sysdyno_stats::order_statistics::{COMPARED_TAIL_COUNT_MIN, TAIL_COUNT_MIN};
 
 /// Classes that say that the server answered, and answered wrongly.
@@ -73,7 +73,41 @@ fn examine_errors(view: &TrialView) -> Option<Observation> {
     }
     let share = ratio(failed, view.counts().sent as f64).filter(|share| *share > 0.0)?;
     let text = format!("{} of the requests failed: {}", percent(share), parts.join(", "));
-    if share > ERROR_SHARE.value { Observation::invalid(text) } else { Observation::remark(text) }
+    let observed =
+        if share > ERROR_SHARE.value { Observation::invalid(text) } else { Observation::remark(text) };
+    observed.map(|observed| match advice(view) {
+        Some(remedy) => observed.with_remedy(remedy),
+        None => observed,
+    })
+}
+
+/// What to do about the class of failures that is most frequent, where there is something better than to look at the log.
+fn advice(view: &TrialView) -> Option<String> {
+    let classes = view.failures_blamed_on(Blame::Server);
+    let (class, _) = classes.into_iter().max_by_key(|(_, count)| *count)?;
+    let place = match &view.plan().target.endpoint {
+        Endpoint::Tcp(address) => address.to_string(),
+        Endpoint::Unix(path) => path.display().to_string(),
+    };
+    let text = match class {
+        FailureClass::ConnectRefused => format!(
+            "is the server running, and does it listen on {place}? 'ss -ltn' on its host lists the addresses; one that listens on 127.0.0.1 only is not reached from elsewhere"
+        ),
+        FailureClass::ConnectUnreachable => {
+            format!("there is no way to {place}: look at the address, the route ('ip route get') and firewalls")
+        }
+        FailureClass::ConnectTimeout => format!(
+            "nobody answers at {place}: look at the address, and at a firewall that drops packets; or its queue of new connections is full"
+        ),
+        FailureClass::TlsIssuer | FailureClass::TlsCertificate => {
+            "--tls-ca FILE trusts the certificates in a file, also one that the server signed itself; --insecure takes any, and the verdict says so".to_owned()
+        }
+        FailureClass::TlsName => "--tls-name NAME asks for the name that the certificate is for; --insecure takes any, and the verdict says so".to_owned(),
+        FailureClass::TlsExpired => "renew the certificate; --insecure takes any, and the verdict says so".to_owned(),
+        FailureClass::Status => "request one of them by hand (curl -v) and look at the server's log; if these responses are wanted, say so with --expect-status".to_owned(),
+        _ => return None,
+    };
+    Some(text)
 }
 
 /// What is behind a class of failures, where more is known than its name says: of the first one, and what to try.

@@ -566,3 +566,25 @@ fn v40_what_an_outsider_loses_alone_is_a_reason() {
         "the load lost as much"
     );
 }
+
+#[test]
+fn advice_fits_the_failures() {
+    let remedy = |class: FailureClass| {
+        let verdict = check_trial(&open().fail(class, 500).build().view());
+        let reason = verdict.reasons.iter().find(|reason| reason.id == "M04").expect("fires").clone();
+        reason.remedy
+    };
+    assert!(
+        remedy(FailureClass::ConnectRefused).contains("does it listen on 127.0.0.1:"),
+        "names the address"
+    );
+    for class in [FailureClass::TlsIssuer, FailureClass::TlsCertificate] {
+        let text = remedy(class);
+        assert!(text.contains("--tls-ca FILE") && text.contains("--insecure"), "{text}");
+    }
+    assert!(remedy(FailureClass::Status).contains("--expect-status"));
+    assert!(
+        remedy(FailureClass::Reset).contains("look at the failures by class"),
+        "what is not known better"
+    );
+}

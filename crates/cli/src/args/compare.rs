@@ -11,7 +11,7 @@ use std::str::FromStr;
 #[command(after_help = AFTER_HELP)]
 pub struct CompareArgs {
     /// Runs: a folder, a name, or the end of a name; or a folder that holds runs, which then are repetitions of each other. Each is a side, the first is what the others are compared with
-    #[arg(required = true, value_name = "RUN")]
+    #[arg(required_unless_present = "trend", value_name = "RUN")]
     pub runs: Vec<PathBuf>,
     /// Behind `--`, the runs of the second side; those before it are then the first
     #[arg(last = true, value_name = "RUN")]
@@ -28,7 +28,7 @@ pub struct CompareArgs {
     /// End with exit code 1 if a side differs from the first in this way
     #[arg(long, value_enum, value_name = "WORD")]
     pub fail_if: Option<FailIfWord>,
-    /// Look at the runs as a series in time, and find where the level changed
+    /// Look at the runs as a series in time, all of them if none is named, and find where the level changed
     #[arg(long, conflicts_with = "candidates")]
     pub trend: bool,
     /// What the hosts are for, which ranks what differs between them
@@ -54,7 +54,8 @@ Exit codes: 0 compared; 1 compared, and --fail-if holds; 2 wrong use; 3 the runs
   sysdyno compare OLD1 OLD2 OLD3 OLD4 -- NEW1 NEW2 NEW3 NEW4
   sysdyno compare old/ new/                    two folders of runs
   sysdyno compare nginx apache caddy           many sides, with letter groups
-  sysdyno compare --trend nightly/             runs in time, with change points";
+  sysdyno compare --trend nightly/             runs in time, with change points
+  sysdyno compare --trend                      all runs; those like most of the newest are taken";
 
 /// In which way sides must not differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

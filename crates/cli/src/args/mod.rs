@@ -4,12 +4,14 @@ mod compare;
 mod experiment;
 mod facts;
 mod fence;
+mod foreign;
 mod habits;
 mod lab;
 mod matrix;
 mod options;
 mod origin;
 mod probe;
+mod runs;
 mod server;
 mod tune;
 mod wire;
@@ -20,6 +22,7 @@ pub use compare::{CompareArgs, FailIfWord};
 pub use experiment::{ExperimentFile, MetricOption, SideTable, TryArgs, TryOptions, WordOption};
 pub use facts::FactsArgs;
 pub use fence::{Allow, FenceOptions};
+pub use foreign::{Line, read};
 pub use habits::TimeoutOrType;
 pub use lab::{LabArgs, LabCommand};
 pub use matrix::{
@@ -39,6 +42,7 @@ pub use work::WorkOptions;
 pub use workload::{NeedOptions, ReplayOptions, SessionOptions, WorkloadOptions};
 
 pub use probe::{ProbeArgs, ProbeOptions};
+pub use runs::{RunsArgs, RunsCommand, RunsKind, RunsSort, RunsVerdict};
 pub use server::{AgentArgs, LabSshOptions, ServerOptions, SshOptions};
 
 use clap::{Parser, Subcommand};
@@ -260,16 +264,6 @@ impl OutputForm {
     pub fn of_json(is_json: bool) -> OutputForm {
         if is_json { OutputForm::Json } else { OutputForm::Text }
     }
-}
-
-/// Arguments of `runs`.
-#[derive(Debug, clap::Args)]
-pub struct RunsArgs {
-    #[command(flatten)]
-    pub record: RecordOptions,
-    /// Print one JSON document
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `show`.

@@ -36,7 +36,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Typed<T> {
 #[command(next_help_heading = "Request and response")]
 pub struct TargetOptions {
     /// Method of the request [default: GET]
-    #[arg(long, short = 'm', value_name = "METHOD", value_parser = habits::method, env = "SYSDYNO_METHOD")]
+    #[arg(long, short = 'm', short_alias = 'X', alias = "request", value_name = "METHOD", value_parser = habits::method, env = "SYSDYNO_METHOD")]
     pub method: Option<String>,
     /// Header field of the request; may be given several times
     ///
@@ -73,7 +73,7 @@ pub struct TargetOptions {
     #[arg(long, value_name = "SIZE", env = "SYSDYNO_MAX_BODY")]
     pub max_body: Option<Typed<Bytes>>,
     /// Give a request up this long after its intended send [default: 10s]
-    #[arg(long, value_name = "DURATION", env = "SYSDYNO_TIMEOUT")]
+    #[arg(long, alias = "max-time", value_name = "DURATION", env = "SYSDYNO_TIMEOUT")]
     pub timeout: Option<Typed<SpanNs>>,
     /// A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it
     #[arg(short = 'T', value_name = "DURATION | TYPE", value_parser = habits::timeout_or_type, conflicts_with_all = ["timeout", "content_type"])]
@@ -90,7 +90,7 @@ pub struct TargetOptions {
     #[serde(skip)]
     pub keep_alive: bool,
     /// Open a connection per request, as ab does without -k
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", conflicts_with = "requests_per_connection", env = "SYSDYNO_NO_KEEPALIVE")]
+    #[arg(long, alias = "disable-keepalive", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", conflicts_with = "requests_per_connection", env = "SYSDYNO_NO_KEEPALIVE")]
     pub no_keepalive: Option<bool>,
     /// Requests per connection [default: as many as the server takes]
     #[arg(long, value_name = "N", env = "SYSDYNO_REQUESTS_PER_CONNECTION")]
@@ -133,16 +133,16 @@ impl TargetOptions {
 #[command(next_help_heading = "Load")]
 pub struct LoadOptions {
     /// Connections; without --rate, each is a client that sends when it was answered [default: 64]
-    #[arg(long, short = 'c', value_name = "N", env = "SYSDYNO_CONNECTIONS")]
+    #[arg(long, short = 'c', alias = "vus", value_name = "N", env = "SYSDYNO_CONNECTIONS")]
     pub connections: Option<u32>,
     /// Length of the load; a bare number is seconds, as in wrk [default: 10s]
-    #[arg(long, short = 'd', value_name = "DURATION", value_parser = habits::duration, conflicts_with = "requests", env = "SYSDYNO_DURATION")]
+    #[arg(long, short = 'd', short_alias = 'z', value_name = "DURATION", value_parser = habits::duration, conflicts_with = "requests", env = "SYSDYNO_DURATION")]
     pub duration: Option<Typed<SpanNs>>,
     /// Send this many requests
-    #[arg(long, short = 'n', value_name = "N", env = "SYSDYNO_REQUESTS")]
+    #[arg(long, short = 'n', alias = "iterations", value_name = "N", env = "SYSDYNO_REQUESTS")]
     pub requests: Option<u64>,
     /// Offered rate; makes the load an open one, in which requests are sent whether or not others were answered
-    #[arg(long, short = 'r', short_alias = 'R', value_name = "RATE", env = "SYSDYNO_RATE")]
+    #[arg(long, short = 'r', short_alias = 'R', aliases = ["rps", "qps"], value_name = "RATE", env = "SYSDYNO_RATE")]
     pub rate: Option<Typed<RateHz>>,
     /// Several rates in turn, each for the duration
     #[arg(long, value_name = "RATE,…", value_delimiter = ',', conflicts_with_all = ["rate", "requests"])]

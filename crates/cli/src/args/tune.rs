@@ -28,6 +28,9 @@ pub enum TuneCommand {
     List {
         /// Only those whose name contains this
         part: Option<String>,
+        /// All of them, not only those that matter most often
+        #[arg(long, conflicts_with = "part")]
+        all: bool,
     },
     /// Say what changes would write, what undoes them, and who else sets the same; needs no rights
     Plan {

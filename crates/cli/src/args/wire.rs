@@ -20,20 +20,20 @@ const TLS: &str = "TLS (of a target https://HOST[:PORT]/PATH or memcacheds://HOS
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "memcached (of a target memcached[s]://HOST[:PORT] or memcached:/SOCKET)")]
 pub struct WireOptions {
-    /// Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge
-    #[arg(long, value_enum, env = "SYSDYNO_HTTP2", help_heading = HTTP2)]
+    /// Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "auto", env = "SYSDYNO_HTTP2", help_heading = HTTP2)]
     pub http2: Option<Http2Option>,
     /// Requests at a time on each connection of HTTP/2 [default: 1]
     #[arg(long, value_name = "N", env = "SYSDYNO_STREAMS", help_heading = HTTP2)]
     pub streams: Option<u32>,
     /// File with the certificates to trust (PEM) [default: those that the system trusts]
-    #[arg(long, value_name = "FILE", env = "SYSDYNO_TLS_CA", help_heading = TLS)]
+    #[arg(long, alias = "cacert", value_name = "FILE", env = "SYSDYNO_TLS_CA", help_heading = TLS)]
     pub tls_ca: Option<PathBuf>,
     /// File with the client's certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "tls_key", env = "SYSDYNO_TLS_CERT", help_heading = TLS)]
+    #[arg(long, alias = "cert", value_name = "FILE", requires = "tls_key", env = "SYSDYNO_TLS_CERT", help_heading = TLS)]
     pub tls_cert: Option<PathBuf>,
     /// File with the key of the client's certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "tls_cert", env = "SYSDYNO_TLS_KEY", help_heading = TLS)]
+    #[arg(long, alias = "key", value_name = "FILE", requires = "tls_cert", env = "SYSDYNO_TLS_KEY", help_heading = TLS)]
     pub tls_key: Option<PathBuf>,
     /// Name to ask for and to find in the certificate [default: the host of the URL]
     #[arg(long, value_name = "NAME", env = "SYSDYNO_TLS_NAME", help_heading = TLS)]
@@ -113,6 +113,8 @@ impl From<DialectOption> for MemcachedDialect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Http2Option {
+    /// By alpn for https://, by prior knowledge for http://
+    Auto,
     /// In the TLS handshake; of a target https://
     Alpn,
     /// It is known to; of a target http://

@@ -7,11 +7,14 @@ use crate::ui::Ui;
 use anyhow::Context;
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use sysdyno_lab::LabError;
 use sysdyno_lab::agent::{
     self, Agent, Answer, Connection, Fleet, HostPlace, Link, LocalAgent, Notice, Proceed, RemoteAgent,
     Request, Serving, Ways,
 };
+use sysdyno_lab::lab::Labs;
+use sysdyno_record::plan::Endpoint;
 
 /// What the process is called, wherever its file lies.
 const NAME: &std::ffi::CStr = c"sysdyno-agent";
@@ -32,10 +35,26 @@ pub fn serve(args: &AgentArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Reaches the server's host; `None`: the server is on this one, as far as the user says.
-pub fn reach(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Option<RemoteAgent>> {
-    let Some(place) = &options.server else { return Ok(None) };
-    let agent = meet(&place.0, &ways(&options.ssh, options.server_sudo)?)?;
+/// Reaches the server's host: the one that the user names, or the host of a lab that has the target's address; `None`: the
+/// server is on this one, as far as is known.
+pub fn reach(
+    options: &ServerOptions,
+    target: Option<&Endpoint>,
+    ui: &Ui,
+) -> anyhow::Result<Option<RemoteAgent>> {
+    let ways = ways(&options.ssh, options.server_sudo)?;
+    let place = match (&options.server, target) {
+        (Some(place), _) => place.0.clone(),
+        (None, Some(Endpoint::Tcp(address))) if !address.ip().is_loopback() => {
+            let state = std::env::var_os("SYSDYNO_STATE_DIR").map(PathBuf::from);
+            let labs = Labs::below(state.as_deref(), ways.clone(), env!("CARGO_PKG_VERSION"));
+            let Some(found) = labs.host_with(address.ip()) else { return Ok(None) };
+            ui.note(&format!("the target is host '{}' of lab '{}'", found.host, found.lab));
+            found.place
+        }
+        (None, _) => return Ok(None),
+    };
+    let agent = meet(&place, &ways)?;
     ui.note(&format!("reads host '{}' too; {}", agent.host(), clock_text(&agent)));
     Ok(Some(agent))
 }

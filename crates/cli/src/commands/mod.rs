@@ -12,6 +12,7 @@ mod matrix;
 mod probe;
 mod record;
 mod run;
+mod runs;
 mod show;
 mod target;
 mod tune;
@@ -47,7 +48,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Probe(args) => probe::probe(&args, ui),
         Command::Compare(args) => compare::compare_runs(*args, ui),
         Command::Facts(args) => facts::facts(&args, ui),
-        Command::Runs(args) => show::runs(args, ui),
+        Command::Runs(args) => runs::runs(args, ui),
         Command::Show(args) => show::show(args, ui),
         Command::Report(args) => show::report(args, ui),
         Command::Completions { shell } => docs::completions(shell, ui),

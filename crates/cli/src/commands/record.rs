@@ -93,7 +93,7 @@ pub fn record_quietly(
 ) -> anyhow::Result<Recorded> {
     let signals = Signals::listen().context("cannot listen to signals")?;
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
-    let mut server = reach(session.server, ui)?;
+    let mut server = reach(session.server, plan.load().map(|load| &load.target.endpoint), ui)?;
     let mut fleet = reach_generators(session.server, ui)?;
     let others = Others { fleet: fleet.as_mut(), server: server.as_mut() };
     fence::pass(&fence::goals(plan, session.command()), &mut session.guard.borrow_mut(), others, ui)?;
@@ -206,7 +206,11 @@ fn warn_of_missing_target(run: &Run, ui: &Ui) {
         |kind: &EventKind| matches!(kind, EventKind::Watched(process) if process.role == ProcessRole::Target);
     if !run.events.iter().any(|event| is_target(&event.event)) {
         ui.note("note: the server's processes were not found, so nothing is said about them");
-        ui.note("hint: name them with --watch-pid, or be root when they belong to another user (behind ssh: --server-sudo)");
+        ui.note(match (rustix::process::geteuid().is_root(), run.server.is_some()) {
+            (_, true) => "hint: --server-sudo looks as root there; --watch-pid names processes of that host",
+            (true, false) => "hint: --server HOST reads the server's host, by ssh or as netns:NAME; --watch-pid names processes of this one",
+            (false, false) => "hint: root sees processes of other users: sudo; --watch-pid names them, and --server HOST reads another host",
+        });
     }
 }
 

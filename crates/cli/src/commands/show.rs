@@ -1,9 +1,9 @@
-//! `sysdyno runs`, `show` and `report`: recorded runs again.
+//! `sysdyno show` and `report`: recorded runs again.
 
 use super::experiment;
 use super::record::{conclude, is_living, print};
 use super::work;
-use crate::args::{RecordOptions, ReportArgs, RunsArgs, ShowArgs};
+use crate::args::{RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::{Combine, Settings};
 use crate::ui::Ui;
@@ -11,38 +11,7 @@ use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{Run, list};
-use sysdyno_report::{ReportInput, escape, html};
-
-pub fn runs(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let folder = args.record.or(Settings::read()?.record).folder()?;
-    let cannot = || format!("cannot list '{}'", folder.display());
-    let listed = if folder.try_exists().with_context(cannot)? { list(&folder)? } else { Vec::new() };
-    if args.json {
-        let manifests: Vec<_> = listed.iter().filter_map(|listing| listing.manifest.as_ref().ok()).collect();
-        ui.print(&serde_json::to_string_pretty(&manifests)?);
-        return Ok(Exit::Done);
-    }
-    if listed.is_empty() {
-        ui.note(&format!("no runs in {}", folder.display()));
-    }
-    for listing in listed {
-        let line = match &listing.manifest {
-            Ok(manifest) => {
-                let name = format!("{:?}", manifest.status).to_lowercase();
-                let is_dead = name == "running" && !is_living(manifest.pid, manifest.pid_start_ticks);
-                let status = if is_dead { "incomplete" } else { &name };
-                let command = escape::terminal(
-                    &manifest.command.iter().skip(1).cloned().collect::<Vec<_>>().join(" "),
-                    60,
-                );
-                format!("{:<32} {:<12} {}  {command}", manifest.id, status, manifest.started_unix_ns)
-            }
-            Err(error) => format!("{:<32} unreadable   {error}", listing.path.display()),
-        };
-        ui.print(&line);
-    }
-    Ok(Exit::Done)
-}
+use sysdyno_report::{ReportInput, html};
 
 pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let run = open(args.run.as_deref(), args.record)?;

@@ -86,6 +86,16 @@ impl Ui {
     }
 }
 
+/// Says what of a command line is not understood, and what to type instead where that is known.
+pub fn refused(error: &clap::Error, hint: Option<&str>) -> std::process::ExitCode {
+    // Help and versions are data, and come this way too; a closed pipe is not an error.
+    let _ = error.print();
+    if let Some(hint) = hint {
+        Ui::new(Color::Auto).note(&format!("hint: {hint}"));
+    }
+    u8::try_from(error.exit_code()).unwrap_or(2).into()
+}
+
 /// An error and its causes, each said once: many say their cause themselves.
 pub fn causes(error: &anyhow::Error) -> String {
     error.chain().fold(String::new(), |said, cause| match cause.to_string() {

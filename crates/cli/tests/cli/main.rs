@@ -22,6 +22,7 @@ mod peers;
 mod probe;
 mod quota;
 mod rig;
+mod screens;
 mod server_host;
 mod server_ssh;
 mod servers;

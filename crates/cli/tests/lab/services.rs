@@ -113,8 +113,23 @@ fn a_host_of_a_lab_is_read_by_ssh(rig: &mut Rig) {
     let load = [&load[..], &[&runs], &server].concat();
     let loaded = rig.ask(&[&["exec", "real", "client", "--", own], &load[..]].concat());
     assert!(loaded.stdout.contains("\"ok\": 200"), "{loaded:?}");
+    the_host_of_a_target_is_found_and_read(rig);
     rig.expect(&["down", "real"], 0);
     rig.check("sshd");
+}
+
+/// Without `--server`: the load goes to an address of the lab.
+fn the_host_of_a_target_is_found_and_read(rig: &Rig) {
+    let own = env!("CARGO_BIN_EXE_sysdyno");
+    let runs = rig.folder().join("found").display().to_string();
+    let load = ["load", "http://10.77.0.2/page.html", "-n", "2000", "-c", "4", "--json", "--runs-dir", &runs];
+    let loaded = rig.ask(&[&["exec", "real", "client", "--", own], &load[..]].concat());
+    assert!(loaded.stdout.contains("\"ok\": 2000"), "{loaded:?}");
+    assert!(loaded.stderr.contains("the target is host 'server' of lab 'real'"), "{loaded:?}");
+    assert!(!loaded.stderr.contains("processes were not found"), "{loaded:?}");
+    // Both share the CPUs of this machine, and the verdict knows it.
+    assert!(loaded.stdout.contains("\"M15\""), "{loaded:?}");
+    assert!(loaded.stdout.contains("nginx completed"), "{loaded:?}");
 }
 
 fn php_behind_nginx(rig: &mut Rig) {

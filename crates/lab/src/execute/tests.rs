@@ -69,6 +69,7 @@ fn ten_requests(url: &str) -> LoadPlan {
         threads: 1,
         seed: 1,
         fail_if: vec![],
+        objective: None,
         probe: None,
         io: IoChoice::Auto,
         spin: SpinChoice::Off,

@@ -13,6 +13,7 @@ mod check;
 mod down;
 mod file;
 mod files;
+mod found;
 mod jars;
 mod journal;
 mod keeper;
@@ -40,6 +41,7 @@ mod variant;
 mod volume;
 mod whose;
 
+pub use found::FoundHost;
 pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};
 pub use machine::{Missing, install, missing};

@@ -25,6 +25,11 @@ pub(super) fn path_of(lab: &str, host: &str) -> PathBuf {
     Path::new(NAMED).join(format!("sysdyno-{lab}-{host}"))
 }
 
+/// Whether a namespace is that of the calling thread.
+pub(super) fn is_own(path: &Path) -> bool {
+    inode(path).is_some_and(|inode_| fs::metadata(OWN).is_ok_and(|own| own.ino() == inode_))
+}
+
 /// Whether the folder of names is as it should be.
 pub(super) fn has_root() -> bool {
     files::is_mount_point(Path::new(NAMED)).unwrap_or(false)

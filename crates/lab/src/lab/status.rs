@@ -180,7 +180,12 @@ impl Labs {
         }
         let (program, arguments) =
             argv.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-        let run = || Command::new(program).args(arguments).env("SYSDYNO_LAB_HOST", host).status();
+        // A sysdyno in there finds the lab that it is in.
+        let state = self.path().parent().unwrap_or(self.path()).to_owned();
+        let run = || {
+            let mut command = Command::new(program);
+            command.args(arguments).env("SYSDYNO_LAB_HOST", host).env("SYSDYNO_STATE_DIR", &state).status()
+        };
         let object = format!("'{}' in '{host}'", program.escape_debug());
         namespace::within(&namespace::path_of(name, host), run).map_err(|source| LabError::Process {
             operation: "run",
@@ -263,7 +268,7 @@ impl Labs {
         Ok(main.filter(|(_, id)| Held::of(*id).is_some()).map(|(_, id)| id.pid))
     }
 
-    fn made(&self, name: &str) -> Result<Made, LabError> {
+    pub(super) fn made(&self, name: &str) -> Result<Made, LabError> {
         if !is_kept_name(name) {
             return Err(self.unknown(name));
         }

@@ -1,9 +1,13 @@
 //! The runs of a runs directory.
 
 use super::folder::Folder;
-use super::run::read_manifest;
+use super::run::{read_document, read_manifest};
 use crate::RecordError;
+use crate::analysis::{Analysis, VerdictStatus};
+use crate::effect::Comparison;
+use crate::experiment::ExperimentConclusion;
 use crate::manifest::Manifest;
+use crate::work::WorkSummary;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -41,4 +45,72 @@ pub fn list(runs_dir: &Path) -> Result<Vec<RunListing>, RecordError> {
         started(second).cmp(&started(first)).then_with(|| second.path.cmp(&first.path))
     });
     Ok(runs)
+}
+
+/// What a run came to, in few words.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct RunAnswer {
+    /// Whether its numbers may be trusted; `None`: nothing was concluded, or it compared two things.
+    pub verdict: Option<VerdictStatus>,
+    /// The word on B against A; `None`: nothing was compared.
+    pub word: Option<Comparison>,
+    /// Completed and valid requests per second, of a search its capacity; `None`: not known.
+    pub rate_hz: Option<f64>,
+    /// 99th percentile of the response time, in a closed loop of the service time; `None`: not known.
+    pub p99_ns: Option<u64>,
+    /// What stopped the server, or what was found. Untrusted.
+    pub limit: String,
+}
+
+impl RunListing {
+    /// What the run came to, read from its folder; `None`: it has not concluded anything that can be read.
+    pub fn answer(&self) -> Option<RunAnswer> {
+        let folder = Folder::open(&self.path).ok()?;
+        let mut damage = Vec::new();
+        if let Ok(Some(analysis)) = read_document::<Analysis>(&folder, super::ANALYSIS, &mut damage) {
+            return Some(of_analysis(analysis));
+        }
+        if let Ok(Some(found)) =
+            read_document::<ExperimentConclusion>(&folder, super::CONCLUSION, &mut damage)
+        {
+            return Some(RunAnswer {
+                word: Some(found.verdict.word),
+                limit: found.headline,
+                ..RunAnswer::default()
+            });
+        }
+        let work = read_document::<WorkSummary>(&folder, super::WORK, &mut damage).ok()??;
+        let verdict = Some(work.verdict.status);
+        Some(RunAnswer { verdict, limit: work.headline, ..RunAnswer::default() })
+    }
+
+    /// Removes the folder of a run with all that is in it; links in it are removed, not followed.
+    ///
+    /// # Errors
+    /// It is no run, and is left alone; or it cannot be removed.
+    pub fn remove(&self) -> Result<(), RecordError> {
+        // A folder that is none of ours has no manifest that can be read.
+        let folder = Folder::open(&self.path)?;
+        read_manifest(&folder)?;
+        std::fs::remove_dir_all(&self.path).map_err(RecordError::io("remove", &self.path))
+    }
+}
+
+fn of_analysis(analysis: Analysis) -> RunAnswer {
+    let felt = if analysis.response_time_ns.count > 0 {
+        analysis.response_time_ns
+    } else {
+        analysis.service_time_ns
+    };
+    let rate_hz = match &analysis.capacity {
+        Some(capacity) => capacity.rate_hz.or(capacity.low_hz),
+        None => Some(analysis.rates.goodput_hz),
+    };
+    RunAnswer {
+        verdict: Some(analysis.verdict.status),
+        word: None,
+        rate_hz: rate_hz.filter(|rate_hz| rate_hz.is_finite()),
+        p99_ns: felt.p99,
+        limit: analysis.limit,
+    }
 }

@@ -31,7 +31,7 @@ mod writer;
 
 pub use experiment::read_experiment;
 pub use facts::{read_facts, read_run_facts};
-pub use listing::{RunListing, list};
+pub use listing::{RunAnswer, RunListing, list};
 pub use matrix::MatrixFolder;
 pub use redact::redacted_command;
 pub use remains::Remains;

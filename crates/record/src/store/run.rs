@@ -243,7 +243,7 @@ pub(super) fn read_manifest(folder: &Folder) -> Result<Manifest, RecordError> {
 }
 
 /// A file that is one JSON document; if it is damaged it is left out.
-fn read_document<T: DeserializeOwned>(
+pub(super) fn read_document<T: DeserializeOwned>(
     folder: &Folder,
     name: &str,
     damage: &mut Vec<String>,

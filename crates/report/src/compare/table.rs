@@ -39,10 +39,25 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
     }
 }
 
+/// The metrics as they stand in a table: percentiles in rising order, in the places that percentiles have.
+fn rising(metrics: &[MetricComparison]) -> Vec<&MetricComparison> {
+    let percentile = |metric: &MetricComparison| metric.metric.strip_prefix('p')?.parse::<f64>().ok();
+    let mut percentiles: Vec<&MetricComparison> =
+        metrics.iter().filter(|one| percentile(one).is_some()).collect();
+    percentiles.sort_by(|one, other| {
+        percentile(one).partial_cmp(&percentile(other)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let mut next = percentiles.into_iter();
+    metrics
+        .iter()
+        .map(|metric| if percentile(metric).is_some() { next.next().unwrap_or(metric) } else { metric })
+        .collect()
+}
+
 fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
     let heads = format!("{:>VALUE_COLUMNS$}{:>VALUE_COLUMNS$}   B against A", "A", "B");
     screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
-    for metric in &operation.metrics {
+    for metric in rising(&operation.metrics) {
         let values: String = metric.sides.iter().map(|side| right(&value(metric, side))).collect();
         let effect = metric.effects.first();
         let (tone, shown) =
@@ -63,7 +78,8 @@ fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
 }
 
 fn draw_many(comparison: &RunsComparison, operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
-    let metrics: Vec<&MetricComparison> = operation.metrics.iter().take(METRIC_COLUMNS).collect();
+    let metrics: Vec<&MetricComparison> =
+        rising(&operation.metrics).into_iter().take(METRIC_COLUMNS).collect();
     let heads: String = metrics.iter().map(|metric| right(metric.metric) + "    ").collect();
     screen.row(rank, (Tone::Strong, &label(operation, screen)), &[(Tone::Quiet, &heads)]);
     for (index, side) in

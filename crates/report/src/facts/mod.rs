@@ -10,7 +10,7 @@ mod value;
 mod tests;
 
 pub use comparison::{comparison_document, differences};
-pub use sheet::{GROUP_LINES, sheet};
+pub use sheet::{FACTS_MAX, sheet};
 
 /// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,21 +26,26 @@ fn comparison(differences: Vec<FactDifference>) -> FactsComparison {
 }
 
 #[test]
-fn facts_are_in_groups_that_fit_a_screen() {
+fn what_matters_most_comes_first_and_fits_a_screen() {
     let numbered = (0..100).map(|number| (format!("sysctl.vm.s{number:03}"), Fact::Number(1.0)));
     let texts = [
         ("cpu.model".to_owned(), Fact::Text("A CPU".into())),
         ("cpu.smt".to_owned(), Fact::Unavailable("there is none".into())),
     ];
-    let host = facts(numbered.chain(texts));
+    let others = (0..30).map(|number| (format!("kind{number:02}.x"), Fact::Number(2.0)));
+    let host = facts(numbered.chain(texts).chain(others));
     let text = sheet(&host, Amount::Screen, &|name| u8::from(name == "sysctl.vm.s077"), &style(80));
+    assert!(text.starts_with("cpu\n  model  A CPU\nsysctl\n"), "{text}");
+    assert!(text.contains("  vm.s077  1\n") && !text.contains("vm.s078") && !text.contains("smt"), "{text}");
+    let shown = text.lines().filter(|line| line.starts_with("  ")).count();
+    assert_eq!(shown, FACTS_MAX, "{text}");
     assert!(
-        text.starts_with("cpu\n  model  A CPU\n  … 1 not available; --only 'cpu.*' prints all\n\nsysctl\n"),
+        text.ends_with(&format!(
+            "{} more: --all prints them, --only 'cpu.*' those of a kind\n",
+            132 - FACTS_MAX
+        )),
         "{text}"
     );
-    assert!(text.contains("  vm.s077  1\n") && !text.contains("vm.s078"), "{text}");
-    assert!(text.ends_with("  … 80 more; --only 'sysctl.*' prints all\n"), "{text}");
-    assert_eq!(text.lines().count(), 4 + 1 + GROUP_LINES + 1);
     let whole = sheet(&host, Amount::All, &|_| 0, &style(80));
     assert!(whole.contains("smt    – (there is none)") && whole.contains("vm.s078"), "{whole}");
 }

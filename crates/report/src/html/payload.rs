@@ -15,7 +15,7 @@ use sysdyno_record::condense::{IntervalCell, thinned};
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{
-    Blame, CondensedInterval, Counts, Extremes, FailureClass, Failures, Interval, LatencySet, PhaseSummary,
+    Blame, CondensedInterval, Counts, Extremes, FailureClass, Interval, LatencySet, PhaseSummary,
     TrialEnding, TrialPurpose,
 };
 use sysdyno_record::manifest::Manifest;

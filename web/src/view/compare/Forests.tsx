@@ -1,13 +1,13 @@
 // The effects of all metrics of the first operation on a common axis; of many sides, the deciding metric of each.
 
-import type { Comparison, MetricComparison } from "../../record/comparison.ts";
+import { type Comparison, type MetricComparison, rising } from "../../record/comparison.ts";
 import { Forest, type ForestRow } from "../Forest.tsx";
 
 export function Forests({ compared }: { compared: Comparison }) {
   const [first] = compared.operations;
   if (!first) return null;
   const isPair = compared.sides.length === 2;
-  const rows = isPair ? first.metrics.flatMap((metric) => rowsOf(metric, compared, null)) : sidesOf(first.metrics[0], compared);
+  const rows = isPair ? rising(first.metrics).flatMap((metric) => rowsOf(metric, compared, null)) : sidesOf(first.metrics[0], compared);
   if (rows.length === 0) return null;
   return (
     <div class="card forest-card">

@@ -1,7 +1,7 @@
 // Every metric of every side as tables: the medians, the runs behind them, effects and letters.
 
 import { duration, MISSING, rate, significant } from "../../number.ts";
-import type { Comparison, EffectMethod, MetricComparison, SideValues } from "../../record/comparison.ts";
+import { type Comparison, type EffectMethod, type MetricComparison, rising, type SideValues } from "../../record/comparison.ts";
 import { effectText } from "../../record/effect.ts";
 import { WordMark } from "../Forest.tsx";
 import { numbers, Table } from "../Table.tsx";
@@ -30,7 +30,7 @@ export function Numbers({ compared }: { compared: Comparison }) {
               ...compared.sides.slice(1).map(({ letter }) => `${letter} against A`),
             ]}
           >
-            {metrics.map((metric) => (
+            {rising(metrics).map((metric) => (
               <Row key={metric.metric} metric={metric} compared={compared} />
             ))}
           </Table>

@@ -28,7 +28,9 @@ pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let folder = args.record.clone().or(Settings::read()?.record).folder()?;
     let options = options(&args)?;
     let comparison = if args.trend {
-        let runs = read_all(&args.runs, &folder, ui)?;
+        let all = [folder.clone()];
+        let words = if args.runs.is_empty() { &all[..] } else { &args.runs };
+        let runs = read_all(words, &folder, ui)?;
         if runs.len() > TREND_RUNS_MAX {
             ui.note(&format!("note: the newest {TREND_RUNS_MAX} of {} runs are looked at", runs.len()));
         }

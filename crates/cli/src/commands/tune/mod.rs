@@ -20,7 +20,7 @@ const MAX_TRIAL: SpanNs = SpanNs::from_secs(24 * 3600);
 pub fn tune(args: TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let place = Place { root: args.root, state: args.state_dir, is_json: args.json };
     match args.command {
-        TuneCommand::List { part } => list(part.as_deref(), place.is_json, ui),
+        TuneCommand::List { part, all } => list(part.as_deref(), all, place.is_json, ui),
         TuneCommand::Plan { changes } => place.ask(TuneTask::Plan { changes: parse(&changes)? }, ui),
         TuneCommand::Apply { changes, deadline } => place.ask(apply(&changes, deadline)?, ui),
         TuneCommand::Commit { id } => place.ask(TuneTask::Commit { id }, ui),
@@ -138,7 +138,32 @@ fn json(answer: &TuneAnswer) -> anyhow::Result<String> {
     serde_json::to_string_pretty(&value).context("cannot print JSON")
 }
 
-fn list(part: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Result<Exit> {
+/// Settings that matter most often, in the order in which a request meets them.
+const FIRST: [&str; 16] = [
+    "net.core.somaxconn",
+    "net.ipv4.tcp_max_syn_backlog",
+    "listener.*.backlog",
+    "process.*.nofile",
+    "net.core.netdev_max_backlog",
+    "netdev.*.rx-*.rps_cpus",
+    "irq.*.cpus",
+    "netdev.*.channels",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.tcp_tw_reuse",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_congestion_control",
+    "vm.swappiness",
+    "vm.dirty_ratio",
+    "thp.enabled",
+    "block.*.scheduler",
+];
+
+fn list(part: Option<&str>, all: bool, is_json: bool, ui: &Ui) -> anyhow::Result<Exit> {
+    if part.is_none() && !all && !is_json {
+        ui.print(&first());
+        return Ok(Exit::Done);
+    }
+
     let is_meant = |tunable: &&Tunable| part.is_none_or(|part| tunable.id.contains(part));
     let found: Vec<&Tunable> = TUNABLES.iter().copied().flatten().filter(is_meant).collect();
     if found.is_empty() {
@@ -155,6 +180,18 @@ fn list(part: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The settings that matter most often, a line each, and how to see the others.
+fn first() -> String {
+    let all: Vec<&Tunable> = TUNABLES.iter().copied().flatten().collect();
+    let known = FIRST.iter().filter_map(|id| all.iter().find(|tunable| tunable.id == *id));
+    let lines: Vec<String> = known.map(|tunable| text::line(tunable)).collect();
+    format!(
+        "{}\n\n{} more: sysdyno tune list --all, or a part of a name: sysdyno tune list tcp_\nwhat one would write: sysdyno tune plan net.core.somaxconn=8192",
+        lines.join("\n"),
+        all.len() - lines.len()
+    )
+}
+
 /// The word for a phase.
 fn phase(phase: Phase) -> &'static str {
     match phase {
@@ -163,5 +200,19 @@ fn phase(phase: Phase) -> &'static str {
         Phase::Kept => "committed",
         Phase::Undone => "undone",
         Phase::Unclean => "undone, but for what somebody else had changed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_first_is_there() {
+        let all: Vec<&str> = TUNABLES.iter().copied().flatten().map(|tunable| tunable.id).collect();
+        for id in FIRST {
+            assert!(all.contains(&id), "{id}");
+        }
+        assert_eq!(first().lines().count(), FIRST.len() + 3);
     }
 }

@@ -64,6 +64,11 @@ pub(super) fn definition(tunable: &Tunable) -> serde_json::Value {
     })
 }
 
+/// A setting in a line: its name and what it does.
+pub(super) fn line(tunable: &Tunable) -> String {
+    format!("{:<34} {}", tunable.id, tunable.does)
+}
+
 /// The definition of a setting.
 pub(super) fn described(tunable: &Tunable) -> String {
     let mut text = format!("{}  ({}; {})\n", tunable.id, tunable.kind.describe(), tunable.unit);

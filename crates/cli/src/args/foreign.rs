@@ -1,0 +1,205 @@
+//! Options and commands of curl, wrk, ab, hey, oha, k6 and vegeta that are none of ours: what to type instead.
+//!
+//! What means the same is an alias where the option is defined. What asks for what happens here anyway is passed over. The rest
+//! is refused, with the line to type.
+
+use super::Cli;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Error, Parser};
+use std::ffi::OsString;
+
+/// Commands that send a load, whose lines are written out of habit.
+const LOADS: [&str; 3] = ["load", "run", "demo"];
+
+/// What happens here anyway: percentiles are always printed, and there is no screen to leave out.
+const ALWAYS: [&str; 4] = ["--latency", "--no-tui", "--silent", "--no-progressbar"];
+
+/// Options of other tools, and what to type instead.
+const OPTIONS: &[(&[&str], &str)] = &[
+    (
+        &["--data", "--data-raw", "--data-binary", "--data-ascii", "--json-body"],
+        "write the body to a file: -p FILE",
+    ),
+    (
+        &["-D", "--body-path", "-F", "--form"],
+        "a body comes from a file: -p FILE -T multipart/form-data, or another type",
+    ),
+    (&["-A", "--user-agent"], "-H 'User-Agent: NAME'"),
+    (&["-u", "--user", "-a", "--basic-auth"], "-H \"Authorization: Basic $(printf USER:PASSWORD | base64)\""),
+    (&["-b", "--cookie", "-C"], "-H 'Cookie: NAME=VALUE'; users that log in are a --session"),
+    (&["-e", "--referer"], "-H 'Referer: URL'"),
+    (&["-I", "--head", "-i"], "-m HEAD"),
+    (
+        &["-L", "--location", "--redirect", "--max-redirects"],
+        "redirects are not followed; load the URL that they lead to",
+    ),
+    (&["--compressed"], "-H 'Accept-Encoding: gzip'"),
+    (&["--http2-prior-knowledge", "-h2"], "--http2 prior"),
+    (&["--http1.1", "--http1.0", "--http-version"], "HTTP/1.1 is what is spoken without --http2"),
+    (&["--unix-socket", "--abstract-unix-socket"], "write the socket in the URL: unix:/run/app.sock:/PATH"),
+    (&["--resolve", "--connect-to", "--host"], "load the address, with -H 'Host: NAME' and --tls-name NAME"),
+    (&["-x", "--proxy"], "load the proxy itself; requests are sent to where the URL says"),
+    (
+        &["-s", "--script"],
+        "there are no scripts: --session FILE is users that walk, '{{counter:1..}}' is a value (docs/values.md)",
+    ),
+    (&["-q", "-Q", "--qps-per-connection"], "--rate 500/s is the rate of the whole load"),
+    (
+        &["-o", "--out", "--print", "--summary-export"],
+        "--json prints one document, --output csv a table; each run also has a report.html",
+    ),
+    (&["-j"], "--json"),
+    (&["-w", "-g", "--html"], "each run has a report.html; --output csv prints a table"),
+    (&["-l", "--accept-variable-length"], "--any-body"),
+    (&["-B", "--bind-address", "--interface", "--local-address"], "--source ADDRESS"),
+    (&["-f", "--ssl-protocol", "--tls-max", "--tlsv1.2", "--tlsv1.3"], "--tls-version 1.2, or 1.3"),
+    (&["-E", "--client-cert"], "--tls-cert FILE --tls-key FILE"),
+    (
+        &["--stage", "--stages", "--ramp-up", "--rampup"],
+        "--ramp 10..200:30s for clients, --ramp 0/s..5k/s:30s for a rate",
+    ),
+    (&["--iterations-per-vu", "--max-vus"], "-n REQUESTS, and -c CONNECTIONS"),
+    (
+        &["--latency-correction", "--burst-delay", "--burst-rate"],
+        "with --rate latency counts from the intended send, always",
+    ),
+    (
+        &["--targets", "--targets-file", "--urls-from-file"],
+        "--urls FILE: a URL in each line, and its weight behind it",
+    ),
+    (&["--workers", "--max-workers", "--max-connections"], "-c CONNECTIONS; --workers is for --files"),
+    (&["--threshold", "--thresholds", "--fail-on", "-f"], "--fail-if 'p99>20ms' --fail-if 'errors>0.1%'"),
+    (&["-v", "--verbose"], "there is nothing more to print; `sysdyno show` and the report have it all"),
+];
+
+/// Commands of other tools.
+const COMMANDS: &[(&[&str], &str)] = &[
+    (
+        &["attack", "bench", "test", "benchmark", "get", "http", "stress"],
+        "sysdyno load URL --rate 50/s -d 30s, or without --rate for a closed loop",
+    ),
+    (&["ls", "list", "history"], "sysdyno runs"),
+    (&["diff", "cmp"], "sysdyno compare RUN RUN"),
+    (&["doctor", "info", "sysinfo"], "sysdyno facts"),
+    (&["top", "monitor"], "sysdyno samples only while it sends load: sysdyno load URL"),
+];
+
+/// What was typed, or the error, with the exit code that goes with it, and what to type instead where that is known.
+pub enum Line {
+    /// It is a command of ours.
+    Command(Box<Cli>),
+    /// It is none.
+    Refused(Error, Option<&'static str>),
+}
+
+/// Reads a command line.
+pub fn read(words: impl Iterator<Item = OsString>) -> Line {
+    match Cli::try_parse_from(rewrite(words.collect())) {
+        Ok(cli) => Line::Command(Box::new(cli)),
+        Err(error) => {
+            let hint = hint(&error);
+            Line::Refused(error, hint)
+        }
+    }
+}
+
+/// The line without what is done anyway, and with the value that `--http2` has in other tools: whichever way the URL takes.
+fn rewrite(words: Vec<OsString>) -> Vec<OsString> {
+    let is_load = words.get(1).is_some_and(|word| LOADS.iter().any(|name| word == name));
+    if !is_load {
+        return words;
+    }
+    let mut rewritten = Vec::with_capacity(words.len());
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next() {
+        let has_value = words.peek().is_some_and(|next| next == "alpn" || next == "prior" || next == "auto");
+        if word == "--http2" && !has_value {
+            rewritten.push("--http2=auto".into());
+        } else if !ALWAYS.iter().any(|always| word == *always) {
+            rewritten.push(word);
+        }
+    }
+    rewritten
+}
+
+/// What to type instead of what is not understood.
+fn hint(error: &Error) -> Option<&'static str> {
+    let (kind, known) = match error.kind() {
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, OPTIONS),
+        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, COMMANDS),
+        _ => return None,
+    };
+    let Some(ContextValue::String(typed)) = error.get(kind) else { return None };
+    let name = typed.split_once('=').map_or(typed.as_str(), |(name, _)| name);
+    known.iter().find(|(names, _)| names.contains(&name)).map(|(_, hint)| *hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Command, Http2Option, LoadArgs};
+
+    fn words(line: &str) -> impl Iterator<Item = OsString> {
+        line.split(' ').map(OsString::from).collect::<Vec<_>>().into_iter()
+    }
+
+    fn load(line: &str) -> LoadArgs {
+        match read(words(line)) {
+            Line::Command(cli) => match cli.command {
+                Command::Load(args) => *args,
+                other => panic!("{line} is {other:?}"),
+            },
+            Line::Refused(error, _) => panic!("{line}: {error}"),
+        }
+    }
+
+    #[test]
+    fn habits_of_other_tools_work_where_they_mean_the_same() {
+        for line in ["-X POST", "-XPOST", "--request POST", "-m POST"] {
+            let args = load(&format!("sysdyno load {line} http://h/"));
+            assert_eq!(args.target.method.as_deref(), Some("POST"), "{line}");
+        }
+        let args = load("sysdyno load -z 10s -c 50 --disable-keepalive --latency --no-tui http://h/");
+        assert!(args.load.duration.is_some() && args.target.no_keepalive == Some(true));
+        let args = load("sysdyno load --vus 10 --iterations 100 http://h/");
+        assert_eq!((args.load.connections, args.load.requests), (Some(10), Some(100)));
+        let args = load("sysdyno load --rps 200 --max-time 2s --cacert ca.pem https://h/");
+        assert!(args.load.rate.is_some() && args.target.timeout.is_some());
+        assert_eq!(args.target.wire.tls_ca, Some("ca.pem".into()));
+    }
+
+    #[test]
+    fn http2_needs_no_value() {
+        for (line, option) in [
+            ("--http2 https://h/", Http2Option::Auto),
+            ("https://h/ --http2", Http2Option::Auto),
+            ("--http2 alpn https://h/", Http2Option::Alpn),
+            ("--http2=prior http://h/", Http2Option::Prior),
+        ] {
+            assert_eq!(load(&format!("sysdyno load {line}")).target.wire.http2, Some(option), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_other_habit_is_answered_with_what_to_type() {
+        let refused = |line: &str| match read(words(line)) {
+            Line::Refused(error, hint) => hint.unwrap_or_else(|| panic!("{line}: {error}")),
+            Line::Command(_) => panic!("{line} is ours"),
+        };
+        for (names, hint) in OPTIONS {
+            for name in *names {
+                // Some of these letters are ours for another thing: the first meaning of a name is the one that counts.
+                if let Line::Refused(error, found) = read(words(&format!("sysdyno load http://h/ {name} x")))
+                    && error.kind() == ErrorKind::UnknownArgument
+                {
+                    assert!(found.is_some(), "{name}: {error}");
+                    assert!(!hint.is_empty());
+                }
+            }
+        }
+        assert!(refused("sysdyno load --data x http://h/").contains("-p FILE"));
+        assert!(refused("sysdyno load -A curl http://h/").contains("User-Agent"));
+        assert!(refused("sysdyno load --stage 30s:10 http://h/").contains("--ramp 10..200:30s"));
+        assert!(refused("sysdyno attack").contains("sysdyno load URL"));
+    }
+}
