@@ -12,6 +12,7 @@ use crate::args::{
 };
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Name of the file in the present folder and in the configuration folder.
@@ -158,8 +159,11 @@ combine! {
     }
 }
 
+/// Where the user's settings are; `None` as well if it is the home of somebody who keeps this user out, as after `su -p`.
 fn config_folder() -> Option<PathBuf> {
-    folder_of("XDG_CONFIG_HOME").or_else(|| home().map(|home| home.join(".config")))
+    let folder = folder_of("XDG_CONFIG_HOME").or_else(|| home().map(|home| home.join(".config")))?;
+    let is_kept_out = folder.metadata().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+    (!is_kept_out).then_some(folder)
 }
 
 /// A folder that the environment names by an absolute path.

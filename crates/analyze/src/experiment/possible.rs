@@ -71,13 +71,13 @@ fn check_budget(plan: &ExperimentPlan) -> Result<(), Impossible> {
         return Ok(());
     }
     let minutes = |span: SpanNs| (span.seconds() / 60.0).ceil();
+    let least = counted(minutes(forecast.shortest), "minute");
     Err(Impossible {
         verb: "reach a verdict",
         cause: format!(
-            "{} of trials of {} take {:.0} minutes at least, and --budget is {}",
+            "{} of trials of {} take at least {least}, and --budget is {}",
             counted(f64::from(forecast.pairs_min), "pair"),
             duration(trial.0 as f64),
-            minutes(forecast.shortest),
             plan.budget
         ),
         hint: format!("--budget {:.0}m, or a shorter --window", 1.25 * minutes(forecast.shortest)),

@@ -235,7 +235,7 @@ fn an_experiment_that_cannot_give_its_answer_is_refused_with_what_would_do() {
     assert_eq!(text(&ExperimentPlan { metric: Metric::Cpu, ..plan.clone() }, Some(30.0)), Ok(()));
     plan.budget = SpanNs::from_secs(100);
     let error = text(&plan, None).expect_err("8 pairs of 21 s");
-    assert!(error.contains("8 pairs of trials of 10.5 s take 3 minutes at least"), "{error}");
+    assert!(error.contains("8 pairs of trials of 10.5 s take at least 3 minutes"), "{error}");
     assert!(error.contains("--budget is 1m 40s") && error.contains("hint: --budget 4m"), "{error}");
 }
 

@@ -100,7 +100,8 @@ fn examine_little(view: &TrialView) -> Option<Observation> {
     // Requests that began in the window and ended after it add up to one service time per connection.
     let edge = ratio(service.max? as f64 / 1e9, seconds)?;
     let least = occupancy(service_ns)?;
-    let text = |value: f64| format!("Little's law: rate × latency is {} of the connections", percent(value));
+    let text =
+        |value: f64| format!("Little's law: rate × latency is {value:.2} times the number of connections");
     if least > OCCUPANCY_MAX.value + edge {
         return Observation::invalid(text(least));
     }

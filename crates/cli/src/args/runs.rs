@@ -20,7 +20,7 @@ pub struct RunsArgs {
     #[arg(long, value_enum)]
     pub verdict: Option<RunsVerdict>,
     /// Only runs with this in their name, their command line, or what stopped them
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub contains: Option<String>,
     /// At most so many
     #[arg(long, short = 'n', value_name = "N")]

@@ -198,8 +198,8 @@ fn remove(names: &[PathBuf], record: RecordOptions, ui: &Ui) -> anyhow::Result<E
 }
 
 fn is_in(path: &Path, folder: &Path) -> bool {
-    let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
-    parent.is_some_and(|parent| folder.canonicalize().is_ok_and(|folder| folder == parent))
+    let (path, folder) = (path.canonicalize(), folder.canonicalize());
+    path.is_ok_and(|path| folder.is_ok_and(|folder| path.parent() == Some(&*folder)))
 }
 
 fn is_running(listing: &RunListing) -> bool {

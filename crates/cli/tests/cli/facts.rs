@@ -17,7 +17,7 @@ fn save(path: &Path, facts: &[(&str, &str)]) {
 #[test]
 fn this_host_is_described_in_groups_and_as_json() {
     let program = Program::new();
-    let outcome = program.run(["facts"]);
+    let outcome = program.run(["facts", "--all"]);
     outcome.expect_code(0);
     for line in ["kernel", "cpu", "memory", "sysctl"] {
         assert!(outcome.stdout.lines().any(|other| other == line), "no group '{line}': {outcome}");
@@ -130,7 +130,7 @@ fn what_cannot_be_used_is_refused_with_its_cause() {
     std::fs::write(program.runs().join("broken.json"), "{\"facts\":{\"a\":").expect("writes");
     for (arguments, text) in [
         (&["facts", "web1.example"][..], "cannot reach host 'web1.example': only localhost can be asked"),
-        (&["facts", "localhost", "other.json"], "its schema is 'sysdyno.facts/2'"),
+        (&["facts", "localhost", "other.json"], "its format is 'sysdyno.facts/2'"),
         (&["facts", "broken.json"], "cannot read facts 'broken.json': EOF"),
         (&["facts", "/dev/null"], "it is not a regular file"),
         (&["facts", "/"], "cannot open run '/': it has no 'manifest.json'"),

@@ -97,10 +97,10 @@ fn checks_come_from_the_environment_and_from_files_too() {
     let document = from_environment.json();
     assert_eq!(document["checks"].as_array().map(Vec::len), Some(2), "{from_environment}");
     assert_eq!(check(&document, "rate>0")["passed"], false, "{from_environment}");
-    std::fs::write(program.runs().join("sysdyno.toml"), "[load]\nfail-if = ['p95>1s']\n").expect("writes");
+    std::fs::write(program.runs().join("sysdyno.toml"), "[load]\nfail-if = ['p97>1s']\n").expect("writes");
     let refused = program.run(arguments());
     refused.expect_code(2);
-    assert!(refused.stderr.contains("'p95' is not a metric"), "{refused}");
+    assert!(refused.stderr.contains("'p97' is not a metric"), "{refused}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn a_terminal_is_asked_once_and_its_answer_counts() {
     // Two servers, one question.
     let other = format!("{}x", target.url());
     let (state, window) = (far.program.runs().join("state").display().to_string(), "200ms");
-    let compare = ["try", "--state-dir", &state, "--pairs", "8", "--window", window, "--budget", "1s", "--"];
+    let compare = ["try", "--state-dir", &state, "--pairs", "8", "--window", window, "--budget", "1m", "--"];
     let compared = far.on_terminal("y\n", &[&compare[..], &[target.url(), &other]].concat());
     assert_eq!(asked(&compared), 1, "{compared}");
     let requests = target.counts()["requests"].as_u64();

@@ -21,7 +21,7 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["load", "http://127.0.0.1:1/", "-H", "no colon"], "no colon"),
     (&["load", "http://127.0.0.1:1/", "-H", "Name: value\r\nOther: value"], "header"),
     (&["load", "http://127.0.0.1:1/", "--body-file", "/no/such/file"], "/no/such/file"),
-    (&["load", "http://127.0.0.1:1/", "--fail-if", "p95>20ms"], "'p95' is not a metric"),
+    (&["load", "http://127.0.0.1:1/", "--fail-if", "p97>20ms"], "'p97' is not a metric"),
     (&["load", "http://127.0.0.1:1/", "--fail-if", "p99>20"], "'20' is not a limit"),
     (&["load", "http://127.0.0.1:1/", "--fail-if", "slow"], "hint: write a metric"),
     (&["load", "http://127.0.0.1:1/", "--fail-if", "capacity<5k/s"], "only `sysdyno run`"),

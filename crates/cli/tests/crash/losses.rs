@@ -145,9 +145,10 @@ impl Stage {
         let what = format!("{what}, which ended with {said}");
         // What was lost before anything was in it is made again.
         if !is_lost || self.state().exists() {
-            // It is still there for its guardian, which would wait for the deadline. There may be nothing to undo.
+            // It is still there for its guardian, which would wait for the deadline. There may be nothing to undo, and a
+            // guardian whose trial was cut off may be done with it already.
             let undone = rig.ask(&["undo"]);
-            if !matches!(undone.code, Some(0 | 2)) && rig.guardians().into_iter().any(is_alive) {
+            if !matches!(undone.code, Some(0 | 2)) && !rig.have_orphans_ended() {
                 rig.wrong(format!("{what}, then undone: {undone}"));
             }
             rig.guardians().into_iter().for_each(|guardian| kill(guardian, Signal::TERM));
@@ -267,12 +268,6 @@ impl Stopped {
 fn kill(pid: Pid, signal: Signal) {
     // It may have ended meanwhile.
     let _ = kill_process(pid, signal);
-}
-
-/// Whether a process has not ended; one that nobody has awaited yet has.
-fn is_alive(pid: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
 fn children(pid: Pid) -> Vec<Pid> {

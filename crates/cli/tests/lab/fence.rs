@@ -58,6 +58,8 @@ fn typed(rig: &Rig, wrapper: &[&str], words: &[&str]) -> Ended {
     let mut command = Command::new(all[0]);
     command.args(&all[1..]).current_dir("/").env("SYSDYNO_STATE_DIR", rig.state());
     command.env("SYSDYNO_TARGET_ALLOW", "10.77.0.0/16").env("SYSDYNO_RUNS_DIR", "/nonexistent");
+    // Settings of root are none of this user's business.
+    command.env("HOME", "/nonexistent").env_remove("XDG_CONFIG_HOME");
     command.stdin(std::process::Stdio::null());
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     finish(command.spawn().expect("starts"))
