@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_folder_below_that_of_another_user_is_refused_if_this_is_root() {
-        if !rustix::process::geteuid().is_root() {
+        if !sysdyno_needs::has("a_folder_below_that_of_another_user_is_refused_if_this_is_root", &["root"]) {
             return;
         }
         let top = tempfile::tempdir().expect("a folder");

@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { CHROMIUM, hasChromium, launch } from "../chromium.mjs";
+import { hasChromium, launch } from "../chromium.mjs";
+import { skipWithout } from "../needs.mjs";
 import { violations } from "./accessibility.ts";
 import { brokenWords, cutOnPaper, deaf, outside, SHEET } from "./layout.ts";
 
@@ -37,7 +38,7 @@ async function open(variant: Variant, options: BrowserContextOptions = {}, befor
   return { page, noise };
 }
 
-describe("comparison", { skip: hasChromium ? false : `no browser at ${CHROMIUM}: apt-get install chromium` }, () => {
+describe("comparison", { skip: skipWithout(hasChromium, "comparison", "chromium") }, () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), "sysdyno-comparison-"));
     const run = ["run", "--quiet", "--example", "sample_comparison", "--", folder];

@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { BrowserContextOptions } from "playwright-core";
-import { CHROMIUM, hasChromium } from "../chromium.mjs";
+import { hasChromium } from "../chromium.mjs";
+import { skipWithout } from "../needs.mjs";
 import { behavesEverywhere } from "./everywhere.ts";
 import { EXPERIMENTS, type Variant } from "./samples.ts";
 import { DESK, intruders, PHONE, Session } from "./session.ts";
@@ -12,7 +13,7 @@ import { DESK, intruders, PHONE, Session } from "./session.ts";
 let session: Session;
 const open = (variant: Variant, options?: BrowserContextOptions) => session.open(variant, options);
 
-describe("report of an experiment", { skip: hasChromium ? false : `no browser at ${CHROMIUM}: apt-get install chromium` }, () => {
+describe("report of an experiment", { skip: skipWithout(hasChromium, "report of an experiment", "chromium") }, () => {
   before(async () => {
     session = await Session.begin(EXPERIMENTS);
   });

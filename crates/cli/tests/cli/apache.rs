@@ -17,7 +17,7 @@ const WAYS: [&[&str]; 4] = [
 #[test]
 fn apache_counts_what_was_sent() {
     for way in WAYS {
-        let Some(apache) = Apache::start() else { return skip("apache_counts_what_was_sent", "apache2") };
+        let Some(apache) = Apache::start() else { return skip("apache_counts_what_was_sent", &["apache"]) };
         let url = apache.url("/page.html");
         let outcome = Program::new().run([&["load", &url, "--requests", "1500", "--json"], way].concat());
         assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
@@ -31,7 +31,7 @@ fn apache_counts_what_was_sent() {
 #[test]
 fn apache_says_to_warm_caches_that_what_they_have_is_still_good() {
     let Some(apache) = Apache::start() else {
-        return skip("apache_says_to_warm_caches_that_what_they_have_is_still_good", "apache2");
+        return skip("apache_says_to_warm_caches_that_what_they_have_is_still_good", &["apache"]);
     };
     let program = Program::new();
     let session = program.runs().join("warm.toml");

@@ -1,6 +1,7 @@
 //! io_uring where the kernel allows it; epoll, and the reason, where it does not.
 
 use crate::rig::program::{Outcome, Program, Running, Target};
+use crate::rig::{has, skip};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -23,6 +24,9 @@ fn load(url: &str) -> Vec<&str> {
 
 #[test]
 fn a_kernel_that_forbids_io_uring_means_epoll_and_says_so() {
+    if !has("a_kernel_that_forbids_io_uring_means_epoll_and_says_so", &["python3"]) {
+        return;
+    }
     let program = Program::new();
     let target = Target::start(&["--threads", "1"]);
     let prelude = format!("set -- python3 -c '{WITHOUT_URING}' \"$@\"");
@@ -49,7 +53,7 @@ fn both_back_ends_count_alike() {
         let target = Target::start(&["--threads", "1"]);
         let outcome = program.start([load(target.url()), vec!["--io", io]].concat()).finish(LIMIT);
         if outcome.code == Some(2) && outcome.stderr.contains("cannot set up io_uring") {
-            eprintln!("skipped: this kernel has no io_uring as it is needed\n{outcome}");
+            skip("both_back_ends_count_alike", &["io_uring"]);
             continue;
         }
         let name = if io == "uring" { "io_uring" } else { "epoll" };

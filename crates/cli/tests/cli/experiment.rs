@@ -5,7 +5,7 @@
 //! `SYSDYNO_AA_TESTS=20` (`make aa-test`) compares this host with itself so often and prints the counts.
 
 use crate::rig::program::{Outcome, Program, Running, Target};
-use crate::rig::{skip, wait_until};
+use crate::rig::wait_until;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
@@ -226,10 +226,8 @@ fn what_cannot_be_tried_is_said_before_anything_is_sent() {
 fn aa_experiments_on_this_host_give_no_more_false_words_than_is_claimed() {
     let count = std::env::var("SYSDYNO_AA_TESTS").ok().and_then(|count| count.parse::<u64>().ok());
     let Some(count) = count else {
-        return skip(
-            "aa_experiments_on_this_host",
-            "SYSDYNO_AA_TESTS, the number of experiments (`make aa-test`)",
-        );
+        let _ = writeln!(std::io::stderr(), "not asked for: aa_experiments_on_this_host (`make aa-test`)");
+        return;
     };
     let bench = Bench::new(&["--work-us", "200"]);
     let mut words = std::collections::BTreeMap::<String, u64>::new();

@@ -185,7 +185,7 @@ fn of_two_file_systems_that_differ_in_the_journal_the_journal_is_the_first_line(
     std::fs::create_dir(folder.join("mnt")).expect("makes a folder");
     let is_there = ["unshare", "mkfs.ext4", "mount"].iter().all(|name| find_program(name).is_some());
     if !is_there || !save_with_journal(folder, "32") || !save_with_journal(folder, "128") {
-        return skip(test, "root, mkfs.ext4 and loop devices");
+        return skip(test, &["root", "unshare", "e2fsprogs", "loop", "ext4"]);
     }
     let outcome = program.run(["facts", "32", "128", "--workload", "files"]);
     outcome.expect_code(0);

@@ -3,13 +3,13 @@
 
 use crate::rig::pair::{Pair, SERVER_ADDRESS};
 use crate::rig::program::{Outcome, Program, Running};
-use crate::rig::{find_program, skip};
+use crate::rig::{has, skip};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(90);
-const NEEDS: &str = "root and ip, to make network namespaces";
+const NEEDS: &[&str] = &["root", "iproute2", "namespaces"];
 
 /// An address of the server's host that the generator reaches through a router only.
 const FAR: &str = "10.99.7.7";
@@ -122,8 +122,8 @@ fn no_command_sends_a_packet_through_a_router_without_the_users_word() {
 #[test]
 fn a_terminal_is_asked_once_and_its_answer_counts() {
     let test = "a_terminal_is_asked_once_and_its_answer_counts";
-    if find_program("script").is_none() {
-        return skip(test, "script");
+    if !has(test, &["script"]) {
+        return;
     }
     let Some(far) = Far::make() else { return skip(test, NEEDS) };
     let target = far.pair.target_at(FAR, &[]);
@@ -148,8 +148,8 @@ fn a_terminal_is_asked_once_and_its_answer_counts() {
 fn the_hosts_own_file_is_a_fence_that_nothing_widens() {
     let test = "the_hosts_own_file_is_a_fence_that_nothing_widens";
     let Some(far) = Far::make() else { return skip(test, NEEDS) };
-    if find_program("unshare").is_none() {
-        return skip(test, "unshare");
+    if !has(test, &["unshare"]) {
+        return;
     }
     let target = far.pair.target_at(FAR, &[]);
     let etc = far.program.runs().join("etc");

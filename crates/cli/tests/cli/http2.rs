@@ -26,7 +26,7 @@ fn nginx_logs_the_requests_that_are_reported() {
     for (what, way) in WAYS {
         for is_secure in [false, true] {
             let Some(nginx) = Nginx::start(LOCATIONS) else {
-                return skip("nginx_logs_the_requests_that_are_reported", "nginx");
+                return skip("nginx_logs_the_requests_that_are_reported", &["nginx"]);
             };
             let url = if is_secure { nginx.secure_url("/ok") } else { nginx.prior_url("/ok") };
             let requests = REQUESTS.to_string();
@@ -50,7 +50,7 @@ fn nginx_logs_the_requests_that_are_reported() {
 #[test]
 fn a_server_without_http2_is_told_from_one_that_is_broken() {
     let Some(nginx) = Nginx::start(LOCATIONS) else {
-        return skip("a_server_without_http2_is_told_from_one_that_is_broken", "nginx");
+        return skip("a_server_without_http2_is_told_from_one_that_is_broken", &["nginx"]);
     };
     let outcome =
         Program::new().run(["load", &nginx.url("/ok"), "--requests", "50", "--http2", "prior", "--json"]);

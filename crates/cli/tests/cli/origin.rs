@@ -40,7 +40,7 @@ fn load_with(program: &Program, url: &str, more: &[&str]) -> Outcome {
 #[test]
 fn connections_come_from_each_source_in_turn() {
     let Some(nginx) = Nginx::start(WHO) else {
-        return skip("connections_come_from_each_source_in_turn", "nginx");
+        return skip("connections_come_from_each_source_in_turn", &["nginx"]);
     };
     let sources = ["127.0.0.2", "127.0.0.3", "127.0.0.4"];
     let line = ["-n", "90", "-c", "9", "-t", "2", "--no-keepalive", "--source", &sources.join(",")];
@@ -58,7 +58,7 @@ fn a_proxy_header_says_the_connections_own_addresses() {
     for version in ["v1", "v2"] {
         let port = free_port("127.0.0.1:0").expect("a port");
         let Some(nginx) = Nginx::start(&format!("listen 127.0.0.1:{port} proxy_protocol; {WHO}")) else {
-            return skip("a_proxy_header_says_the_connections_own_addresses", "nginx");
+            return skip("a_proxy_header_says_the_connections_own_addresses", &["nginx"]);
         };
         let url = format!("http://127.0.0.1:{port}/who");
         let line = ["-n", "20", "-c", "2", "--proxy-protocol", version, "--source", "127.0.0.5"];
@@ -71,7 +71,7 @@ fn a_proxy_header_says_the_connections_own_addresses() {
 #[test]
 fn connections_are_made_anew_at_the_rate_that_was_asked_for() {
     let Some(nginx) = Nginx::start(WHO) else {
-        return skip("connections_are_made_anew_at_the_rate_that_was_asked_for", "nginx");
+        return skip("connections_are_made_anew_at_the_rate_that_was_asked_for", &["nginx"]);
     };
     // Whoever is kept from the CPU for two periods makes one connection, not two.
     let program = Program::alone();
@@ -94,10 +94,10 @@ fn connections_are_made_anew_at_the_rate_that_was_asked_for() {
 #[test]
 fn a_server_on_ipv6_is_loaded_from_an_ipv6_address() {
     let Some(port) = free_port("[::1]:0") else {
-        return skip("a_server_on_ipv6_is_loaded_from_an_ipv6_address", "IPv6");
+        return skip("a_server_on_ipv6_is_loaded_from_an_ipv6_address", &["ipv6"]);
     };
     let Some(nginx) = Nginx::start(&format!("listen [::1]:{port}; {WHO}")) else {
-        return skip("a_server_on_ipv6_is_loaded_from_an_ipv6_address", "nginx");
+        return skip("a_server_on_ipv6_is_loaded_from_an_ipv6_address", &["nginx"]);
     };
     let url = format!("http://[::1]:{port}/who");
     load(&url, &["-n", "20", "-c", "2"]);

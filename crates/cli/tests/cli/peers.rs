@@ -2,7 +2,7 @@
 
 use crate::rig::hostile::{Hostile, Verb};
 use crate::rig::program::{Outcome, Program};
-use crate::rig::{find_program, skip, wait_until};
+use crate::rig::{has, wait_until};
 use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, KeyPair, date_time_ymd};
 use std::collections::VecDeque;
 use std::net::{TcpListener, TcpStream};
@@ -358,8 +358,8 @@ fn try_peer(folder: &Path, peer: &Peer) -> Result<(), String> {
 
 #[test]
 fn every_refusal_of_tls_has_its_class_and_its_reason() {
-    if find_program("openssl").is_none() {
-        return skip("every_refusal_of_tls_has_its_class_and_its_reason", "openssl");
+    if !has("every_refusal_of_tls_has_its_class_and_its_reason", &["openssl"]) {
+        return;
     }
     let folder = make_all();
     let queue = Mutex::new(PEERS.iter().collect::<VecDeque<_>>());
@@ -415,8 +415,8 @@ fn servers_that_are_none_of_tls_are_told_apart() {
 
 #[test]
 fn a_server_of_tls_that_is_asked_in_plain_text_is_told_so() {
-    if find_program("openssl").is_none() {
-        return skip("a_server_of_tls_that_is_asked_in_plain_text_is_told_so", "openssl");
+    if !has("a_server_of_tls_that_is_asked_in_plain_text_is_told_so", &["openssl"]) {
+        return;
     }
     let folder = make_all();
     for (options, client) in [("CERT ec", ""), ("CERT ec", "--http2 prior")] {

@@ -2,7 +2,7 @@
 
 use crate::rig::hostile::{Hostile, Verb, closed_port};
 use crate::rig::program::{Outcome, Program, Running, Target};
-use crate::rig::{find_program, skip, wait_until};
+use crate::rig::{find_program, has, skip, wait_until};
 use rustix::process::Signal;
 use std::path::Path;
 use std::process::Command;
@@ -161,7 +161,7 @@ fn into_the_void_everything_is_lost() {
     for target in ["10.99.0.2", "10.99.0.2:80"] {
         let probe = ["probe", target, "-c", "4", "-i", "50ms", "-W", "200ms", "--json"];
         let Some(outcome) = in_namespace(VOID, &probe) else {
-            return skip("probe into the void", "the right to make network namespaces, unshare and ip");
+            return skip("probe into the void", &["unshare", "iproute2", "namespaces"]);
         };
         outcome.expect_code(1);
         assert_eq!((count(&outcome, "lost_count"), count(&outcome, "failed_count")), (4, 0), "{outcome}");
@@ -176,7 +176,7 @@ fn this_host_answers_echoes_on_both_kinds_of_socket() {
             let prelude = format!("echo '{group_range}' > /proc/sys/net/ipv4/ping_group_range");
             let probe = ["probe", target, "-c", "3", "-i", "20ms", "--json"];
             let Some(outcome) = in_namespace(&prelude, &probe) else {
-                return skip("echoes", "the right to make network namespaces, unshare and ip");
+                return skip("echoes", &["unshare", "iproute2", "namespaces"]);
             };
             outcome.expect_code(0);
             assert_eq!(count(&outcome, "received_count"), 3, "{group_range}: {outcome}");
@@ -186,14 +186,14 @@ fn this_host_answers_echoes_on_both_kinds_of_socket() {
 
 #[test]
 fn who_may_not_send_echoes_is_told_what_to_do() {
-    if find_program("setpriv").is_none() {
-        return skip("echo without rights", "setpriv");
+    if !has("echo without rights", &["setpriv"]) {
+        return;
     }
     // The program may lie where others cannot look; a copy beside the runs can be read by all.
     let prelude = "echo '1 0' > /proc/sys/net/ipv4/ping_group_range; chmod 755 .; cp \"$1\" probe-copy; shift; \
                    set -- setpriv --reuid 65534 --regid 65534 --clear-groups ./probe-copy \"$@\"";
     let Some(outcome) = in_namespace(prelude, &["probe", "127.0.0.1", "-c", "1"]) else {
-        return skip("echo without rights", "the right to make network namespaces, unshare and ip");
+        return skip("echo without rights", &["unshare", "iproute2", "namespaces"]);
     };
     outcome.expect_code(2);
     assert!(outcome.stderr.contains("cannot probe '127.0.0.1'"), "{outcome}");

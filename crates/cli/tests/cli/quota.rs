@@ -10,10 +10,10 @@ use std::time::Duration;
 fn a_generator_under_a_cpu_quota_is_invalid_with_m01() {
     let test = "a_generator_under_a_cpu_quota_is_invalid_with_m01";
     let Some(nginx) = Nginx::start("location = /ok { return 200 'hello'; }") else {
-        return skip(test, "nginx");
+        return skip(test, &["nginx"]);
     };
     let Some(quota) = CpuQuota::create("generator", 20) else {
-        return skip(test, "root and a cpu cgroup controller");
+        return skip(test, &["root", "cgroup-cpu"]);
     };
     let url = nginx.url("/ok");
     // The quota has to be what it waits for, and not other tests.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(90);
-const NEEDS: &str = "root and ip, to make network namespaces";
+const NEEDS: &[&str] = &["root", "iproute2", "namespaces"];
 
 /// Lines of a file of the run, as JSON.
 pub fn lines(folder: &Path, name: &str) -> Vec<Value> {

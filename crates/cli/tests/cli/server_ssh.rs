@@ -3,13 +3,13 @@
 use crate::rig::pair::{Pair, processes_with};
 use crate::rig::program::{Outcome, Program, Running};
 use crate::rig::ssh::{GUEST, OPERATOR, Sshd};
-use crate::rig::{skip, wait_until};
+use crate::rig::{has, skip, wait_until};
 use crate::server_host::{agrees_with_the_server, lines};
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(180);
-const NEEDS: &str = "root, ip and sshd";
+const NEEDS: &[&str] = &["root", "iproute2", "sshd", "ssh", "ssh-keygen", "namespaces"];
 
 /// Both hosts and the daemon on one of them; `None` where they cannot be had.
 fn hosts() -> Option<(Pair, Sshd)> {
@@ -58,8 +58,8 @@ fn who_is_not_root_there_sees_the_server_by_sudo() {
     let Some((pair, sshd)) = hosts() else {
         return skip("who_is_not_root_there_sees_the_server_by_sudo", NEEDS);
     };
-    if crate::rig::find_program("sudo").is_none() {
-        return skip("who_is_not_root_there_sees_the_server_by_sudo", "sudo");
+    if !has("who_is_not_root_there_sees_the_server_by_sudo", &["sudo"]) {
+        return;
     }
     for way in [&[][..], &["--server-sudo"]] {
         let (target, program) = (pair.target(&[]), Program::new());
@@ -114,7 +114,7 @@ fn a_full_disk_there_and_a_sudo_that_asks_are_told() {
     let is_told = causes.iter().any(|cause| outcome.stderr.contains(cause));
     assert!(is_told && outcome.stderr.contains("`ssh HOST sudo -n true` must work"), "{outcome}");
     if !sshd.fill_disk() {
-        return skip("a_full_disk_there_is_told", "nsenter");
+        return skip("a_full_disk_there_is_told", &["nsenter"]);
     }
     let outcome = refused(&pair, &sshd, "root", &["--ssh-config", &sshd.config()]);
     assert!(outcome.stderr.contains("No space left on device"), "{outcome}");

@@ -36,7 +36,7 @@ fn arguments<'a>(url: &'a str, duration: &'a str, way: &[&'a str]) -> Vec<&'a st
 fn nginx(test: &str) -> Option<Nginx> {
     let nginx = Nginx::start(LOCATIONS);
     if nginx.is_none() {
-        skip(test, "nginx");
+        skip(test, &["nginx"]);
     }
     nginx
 }
@@ -130,7 +130,7 @@ fn a_truncated_body_is_noticed() {
     let upstream = Hostile::start(vec![Verb::Expect, Verb::Send(broken.as_bytes()), Verb::Fin]);
     let location = format!("location = /truncated {{ proxy_pass {}; }}", upstream.url());
     let Some(nginx) = Nginx::start(&location) else {
-        return skip("a_truncated_body_is_noticed", "nginx");
+        return skip("a_truncated_body_is_noticed", &["nginx"]);
     };
     let outcome = check_wrong(&nginx.url("/truncated"), &[], "body_truncated");
     assert_eq!(outcome.count("ok"), 0, "{outcome}\n{}", nginx.error_log());

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(120);
-const NEEDS: &str = "root, ip and nginx";
+const NEEDS: &[&str] = &["root", "iproute2", "nginx", "namespaces"];
 
 fn document(folder: &Path, name: &str) -> Value {
     let text = std::fs::read_to_string(folder.join(name)).expect("the file is there");
@@ -164,7 +164,7 @@ fn a_ramp_of_rates_and_a_curve_of_connections_are_split_too() {
 fn a_host_that_is_not_given_enough_cpu_is_named() {
     let test = "a_host_that_is_not_given_enough_cpu_is_named";
     let Some(star) = Star::make(2) else { return skip(test, NEEDS) };
-    let Some(quota) = CpuQuota::create("spread", 2) else { return skip(test, "a cpu cgroup controller") };
+    let Some(quota) = CpuQuota::create("spread", 2) else { return skip(test, &["cgroup-cpu"]) };
     let (program, all) = (Program::alone(), star.all());
     let load =
         ["load", &star.url(), "-c", "8", "-r", "2000/s", "--arrival", "constant", "-d", "6s", "-t", "1"];
@@ -236,8 +236,8 @@ fn a_signal_stops_all_hosts_and_keeps_what_there_is_and_a_kill_leaves_no_agent()
 #[test]
 fn one_host_behind_ssh_and_this_one_send_a_load_together() {
     let test = "one_host_behind_ssh_and_this_one_send_a_load_together";
-    let Some(pair) = Pair::make() else { return skip(test, "root and ip") };
-    let Some(sshd) = Sshd::start(&pair) else { return skip(test, "sshd") };
+    let Some(pair) = Pair::make() else { return skip(test, &["root", "iproute2", "namespaces"]) };
+    let Some(sshd) = Sshd::start(&pair) else { return skip(test, &["sshd", "ssh", "ssh-keygen"]) };
     let (target, program) = (pair.target(&[]), Program::new());
     let hosts = format!("here,{}", sshd.server());
     let config = sshd.config();

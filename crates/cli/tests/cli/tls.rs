@@ -34,7 +34,7 @@ fn check(way: &[&str]) -> Outcome {
 #[test]
 fn nginx_logs_the_requests_and_the_handshakes_that_are_reported() {
     if Nginx::start(LOCATIONS).is_none() {
-        return skip("nginx_logs_the_requests_and_the_handshakes_that_are_reported", "nginx");
+        return skip("nginx_logs_the_requests_and_the_handshakes_that_are_reported", &["nginx"]);
     }
     check(&["--connections", "8"]);
     check(&["--connections", "8", "--rate", "2000/s", "--io", "epoll"]);
@@ -49,7 +49,7 @@ fn nginx_logs_the_requests_and_the_handshakes_that_are_reported() {
 #[test]
 fn a_certificate_that_is_not_trusted_is_no_result_unless_it_is_not_asked_for() {
     let Some(nginx) = Nginx::start(LOCATIONS) else {
-        return skip("a_certificate_that_is_not_trusted_is_no_result_unless_it_is_not_asked_for", "nginx");
+        return skip("a_certificate_that_is_not_trusted_is_no_result_unless_it_is_not_asked_for", &["nginx"]);
     };
     let url = nginx.secure_url("/ok");
     let load = |more: &[&str]| Program::new().run([&["load", &url, "--requests", "100"], more].concat());

@@ -131,7 +131,7 @@ fn check(nginx: &Nginx, url: &str, way: &[&str]) {
 fn start() -> Option<Nginx> {
     let nginx = Nginx::start_with_files(LOCATIONS, &site());
     if nginx.is_none() {
-        skip("users of web20", "nginx");
+        skip("users of web20", &["nginx"]);
     }
     nginx
 }

@@ -20,7 +20,7 @@ fn file(program: &Program, name: &str, text: &str) -> String {
 #[test]
 fn nginx_is_asked_for_every_number_and_row_in_turn() {
     let Some(nginx) = Nginx::start("location / { return 200 'a page'; }") else {
-        return skip("values in requests", "nginx");
+        return skip("values in requests", &["nginx"]);
     };
     let program = Program::new();
     let table = file(&program, "users.csv", "name,city\nann,K\u{f6}ln\nbob,\"a b\"\n");
@@ -42,7 +42,7 @@ fn nginx_is_asked_for_every_number_and_row_in_turn() {
 #[test]
 fn values_are_sent_over_tls_too() {
     let Some(nginx) = Nginx::start("location / { return 200 'a page'; }") else {
-        return skip("values over TLS", "nginx");
+        return skip("values over TLS", &["nginx"]);
     };
     let (url, trusted) = (nginx.secure_url("/item/{{counter:1..}}"), nginx.certificate());
     let ways: [&[&str]; 3] =
@@ -225,7 +225,7 @@ fn users_log_in_behind_nginx_and_the_server_knows_each_of_them() {
     for (url, way) in [http1, prior, alpn] {
         let (shop, address) = Shop::start();
         let Some(nginx) = Nginx::start(&format!("location / {{ proxy_pass http://{address}; }}")) else {
-            return skip("users who log in", "nginx");
+            return skip("users who log in", &["nginx"]);
         };
         check_logins(&shop, &nginx, &url(&nginx), way);
     }
@@ -285,7 +285,7 @@ fn a_ramp_into_a_full_pool_says_where_the_objective_broke_and_what_gave_out() {
 #[test]
 fn a_ramp_sends_what_its_integral_says_phase_by_phase() {
     let Some(nginx) = Nginx::start("location / { return 200 'a page'; }") else {
-        return skip("a rate that changes", "nginx");
+        return skip("a rate that changes", &["nginx"]);
     };
     let program = Program::new();
     let points = file(&program, "points.csv", "time,rate\n0,0\n1,400\n1,100\n2,100\n");
@@ -317,7 +317,7 @@ fn a_ramp_sends_what_its_integral_says_phase_by_phase() {
 #[test]
 fn clients_come_and_go_one_after_the_other() {
     let Some(nginx) = Nginx::start("location / { return 200 'a page'; }") else {
-        return skip("clients that come and go one after the other", "nginx");
+        return skip("clients that come and go one after the other", &["nginx"]);
     };
     let program = Program::new();
     let url = nginx.url("/");

@@ -1,7 +1,7 @@
 //! Work on this host: real commands, a real Subversion working copy, and files that are gone afterwards.
 
 use crate::rig::program::{Outcome, Program};
-use crate::rig::{find_program, skip, wait_until};
+use crate::rig::{has, wait_until};
 use rustix::process::Signal;
 use std::path::Path;
 use std::process::Command;
@@ -24,8 +24,8 @@ fn tool(program: &str, folder: &Path, arguments: &[&str]) {
 
 #[test]
 fn a_subversion_update_is_measured_run_by_run() {
-    if find_program("svnadmin").is_none() || find_program("svn").is_none() {
-        return skip("a_subversion_update_is_measured_run_by_run", "subversion");
+    if !has("a_subversion_update_is_measured_run_by_run", &["subversion"]) {
+        return;
     }
     let program = Program::new();
     let folder = program.runs();

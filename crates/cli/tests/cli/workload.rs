@@ -48,7 +48,7 @@ fn nginx_counts_each_url_of_a_list_as_often_as_it_was_sent() {
         &["--connections", "8", "--load-from", "here"],
     ];
     for way in ways {
-        let Some(nginx) = Nginx::start(LOCATIONS) else { return skip("a list of URLs", "nginx") };
+        let Some(nginx) = Nginx::start(LOCATIONS) else { return skip("a list of URLs", &["nginx"]) };
         let program = Program::new();
         let list = format!("# shares\n60 /\n30 {}\n10 HEAD /static/a.png\n0 /login\n", nginx.url("/search"));
         let list = file(&program, "urls.txt", &list);
@@ -68,7 +68,7 @@ fn nginx_counts_each_url_of_a_list_as_often_as_it_was_sent() {
 
 #[test]
 fn a_log_is_replayed_request_for_request() {
-    let Some(nginx) = Nginx::start(LOCATIONS) else { return skip("a replayed log", "nginx") };
+    let Some(nginx) = Nginx::start(LOCATIONS) else { return skip("a replayed log", &["nginx"]) };
     let program = Program::new();
     let line = |second: u32, request: &str| {
         format!("192.0.2.7 - - [20/Nov/2026:10:00:{second:02} +0100] \"{request}\" 200 5 \"-\" \"x\"\n")
@@ -106,7 +106,7 @@ fn a_log_is_replayed_request_for_request() {
 fn what_nginx_has_logged_is_replayed_and_logged_again() {
     let combined = "location / { access_log FOLDER/combined.log combined; access_log FOLDER/access.log counted; return 200 'x'; }";
     let Some(nginx) = Nginx::start_with_files(combined, &[]) else {
-        return skip("a replayed log of nginx", "nginx");
+        return skip("a replayed log of nginx", &["nginx"]);
     };
     let program = Program::new();
     let list = file(&program, "urls.txt", "5 /\n3 /search?q=a%20b\n2 HEAD /static/a.png\n");
@@ -132,7 +132,7 @@ fn what_nginx_has_logged_is_replayed_and_logged_again() {
 
 #[test]
 fn a_mix_of_a_log_sends_what_stands_in_it() {
-    let Some(nginx) = Nginx::start(LOCATIONS) else { return skip("the mix of a log", "nginx") };
+    let Some(nginx) = Nginx::start(LOCATIONS) else { return skip("the mix of a log", &["nginx"]) };
     let program = Program::new();
     let line = |request: &str| format!("h - - [20/Nov/2026:10:00:00 +0100] \"{request}\" 200 5\n");
     let log = [line("GET / HTTP/1.1"), line("GET /search HTTP/1.1"), line("GET / HTTP/1.1")].concat();

@@ -5,6 +5,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use sysdyno_needs::skip;
 
 /// How long a program may take here.
 const TIMEOUT: &str = "700ms";
@@ -113,8 +114,7 @@ fn a_file_system_that_cannot_be_checked_waits_for_the_next_recovery(rig: &mut Ri
     let script = format!("truncate -s 64M {image} && mkfs.ext4 -q -F -J size=8 {image}");
     let made = rig::run(Command::new("sh").args(["-c", &script]));
     if made.code != Some(0) {
-        println!("skipped: a file system whose program hangs: needs e2fsprogs: {}", made.text.trim());
-        return;
+        return skip("a file system whose program hangs", &["e2fsprogs"]);
     }
     let size = || {
         let shown = rig::run(Command::new("dumpe2fs").args(["-h", &image])).text;

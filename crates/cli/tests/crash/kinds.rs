@@ -8,6 +8,7 @@ use crate::sweep;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use sysdyno_needs::skip;
 
 /// All kinds.
 pub fn run(rig: &mut Rig) {
@@ -53,7 +54,7 @@ impl Disk {
         fs::File::create(&file).and_then(|image| image.set_len(size_bytes)).expect("can be made");
         let ended = rig::run(Command::new("losetup").args(["--find", "--show"]).arg(&file));
         if ended.code != Some(0) {
-            println!("skipped: settings of disks: needs a loop device: {}", ended.text.trim());
+            skip("settings of disks", &["losetup", "loop"]);
             return None;
         }
         Some(Disk { device: ended.text.trim().to_owned(), _file: file })
@@ -86,7 +87,7 @@ impl Mount {
             format!("mkfs.ext4 -q {0} && mkdir {path} && mount -o nosuid,commit=9 {0} {path}", disk.device);
         let made = rig::run(Command::new("sh").args(["-c", &script]));
         if made.code != Some(0) {
-            println!("skipped: settings of mounts: needs ext4: {}", made.text.trim());
+            skip("settings of mounts", &["e2fsprogs", "ext4"]);
             return None;
         }
         Some(Mount { path, _disk: disk })
@@ -164,7 +165,7 @@ impl Servers {
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
             };
             let Ok(child) = quiet(Command::new(served.program).args(arguments)) else {
-                println!("skipped: settings of {}: needs {}", served.key, served.program);
+                skip(&format!("settings of {}", served.key), &[served.key]);
                 continue;
             };
             let pid_file = format!("{folder}/../{}.pid", served.program);
@@ -240,7 +241,7 @@ impl Links {
         let made = format!("link add crash0 {queues} type veth peer name crash1 {queues}");
         let is_made = rig::run(Command::new("ip").args(made.split(' '))).code == Some(0);
         if !is_made {
-            println!("skipped: settings of links: needs ip and veth");
+            skip("settings of links", &["iproute2", "namespaces"]);
             return None;
         }
         // Packets in flight while queues go away make the kernel warn of them, so there are none.

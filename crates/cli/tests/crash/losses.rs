@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use sysdyno_needs::skip;
 
 /// Size of the file system of the state folder. Unit: bytes.
 const SIZE: u64 = 4 << 20;
@@ -81,7 +82,7 @@ impl Stage {
         fs::create_dir(&mounted).expect("can be made");
         let stage = Stage { disk, mounted };
         stage.mount().then_some(stage).or_else(|| {
-            println!("skipped: losses of the state folder: needs ext4");
+            skip("losses of the state folder", &["e2fsprogs", "ext4"]);
             None
         })
     }

@@ -9,6 +9,7 @@ use sysdyno_lab::LabError;
 use sysdyno_lab::agent::{
     Agent, Answer, Lasts, Link, LocalAgent, Notice, Proceed, Request, TuneAnswer, TuneRequest, TuneTask,
 };
+use sysdyno_needs::skip;
 use sysdyno_record::units::SpanNs;
 use sysdyno_tune::{Kind, Scope, Tunable};
 
@@ -286,8 +287,7 @@ impl Drop for Keep {
 fn settings_that_exclude_each_other_are_put_back_together(rig: &mut Rig) {
     let ratio = Keep::of("/proc/sys/vm/dirty_background_ratio");
     if ratio.1 == "0" {
-        println!("skipped: settings that exclude each other: needs vm.dirty_background_ratio in force");
-        return;
+        return skip("settings that exclude each other", &["dirty-ratio"]);
     }
     rig.expect(&["apply", "vm.dirty_background_bytes=1GiB"], 0);
     assert_eq!(read(ratio.0), "0");
@@ -309,8 +309,7 @@ fn interfaces() -> Option<()> {
 
 fn settings_of_devices_are_changed_seen_and_put_back(rig: &mut Rig) {
     if interfaces().is_none() {
-        println!("skipped: settings of devices: needs ip and veth");
-        return;
+        return skip("settings of devices", &["iproute2", "namespaces"]);
     }
     rig.before = Snapshot::take();
     let changes = [
@@ -334,7 +333,7 @@ fn settings_of_devices_are_changed_seen_and_put_back(rig: &mut Rig) {
 
 fn a_device_of_the_same_name_is_not_taken_for_the_old_one(rig: &mut Rig) {
     if !Path::new("/sys/class/net/crash0").exists() {
-        return;
+        return skip("a device of the same name", &["iproute2", "namespaces"]);
     }
     rig.expect(&["apply", "netdev.crash0.tx_queue_len=777"], 0);
     rig::run(Command::new("ip").args(["link", "delete", "crash0"]));

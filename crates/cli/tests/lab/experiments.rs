@@ -1,11 +1,11 @@
 //! Experiments in a lab: a parameter of a service as a factor, a kill in the middle, and files that are wrong.
 
 use crate::rig::{Ended, Rig, finish, wait_until};
-use crate::services::is_installed;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
+use sysdyno_needs::has;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -118,7 +118,7 @@ reject-output = ["40 sent = "]
 pub fn run(rig: &mut Rig) {
     wrong_files(rig);
     commands_are_measured_where_a_service_may_be_off(rig);
-    if !is_installed("nginx") {
+    if !has("experiments with nginx", &["nginx"]) {
         return;
     }
     a_parameter_is_a_factor(rig);

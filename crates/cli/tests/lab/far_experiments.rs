@@ -2,13 +2,13 @@
 
 use crate::far::{ADDRESS, Far, OWN_ADDRESS};
 use crate::rig::{Ended, Rig, finish, wait_until};
-use crate::services::is_installed;
 use crate::shares::{WEB, check, connections, text};
 use rustix::process::{Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
+use sysdyno_needs::has;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -52,7 +52,7 @@ health = { log = "it is ready" }
 "#;
 
 pub fn run(rig: &mut Rig, far: &Far) {
-    if !is_installed("nginx") {
+    if !has("experiments on a host behind ssh", &["nginx"]) {
         return;
     }
     rig.lab(&format!("{}{WEB}", text(far)));

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use sysdyno_needs::skip;
 
 /// A file system in a file, mounted through a loop device.
 const VOLUME: &str = r#"
@@ -33,7 +34,7 @@ pub fn run(rig: &mut Rig) {
     let is_there = Path::new("/usr/sbin/mkfs.ext4").is_file();
     let volume = if is_there { VOLUME } else { "" };
     if !is_there {
-        println!("skipped: kills with a volume: needs mkfs.ext4");
+        skip("kills with a volume", &["e2fsprogs"]);
     }
     let file = rig.lab(&format!("{}{volume}", LAB.replace("LAB", "one")));
     let mut check = |rig: &mut Rig, after: &str| rig.check(after);

@@ -1,35 +1,25 @@
 //! Every recipe, started for real where its package is installed, asked for a page, and taken away.
 
 use crate::rig::Rig;
+use sysdyno_needs::{has, skip};
 
-/// A service, what it serves, and what is asked of it.
+/// A service, by the name of its recipe and of what it needs, what it serves, and what is asked of it.
 struct Case {
     recipe: &'static str,
-    program: &'static str,
     with: &'static str,
     /// What curl is asked for from the other host, and what has to come; nothing where it does not speak HTTP.
     page: Option<(&'static str, &'static str)>,
 }
 
 const CASES: &[Case] = &[
-    Case { recipe: "nginx", program: "nginx", with: "workers = 2", page: Some(("/page.html", "hello")) },
-    Case { recipe: "apache", program: "apache2", with: "workers = 50", page: Some(("/page.html", "hello")) },
-    Case {
-        recipe: "lighttpd",
-        program: "lighttpd",
-        with: "max_fds = 2048",
-        page: Some(("/page.html", "hello")),
-    },
-    Case { recipe: "h2o", program: "h2o", with: "threads = 2", page: Some(("/page.html", "hello")) },
-    Case { recipe: "caddy", program: "caddy", with: "", page: Some(("/page.html", "hello")) },
-    Case {
-        recipe: "mighttpd2",
-        program: "mighty",
-        with: "capabilities = 2",
-        page: Some(("/page.html", "hello")),
-    },
-    Case { recipe: "memcached", program: "memcached", with: "threads = 2", page: None },
-    Case { recipe: "mariadb", program: "mariadbd", with: "buffer_pool_mib = 16", page: None },
+    Case { recipe: "nginx", with: "workers = 2", page: Some(("/page.html", "hello")) },
+    Case { recipe: "apache", with: "workers = 50", page: Some(("/page.html", "hello")) },
+    Case { recipe: "lighttpd", with: "max_fds = 2048", page: Some(("/page.html", "hello")) },
+    Case { recipe: "h2o", with: "threads = 2", page: Some(("/page.html", "hello")) },
+    Case { recipe: "caddy", with: "", page: Some(("/page.html", "hello")) },
+    Case { recipe: "mighttpd2", with: "capabilities = 2", page: Some(("/page.html", "hello")) },
+    Case { recipe: "memcached", with: "threads = 2", page: None },
+    Case { recipe: "mariadb", with: "buffer_pool_mib = 16", page: None },
 ];
 
 pub fn run(rig: &mut Rig) {
@@ -38,15 +28,6 @@ pub fn run(rig: &mut Rig) {
     a_host_of_a_lab_is_read_by_ssh(rig);
     a_wordpress_site_answers_with_its_posts(rig);
     a_working_copy_lies_on_a_file_system_of_its_own(rig);
-}
-
-pub fn is_installed(program: &str) -> bool {
-    let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
-    let is_there = folders.iter().any(|folder| std::path::Path::new(folder).join(program).is_file());
-    if !is_there {
-        println!("skipped: a lab with {program}: needs {program}");
-    }
-    is_there
 }
 
 const HOSTS: &str = r#"name = "real"
@@ -60,7 +41,7 @@ addresses = ["10.77.0.1/24", "10.77.0.2/24"]
 "#;
 
 fn one(rig: &mut Rig, case: &Case) {
-    if !is_installed(case.program) {
+    if !has(case.recipe, &[case.recipe]) {
         return;
     }
     let Case { recipe, with, .. } = case;
@@ -98,7 +79,7 @@ fn fetch(rig: &Rig, path: &str) -> String {
 }
 
 fn a_host_of_a_lab_is_read_by_ssh(rig: &mut Rig) {
-    if !["sshd", "ssh", "nginx"].iter().all(|program| is_installed(program)) {
+    if !has("a host of a lab behind ssh", &["sshd", "ssh", "nginx"]) {
         return;
     }
     let services = "[[service]]\nname = 'door'\nhost = 'server'\nrecipe = 'sshd'\nwith = { port = 2222 }\n\
@@ -133,7 +114,7 @@ fn the_host_of_a_target_is_found_and_read(rig: &Rig) {
 }
 
 fn php_behind_nginx(rig: &mut Rig) {
-    if !is_installed("nginx") || !is_installed("php-fpm8.2") {
+    if !has("php behind nginx", &["nginx", "php-fpm"]) {
         return;
     }
     let services = r#"
@@ -162,19 +143,19 @@ health = { http = "/sum.php", status = 200 }
     rig.check("php behind nginx");
 }
 
-/// Whether all that a lab takes is there.
-fn is_whole(rig: &Rig, file: &str) -> bool {
+/// Whether all that a lab takes is there; `name` is what it would be for want of.
+fn is_whole(rig: &Rig, file: &str, name: &str) -> bool {
     let dry = rig.expect(&["up", "--dry-run", file], 0).stdout;
     let missing: Vec<&str> = dry.lines().filter_map(|line| line.strip_prefix("install  ")).collect();
     if !missing.is_empty() {
-        println!("skipped: lab '{file}': needs {}", missing.join(" "));
+        skip(&format!("lab '{file}', which installs {}", missing.join(" ")), &[name]);
     }
     missing.is_empty()
 }
 
 fn a_wordpress_site_answers_with_its_posts(rig: &mut Rig) {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/labs/wordpress.toml");
-    if !is_whole(rig, file) {
+    if !is_whole(rig, file, "wordpress") {
         return;
     }
     let all = "object_cache = \"memcached\", opcache = true, page_cache = true";
@@ -202,7 +183,7 @@ fn a_working_copy_lies_on_a_file_system_of_its_own(rig: &mut Rig) {
     let service = "[[service]]\nname = 'it'\nhost = 'server'\nrecipe = 'subversion-copy'\n\
                    with = { files = 120, type = 'ext3', size_mib = 32, journal_mib = 4 }\n";
     let file = rig.lab(&format!("{HOSTS}{service}"));
-    if !is_whole(rig, &file) {
+    if !is_whole(rig, &file, "subversion") {
         return;
     }
     rig.expect(&["up", &file], 0);

@@ -4,11 +4,11 @@ use crate::far::{ADDRESS, Far, OWN_ADDRESS};
 use crate::far_experiments;
 use crate::kills;
 use crate::rig::{Ended, Rig, finish, wait_until};
-use crate::services::is_installed;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::process::{Child, Stdio};
 use std::time::Duration;
+use sysdyno_needs::has;
 
 /// This machine as it is, a namespace, and one behind ssh, with services that start processes which try to get away.
 const LAB: &str = r#"
@@ -46,7 +46,7 @@ files = [{ path = "page.html", text = "hello" }, { path = "site", source = "besi
 "#;
 
 pub fn run(rig: &mut Rig) {
-    if !["sshd", "ssh", "ssh-keygen", "ip", "nsenter"].iter().all(|program| is_installed(program)) {
+    if !has("a lab with a host behind ssh", &["sshd", "ssh", "ssh-keygen", "iproute2", "nsenter"]) {
         return;
     }
     let far = Far::start(rig);
@@ -84,7 +84,7 @@ fn status(rig: &Rig, code: i32) -> serde_json::Value {
 }
 
 fn a_share_is_put_up_used_and_taken_away(rig: &mut Rig, far: &Far) {
-    let has_nginx = is_installed("nginx");
+    let has_nginx = has("nginx behind ssh", &["nginx"]);
     let file = rig.lab(&format!("{}{}", text(far), if has_nginx { WEB } else { "" }));
     let dry = rig.expect(&["up", "--dry-run", &file], 0).stdout;
     assert!(dry.contains("as lab one-far there") && dry.contains("this machine as it is"), "{dry}");

@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode};
 /// Set for the process inside of the namespaces.
 const INSIDE: &str = "SYSDYNO_TEST_INSIDE";
 
-/// Programs that such a test needs.
-const PROGRAMS: [&str; 2] = ["strace", "unshare"];
+/// What such a test needs.
+const NEEDS: [&str; 3] = ["root", "strace", "unshare"];
 
 /// What runs inside, and what of the host must not change meanwhile.
 pub struct Test<S> {
@@ -33,8 +33,7 @@ impl<S> Test<S> {
         if env::var_os(INSIDE).is_some() {
             return (self.inside)();
         }
-        if let Some(needs) = missing() {
-            println!("skipped: {}: needs {needs}", self.title);
+        if !sysdyno_needs::has(self.title, &NEEDS) {
             return ExitCode::SUCCESS;
         }
         let before = (self.snapshot)();
@@ -47,14 +46,4 @@ impl<S> Test<S> {
         }
         if status.success() && differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
-}
-
-fn missing() -> Option<&'static str> {
-    if !rustix::process::geteuid().is_root() {
-        return Some("root");
-    }
-    let is_there = |program: &str| {
-        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-    };
-    PROGRAMS.into_iter().find(|program| !is_there(program))
 }

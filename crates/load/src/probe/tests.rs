@@ -213,7 +213,8 @@ fn this_host_answers_echo_requests_of_both_families() {
         if let Err(error) = Probe::open(&job).and_then(|probe| probe.run(&mut kept)) {
             // Without the right to open such a socket, or without IPv6, it says so and sends nothing.
             assert!(kept.replies.is_empty() && error.to_string().starts_with("cannot probe '"), "{error}");
-            let _ = writeln!(std::io::stderr(), "skipped: echo of {ip}: {error}");
+            let family = if ip.is_ipv6() { "ipv6" } else { "icmp" };
+            sysdyno_needs::skip(&format!("echo of {ip}: {error}"), &["icmp", family]);
             continue;
         }
         check_schedule(&kept.replies, 3);

@@ -234,9 +234,8 @@ mod tests {
             File::create(&path).and_then(|file| file.set_len(256 << 20)).expect("makes an image");
             let mut mkfs = Command::new("mkfs");
             mkfs.args(["-t", kind, "-q", "-F"]).args(options.split(' ')).arg(&path).stdin(Stdio::null());
-            let Ok(made) = mkfs.output() else { return skip() };
-            if !made.status.success() {
-                return skip();
+            if !mkfs.output().is_ok_and(|made| made.status.success()) {
+                return sysdyno_needs::skip("the_journal_is_as_long_as_it_was_made", &["e2fsprogs"]);
             }
             let layout = read_ext(&File::open(&path).expect("opens")).expect("is one");
             assert_eq!(layout.journal_bytes, expected, "{kind} {options}");
@@ -244,11 +243,6 @@ mod tests {
             let block_bytes = if options.contains("1024") { 1024 } else { 4096 };
             assert_eq!(layout.block_bytes, block_bytes);
         }
-    }
-
-    fn skip() {
-        use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "skipped: needs mkfs for ext3 and ext4");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -84,7 +84,7 @@ impl Host {
     fn new(kind: &str) -> Option<Host> {
         let is_there = ["mkfs.ext4", "tune2fs", "e2fsck", "debugfs"].iter().all(|name| find(&[name]).is_ok());
         if !is_there {
-            let _ = writeln!(io::stderr(), "skipped: needs e2fsprogs");
+            sysdyno_needs::skip("programs of file systems", &["e2fsprogs"]);
             return None;
         }
         // In memory where that can be: every program syncs, and files in memory can be leased.

@@ -118,8 +118,7 @@ fn try_case(io: IoChoice, port: u16) {
 
 fn every_case_of_h2specd_passes(io: IoChoice) {
     let Some(program) = program() else {
-        eprintln!("skipped: every_case_of_h2specd_passes: needs h2specd (scripts/install-h2specd)");
-        return;
+        return sysdyno_needs::skip("every_case_of_h2specd_passes", &["h2specd"]);
     };
     let judge = Judge::start(program);
     std::thread::scope(|scope| {

@@ -77,7 +77,7 @@ fn has_uring() -> bool {
         origin: Default::default(),
     };
     let chosen = BackEnd::choose(IoChoice::Uring, 1, &route);
-    chosen.inspect_err(|error| eprintln!("skipped: {error}")).is_ok()
+    chosen.inspect_err(|error| sysdyno_needs::skip(&error.to_string(), &["io_uring"])).is_ok()
 }
 
 const RESPONSE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -455,7 +455,7 @@ fn has_ports_in_turn() -> bool {
     let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
     let has = (numbers.next(), numbers.next()) >= (Some(6), Some(14));
     if !has {
-        eprintln!("skipped: needs Linux 6.14");
+        sysdyno_needs::skip("connections_take_odd_and_even_ports", &["ports-in-turn"]);
     }
     has
 }
