@@ -51,7 +51,7 @@ dist-test: dist
 	scripts/test-dist
 
 demo: build
-	$(PROGRAM) demo
+	SYSDYNO_TARGET_ALLOW="$$(scripts/fence)" $(PROGRAM) demo
 
 cases: build
 	scripts/cases $(PROGRAM)

@@ -43,10 +43,16 @@ def find(name):
     return shutil.which(name, path=PATH)
 
 
+@functools.cache
+def fence():
+    """The networks that a benchmark may load: loopback, and those of namespaces of its own."""
+    return subprocess.run([ROOT / "scripts/fence"], capture_output=True, text=True, check=True).stdout.strip()
+
+
 def environment(**more):
     """The environment of every program: no settings of sysdyno but those of this benchmark."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SYSDYNO_")}
-    return kept | {"PATH": PATH} | more
+    return kept | {"PATH": PATH, "SYSDYNO_TARGET_ALLOW": fence()} | more
 
 
 def say(command):

@@ -11,6 +11,9 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(90);
 const NEEDS: &[&str] = &["root", "iproute2", "namespaces"];
 
+/// An address outside of the fence that `.cargo/config.toml` puts around all tests.
+const OUTSIDE: &str = "10.98.7.7";
+
 /// An address of the server's host that the generator reaches through a router only.
 const FAR: &str = "10.99.7.7";
 
@@ -243,4 +246,58 @@ fn a_run_that_another_host_answered_is_invalid() {
     assert_eq!(outcome.json()["verdict"]["status"], "INVALID", "{outcome}");
     assert_eq!(idle.counts()["requests"].as_u64(), Some(0));
     assert_eq!(target.counts()["requests"].as_u64(), Some(outcome.count("written")));
+}
+
+#[test]
+fn nothing_outside_the_tests_own_networks_can_be_loaded_from_a_test() {
+    let test = "nothing_outside_the_tests_own_networks_can_be_loaded_from_a_test";
+    let Some(pair) = Pair::make() else { return skip(test, NEEDS) };
+    pair.route_through_server(OUTSIDE);
+    let target = pair.target_at(OUTSIDE, &[]);
+    let program = Program::new();
+    // Everything else that this suite starts gets the same environment.
+    for more in [&[][..], &["--target-is-mine"]] {
+        let load = [&["load", target.url(), "-n", "5", "-c", "1"], more].concat();
+        let outcome = Running::start(pair.command(&program, load)).finish(LIMIT);
+        outcome.expect_code(2);
+        assert!(outcome.stderr.contains("SYSDYNO_TARGET_ALLOW allows only 127.0.0.0/8, "), "{outcome}");
+    }
+    assert_eq!(target.counts()["requests"], 0, "something was sent");
+}
+
+/// Notes the fence that it was started in, as a program of this name would be, and fails.
+const NOTING: &str = "#!/bin/sh\necho \"$SYSDYNO_TARGET_ALLOW\" >> NOTES\nexit 2\n";
+
+#[test]
+fn every_script_that_sends_loads_does_so_in_the_fence_of_the_tests() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (program, notes) = (folder.path().join("sysdyno"), folder.path().join("notes"));
+    let text = NOTING.replace("NOTES", &notes.display().to_string());
+    std::fs::write(&program, text).expect("writes");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("is ours");
+    let own = program.display().to_string();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let bench = "import sys; from bench import programs; programs.say([sys.argv[1]])";
+    let demo = ["make", "-o", "build", "demo", &format!("PROGRAM={own}")].map(str::to_owned);
+    let ways: [Vec<String>; 5] = [
+        vec!["scripts/cases".into(), own.clone(), "experiments/generator-limits.toml".into()],
+        vec!["scripts/test-hosts".into(), own.clone(), "1".into()],
+        vec!["scripts/test-hadoop".into(), own.clone()],
+        vec!["python3".into(), "-B".into(), "-c".into(), bench.into(), own],
+        demo.into(),
+    ];
+    let test = "every_script_that_sends_loads_does_so_in_the_fence_of_the_tests";
+    if !has(test, &["root", "python3", "nginx", "sshd", "ssh", "ssh-keygen"]) {
+        return;
+    }
+    let fence = std::env::var("SYSDYNO_TARGET_ALLOW").expect("cargo sets it");
+    for way in ways {
+        let mut command = Command::new(&way[0]);
+        command.args(&way[1..]).current_dir(root).env_remove("SYSDYNO_TARGET_ALLOW");
+        let output = command.stdin(Stdio::null()).output().expect("it runs");
+        let noted = std::fs::read_to_string(&notes).unwrap_or_default();
+        assert!(!noted.is_empty(), "{way:?} did not start the program: {output:?}");
+        assert!(noted.lines().all(|line| line == fence), "{way:?}: '{noted}' is not '{fence}'");
+        std::fs::remove_file(&notes).expect("is there");
+    }
 }

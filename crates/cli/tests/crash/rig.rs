@@ -132,6 +132,7 @@ impl Rig {
 
     fn prepare(&self, command: &mut Command) {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.envs(std::env::var_os("SYSDYNO_TARGET_ALLOW").map(|allow| ("SYSDYNO_TARGET_ALLOW", allow)));
         command.env("SYSDYNO_STATE_DIR", self.state()).stdin(Stdio::null());
         command.envs(self.program_timeout.map(|timeout| ("SYSDYNO_PROGRAM_TIMEOUT", timeout)));
     }
