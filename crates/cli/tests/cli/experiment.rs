@@ -4,8 +4,9 @@
 //! changes a real listener. `SYSDYNO_CRASH_TESTS=all` (`make crash-test`) kills at 50 moments instead of 4;
 //! `SYSDYNO_AA_TESTS=20` (`make aa-test`) compares this host with itself so often and prints the counts.
 
+use crate::rig::pair::Pair;
 use crate::rig::program::{Outcome, Program, Running, Target};
-use crate::rig::wait_until;
+use crate::rig::{has, skip, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
@@ -65,11 +66,18 @@ impl Bench {
     }
 
     fn lines(&self) -> Vec<Value> {
-        let runs = fs::read_dir(self.program.runs().join("runs")).expect("there are runs");
-        let newest = runs.filter_map(|entry| Some(entry.ok()?.path())).max().expect("there is one");
-        let text = fs::read_to_string(newest.join("experiment.jsonl")).expect("is there");
-        text.lines().map(|line| serde_json::from_str(line).expect("is JSON")).collect()
+        lines_below(&self.program.runs().join("runs").display().to_string())
     }
+}
+
+/// Lines of the newest experiment in a folder of runs, as far as they are written.
+fn lines_below(runs: &str) -> Vec<Value> {
+    let runs = fs::read_dir(runs).into_iter().flatten();
+    let newest = runs.filter_map(|entry| Some(entry.ok()?.path())).max();
+    let text =
+        newest.and_then(|run| fs::read_to_string(run.join("experiment.jsonl")).ok()).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().map(|line| serde_json::from_str(line).expect("is JSON")).collect()
 }
 
 fn word(outcome: &Outcome) -> String {
@@ -171,6 +179,58 @@ fn an_interrupt_undoes_and_keeps_what_there_is() {
     let runs = bench.program.runs().join("runs").display().to_string();
     let shown = bench.program.run(["show", "--runs-dir", &runs, "--verify", "--json"]);
     assert_eq!(shown.json()["status"], "interrupted", "{shown}");
+}
+
+/// A setting of the network, in a namespace of its own.
+const SOMAXCONN: &str = "/proc/sys/net/core/somaxconn";
+
+#[test]
+fn a_setting_that_something_else_changes_meanwhile_is_named_and_its_pairs_do_not_count() {
+    let test = "a_setting_that_something_else_changes_meanwhile_is_named_and_its_pairs_do_not_count";
+    let needs = ["root", "iproute2", "procps", "namespaces"];
+    if !has(test, &needs) {
+        return;
+    }
+    let Some(pair) = Pair::make() else { return skip(test, &needs) };
+    // Settings of this host: other tests must not see a trial come and go.
+    let (program, target) = (Program::alone(), pair.target(&[]));
+    let [state, runs] = ["state", "runs"].map(|name| program.runs().join(name).display().to_string());
+    let is = |value: &str| {
+        let read = pair.generator_command("cat").arg(SOMAXCONN).output().expect("is read");
+        String::from_utf8_lossy(&read.stdout).trim() == value
+    };
+    assert!(is("4096"));
+    let words =
+        ["try", "net.core.somaxconn=2048", "--state-dir", &state, "--runs-dir", &runs, "--noisy", "--json"];
+    let small = ["--pairs", "8", "--window", "500ms", "--warmup", "50ms", "-c", "2", "--rate", "200", "--"];
+    let arguments = words.into_iter().chain(small).chain([target.url()]);
+    let running = Running::start(pair.command(&program, arguments));
+    let has_pairs = || lines_below(&runs).iter().any(|line| line.get("pair").is_some());
+    assert!(wait_until(LIMIT, has_pairs), "no pair was measured");
+    assert!(wait_until(LIMIT, || is("2048")), "B is never on again");
+    let mut sysctl = pair.generator_command("sysctl");
+    let changed = sysctl.args(["-q", "-w", "net.core.somaxconn=333"]).status();
+    assert!(changed.is_ok_and(|status| status.success()));
+    let outcome = running.finish(LIMIT);
+    assert_eq!(word(&outcome), "cannot_tell", "{outcome}");
+    let reason = outcome.json()["verdict"]["capped_by"][0].as_str().unwrap_or_default().to_owned();
+    assert!(
+        reason.contains("pairs were dropped") && reason.contains("'net.core.somaxconn' is 333"),
+        "{outcome}"
+    );
+    let dropped: Vec<String> = lines_below(&runs)
+        .iter()
+        .filter_map(|line| Some(line.get("pair")?.get("dropped")?.as_str()?.to_owned()))
+        .filter(|reason| reason.contains("somaxconn"))
+        .collect();
+    let during =
+        "B: 'net.core.somaxconn' is 333, not 2048: something else changed it (no other trial of sysdyno";
+    assert!(dropped.first().is_some_and(|reason| reason.starts_with(during)), "{dropped:?}");
+    assert!(
+        dropped.iter().any(|reason| reason.starts_with("A: 'net.core.somaxconn' is 333, not 4096")),
+        "{dropped:?}"
+    );
+    assert!(is("333"), "what somebody else has set is theirs");
 }
 
 /// Kills the program at moments that are spread over an experiment; how often a setting was changed at that moment.

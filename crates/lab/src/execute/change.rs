@@ -4,13 +4,13 @@
 //! undoes them; what somebody else has set since is theirs, and is named.
 
 use super::steps::Bench;
-use crate::agent::{Answer, Lasts, Request, TuneAnswer, TuneRequest, TuneTask};
+use crate::agent::{Answer, Lasts, Request, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 use crate::error::LabError;
 use crate::service::roots_with_programs;
 use std::path::PathBuf;
 use sysdyno_record::experiment::{ChangeShown, CommandSpec, SettingChange};
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::{Change, Plan, PlannedChange, Recovery, Refusal, TuneError};
+use sysdyno_tune::{Change, Plan, PlannedChange, Recovery, Refusal, TrialSummary, TuneError};
 
 /// After which time changes are undone if this process lives on but forgets them.
 const DEADLINE: SpanNs = SpanNs::from_secs(24 * 3600);
@@ -89,6 +89,14 @@ impl Tuning {
         match self.call(bench, TuneTask::Plan { changes: parsed(changes) })? {
             TuneAnswer::Plan(plan) => Ok(plan),
             _ => Err(LabError::Answer { request: "plan changes" }),
+        }
+    }
+
+    /// Trials that are open on this host, whoever made them.
+    pub(super) fn open_trials(&self, bench: &mut Bench<'_, '_>) -> Result<Vec<TrialSummary>, LabError> {
+        match self.call(bench, TuneTask::List { which: TrialKind::Open })? {
+            TuneAnswer::Trials { trials, .. } => Ok(trials),
+            _ => Err(LabError::Answer { request: "list trials" }),
         }
     }
 

@@ -29,6 +29,12 @@ const PROGRAMS: &[(&str, &[&str], &str)] = &[
         &["net.ipv4.conf.", "net.ipv6.conf.", "net.ipv6.neigh."],
         "sets it when a connection comes up",
     ),
+    ("sysctl", &["fs.", "kernel.", "net.", "vm."], "sets what it was told"),
+    (
+        "systemd-sysctl",
+        &["fs.", "kernel.", "net.", "vm."],
+        "sets what the files of sysctl.d say, at boot and when it is restarted",
+    ),
     ("systemd-networkd", &["net.ipv4.conf.", "net.ipv6.conf."], "sets it when a link is configured"),
 ];
 

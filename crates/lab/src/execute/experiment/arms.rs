@@ -4,6 +4,7 @@
 //! dies; what a variant runs before its trials is run again whenever another one was on in between.
 
 use super::Bench;
+use super::strangers::{self, Stranger};
 use crate::error::LabError;
 use crate::execute::change::{Tuning, prepare, shown};
 use sysdyno_record::experiment::{Action, ChangeShown, ExperimentPlan, ReadBack, SettingChange};
@@ -35,11 +36,11 @@ struct Held {
     id: String,
 }
 
-/// What was read back before a trial.
+/// What was read back before or after a trial.
 #[derive(Debug, Default)]
 pub(super) struct InForce {
     pub(super) read_back: Vec<ReadBack>,
-    /// Settings that are not what the variant says.
+    /// A sentence for each setting that is not what the variant says.
     pub(super) wrong: Vec<String>,
 }
 
@@ -88,7 +89,7 @@ impl<'a> Arms<'a> {
             }
             _ => {}
         }
-        self.read_back(bench, action)
+        self.read_back(bench, variant)
     }
 
     fn apply(
@@ -102,23 +103,26 @@ impl<'a> Arms<'a> {
         Ok(())
     }
 
-    /// Reads what is in force, and compares it with what the variant says.
-    fn read_back(&self, bench: &mut Bench<'_, '_>, action: &Action) -> Result<InForce, LabError> {
+    /// Reads what is in force, and compares it with what the variant says: before a trial, and after it.
+    pub(super) fn read_back(&self, bench: &mut Bench<'_, '_>, variant: u32) -> Result<InForce, LabError> {
         if self.baseline.is_empty() {
             return Ok(InForce::default());
         }
+        let action = &self.plan.variants[variant as usize].action;
         let changed: &[SettingChange] = if let Action::Settings(changes) = action { changes } else { &[] };
         let now = self.tuning.plan(bench, &self.all_changes())?.changes;
-        let mut in_force = InForce::default();
+        let (mut read_back, mut strangers) = (Vec::new(), Vec::new());
         for (before, now) in self.baseline.iter().zip(&now) {
             let is_changed = changed.iter().any(|change| change.key == now.key);
             let is_right = if is_changed { now.is_same } else { now.old == before.old };
             if !is_right {
-                in_force.wrong.push(format!("'{}' is {}, set by somebody else", now.key, now.old));
+                let expected = if is_changed { &now.new } else { &before.old };
+                strangers.push(Stranger { now, expected });
             }
-            in_force.read_back.push(ReadBack { key: now.key.clone(), value: now.old.clone() });
+            read_back.push(ReadBack { key: now.key.clone(), value: now.old.clone() });
         }
-        Ok(in_force)
+        let own = self.held.as_ref().map(|held| held.id.as_str());
+        Ok(InForce { read_back, wrong: strangers::told(&strangers, own, &self.tuning, bench) })
     }
 
     /// Undoes what is on.

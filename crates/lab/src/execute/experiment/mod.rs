@@ -1,7 +1,7 @@
 //! Runs an experiment: trial after trial in the order that `analyze` says, each under its variant.
 //!
 //! ```text
-//! baseline ─► pilots ─► settled ─► { variant on ─► read back ─► warm-up, window ─► what was around it ─► pair } …
+//! baseline ─► pilots ─► settled ─► { variant on ─► read back ─► warm-up, window ─► read back ─► pair } …
 //!          ─► variant off ─► conclusion ─► kept, if that was asked for and is proven
 //! ```
 //! Invariants: a setting is changed by the agent as a trial that ends with the agent, so that whatever kills this process
@@ -9,6 +9,7 @@
 
 mod arms;
 mod pilot;
+mod strangers;
 mod trials;
 
 pub use arms::planned_changes;

@@ -34,8 +34,11 @@ impl Lab<'_, '_, '_> {
             Workload::Capacity(run) => self.run_search(run, next)?,
             Workload::Commands => self.run_command(next)?,
         };
-        ran.observation.environment.invalid.extend(wrong);
         let end_mono_ns = clock::monotonic();
+        // What changed under way is not what was compared, whoever took CPUs besides.
+        let wrong =
+            if wrong.is_empty() { self.arms.read_back(&mut self.bench, next.variant)?.wrong } else { wrong };
+        ran.observation.environment.invalid.splice(0..0, wrong);
         if self.has_load() {
             self.bench.cool_down()?;
         }
