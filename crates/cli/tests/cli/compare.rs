@@ -9,10 +9,11 @@ use serde_json::Value;
 /// What a shared machine does to runs, and what comparisons of these tests let pass.
 const NOISE: &[&str] = &["--allow", "foreign-load", "--allow", "steal", "--allow", "cache-state"];
 
-/// Loads a target with these arguments, and gives the run's name.
+/// Loads a target with these arguments, and gives the run's name. For too few seconds to tell that a machine changed
+/// meanwhile (M10), which would make a run of a busy one INVALID.
 fn load(program: &Program, target: &[&str], options: &[&str]) -> String {
     let target = Target::start(target);
-    let common = ["--connections", "4", "--requests", "1200", "--warmup", "0s", "--json"];
+    let common = ["--connections", "4", "--duration", "3s", "--warmup", "0s", "--json"];
     let outcome = program.run([&["load", target.url()], common.as_slice(), options].concat());
     let folder = outcome.json()["run"].as_str().expect("a folder").to_owned();
     folder.rsplit('/').next().expect("a name").to_owned()

@@ -1,14 +1,16 @@
 //! What is measured is what arithmetic says: stalls show in the response time, and a known distribution comes back.
 //!
-//! A stray process can spoil an attempt, an error of the program spoils all of them; so one of three has to be right. The
-//! program says itself when other processes took the CPUs (M11) or when it was late (V06): if that was so in the last
-//! attempt too, only the lower bounds hold, since others can make a response later and never earlier.
+//! Generator and server run before everything else on the machine, so that a stray process changes nothing. Where this user
+//! may not have that, or a hypervisor took the CPUs, the program says so (M11, M12, V06): then only the lower bounds hold,
+//! since others can make a response later and never earlier.
 
-use crate::rig::program::{Outcome, Program, Target};
+use crate::rig::program::{Outcome, Program, Running, Target};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(90);
-const ATTEMPTS: usize = 3;
+
+/// Puts the shell, and what it becomes, before everything else; passed over by users who may not.
+const FIRST: &str = "renice -n -20 $$ >/dev/null 2>&1 || true";
 
 /// A quantile of the response time that arithmetic knows.
 struct Known {
@@ -21,29 +23,22 @@ const fn known(name: &'static str, expected_ns: f64, tolerance_ns: f64) -> Known
     Known { name, expected_ns, tolerance_ns }
 }
 
-/// Loads a fresh target and compares the quantiles of the response time; what was measured last.
+/// Loads a target and compares the quantiles of the response time; what was measured.
 #[track_caller]
 fn check(target: &[&str], load: &[&str], quantiles: &[Known]) -> Outcome {
     let program = Program::alone();
-    let mut attempt = 1;
-    loop {
-        let target = Target::start(target);
-        let outcome = program.start([&["load", target.url(), "--json"], load].concat()).finish(LIMIT);
-        assert_eq!(outcome.count("ok"), outcome.count("sent"), "{outcome}");
-        let is_disturbed = outcome.is_disturbed();
-        let Some(missed) = quantiles.iter().find(|known| known.error_ns(&outcome).abs() > known.tolerance_ns)
-        else {
-            return outcome;
-        };
-        if attempt == ATTEMPTS {
-            let Known { name, expected_ns, tolerance_ns } = missed;
-            assert!(is_disturbed, "{name} is not {expected_ns} ± {tolerance_ns} ns: {outcome}");
-            let early = quantiles.iter().find(|known| known.error_ns(&outcome) < -known.tolerance_ns);
-            assert!(early.is_none(), "{} is too short: {outcome}", early.map_or("", |known| known.name));
-            return outcome;
-        }
-        attempt += 1;
+    let target = Target::start_first(target);
+    let command = program.command_after(FIRST, [&["load", target.url(), "--json"], load].concat());
+    let outcome = Running::start(command).finish(LIMIT);
+    assert_eq!(outcome.count("ok"), outcome.count("sent"), "{outcome}");
+    let is_disturbed = outcome.is_disturbed();
+    for known in quantiles {
+        let Known { name, expected_ns, tolerance_ns } = known;
+        let error_ns = known.error_ns(&outcome);
+        let is_right = error_ns >= -tolerance_ns && (is_disturbed || error_ns <= *tolerance_ns);
+        assert!(is_right, "{name} is not {expected_ns} ± {tolerance_ns} ns: {outcome}");
     }
+    outcome
 }
 
 impl Known {

@@ -3,8 +3,16 @@
 use crate::rig::cgroup::CpuQuota;
 use crate::rig::nginx::Nginx;
 use crate::rig::program::{Program, Running};
-use crate::rig::skip;
+use crate::rig::{skip, wait_until};
 use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// More than a generator with one thread takes. Unit: percent of a CPU.
+const AMPLE: u64 = 400;
+
+/// Less than it gets on any machine, so that the quota is what it waits for, and not others. Unit: percent of a CPU.
+const SCARCE: u64 = 5;
 
 #[test]
 fn a_generator_under_a_cpu_quota_is_invalid_with_m01() {
@@ -12,14 +20,21 @@ fn a_generator_under_a_cpu_quota_is_invalid_with_m01() {
     let Some(nginx) = Nginx::start("location = /ok { return 200 'hello'; }") else {
         return skip(test, &["nginx"]);
     };
-    let Some(quota) = CpuQuota::create("generator", 20) else {
+    let Some(quota) = CpuQuota::create("generator", AMPLE) else {
         return skip(test, &["root", "cgroup-cpu"]);
     };
     let url = nginx.url("/ok");
-    // The quota has to be what it waits for, and not other tests.
     let program = Program::alone();
-    let load = ["load", &url, "--connections", "16", "--threads", "1", "--duration", "3s", "--json"];
-    let outcome = Running::start(program.command_after(&quota.enter(), load)).finish(Duration::from_secs(60));
+    let load = ["load", &url, "--connections", "16", "--threads", "1", "--duration", "4s", "--json"];
+    let running = Running::start(program.command_after(&quota.enter(), load));
+    // It begins and concludes with as much as it wants: only the load is slowed down, whatever the machine is busy with.
+    assert!(wait_until(LIMIT, || nginx.logged_count() > 0), "the load never begins");
+    quota.set_percent(SCARCE).expect("a quota can be changed");
+    let trials = || std::fs::read_to_string(program.run_folder()?.join("trials.jsonl")).ok();
+    let is_over = || trials().is_some_and(|trials| trials.lines().any(|line| line.starts_with("{\"end\"")));
+    assert!(wait_until(LIMIT, is_over), "the load never ends");
+    quota.set_percent(AMPLE).expect("a quota can be changed");
+    let outcome = running.finish(LIMIT);
     outcome.expect_code(3);
     assert_eq!(outcome.json()["verdict"]["status"], "INVALID", "{outcome}");
     assert!(outcome.reasons().contains(&"M01".to_owned()), "{outcome}");

@@ -15,8 +15,11 @@ use sysdyno_record::load::FailureClass;
 /// Total deadline of a request; the idle and the connect deadline are half of it.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How much later than its deadlines a run may end.
-const GRACE: Duration = Duration::from_secs(5);
+/// Deadlines of a run that must not run into one: far more than it takes on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How much later than its deadlines a run may end. One that does not keep them never ends.
+const GRACE: Duration = Duration::from_secs(30);
 
 /// Requests of a run, over [`CONNECTIONS`]: each connection sends two.
 const REQUESTS: u64 = 8;
@@ -28,29 +31,33 @@ const MEMORY_BYTES: u64 = 128 << 20;
 /// Cases that run at a time; nearly all of their time is waiting.
 const PARALLEL: usize = 12;
 
-const COMMON: &[&str] = &[
-    "--requests",
-    "8",
-    "--connections",
-    "4",
-    "--threads",
-    "1",
-    "--timeout",
-    "2s",
-    "--connect-timeout",
-    "1s",
-    "--idle-timeout",
-    "1s",
-    "--json",
-];
+const COMMON: &[&str] = &["--requests", "8", "--connections", "4", "--threads", "1", "--json"];
 
-fn arguments<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["load", url], COMMON, more].concat()
+/// Deadlines, with the total one first: short where one of them is what must come, long where it must not.
+const SHORT: &[&str] = &["--timeout", "2s", "--connect-timeout", "1s", "--idle-timeout", "1s"];
+const SHORT_IN_ALL: &[&str] = &["--timeout", "2s", "--connect-timeout", "30s", "--idle-timeout", "30s"];
+const LONG: &[&str] = &["--timeout", "30s", "--connect-timeout", "30s", "--idle-timeout", "30s"];
+
+/// A run of which this is expected.
+fn arguments<'a>(url: &'a str, expected: Expected, more: &[&'a str]) -> Vec<&'a str> {
+    [&["load", url], COMMON, deadlines(expected), more].concat()
+}
+
+fn deadlines(expected: Expected) -> &'static [&'static str] {
+    use FailureClass::{BodyTimeout, ConnectTimeout, HeadTimeout, WriteTimeout};
+    let is_deadline =
+        |class: &FailureClass| [BodyTimeout, ConnectTimeout, HeadTimeout, WriteTimeout].contains(class);
+    match expected {
+        Expected::TimedOut => SHORT_IN_ALL,
+        Expected::Failed(classes) | Expected::Mixed(classes) if classes.iter().any(is_deadline) => SHORT,
+        Expected::Ok | Expected::Failed(_) | Expected::Mixed(_) => LONG,
+    }
 }
 
 /// The time within which all requests of a run must have ended, one way or the other.
-fn limit() -> Duration {
-    TIMEOUT * (REQUESTS / CONNECTIONS) as u32 + GRACE
+fn limit(expected: Expected) -> Duration {
+    let one = if deadlines(expected) == LONG { PATIENCE } else { TIMEOUT };
+    one * (REQUESTS / CONNECTIONS) as u32 + GRACE
 }
 
 #[test]
@@ -78,7 +85,8 @@ fn take<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
 fn try_case(case: &Case) -> Result<(), String> {
     let server = Hostile::start(case.script.to_vec());
     let url = server.url();
-    let outcome = Program::new().start(arguments(&url, case.arguments)).finish(limit());
+    let line = arguments(&url, case.expected, case.arguments);
+    let outcome = Program::new().start(line).finish(limit(case.expected));
     let judged = judge(&outcome, case.expected).and_then(|()| judge_told(&outcome, case.told));
     judged.map_err(|cause| format!("{} ({}): {cause}\n{outcome}", case.id, case.what))
 }
@@ -169,15 +177,17 @@ fn check(outcome: &Outcome, expected: Expected) {
 fn h01_a_full_accept_queue_is_a_connect_timeout() {
     let full = FullQueue::start();
     let url = format!("http://{}/", full.address);
-    let outcome = Program::new().start(arguments(&url, &[])).finish(limit());
-    check(&outcome, Expected::Failed(&[FailureClass::ConnectTimeout]));
+    let expected = Expected::Failed(&[FailureClass::ConnectTimeout]);
+    let outcome = Program::new().start(arguments(&url, expected, &[])).finish(limit(expected));
+    check(&outcome, expected);
 }
 
 #[test]
 fn h02_a_closed_port_is_a_refused_connection() {
     let url = format!("http://{}/", closed_port());
-    let outcome = Program::new().start(arguments(&url, &[])).finish(limit());
-    check(&outcome, Expected::Failed(&[FailureClass::ConnectRefused]));
+    let expected = Expected::Failed(&[FailureClass::ConnectRefused]);
+    let outcome = Program::new().start(arguments(&url, expected, &[])).finish(limit(expected));
+    check(&outcome, expected);
 }
 
 /// A file of this many bytes in the folder of the program's runs.
@@ -197,9 +207,10 @@ fn h26_an_early_answer_stops_the_upload() {
     let program = Program::new();
     let file = upload(&program, 8 << 20);
     let more = ["--method", "POST", "--body-file", &file, "--expect-status", "200"];
-    let outcome = program.start(arguments(&server.url(), &more)).finish(limit());
+    let expected = Expected::Failed(&[FailureClass::Status]);
+    let outcome = program.start(arguments(&server.url(), expected, &more)).finish(limit(expected));
     std::fs::remove_file(&file).expect("the file is there");
-    check(&outcome, Expected::Failed(&[FailureClass::Status]));
+    check(&outcome, expected);
 }
 
 #[test]
@@ -208,9 +219,10 @@ fn h27_a_server_that_does_not_read_is_a_write_timeout() {
     let program = Program::new();
     let file = upload(&program, 8 << 20);
     let more = ["--method", "POST", "--body-file", &file];
-    let outcome = program.start(arguments(&server.url(), &more)).finish(limit());
+    let expected = Expected::Failed(&[FailureClass::WriteTimeout]);
+    let outcome = program.start(arguments(&server.url(), expected, &more)).finish(limit(expected));
     std::fs::remove_file(&file).expect("the file is there");
-    check(&outcome, Expected::Failed(&[FailureClass::WriteTimeout]));
+    check(&outcome, expected);
 }
 
 #[test]
@@ -221,7 +233,7 @@ fn r01_running_out_of_descriptors_is_never_the_servers_failure() {
     let more = ["--connections", "256", "--requests", "256"];
     let line = ["load", &url, "--timeout", "2s", "--idle-timeout", "1s", "--json"];
     let command = program.command_after("ulimit -n 128", [&line[..], &more].concat());
-    let outcome = Running::start(command).finish(limit());
+    let outcome = Running::start(command).finish(PATIENCE);
     assert!(!outcome.is_overdue && !outcome.stderr.contains("panicked"), "{outcome}");
     if outcome.code == Some(2) {
         assert!(outcome.stderr.contains("descriptor"), "{outcome}");

@@ -10,33 +10,40 @@ const PERIOD_US: u64 = 100_000;
 /// The cgroup.
 pub struct CpuQuota {
     folder: PathBuf,
+    is_v1: bool,
 }
 
 impl CpuQuota {
     /// A cgroup whose processes get this share of one CPU; `None` where one cannot be made.
     pub fn create(name: &str, percent: u64) -> Option<CpuQuota> {
-        let quota_us = PERIOD_US * percent / 100;
         let name = format!("sysdyno-test-{name}-{}", std::process::id());
         let v1 = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"].map(Path::new);
         if let Some(root) = v1.into_iter().find(|root| root.join("cpu.cfs_quota_us").exists()) {
-            let quota = CpuQuota::at(root.join(&name))?;
+            let quota = CpuQuota::at(root.join(&name), true)?;
             quota.set("cpu.cfs_period_us", PERIOD_US.to_string())?;
-            quota.set("cpu.cfs_quota_us", quota_us.to_string())?;
-            return Some(quota);
+            return quota.set_percent(percent).map(|()| quota);
         }
         let root = Path::new("/sys/fs/cgroup");
         let controllers = fs::read_to_string(root.join("cgroup.subtree_control")).ok()?;
         if !controllers.split_whitespace().any(|controller| controller == "cpu") {
             return None;
         }
-        let quota = CpuQuota::at(root.join(&name))?;
-        quota.set("cpu.max", format!("{quota_us} {PERIOD_US}"))?;
-        Some(quota)
+        let quota = CpuQuota::at(root.join(&name), false)?;
+        quota.set_percent(percent).map(|()| quota)
     }
 
-    fn at(folder: PathBuf) -> Option<CpuQuota> {
+    /// Gives its processes this share of one CPU from now on; `None` where that cannot be written.
+    pub fn set_percent(&self, percent: u64) -> Option<()> {
+        let quota_us = PERIOD_US * percent / 100;
+        match self.is_v1 {
+            true => self.set("cpu.cfs_quota_us", quota_us.to_string()),
+            false => self.set("cpu.max", format!("{quota_us} {PERIOD_US}")),
+        }
+    }
+
+    fn at(folder: PathBuf, is_v1: bool) -> Option<CpuQuota> {
         fs::create_dir(&folder).ok()?;
-        Some(CpuQuota { folder })
+        Some(CpuQuota { folder, is_v1 })
     }
 
     fn set(&self, file: &str, value: String) -> Option<()> {

@@ -171,7 +171,17 @@ pub struct Target {
 
 impl Target {
     pub fn start(arguments: &[&str]) -> Target {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sysdyno"));
+        Target::start_by(Command::new(env!("CARGO_BIN_EXE_sysdyno")), arguments)
+    }
+
+    /// One that the kernel runs before everything else, where this user may ask for that.
+    pub fn start_first(arguments: &[&str]) -> Target {
+        let mut command = Command::new("nice");
+        command.args(["-n", "-20", env!("CARGO_BIN_EXE_sysdyno")]).stderr(Stdio::null());
+        Target::start_by(command, arguments)
+    }
+
+    fn start_by(mut command: Command, arguments: &[&str]) -> Target {
         command.arg("target").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the target starts");
         let mut url = String::new();
