@@ -5,8 +5,8 @@ use crate::tls::alert;
 use rustix::io::Errno;
 use sysdyno_record::load::FailureClass;
 
-/// Bytes of an answer that are shown.
-const SHOWN_BYTES: usize = 80;
+/// Characters of an answer that are shown, those of escapes included.
+const SHOWN_CHARACTERS: usize = 80;
 
 /// A failure below the requests, on the way up to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +72,16 @@ pub(crate) fn answer(bytes: &[u8]) -> Option<String> {
         return Detail::Alert(*number).clause(&[]);
     }
     let end = bytes.iter().position(|byte| matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len());
-    let line = &bytes[..end.min(SHOWN_BYTES)];
-    let rest = if end > SHOWN_BYTES { "…" } else { "" };
-    (!line.is_empty()).then(|| format!("it answered '{}{rest}'", line.escape_ascii()))
+    let mut shown = String::new();
+    for byte in &bytes[..end] {
+        let letter = byte.escape_ascii().to_string();
+        if shown.len() + letter.len() > SHOWN_CHARACTERS {
+            shown.push('…');
+            break;
+        }
+        shown.push_str(&letter);
+    }
+    (!shown.is_empty()).then(|| format!("it answered '{shown}'"))
 }
 
 /// The class of an error while a connection is being established.
@@ -112,6 +119,7 @@ mod tests {
         check(b"SSH-2.0-OpenSSH_9.2p1\r\nmore", Some("it answered 'SSH-2.0-OpenSSH_9.2p1'"));
         check(b"\x1b[31mred\xff'", Some("it answered '\\x1b[31mred\\xff\\''"));
         check(&[b'x'; 81], Some(&format!("it answered '{}…'", "x".repeat(80))));
+        check(&[0x80; 300], Some(&format!("it answered '{}…'", "\\x80".repeat(20))));
         check(b"\r\n", None);
         check(b"", None);
         check(b"\0\0\x12\x04\0\0\0\0\0\0\x03", Some("it answered with frames of HTTP/2"));

@@ -46,6 +46,16 @@ fn one_refused_side_of_several_does_not_refuse_the_others() {
 }
 
 #[test]
+fn runs_that_a_trend_leaves_out_are_told_once_for_each_kind() {
+    let mut trend = comparison::trend();
+    trend.gates = vec![comparison::gate(Severity::Refused, "612 bytes and 900"); 40];
+    let text = render(&trend, None, &Style::default());
+    assert_eq!(text.matches("612 bytes").count(), 1, "{text}");
+    assert!(text.contains("612 bytes and 900; 39 more were left out in the same way"), "{text}");
+    assert!(!text.contains("→"), "the remedy is for one of two runs: {text}");
+}
+
+#[test]
 fn many_sides_have_letters() {
     let text = render(&comparison::comparison(4, "x"), None, &Style::default());
     assert_eq!(text.matches("4,000 req/s a").count(), 4 * 5, "{text}");

@@ -94,6 +94,8 @@ export interface Dependence {
 export interface LatencySummary {
   p50: number | null;
   p90: number | null;
+  /** Missing in older records. */
+  p95?: number | null;
   p99: number | null;
   p99_9: number | null;
   max: number | null;

@@ -109,7 +109,7 @@ function TrialTable({ run }: { run: Run }) {
   const heads = ["offered", "achieved", "goodput", "errors", "p50", "p90", "p99", "p99.9"];
   const goal = claim.claim === "estimate" || claim.claim === "at_least" ? objective(claim.capacity.objective) : "objective";
   return (
-    <Table label="All trials" heads={["trial", "for", ...numbers(heads), goal, "trial was"]}>
+    <Table label="All trials" stacks heads={["trial", "for", ...numbers(heads), goal, "trial was"]}>
       {curve.map((point) => (
         <tr key={point.trial}>
           <th scope="row">

@@ -11,7 +11,7 @@ export function Hosts({ shares }: { shares: GeneratorShare[] }) {
   return (
     <>
       <p class="quiet">All of them began at one instant. Their counts and histograms are merged in all that is shown elsewhere on this page.</p>
-      <Table label="Hosts that sent the load" heads={HEADS}>
+      <Table label="Hosts that sent the load" stacks heads={HEADS}>
         {shares.map((share, position) => (
           <Row share={share} sent={sent} key={position} />
         ))}

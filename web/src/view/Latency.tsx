@@ -32,7 +32,7 @@ export function Latency({ run }: { run: Run }) {
         Trial {analysis.shown_trial}, measured phases. {!isOpen && "A closed loop has no intended send times, so there is service time only."}
       </p>
       {analysis.distribution.length > 1 && <Distribution run={run} kind={isOpen ? "response" : "service"} />}
-      <Table label="Percentiles" class="percentiles" heads={["time", ...numbers(["p50", "p90", "p99", "p99.9", "max", "mean", "count"])]}>
+      <Table label="Percentiles" class="percentiles" stacks heads={["time", ...numbers(["p50", "p90", "p95", "p99", "p99.9", "max", "mean", "count"])]}>
         {seen.map(([name, meaning, summary]) => (
           <tr key={name}>
             <th scope="row">
@@ -40,6 +40,7 @@ export function Latency({ run }: { run: Run }) {
             </th>
             <Cell summary={summary} value={summary.p50} interval={summary.p50_interval} />
             <Cell summary={summary} value={summary.p90} interval={summary.p90_interval} />
+            <Cell summary={summary} value={summary.p95 ?? null} />
             <Cell summary={summary} value={summary.p99} interval={summary.p99_interval} />
             <Cell summary={summary} value={summary.p99_9} interval={summary.p99_9_interval} />
             <Cell summary={summary} value={summary.max} />
@@ -74,6 +75,7 @@ function ProbeRow({ probe }: { probe: ProbeSummary }) {
       </th>
       <Cell summary={summary} value={summary.p50} interval={summary.p50_interval} />
       <Cell summary={summary} value={summary.p90} interval={probe.p90_interval} />
+      <Cell summary={summary} value={summary.p95 ?? null} />
       <Cell summary={summary} value={summary.p99} interval={summary.p99_interval} />
       <Cell summary={summary} value={summary.p99_9} />
       <Cell summary={summary} value={summary.max} />
@@ -138,6 +140,9 @@ function Cell({ summary, value, interval = null }: CellProps) {
 }
 
 const HEIGHT = 340;
+
+/** A drawing with less room than this has short titles. Unit: pixels. */
+const NARROW = 480;
 const MARGIN = { left: 58, right: 18, top: 34, bottom: 44 };
 
 /** Percentiles that are marked where the distribution reaches them. */
@@ -182,7 +187,7 @@ function Distribution({ run, kind }: { run: Run; kind: "response" | "service" })
               y={y}
               xTicks={marks.map(([ratio, label]) => [beyond(ratio), label])}
               yTicks={logTicks(y.domain).map((tick) => [tick, onAxis(tick, "ns")])}
-              xTitle="percentile, each decade of the tail as wide as the next (log)"
+              xTitle={width < NARROW ? "percentile (log)" : "percentile, each decade of the tail as wide as the next (log)"}
               yTitle={`${kind} time (log), lower is better`}
             />
             {objective && (

@@ -18,7 +18,7 @@ export function Operations({ run }: { run: Run }) {
   return (
     <>
       <p class="quiet">Latency is {felt}, of requests that were answered as expected, and of what was given up.</p>
-      <Table label="Operations" heads={hasUnmodified ? [...HEADS, ...NOT_MODIFIED] : HEADS}>
+      <Table label="Operations" stacks heads={hasUnmodified ? [...HEADS, ...NOT_MODIFIED] : HEADS}>
         {operations.map((operation, position) => (
           <Row operation={operation} sent={sent} hasUnmodified={hasUnmodified} key={position} />
         ))}

@@ -42,7 +42,7 @@ export function Files({ manifest, folder }: Recorded) {
       {files.length === 0 ? (
         <p class="quiet">The run did not end by itself, so its files have no digests.</p>
       ) : (
-        <Table label="Files of the run" heads={["file", { number: "size" }, "SHA-256"]}>
+        <Table label="Files of the run" stacks heads={["file", { number: "size" }, "SHA-256"]}>
           {files.map(([name, digest]) => (
             <tr key={name}>
               <th scope="row">{name}</th>

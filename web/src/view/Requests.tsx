@@ -68,7 +68,7 @@ function Failures({ run }: { run: Run }) {
   const { failures, analysis } = run.payload;
   if (failures.length === 0) return <p>No request failed.</p>;
   return (
-    <Table label="Failures by class" heads={["failure class", { number: "requests" }, { number: "of sent" }, "meaning"]}>
+    <Table label="Failures by class" stacks heads={["failure class", { number: "requests" }, { number: "of sent" }, "meaning"]}>
       {failures.map((failure) => (
         <tr key={failure.class}>
           <th scope="row">

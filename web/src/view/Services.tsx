@@ -13,7 +13,7 @@ export function Services({ run }: { run: Run }) {
   return (
     <>
       <p class="quiet">Each service was asked before the first request and after the last one of trial {payload.analysis.shown_trial}.</p>
-      <Table label="Services" heads={HEADS}>
+      <Table label="Services" stacks heads={HEADS}>
         {rows.map((row, position) => (
           <Row row={row} key={position} />
         ))}

@@ -27,7 +27,7 @@ export function Session({ run }: { run: Run }) {
 function Operations({ session }: { session: SessionResult }) {
   const or = (ns: number | null) => (ns === null ? "–" : duration(ns));
   return (
-    <Table label="Operations of the users" heads={HEADS}>
+    <Table label="Operations of the users" stacks heads={HEADS}>
       {session.operations.map(({ measured, mix_ratio, mix_target_ratio, limit }, position) => (
         <tr key={position}>
           <th scope="row">{measured.name}</th>
@@ -54,7 +54,7 @@ function Operations({ session }: { session: SessionResult }) {
 
 function Rules({ session }: { session: SessionResult }) {
   return (
-    <Table label="Rules" heads={["rule", "met", "what was found"]}>
+    <Table label="Rules" stacks heads={["rule", "met", "what was found"]}>
       {session.rules.map((rule, position) => (
         <tr key={position}>
           <th scope="row">

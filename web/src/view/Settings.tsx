@@ -8,7 +8,7 @@ const HEADS = ["host", "setting", "without this run", "while it lasted"];
 
 export function Settings({ run }: { run: Run }) {
   return (
-    <Table label="Settings" heads={HEADS}>
+    <Table label="Settings" stacks heads={HEADS}>
       {settingsOf(run.payload.events).map(({ host, key, before, after }) => (
         <tr key={`${host} ${key}`}>
           <td>{host}</td>

@@ -12,7 +12,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { hasChromium, launch } from "../chromium.mjs";
 import { skipWithout } from "../needs.mjs";
 import { violations } from "./accessibility.ts";
-import { brokenWords, cutOnPaper, deaf, outside, SHEET } from "./layout.ts";
+import { brokenWords, cutOnPaper, cutWords, deaf, outside, SHEET, sideways } from "./layout.ts";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
@@ -73,6 +73,8 @@ describe("comparison", { skip: skipWithout(hasChromium, "comparison", "chromium"
         const { page } = await open(variant, { viewport: { width, height: 900 } });
         assert.deepEqual(await brokenWords(page), []);
         assert.deepEqual(await outside(page), []);
+      assert.deepEqual(await sideways(page), []);
+      assert.deepEqual(await cutWords(page), []);
         await page.context().close();
       });
     }

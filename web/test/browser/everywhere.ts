@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { BrowserContextOptions } from "playwright-core";
 import { violations } from "./accessibility.ts";
 import type { Variant } from "./samples.ts";
-import { brokenWords, cutOnPaper, deaf, outside, SHEET } from "./layout.ts";
+import { brokenWords, cutOnPaper, cutWords, deaf, outside, SHEET, sideways } from "./layout.ts";
 import { DESK, type Opened, PHONE } from "./session.ts";
 
 type Open = (variant: Variant, options?: BrowserContextOptions, before?: () => void) => Promise<Opened>;
@@ -31,6 +31,8 @@ export function behavesEverywhere(variants: readonly Variant[], open: Open): voi
         const { page } = await open(variant, { viewport: { width, height: 900 } });
         assert.deepEqual(await brokenWords(page), []);
         assert.deepEqual(await outside(page), []);
+        assert.deepEqual(await sideways(page), []);
+        assert.deepEqual(await cutWords(page), []);
         await page.context().close();
       });
     }

@@ -45,6 +45,27 @@ export function outside(page: Page): Promise<string[]> {
   });
 }
 
+/** Tables that are wider than the page, so that their last columns are seen only by who thinks of moving them; empty: none. */
+export function sideways(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>(".scroll")]
+      .filter((region) => region.clientWidth > 0 && !region.closest("details") && region.scrollWidth > region.clientWidth + 1)
+      .map((region) => `${region.getAttribute("aria-label")} by ${region.scrollWidth - region.clientWidth}`),
+  );
+}
+
+/** Words of drawings that their edge cuts off; empty: none. */
+export function cutWords(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    for (const text of document.querySelectorAll("svg text")) {
+      const [box, edge] = [text.getBoundingClientRect(), text.closest("svg")?.getBoundingClientRect()];
+      if (edge && box.width > 0 && (box.left < edge.left - 1 || box.right > edge.right + 1)) found.push(text.textContent ?? "");
+    }
+    return found;
+  });
+}
+
 /** Drawings that were made for a wide screen and are cut off or squeezed on a sheet of this width; empty: none. */
 export async function cutOnPaper(page: Page, width: number): Promise<string[]> {
   await page.emulateMedia({ media: "print" });

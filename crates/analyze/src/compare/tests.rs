@@ -14,6 +14,7 @@ use sysdyno_record::manifest::{ClockPair, Manifest, RunKind, RunStatus, Tool};
 use sysdyno_record::plan::{KeepAlive, Plan, StampChoice};
 use sysdyno_record::store::Trial;
 use sysdyno_record::units::{MonoNs, WallNs};
+use sysdyno_record::wire::{Http2Plan, TlsPlan, TlsVersion};
 use sysdyno_record::workload::OperationSummary;
 
 const OPTIONS: CompareOptions =
@@ -149,6 +150,7 @@ fn cases() -> Vec<Case> {
         ),
         ("C08", REFUSED, |case| case.begin.plan.connections = 17, |case| case.begin.plan.seed = 99),
         ("C08", REFUSED, |case| case.begin.plan.keep_alive = KeepAlive::Requests(100), |_| {}),
+        ("C08", REFUSED, |case| case.begin.plan.wire.http2 = Some(Http2Plan { streams: 1 }), |_| {}),
         ("C08", REFUSED, |case| case.begin.plan.stamps = StampChoice::User, |_| {}),
         ("C08", REFUSED, |case| case.begin.plan.request.method = "HEAD".into(), |_| {}),
         (
@@ -226,6 +228,31 @@ fn each_gate_fires_and_a_near_miss_does_not() {
         let missed = look(prepared(misses));
         assert!(!missed.contains(&(id, severity)), "case {index}: {id} {severity:?} is in {missed:?}");
     }
+}
+
+#[test]
+fn plans_that_differ_are_told_in_words() {
+    let tls = || TlsPlan {
+        server_name: "a".into(),
+        version: Some(TlsVersion::Tls13),
+        resume_ratio: 0.9,
+        is_insecure: true,
+        ca_file: Some("ca.pem".into()),
+        certificate_file: None,
+        key_file: None,
+    };
+    let other = prepared(|case| case.begin.plan.wire.http2 = Some(Http2Plan { streams: 1 }));
+    let mut secured = other.clone();
+    secured.load.wire.tls = Some(tls());
+    secured.load.origin.churn_hz = Some(5.0);
+    let found = compare(vec![side("a", vec![prepared(|_| {})]), side("b", vec![secured])], &OPTIONS);
+    let gate = found.gates.iter().find(|gate| gate.id == "C08").expect("refused");
+    let words = [
+        "protocol (HTTP/1.1 in A, HTTP/2 with 1 stream a connection in",
+        "encryption (none in A, TLS 1.3 only, 90 % resumed, any certificate taken, trusting ca.pem in",
+        "origin of connections (as the kernel chooses in A, 5.00 made anew per second in",
+    ];
+    assert!(words.iter().all(|text| gate.text.contains(text)), "{}", gate.text);
 }
 
 #[test]

@@ -3,10 +3,13 @@
 //! The queue of a listener holds its limit plus one (`sk_ack_backlog > sk_max_ack_backlog` means full,
 //! `include/net/sock.h`). The limit is the smaller of the argument of `listen` and `net.core.somaxconn` at that moment, so
 //! that a changed setting has no effect before the next `listen`.
+//!
+//! The kernel counts the drops of all listeners of a network namespace together. Drops that no request of this load can have
+//! met, while the queue was never seen full, are those of another server.
 
 use super::effect;
 use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};
-use crate::format::{counted, name, whole};
+use crate::format::{counted, duration, name, whole};
 use crate::readings::{Window, sum_known};
 use crate::threshold::Threshold;
 use crate::view::TrialView;
@@ -60,8 +63,19 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         counted(dropped(&worst).unwrap_or(0.0), "connection"),
         whole(total)
     );
-    let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, source, text))];
     let listener = fullest(&window);
+    let here = dropped(&worst).unwrap_or(0.0);
+    let reach = Reach::of_connects(worst, here, effect::slower_than(worst, RETRY_NS.value));
+    if !listener.as_ref().is_some_and(Listener::is_full) && reach.is_nothing(worst) {
+        let text = format!(
+            "{} were dropped on that host, and no request of this load failed to connect or took {} or more",
+            counted(total, "connection"),
+            duration(RETRY_NS.value)
+        );
+        let against = seen_in(column, evidence(EvidenceRole::Against, &window, source, text));
+        return excluded("No accept queue overflowed under this load", vec![against]);
+    }
+    let mut found = vec![seen_in(column, evidence(EvidenceRole::Mechanism, &window, source, text))];
     found.extend(listener.as_ref().and_then(|listener| listener.evidence(&window)));
     found.extend(repeated_syns(worst));
     let place = listener.map_or(String::new(), |listener| {
@@ -73,8 +87,6 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         )
     });
     let title = format!("The accept queue{place} overflowed: {} were dropped", counted(total, "connection"));
-    let here = dropped(&worst).unwrap_or(0.0);
-    let reach = Reach::of_connects(worst, here, effect::slower_than(worst, RETRY_NS.value));
     Some(Case { shown_by: Some(*worst), ..Case::new(title, found, reach) })
 }
 
@@ -101,7 +113,11 @@ impl Listener<'_> {
         let column = format!("listener.queue_count@{}", self.scope);
         let confirmer =
             evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_rqueue and idiag_wqueue", text);
-        (self.length >= self.limit).then(|| seen_in(column, confirmer))
+        self.is_full().then(|| seen_in(column, confirmer))
+    }
+
+    fn is_full(&self) -> bool {
+        self.length >= self.limit
     }
 }
 

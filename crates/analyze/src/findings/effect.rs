@@ -105,6 +105,16 @@ impl Reach {
         let slow = Slow::Delayed { count, most_ns: f64::INFINITY };
         Reach { failures: failed.min(dropped * each), slow, events: Some(dropped) }
     }
+
+    /// Whether it touched no request of this trial, as far as its times are known.
+    pub(super) fn is_nothing(&self, view: &TrialView) -> bool {
+        let is_timed = view.latency.get(view.felt_kind()).count() > 0;
+        let delayed = match self.slow {
+            Slow::Share(share) => share,
+            Slow::Delayed { count, .. } => count,
+        };
+        is_timed && self.failures <= 0.0 && delayed <= 0.0
+    }
 }
 
 impl Effect {

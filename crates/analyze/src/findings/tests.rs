@@ -342,6 +342,22 @@ fn t01_a_full_accept_queue_names_its_listener() {
 }
 
 #[test]
+fn t01_drops_that_no_request_met_are_those_of_another_server() {
+    let elsewhere = |case: Specimen| {
+        case.counter("TcpExt.ListenOverflows", "netns:target", 49.0)
+            .counter("TcpExt.TCPSynRetrans", "netns:target", 33.0)
+            .gauge("listener.queue_count", LISTENER, 0.0)
+            .gauge("listener.limit_count", LISTENER, 511.0)
+    };
+    let finding = find("T01", elsewhere(Specimen::open(2000.0, 10.0))).expect("a finding");
+    assert_eq!(finding.confidence, Excluded);
+    assert!(finding.evidence[0].text.starts_with("603 connections were dropped"), "{finding:?}");
+    assert!(confidence_of("T01", elsewhere(repeated(400, &[1.02]))) > Some(Excluded));
+    let refused = Specimen::open(2000.0, 10.0).fail(FailureClass::ConnectTimeout, 400);
+    assert!(confidence_of("T01", elsewhere(refused)) > Some(Excluded));
+}
+
+#[test]
 fn t01_a_few_drops_do_not_make_every_response_slow() {
     let few = slow()
         .counter("TcpExt.ListenOverflows", "netns:target", 10.0)

@@ -26,7 +26,7 @@ pub(super) fn contradictions(analysis: &Analysis) -> Vec<String> {
     for (id, text) in sentences(analysis) {
         let words: Vec<&str> = text.split_whitespace().collect();
         let of_text = [
-            shares(&id, &words),
+            shares(&words),
             parts(&words),
             directions(&words),
             limits(&text, &words),
@@ -64,11 +64,7 @@ fn quantity(words: &[&str], at: usize) -> Option<f64> {
 }
 
 /// A part is between nothing and the whole.
-fn shares(id: &str, words: &[&str]) -> Vec<String> {
-    // It says that the arithmetic does not hold.
-    if id == "V07" {
-        return Vec::new();
-    }
+fn shares(words: &[&str]) -> Vec<String> {
     let is_percent = |at: usize| words.get(at + 1).is_some_and(|next| next.starts_with('%'));
     let values = (0..words.len()).filter(|at| is_percent(*at)).filter_map(|at| number(words[at]));
     let wrong = values.filter(|value| !(0.0..=100.0).contains(value));

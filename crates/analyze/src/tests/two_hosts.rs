@@ -67,7 +67,14 @@ fn reason(id: &str, generator: Specimen, server: Specimen, is_same_machine: bool
 
 #[test]
 fn a_limit_of_the_server_is_found_in_its_own_readings_and_named_with_its_host() {
-    let overflowing = || open().counter("TcpExt.ListenOverflows", "netns:target", 20.0);
+    let overflowing = || {
+        let case = open().counter("TcpExt.ListenOverflows", "netns:target", 20.0);
+        case.gauge("listener.queue_count", "listener:10.0.0.2:80", 6.0).gauge(
+            "listener.limit_count",
+            "listener:10.0.0.2:80",
+            5.0,
+        )
+    };
     let of =
         |findings: Vec<Finding>| findings.into_iter().find(|finding| finding.id == "T01").expect("looked");
     let quiet = || open().counter("TcpExt.ListenOverflows", "netns:target", 0.0);

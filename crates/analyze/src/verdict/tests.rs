@@ -399,6 +399,9 @@ fn v07_littles_law() {
     assert_eq!(status_of("V07", slower(1.5)), Some(Invalid));
     assert_eq!(status_of("V07", slower(0.5)), Some(Suspect));
     assert_eq!(status_of("V07", closed()), None);
+    let short =
+        Specimen::closed(1, 500.0, 0.02).edit(|case| case.fill(LatencyKind::Service, spread(10, 0.9e6)));
+    assert_eq!(status_of("V07", short), None, "ten requests are over before the threads have started");
 }
 
 #[test]

@@ -77,13 +77,19 @@ const OCCUPANCY_MAX: Threshold = Threshold::new(
 );
 const OCCUPANCY_MIN: Threshold =
     Threshold::new("the same in a closed loop, which keeps every connection busy", 0.90, "ratio", HOUSE);
+const OCCUPANCY_SECONDS: Threshold = Threshold::new(
+    "length of a closed load from which on it is judged by that; threads and connections take their time to start",
+    0.5,
+    "s",
+    HOUSE,
+);
 
 /// V07.
 pub(super) const LITTLE: Check = Check {
     id: "V07",
     name: "littles-law",
     meaning: "Rate, latency and number of connections contradict each other, so that one of them is not what it is called.",
-    thresholds: &[OCCUPANCY_MAX, OCCUPANCY_MIN],
+    thresholds: &[OCCUPANCY_MAX, OCCUPANCY_MIN, OCCUPANCY_SECONDS],
     remedy: "keep the run folder and report it: below 0.90 the generator was idle or slow between requests, above 1.05 it miscounted",
     examine: Examine::Trial(examine_little),
 };
@@ -106,6 +112,7 @@ fn examine_little(view: &TrialView) -> Option<Observation> {
         return Observation::invalid(text(least));
     }
     let is_judged = !view.is_open()
+        && seconds >= OCCUPANCY_SECONDS.value
         && view.plan().keep_alive == KeepAlive::Unlimited
         && view.plan().workload.clients.is_empty()
         && counts.failed == 0

@@ -11,15 +11,14 @@ use std::ffi::OsString;
 /// Commands that send a load, whose lines are written out of habit.
 const LOADS: [&str; 3] = ["load", "run", "demo"];
 
-/// What happens here anyway: percentiles are always printed, and there is no screen to leave out.
-const ALWAYS: [&str; 4] = ["--latency", "--no-tui", "--silent", "--no-progressbar"];
+/// What happens here anyway: percentiles are always printed, there is no screen to leave out, and compression is not asked for.
+const ALWAYS: [&str; 5] = ["--latency", "--no-tui", "--silent", "--no-progressbar", "--disable-compression"];
+
+const BODY: &str = "write the body to a file: -p FILE";
 
 /// Options of other tools, and what to type instead.
 const OPTIONS: &[(&[&str], &str)] = &[
-    (
-        &["--data", "--data-raw", "--data-binary", "--data-ascii", "--json-body"],
-        "write the body to a file: -p FILE",
-    ),
+    (&["--data", "--data-raw", "--data-binary", "--data-ascii", "--json-body", "--body"], BODY),
     (
         &["-D", "--body-path", "-F", "--form"],
         "a body comes from a file: -p FILE -T multipart/form-data, or another type",
@@ -69,6 +68,19 @@ const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (&["--workers", "--max-workers", "--max-connections"], "-c CONNECTIONS; --workers is for --files"),
     (&["--threshold", "--thresholds", "--fail-on", "-f"], "--fail-if 'p99>20ms' --fail-if 'errors>0.1%'"),
+    (
+        &["--fail", "--fail-with-body"],
+        "a status that is not expected fails a request anyway: --expect-status 200",
+    ),
+    (
+        &["--think-time", "--pause", "--delay"],
+        "a pause between requests is one of --session; --rate spaces them evenly",
+    ),
+    (&["--http3"], "HTTP/1.1 and HTTP/2 are spoken, and no HTTP/3"),
+    (&["-4", "-6", "--ipv4", "--ipv6"], "write the address instead of the name, with -H 'Host: NAME'"),
+    (&["--no-color", "--no-colour", "--disable-color"], "--color never"),
+    (&["--output-format", "--format"], "--output text, json, csv, hdr, or ab"),
+    (&["--no-insecure"], "--insecure=false"),
     (&["-v", "--verbose"], "there is nothing more to print; `sysdyno show` and the report have it all"),
 ];
 
@@ -124,13 +136,26 @@ fn rewrite(words: Vec<OsString>) -> Vec<OsString> {
 
 /// What to type instead of what is not understood.
 fn hint(error: &Error) -> Option<&'static str> {
+    let typed = |kind| match error.get(kind) {
+        Some(ContextValue::String(typed)) => Some(typed.as_str()),
+        _ => None,
+    };
     let (kind, known) = match error.kind() {
         ErrorKind::UnknownArgument => (ContextKind::InvalidArg, OPTIONS),
         ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, COMMANDS),
+        // `-d` is the body of curl, hey and oha; no length has one of these.
+        ErrorKind::ValueValidation => {
+            let is_length = typed(ContextKind::InvalidArg)?.starts_with("--duration");
+            let is_body = typed(ContextKind::InvalidValue)?.contains(['=', '{', '@', '"']);
+            return (is_length && is_body).then_some(BODY);
+        }
         _ => return None,
     };
-    let Some(ContextValue::String(typed)) = error.get(kind) else { return None };
-    let name = typed.split_once('=').map_or(typed.as_str(), |(name, _)| name);
+    let typed = typed(kind)?;
+    if kind == ContextKind::InvalidSubcommand && (typed.contains("://") || typed.starts_with("unix:")) {
+        return Some("sysdyno load URL sends a load; sysdyno run URL finds the capacity");
+    }
+    let name = typed.split_once('=').map_or(typed, |(name, _)| name);
     known.iter().find(|(names, _)| names.contains(&name)).map(|(_, hint)| *hint)
 }
 
@@ -201,5 +226,10 @@ mod tests {
         assert!(refused("sysdyno load -A curl http://h/").contains("User-Agent"));
         assert!(refused("sysdyno load --stage 30s:10 http://h/").contains("--ramp 10..200:30s"));
         assert!(refused("sysdyno attack").contains("sysdyno load URL"));
+        assert!(refused("sysdyno http://h/").contains("sysdyno load URL"));
+        assert!(refused("sysdyno load -d a=1 http://h/").contains("-p FILE"));
+        assert!(refused("sysdyno load -d {\"a\":1} http://h/").contains("-p FILE"));
+        let wrong = read(words("sysdyno load -d 10x http://h/"));
+        assert!(matches!(wrong, Line::Refused(_, None)), "a length that is none is told by itself");
     }
 }

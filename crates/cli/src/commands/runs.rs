@@ -101,7 +101,9 @@ impl Row {
         let answer = self.answer.clone().unwrap_or_default();
         let rate = answer.rate_hz.map_or(number::MISSING.to_owned(), number::rate);
         let p99 = answer.p99_ns.map_or(number::MISSING.to_owned(), number::duration_ns);
-        let limit = if answer.limit.is_empty() { self.command() } else { answer.limit.clone() };
+        // A limit that was seen in a run that is not to be trusted is not what stopped it.
+        let found = answer.reason.as_deref().unwrap_or(&answer.limit);
+        let limit = if found.is_empty() { self.command() } else { found.to_owned() };
         let padded = |text: &str, columns: usize| {
             format!("{}{text}", " ".repeat(columns.saturating_sub(escape::width(text))))
         };
@@ -136,8 +138,12 @@ impl Row {
     }
 
     fn contains(&self, text: &str) -> bool {
-        let limit = self.answer.as_ref().map_or("", |answer| answer.limit.as_str());
-        self.manifest.id.contains(text) || self.command().contains(text) || limit.contains(text)
+        let said = |answer: &RunAnswer| {
+            answer.limit.contains(text) || answer.reason.as_ref().is_some_and(|reason| reason.contains(text))
+        };
+        self.manifest.id.contains(text)
+            || self.command().contains(text)
+            || self.answer.as_ref().is_some_and(said)
     }
 
     /// The manifest, as it always was, and what came of the run.

@@ -88,10 +88,16 @@ impl Ui {
 
 /// Says what of a command line is not understood, and what to type instead where that is known.
 pub fn refused(error: &clap::Error, hint: Option<&str>) -> std::process::ExitCode {
-    // Help and versions are data, and come this way too; a closed pipe is not an error.
-    let _ = error.print();
-    if let Some(hint) = hint {
-        Ui::new(Color::Auto).note(&format!("hint: {hint}"));
+    match hint {
+        // Options of similar letters and the usage would only hide what to type.
+        Some(hint) => {
+            let said = error.render().to_string();
+            let ui = Ui::new(Color::Auto);
+            ui.note(said.lines().next().unwrap_or_default());
+            ui.note(&format!("hint: {hint}"));
+        }
+        // Help and versions are data, and come this way too; a closed pipe is not an error.
+        None => drop(error.print()),
     }
     u8::try_from(error.exit_code()).unwrap_or(2).into()
 }

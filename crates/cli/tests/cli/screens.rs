@@ -82,6 +82,33 @@ fn runs_are_listed_with_what_came_of_them_and_taken_away() {
 }
 
 #[test]
+fn runs_says_why_a_run_is_not_to_be_trusted_and_nothing_of_what_was_not_found() {
+    let program = Program::new();
+    let target = Target::start(&[]);
+    program.run(["load", target.url(), "-n", "200", "-c", "1"]).expect_code(0);
+    program.run(["load", target.url(), "-n", "200", "-c", "1", "--expect-status", "404"]).expect_code(3);
+    let listed = program.run(["runs"]);
+    let lines: Vec<&str> = listed.expect_code(0).stdout.lines().collect();
+    assert!(lines[1].contains("100 % of the requests failed"), "{listed}");
+    assert!(lines[2].ends_with("No limit found on this host"), "{listed}");
+}
+
+#[test]
+fn what_other_tools_call_their_options_is_answered_with_what_to_type_alone() {
+    let program = Program::new();
+    for (line, typed) in
+        [("--data x", "-p FILE"), ("-d a=1", "-p FILE"), ("-L", "redirects are not followed")]
+    {
+        let words = ["load", "http://127.0.0.1:1/"].into_iter().chain(line.split(' '));
+        let refused = program.run(words);
+        let said: Vec<&str> = refused.expect_code(2).stderr.lines().collect();
+        assert!(said.len() == 2 && said[0].starts_with("error: ") && said[1].contains(typed), "{refused}");
+    }
+    let refused = program.run(["http://127.0.0.1:1/"]);
+    assert!(refused.expect_code(2).stderr.contains("hint: sysdyno load URL"), "{refused}");
+}
+
+#[test]
 fn a_search_that_is_stopped_gives_no_capacity() {
     let program = Program::new();
     let target = Target::start(&["--workers", "4", "--hold-ms", "10"]);

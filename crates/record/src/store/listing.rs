@@ -3,7 +3,7 @@
 use super::folder::Folder;
 use super::run::{read_document, read_manifest};
 use crate::RecordError;
-use crate::analysis::{Analysis, VerdictStatus};
+use crate::analysis::{Analysis, Confidence, Verdict, VerdictStatus};
 use crate::effect::Comparison;
 use crate::experiment::ExperimentConclusion;
 use crate::manifest::Manifest;
@@ -60,6 +60,8 @@ pub struct RunAnswer {
     pub p99_ns: Option<u64>,
     /// What stopped the server, or what was found. Untrusted.
     pub limit: String,
+    /// Why its numbers are not to be trusted; `None`: they are. Untrusted.
+    pub reason: Option<String>,
 }
 
 impl RunListing {
@@ -80,8 +82,8 @@ impl RunListing {
             });
         }
         let work = read_document::<WorkSummary>(&folder, super::WORK, &mut damage).ok()??;
-        let verdict = Some(work.verdict.status);
-        Some(RunAnswer { verdict, limit: work.headline, ..RunAnswer::default() })
+        let (verdict, reason) = (Some(work.verdict.status), why_invalid(&work.verdict));
+        Some(RunAnswer { verdict, reason, limit: work.headline, ..RunAnswer::default() })
     }
 
     /// Removes the folder of a run with all that is in it; links in it are removed, not followed.
@@ -106,11 +108,24 @@ fn of_analysis(analysis: Analysis) -> RunAnswer {
         Some(capacity) => capacity.rate_hz.or(capacity.low_hz),
         None => Some(analysis.rates.goodput_hz),
     };
+    let is_found = analysis.findings.iter().any(|finding| finding.confidence > Confidence::Excluded);
     RunAnswer {
         verdict: Some(analysis.verdict.status),
         word: None,
         rate_hz: rate_hz.filter(|rate_hz| rate_hz.is_finite()),
         p99_ns: felt.p99,
-        limit: analysis.limit,
+        reason: why_invalid(&analysis.verdict),
+        limit: if is_found { analysis.limit } else { what_was_not_found(&analysis.limit) },
     }
+}
+
+/// The worst reason of an INVALID run.
+fn why_invalid(verdict: &Verdict) -> Option<String> {
+    let worst = verdict.reasons.iter().find(|reason| reason.status == VerdictStatus::Invalid)?;
+    Some(worst.text.clone())
+}
+
+/// `No limit found on this host`, without all that was looked at.
+fn what_was_not_found(limit: &str) -> String {
+    limit.split_once(": ").map_or(limit, |(said, _)| said).to_owned()
 }

@@ -26,7 +26,7 @@ pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -
         Some(_) => variants::draw_names(comparison, &mut screen),
         None => draw_sides(comparison, &mut screen),
     }
-    gates::draw(&comparison.gates, &mut screen);
+    gates::draw(comparison, &mut screen);
     table::draw(comparison, &mut screen);
     variants::draw_found(comparison, &mut screen);
     draw_machines(comparison, &mut screen);

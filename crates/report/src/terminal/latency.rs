@@ -84,6 +84,9 @@ fn why_unknown(summary: &LatencySummary) -> String {
     };
     let windows = number::count(basis.windows_count);
     match basis.p50 {
+        None if basis.windows_count <= 1 => {
+            "one window is too few to see how samples depend on each other".to_owned()
+        }
         None => format!("{windows} windows are too few to see how samples depend on each other"),
         Some(found) if found.effective_count.is_none() => {
             format!("samples depend on each other for too long to be seen in {windows} windows")

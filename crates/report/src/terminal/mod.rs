@@ -88,6 +88,19 @@ mod tests {
     }
 
     #[test]
+    fn a_path_takes_the_rows_into_which_the_terminal_breaks_it() {
+        let drawn = |rows: usize| {
+            let mut screen = Screen::new(Style { rows: Some(rows), width_columns: 60, ..Style::default() });
+            screen.answer((Tone::Good, "VALID"), (Tone::Strong, "the answer"));
+            screen.sentence(Rank::Useful, (Tone::Plain, ""), (Tone::Plain, "a fact"));
+            screen.path("Report", &"x".repeat(100));
+            screen.finish()
+        };
+        assert!(drawn(5).contains("a fact"), "four rows and the prompt");
+        assert!(!drawn(4).contains("a fact"), "the answer, the path in two rows, and the prompt");
+    }
+
+    #[test]
     fn what_does_not_fit_a_low_terminal_ends_with_the_answer() {
         let text = drawn(Some(7), 3);
         assert_eq!(text.lines().count(), 6, "{text}");

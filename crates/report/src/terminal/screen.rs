@@ -35,6 +35,8 @@ pub(crate) struct Screen {
 struct Block {
     rank: Rank,
     lines: Vec<String>,
+    /// Rows of the terminal that they take: a path is never broken here, but by the terminal.
+    rows: usize,
     /// Whether it is a part of the answer.
     is_answer: bool,
 }
@@ -68,7 +70,7 @@ impl Screen {
 
     /// A finished line.
     pub(crate) fn push(&mut self, rank: Rank, text: String) {
-        self.blocks.push(Block { rank, lines: vec![text], is_answer: false });
+        self.blocks.push(Block { rank, lines: vec![text], rows: 1, is_answer: false });
     }
 
     /// A label and a part of the answer: what is read first, and on a low terminal last as well.
@@ -92,8 +94,9 @@ impl Screen {
             let label = if number == 0 { label } else { (Tone::Plain, "") };
             format!("{}{}", self.label(label), self.style.dress(body.0, &self.style.characters(line)))
         });
-        let lines = dressed.collect();
-        self.blocks.push(Block { rank, lines, is_answer: false });
+        let lines: Vec<String> = dressed.collect();
+        let rows = lines.len();
+        self.blocks.push(Block { rank, lines, rows, is_answer: false });
     }
 
     /// One line of a label and pieces; what does not fit goes on below, in the tone of the first piece.
@@ -112,8 +115,9 @@ impl Screen {
     /// One line of a label and a path, which is never broken, so that it can be clicked and copied.
     pub(crate) fn path(&mut self, label: &str, path: &str) {
         let path = self.style.characters(&escape::terminal(path, MAX_COLUMNS));
-        let text = format!("{}{path}", self.label((Tone::Quiet, label)));
-        self.push(Rank::Needed, text);
+        let rows = (LABEL_COLUMNS + escape::width(&path)).div_ceil(self.style.width());
+        let lines = vec![format!("{}{path}", self.label((Tone::Quiet, label)))];
+        self.blocks.push(Block { rank: Rank::Needed, lines, rows, is_answer: false });
     }
 
     fn label(&self, (tone, label): Piece<'_>) -> String {
@@ -122,21 +126,21 @@ impl Screen {
         format!("  {}{:padding$}", self.style.dress(tone, &label), "")
     }
 
-    fn lines_count(&self) -> usize {
-        self.blocks.iter().map(|block| block.lines.len()).sum()
+    fn rows_count(&self) -> usize {
+        self.blocks.iter().map(|block| block.rows).sum()
     }
 
     /// The text of the screen: all of it, or what fits the rows of the terminal together with the next prompt.
     pub(crate) fn finish(mut self) -> String {
         let room = self.style.rows.map_or(usize::MAX, |rows| rows.saturating_sub(1));
         for rank in [Rank::Air, Rank::Extra, Rank::Useful] {
-            while self.lines_count() > room {
+            while self.rows_count() > room {
                 let Some(last) = self.blocks.iter().rposition(|block| block.rank == rank) else { break };
                 self.blocks.remove(last);
             }
         }
         let answer = self.blocks.iter().filter(|block| block.is_answer).flat_map(|block| &block.lines);
-        let again: Vec<String> = match self.lines_count() > room {
+        let again: Vec<String> = match self.rows_count() > room {
             true => std::iter::once(String::new()).chain(answer.cloned()).collect(),
             false => Vec::new(),
         };

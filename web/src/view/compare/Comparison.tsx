@@ -109,7 +109,8 @@ function Against({ gates, compared }: { gates: readonly GateOutcome[]; compared:
       {hidden > 0 && (
         <li>
           <a href="#gates">
-            and {hidden} more {compared.is_refused ? "reasons" : "warnings"}
+            and {hidden} more {compared.is_refused ? "reason" : "warning"}
+            {hidden > 1 && "s"}
           </a>
         </li>
       )}

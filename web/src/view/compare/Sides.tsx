@@ -8,7 +8,7 @@ import { Badge } from "../words.tsx";
 export function Sides({ compared }: { compared: Comparison }) {
   return (
     <div class="runs">
-      <Table label="All runs as a table" heads={["side", "run", "began", "verdict", "result", "server"]}>
+      <Table label="All runs as a table" stacks heads={["side", "run", "began", "verdict", "result", "server"]}>
         {compared.sides.flatMap((side) =>
           side.runs.map((run) => (
             <tr key={run.id}>

@@ -43,7 +43,7 @@ export function ArmLatency({ experiment, latencies }: ArmLatencyProps) {
       </p>
       <details>
         <summary>Percentiles of each trial as a table</summary>
-        <Table label="Percentiles of each trial" heads={["trial", "of", ...numbers(PERCENTILES.map(([, name]) => name))]}>
+        <Table label="Percentiles of each trial" stacks heads={["trial", "of", ...numbers(PERCENTILES.map(([, name]) => name))]}>
           {latencies.map((each) => (
             <tr key={each.trial}>
               <th scope="row">{each.trial}</th>

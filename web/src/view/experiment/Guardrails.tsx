@@ -18,6 +18,7 @@ export function Guardrails({ experiment }: { experiment: Experiment }) {
       </p>
       <Table
         label="Guardrails"
+        stacks
         heads={["metric", "state", { number: "B against A" }, { number: "may get worse by" }, { number: "pairs" }, "in words"]}
       >
         {guardrails.map((guardrail, position) => {

@@ -13,6 +13,7 @@ export function PairTable({ experiment }: { experiment: Experiment }) {
   return (
     <Table
       label="All pairs"
+      stacks
       heads={[
         ...(hasSteps ? ["step"] : []),
         "pair",

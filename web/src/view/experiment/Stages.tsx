@@ -39,7 +39,7 @@ export function Stages({ experiment }: { experiment: Experiment }) {
             </tr>
           ))}
         </Table>
-        <Table label="Comparisons" heads={["comparison", "for", { number: "pairs" }, { number: "dropped" }, "ended because"]}>
+        <Table label="Comparisons" stacks heads={["comparison", "for", { number: "pairs" }, { number: "dropped" }, "ended because"]}>
           {conclusion.stages.map((stage) => (
             <tr key={stage.stage.stage}>
               <th scope="row">

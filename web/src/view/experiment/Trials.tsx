@@ -19,6 +19,7 @@ export function Trials({ experiment }: { experiment: Experiment }) {
         <summary>All trials as a table</summary>
         <Table
           label="All trials"
+          stacks
           heads={[
             "trial",
             "of",

@@ -2,9 +2,13 @@
 
 use super::{Examine, Gate, Seen};
 use crate::compare::profile::RunProfile;
-use crate::format::{duration, list, rate};
+use crate::format::{duration, list, percent, rate};
+use std::path::PathBuf;
+use sysdyno_record::origin::{OriginPlan, ProxyProtocol};
 use sysdyno_record::plan::{Arrival, KeepAlive, LoadPlan, PhaseEnd, PhaseKind, RequestSpec, SearchMethod};
-use sysdyno_record::wire::TlsPlan;
+use sysdyno_record::wire::{
+    MemcachedDialect, MemcachedPlan, Popularity, SizeModel, TlsVersion, WirePlan,
+};
 use sysdyno_record::workload::OperationPlan;
 
 /// Something that a plan says.
@@ -23,10 +27,7 @@ const ESSENTIAL: &[Field] = &[
     Field { name: "method", of: |run| crate::format::name(&run.load.request.method) },
     Field { name: "header fields", of: |run| headers(&run.load.request) },
     Field { name: "operations", of: operations },
-    Field {
-        name: "protocol",
-        of: |run| run.load.wire.memcached.as_ref().map_or("HTTP/1.1".to_owned(), |plan| format!("{plan:?}")),
-    },
+    Field { name: "protocol", of: |run| protocol(&run.load.wire) },
     Field { name: "body of the request", of: |run| format!("{} bytes", run.load.request.body_bytes) },
     Field {
         name: "way to the server",
@@ -34,7 +35,7 @@ const ESSENTIAL: &[Field] = &[
     },
     Field { name: "encryption", of: encryption },
     Field { name: "access log", of: access_log },
-    Field { name: "origin of connections", of: |run| crate::format::name(&format!("{:?}", run.load.origin)) },
+    Field { name: "origin of connections", of: |run| origin(&run.load.origin) },
     Field { name: "objective", of: objective },
     Field {
         name: "instant that counts as the last byte",
@@ -159,11 +160,82 @@ fn operations(run: &RunProfile) -> String {
     if all.is_empty() { "one".to_owned() } else { list(&all) }
 }
 
+/// What is spoken, encryption apart.
+fn protocol(wire: &WirePlan) -> String {
+    match (&wire.memcached, &wire.http2) {
+        (Some(plan), _) => memcached(plan),
+        (None, Some(http2)) => {
+            format!("HTTP/2 with {} a connection", crate::format::counted(f64::from(http2.streams), "stream"))
+        }
+        (None, None) => "HTTP/1.1".to_owned(),
+    }
+}
+
+fn memcached(plan: &MemcachedPlan) -> String {
+    let commands = match plan.dialect {
+        MemcachedDialect::Text => "get and set",
+        MemcachedDialect::Meta => "mg and ms",
+    };
+    let popularity = match plan.popularity {
+        Popularity::Uniform => "uniform".to_owned(),
+        Popularity::Zipf(exponent) => format!("Zipf {exponent}"),
+    };
+    let size = |model: SizeModel| match model {
+        SizeModel::Fixed(bytes) => format!("{bytes} bytes"),
+        SizeModel::Range(range) => format!("{} to {} bytes", range.min_bytes, range.max_bytes),
+        SizeModel::Etc => "as in Facebook's ETC pool".to_owned(),
+    };
+    let expiry = format!("expiry {} s", plan.expiry_seconds);
+    let parts = [
+        Some(format!("memcached with {commands}")),
+        Some(format!("{} get", percent(plan.get_ratio))),
+        Some(format!("{} a get", crate::format::counted(f64::from(plan.keys_per_get), "key"))),
+        Some(format!("{} keys ({popularity}) of {}", plan.keys_count, size(plan.key_size))),
+        Some(format!("values of {}", size(plan.value_size))),
+        (plan.expiry_seconds > 0).then_some(expiry),
+        plan.is_verified.then(|| "values compared".to_owned()),
+        plan.is_preloaded.then(|| "stored beforehand".to_owned()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// How TLS is spoken; the name of the server says nothing.
 fn encryption(run: &RunProfile) -> String {
-    run.load.wire.tls.as_ref().map_or("none".to_owned(), |tls| {
-        format!("{:?}", TlsPlan { server_name: String::new(), ..tls.clone() })
-    })
+    let Some(tls) = &run.load.wire.tls else { return "none".to_owned() };
+    let file = |does: &str, path: &Option<PathBuf>| {
+        path.as_ref().map(|path| format!("{does} {}", crate::format::name(&path.to_string_lossy())))
+    };
+    let parts = [
+        Some(match tls.version {
+            Some(TlsVersion::Tls12) => "TLS 1.2 only".to_owned(),
+            Some(TlsVersion::Tls13) => "TLS 1.3 only".to_owned(),
+            None => "TLS".to_owned(),
+        }),
+        (tls.resume_ratio > 0.0).then(|| format!("{} resumed", percent(tls.resume_ratio))),
+        tls.is_insecure.then(|| "any certificate taken".to_owned()),
+        file("trusting", &tls.ca_file),
+        file("showing", &tls.certificate_file),
+        file("with the key", &tls.key_file),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Where connections come from, and how they begin.
+fn origin(origin: &OriginPlan) -> String {
+    let OriginPlan { sources, proxy_protocol, churn_hz, hosts } = origin;
+    let addresses: Vec<String> = sources.iter().map(ToString::to_string).collect();
+    let hosts: Vec<String> = hosts.iter().map(|host| crate::format::name(host)).collect();
+    let parts = [
+        (!addresses.is_empty()).then(|| list(&addresses)),
+        proxy_protocol.map(|version| match version {
+            ProxyProtocol::V1 => "PROXY protocol 1".to_owned(),
+            ProxyProtocol::V2 => "PROXY protocol 2".to_owned(),
+        }),
+        churn_hz.map(|churn_hz| format!("{} made anew per second", rate(churn_hz))),
+        (!hosts.is_empty()).then(|| format!("sent by {}", list(&hosts))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "as the kernel chooses".to_owned() } else { parts.join(", ") }
 }
 
 /// What is replayed, where anything is; the name of the file says nothing.
