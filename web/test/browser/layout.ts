@@ -38,6 +38,8 @@ export function outside(page: Page): Promise<string[]> {
       }
     }
     for (const cell of document.querySelectorAll(".stacks td, .stacks th")) {
+      // At a desk a table of many columns may be moved sideways.
+      if (cell.closest(".wide") && innerWidth > 832) continue;
       const box = cell.getBoundingClientRect();
       if (box.width > 0 && box.right > document.documentElement.clientWidth + 0.5) found.push(`cell “${cell.textContent?.slice(0, 40)}”`);
     }
@@ -49,6 +51,7 @@ export function outside(page: Page): Promise<string[]> {
 export function sideways(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>(".scroll")]
+      .filter((region) => !region.matches(".wide") || innerWidth <= 832)
       .filter((region) => region.clientWidth > 0 && !region.closest("details") && region.scrollWidth > region.clientWidth + 1)
       .map((region) => `${region.getAttribute("aria-label")} by ${region.scrollWidth - region.clientWidth}`),
   );

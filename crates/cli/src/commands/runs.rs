@@ -16,6 +16,9 @@ use sysdyno_report::{escape, number};
 /// Columns of a run's name.
 const ID_COLUMNS: usize = 30;
 
+/// Fewest columns in which a text says something beside the numbers.
+const TEXT_COLUMNS: usize = 40;
+
 /// A run with what came of it.
 struct Row {
     manifest: Manifest,
@@ -73,7 +76,9 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let style = ui.style();
     // Lines of a terminal are cut at its edge, as those of ps are; a pipe gets all of them.
     let columns = if style.rows.is_some() { style.width() } else { usize::MAX };
-    let lines = std::iter::once(heading()).chain(rows.iter().map(Row::line)).chain(unreadable);
+    let rows = rows.iter().flat_map(|row| below(row.numbers(), row.text(), columns));
+    let lines =
+        below(heading(), "what stopped it".to_owned(), columns).into_iter().chain(rows).chain(unreadable);
     let shown = lines.map(|line| style.characters(&escape::terminal(&style.characters(&line), columns)));
     ui.print(&shown.collect::<Vec<_>>().join("\n"));
     Ok(Exit::Done)
@@ -93,28 +98,41 @@ fn sort_rows(rows: &mut [Row], sort: RunsSort) {
 }
 
 fn heading() -> String {
-    format!("{:ID_COLUMNS$}  {:<10}  {:>12}  {:>8}  what stopped it", "run", "verdict", "rate", "p99")
+    format!("{:ID_COLUMNS$}  {:<10}  {:>12}  {:>8}", "run", "verdict", "rate", "p99")
+}
+
+/// Numbers and text in one line, or in two where the terminal leaves the text too few columns to say anything.
+fn below(numbers: String, text: String, columns: usize) -> Vec<String> {
+    let room = columns.saturating_sub(escape::width(&numbers) + 2);
+    if room >= TEXT_COLUMNS.min(escape::width(&text)) {
+        return vec![format!("{numbers}  {text}")];
+    }
+    vec![numbers, format!("  {text}")]
 }
 
 impl Row {
-    fn line(&self) -> String {
+    fn numbers(&self) -> String {
         let answer = self.answer.clone().unwrap_or_default();
         let rate = answer.rate_hz.map_or(number::MISSING.to_owned(), number::rate);
         let p99 = answer.p99_ns.map_or(number::MISSING.to_owned(), number::duration_ns);
-        // A limit that was seen in a run that is not to be trusted is not what stopped it.
-        let found = answer.reason.as_deref().unwrap_or(&answer.limit);
-        let limit = if found.is_empty() { self.command() } else { found.to_owned() };
         let padded = |text: &str, columns: usize| {
             format!("{}{text}", " ".repeat(columns.saturating_sub(escape::width(text))))
         };
         format!(
-            "{:ID_COLUMNS$}  {:<10}  {}  {}  {}",
+            "{:ID_COLUMNS$}  {:<10}  {}  {}",
             self.manifest.id,
             self.word(&answer),
             padded(&rate, 12),
-            padded(&p99, 8),
-            escape::terminal(&limit, 2_000)
+            padded(&p99, 8)
         )
+    }
+
+    /// What stopped it: in a run that is not to be trusted no limit that was seen, but what is wrong with it.
+    fn text(&self) -> String {
+        let found =
+            self.answer.as_ref().map(|answer| answer.reason.as_ref().unwrap_or(&answer.limit).as_str());
+        let found = found.filter(|found| !found.is_empty());
+        escape::terminal(&found.map_or_else(|| self.command(), str::to_owned), 2_000)
     }
 
     /// The verdict, or how far the run came.
@@ -230,4 +248,18 @@ fn prune(keep: usize, dry_run: bool, record: RecordOptions, ui: &Ui) -> anyhow::
         ui.note(&format!("nothing to remove: there are no more than {keep} runs"));
     }
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stopped_a_run_has_a_line_of_its_own_on_a_narrow_terminal() {
+        let of = |columns| below("x".repeat(66), "The accept queue of nginx overflowed".to_owned(), columns);
+        assert_eq!(of(usize::MAX).len(), 1);
+        assert_eq!(of(104).len(), 1);
+        assert_eq!(of(80), ["x".repeat(66), "  The accept queue of nginx overflowed".to_owned()]);
+        assert_eq!(below("x".repeat(66), "no".to_owned(), 80).len(), 1);
+    }
 }

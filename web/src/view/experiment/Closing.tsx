@@ -67,6 +67,9 @@ export function Closing({ experiment }: { experiment: Experiment }) {
   );
 }
 
+/** Room of a note beside a line. Unit: pixels. */
+const NOTE = 150;
+
 function ClosingChart({ experiment, looks }: { experiment: Experiment; looks: readonly Effect[] }) {
   const [element, width] = useWidth<HTMLElement>();
   const { metric } = experiment;
@@ -80,6 +83,8 @@ function ClosingChart({ experiment, looks }: { experiment: Experiment; looks: re
   const y = linear(domain, [frame.bottom, frame.top]);
   const held = (value: number) => y(Math.min(Math.max(value, domain[0]), domain[1]));
   const none = metric.scale === "ratio" ? 1 : 0;
+  // What is written on the right of a line has no room near the right edge.
+  const isLate = least !== null && x(least - 0.5) + NOTE > frame.right;
   const every = Math.max(1, Math.ceil(last / (width < 500 ? 8 : 20)));
   const counts = Array.from({ length: last }, (_, index) => index + 1).filter((count) => count % every === 0 || count === 1);
   return (
@@ -103,7 +108,7 @@ function ClosingChart({ experiment, looks }: { experiment: Experiment; looks: re
           {least !== null && least <= last && (
             <g class="least">
               <line x1={x(least - 0.5)} x2={x(least - 0.5)} y1={frame.top} y2={frame.bottom} />
-              <text x={x(least - 0.5) + 4} y={frame.top + 10}>
+              <text x={x(least - 0.5) + (isLate ? -4 : 4)} y={frame.top + 10} text-anchor={isLate ? "end" : "start"}>
                 verdicts from {least} pairs on
               </text>
             </g>

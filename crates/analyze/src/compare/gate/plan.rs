@@ -6,9 +6,7 @@ use crate::format::{duration, list, percent, rate};
 use std::path::PathBuf;
 use sysdyno_record::origin::{OriginPlan, ProxyProtocol};
 use sysdyno_record::plan::{Arrival, KeepAlive, LoadPlan, PhaseEnd, PhaseKind, RequestSpec, SearchMethod};
-use sysdyno_record::wire::{
-    MemcachedDialect, MemcachedPlan, Popularity, SizeModel, TlsVersion, WirePlan,
-};
+use sysdyno_record::wire::{MemcachedDialect, MemcachedPlan, Popularity, SizeModel, TlsVersion, WirePlan};
 use sysdyno_record::workload::OperationPlan;
 
 /// Something that a plan says.
