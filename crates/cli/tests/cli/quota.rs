@@ -2,8 +2,10 @@
 
 use crate::rig::cgroup::CpuQuota;
 use crate::rig::nginx::Nginx;
+use crate::rig::pair::Pair;
 use crate::rig::program::{Program, Running};
 use crate::rig::{skip, wait_until};
+use std::process::Stdio;
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -42,4 +44,26 @@ fn a_generator_under_a_cpu_quota_is_invalid_with_m01() {
     let folder = program.run_folder().expect("the run is kept");
     let shown = program.run(["show", &folder.display().to_string()]);
     assert!(shown.stdout.contains("at least"), "{shown}");
+}
+
+#[test]
+fn a_servers_quota_is_found_from_within_a_namespace_that_hides_control_groups() {
+    let test = "a_servers_quota_is_found_from_within_a_namespace_that_hides_control_groups";
+    let (Some(pair), Some(quota)) = (Pair::make(), CpuQuota::create("server", 10)) else {
+        return skip(test, &["root", "iproute2", "namespaces", "cgroup-cpu"]);
+    };
+    let target = pair.target(&[]);
+    quota.admit(target.pid());
+    let program = Program::alone();
+    // `ip netns exec` mounts a fresh /sys, in which no hierarchy of control groups is mounted.
+    let mut command = pair.server_command(env!("CARGO_BIN_EXE_sysdyno"));
+    command.args(["load", target.url(), "-c", "16", "-d", "4s", "--json"]);
+    command.env("SYSDYNO_RUNS_DIR", program.runs()).current_dir(program.runs());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let outcome = Running::start(command).finish(Duration::from_secs(60));
+    drop(target);
+    let json = outcome.json();
+    let findings = json["findings"].as_array().cloned().unwrap_or_default();
+    let found = findings.iter().find(|finding| finding["id"] == "C03");
+    assert!(found.is_some_and(|finding| finding["confidence"] != "excluded"), "{outcome}");
 }

@@ -131,6 +131,10 @@ impl PairTarget {
         &self.url
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it; what it counted.
     pub fn counts(mut self) -> Value {
         drop(self.child.stdin.take());

@@ -2,7 +2,8 @@
 //!
 //! A process is throttled by its own group and by every parent. Shown is, of all levels, the greatest throttling and
 //! the least quota. Versions 1 (controller `cpu`) and 2 are read; where both are mounted, the one that has the
-//! controller counts. Source: cgroups(7), `Documentation/admin-guide/cgroup-v2.rst`.
+//! controller counts. Where no hierarchy is mounted here, as below `ip netns exec`, which mounts a fresh `/sys`, it is read
+//! as process 1 sees it. Source: cgroups(7), `Documentation/admin-guide/cgroup-v2.rst`.
 
 use super::{Collector, Pass, Table, counter, gauge};
 use crate::roots::Roots;
@@ -20,10 +21,12 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 
 /// Groups are nested at most this deep here; what is above is left out.
 const MAX_LEVELS: usize = 12;
-/// Columns of a process's groups.
-const WIDTH: usize = 4;
+/// Position of the quota among the columns of a process's groups; the counters come before it.
+const QUOTA: usize = 3;
 /// Folders of version 1 hierarchies with the controller, as distributions name them.
 const VERSION_1_MOUNTS: [&str; 3] = ["fs/cgroup/cpu,cpuacct", "fs/cgroup/cpu", "fs/cgroup/cpuacct,cpu"];
+/// Where `/sys` is as process 1 sees it, below `/proc`.
+const OTHER_SYS: &str = "1/root/sys";
 /// Folders of the version 2 hierarchy.
 const VERSION_2_MOUNTS: [&str; 2] = ["fs/cgroup", "fs/cgroup/unified"];
 
@@ -92,8 +95,13 @@ impl Group {
         most
     }
 
-    fn columns(&self) -> [Column; WIDTH] {
-        let mut all = [
+    /// Whether the groups were found, and none of them can have a quota: then there is nothing to count.
+    fn is_free(&self) -> bool {
+        self.levels.is_empty() && self.reason.is_none()
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let mut all = vec![
             counter("cgroup.periods_count", "count", self.scope),
             counter("cgroup.throttled_count", "count", self.scope),
             counter("cgroup.throttled_us", "us", self.scope),
@@ -101,9 +109,9 @@ impl Group {
         ];
         all.iter_mut().for_each(|column| column.unavailable.clone_from(&self.reason));
         if self.quota_ratio.is_none() && self.reason.is_none() {
-            all[3].unavailable = Some("no group of the process has a quota".to_owned());
+            all[QUOTA].unavailable = Some("no group of the process has a quota".to_owned());
         }
-        all
+        if self.is_free() { all.split_off(QUOTA) } else { all }
     }
 }
 
@@ -135,16 +143,21 @@ impl Collector for CgroupCollector {
             self.look(pass);
         }
         self.table.clear();
-        for (index, group) in self.groups.iter_mut().enumerate() {
-            let position = index * WIDTH;
+        let mut position = 0;
+        for group in &mut self.groups {
+            if group.is_free() {
+                position += 1;
+                continue;
+            }
             if let Some(throttling) = group.read(pass.buffer) {
                 self.table.set_count(position, Some(throttling.periods_count));
                 self.table.set_count(position + 1, Some(throttling.throttled_count));
                 self.table.set_count(position + 2, Some(throttling.throttled_us));
             }
             if let Some(quota) = group.quota_ratio.filter(|_| pass.is_look()) {
-                self.table.set(position + 3, quota);
+                self.table.set(position + QUOTA, quota);
             }
+            position += QUOTA + 1;
         }
     }
 
@@ -157,21 +170,43 @@ impl Collector for CgroupCollector {
 fn find_levels(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Result<Vec<Level>, String> {
     let path = roots.in_proc(&format!("{pid}/cgroup"));
     let text = read_once(&path, buffer).map_err(|error| error.to_string())?;
-    let mut candidates: Vec<(PathBuf, PathBuf)> = Vec::new();
+    let (mut version_1, mut version_2) = (Vec::new(), Vec::new());
     let parsed = cgroup::parse(text, |membership| {
-        let mounts: &[&str] = match (membership.has_controller("cpu"), membership.is_unified()) {
-            (true, _) => &VERSION_1_MOUNTS,
-            (_, true) => &VERSION_2_MOUNTS,
-            _ => return,
-        };
+        let (mounts, candidates): (&[&str], &mut Vec<(PathBuf, PathBuf)>) =
+            match (membership.has_controller("cpu"), membership.is_unified()) {
+                (true, _) => (&VERSION_1_MOUNTS, &mut version_1),
+                (_, true) => (&VERSION_2_MOUNTS, &mut version_2),
+                _ => return,
+            };
         let group = PathBuf::from(OsStr::from_bytes(membership.path));
-        candidates.extend(mounts.iter().map(|mount| (roots.in_sys(mount), group.clone())));
+        let near = mounts.iter().map(|mount| roots.in_sys(mount));
+        let far = mounts.iter().map(|mount| roots.in_proc(&format!("{OTHER_SYS}/{mount}")));
+        candidates.extend(near.chain(far).map(|mount| (mount, group.clone())));
     });
     parsed.map_err(|error| format!("cannot understand '{}': {error}", path.display()))?;
+    // The controller is in one hierarchy only.
+    let candidates = if version_1.is_empty() { version_2 } else { version_1 };
     let levels = candidates.iter().map(|(mount, group)| levels_of(mount, group, buffer));
-    levels.into_iter().find(|levels| !levels.is_empty()).ok_or_else(|| {
-        "no group of the process has throttling counters: the cpu controller is not enabled or not visible".to_owned()
-    })
+    if let Some(levels) = levels.into_iter().find(|levels| !levels.is_empty()) {
+        return Ok(levels);
+    }
+    // A group that is there and has no such counters has no quota either.
+    let is_visible = |(mount, group): &(PathBuf, PathBuf)| {
+        folder_of(mount, group).is_some_and(|folder| folder.join("cgroup.procs").exists())
+    };
+    if candidates.iter().any(is_visible) { Ok(vec![]) } else { Err(HIDDEN.to_owned()) }
+}
+
+/// Why nothing is known of the groups of a process.
+const HIDDEN: &str = "the control groups of the process are not visible here: no hierarchy with the cpu controller is \
+                      mounted at /sys/fs/cgroup, nor can that of process 1 be read";
+
+/// The folder of a group; `None` for one outside of the namespace of control groups that is visible here.
+fn folder_of(mount: &Path, group: &Path) -> Option<PathBuf> {
+    let is_outside = group.components().any(|component| component == Component::ParentDir);
+    let folder =
+        || group.components().filter_map(normal).fold(mount.to_path_buf(), |path, name| path.join(name));
+    (!is_outside).then(folder)
 }
 
 /// The levels of `group` below `mount` that have throttling counters.

@@ -68,6 +68,38 @@ fn in_a_hybrid_the_hierarchy_with_the_controller_counts() {
 }
 
 #[test]
+fn where_sys_is_mounted_anew_the_hierarchy_of_process_1_is_read() {
+    let files = [
+        ("proc/7/cgroup", "1:cpu:/web\n0::/\n"),
+        ("proc/1/root/sys/fs/cgroup/cpu/web/cpu.stat", STAT_1),
+        ("proc/1/root/sys/fs/cgroup/cpu/web/cpu.cfs_quota_us", "50000\n"),
+        ("proc/1/root/sys/fs/cgroup/cpu/web/cpu.cfs_period_us", "100000\n"),
+        ("proc/1/root/sys/fs/cgroup/unified/cgroup.procs", "7\n"),
+    ];
+    assert_eq!(Tree::new(&files).read(), (Some(THROTTLED), Some(0.5), None));
+    let (throttling, _, reason) = Tree::new(&[files[0], files[4]]).read();
+    assert_eq!(throttling, None);
+    assert!(
+        reason.is_some_and(|reason| reason.contains("not visible")),
+        "the other hierarchy has no such controller"
+    );
+}
+
+#[test]
+fn groups_without_the_controller_have_no_quota_and_are_not_hidden() {
+    let tree = Tree::new(&[
+        ("proc/7/cgroup", "0::/session\n"),
+        ("sys/fs/cgroup/session/cgroup.procs", "7\n"),
+        ("sys/fs/cgroup/session/cpu.stat", "usage_usec 9\n"),
+    ]);
+    assert_eq!(tree.read(), (None, None, None));
+    let mut buffer = Vec::new();
+    let group = Group::find(&Roots::at(tree.folder.path()), 7, "cgroup:target", &mut buffer);
+    let columns: Vec<String> = group.columns().into_iter().map(|column| column.name).collect();
+    assert_eq!(columns, ["cgroup.quota_ratio"], "nothing that is missing takes a finding away");
+}
+
+#[test]
 fn groups_that_cannot_be_seen_have_a_reason() {
     let hidden = Tree::new(&[("proc/7/cgroup", "0::/../other\n"), ("sys/fs/cgroup/cpu.stat", STAT_2)]);
     let (throttling, quota, reason) = hidden.read();
