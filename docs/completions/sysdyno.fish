@@ -95,7 +95,7 @@ off\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l stamps -d 'Which instant ends a latency: when the kernel got the response, or when it was read [default: kernel]' -r -f -a "kernel\t'When the kernel got the packet; over TCP'
 user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l watch-pid -d 'Process of the service to measure, too: an application server, a database. Those that hold the target\'s socket always are' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand run" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says' -r -f -a "auto\t'By alpn for https://, by prior knowledge for http://'
 alpn\t'In the TLS handshake; of a target https://'
 prior\t'It is known to; of a target http://'"
@@ -186,7 +186,7 @@ off\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l stamps -d 'Which instant ends a latency: when the kernel got the response, or when it was read [default: kernel]' -r -f -a "kernel\t'When the kernel got the packet; over TCP'
 user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l watch-pid -d 'Process of the service to measure, too: an application server, a database. Those that hold the target\'s socket always are' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand load" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says' -r -f -a "auto\t'By alpn for https://, by prior knowledge for http://'
 alpn\t'In the TLS handshake; of a target https://'
 prior\t'It is known to; of a target http://'"
@@ -303,7 +303,7 @@ off\t'Never'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l stamps -d 'Which instant ends a latency: when the kernel got the response, or when it was read [default: kernel]' -r -f -a "kernel\t'When the kernel got the packet; over TCP'
 user\t'When the generator read it'"
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l seed -d 'Seed of arrivals and orders [default: drawn, and recorded]' -r
-complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l watch-pid -d 'Process to measure besides the generator, instead of those that hold the target\'s socket' -r
+complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l watch-pid -d 'Process of the service to measure, too: an application server, a database. Those that hold the target\'s socket always are' -r
 complete -c sysdyno -n "__fish_sysdyno_using_subcommand try" -l http2 -d 'Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says' -r -f -a "auto\t'By alpn for https://, by prior knowledge for http://'
 alpn\t'In the TLS handshake; of a target https://'
 prior\t'It is known to; of a target http://'"

@@ -91,7 +91,7 @@ off\:"Never"))' \
 '--stamps=[Which instant ends a latency\: when the kernel got the response, or when it was read \[default\: kernel\]]:STAMPS:((kernel\:"When the kernel got the packet; over TCP"
 user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
-'*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
+'*--watch-pid=[Process of the service to measure, too\: an application server, a database. Those that hold the target'\''s socket always are]:PID:_default' \
 '--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says]::HTTP2:((auto\:"By alpn for https\://, by prior knowledge for http\://"
 alpn\:"In the TLS handshake; of a target https\://"
 prior\:"It is known to; of a target http\://"))' \
@@ -197,7 +197,7 @@ off\:"Never"))' \
 '--stamps=[Which instant ends a latency\: when the kernel got the response, or when it was read \[default\: kernel\]]:STAMPS:((kernel\:"When the kernel got the packet; over TCP"
 user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
-'*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
+'*--watch-pid=[Process of the service to measure, too\: an application server, a database. Those that hold the target'\''s socket always are]:PID:_default' \
 '--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says]::HTTP2:((auto\:"By alpn for https\://, by prior knowledge for http\://"
 alpn\:"In the TLS handshake; of a target https\://"
 prior\:"It is known to; of a target http\://"))' \
@@ -327,7 +327,7 @@ off\:"Never"))' \
 '--stamps=[Which instant ends a latency\: when the kernel got the response, or when it was read \[default\: kernel\]]:STAMPS:((kernel\:"When the kernel got the packet; over TCP"
 user\:"When the generator read it"))' \
 '--seed=[Seed of arrivals and orders \[default\: drawn, and recorded\]]:N:_default' \
-'*--watch-pid=[Process to measure besides the generator, instead of those that hold the target'\''s socket]:PID:_default' \
+'*--watch-pid=[Process of the service to measure, too\: an application server, a database. Those that hold the target'\''s socket always are]:PID:_default' \
 '--http2=[Speak HTTP/2\: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says]::HTTP2:((auto\:"By alpn for https\://, by prior knowledge for http\://"
 alpn\:"In the TLS handshake; of a target https\://"
 prior\:"It is known to; of a target http\://"))' \

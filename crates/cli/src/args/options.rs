@@ -110,7 +110,7 @@ pub struct TargetOptions {
     /// Seed of arrivals and orders [default: drawn, and recorded]
     #[arg(long, value_name = "N", env = "SYSDYNO_SEED")]
     pub seed: Option<u64>,
-    /// Process to measure besides the generator, instead of those that hold the target's socket
+    /// Process of the service to measure, too: an application server, a database. Those that hold the target's socket always are
     #[arg(long = "watch-pid", value_name = "PID")]
     pub watch_pid: Vec<u32>,
     /// The fence, which is set by files only.

@@ -305,15 +305,17 @@ fn describe(
     behind: &[SocketAddr],
 ) -> Result<Vec<WatchedProcess>, LabError> {
     let own = describe_process(std::process::id(), ProcessRole::Generator)?;
-    let mut targets = if pids.is_empty() {
-        endpoint.and_then(|endpoint| find_target_processes(endpoint).ok()).unwrap_or_default()
-    } else {
-        pids.iter().map(|pid| describe_process(*pid, ProcessRole::Target)).collect::<Result<Vec<_>, _>>()?
-    };
-    for address in behind {
-        let found = find_target_processes(&Endpoint::Tcp(*address)).unwrap_or_default();
+    // The server is called by its first process: one that listens, not one that works for it.
+    let mut targets = endpoint.and_then(|endpoint| find_target_processes(endpoint).ok()).unwrap_or_default();
+    let mut add = |found: Vec<WatchedProcess>| {
         let is_new = |process: &WatchedProcess| !targets.iter().any(|known| known.is_same(process));
-        targets.extend(found.into_iter().filter(is_new).collect::<Vec<_>>());
+        let new: Vec<_> = found.into_iter().filter(is_new).collect();
+        targets.extend(new);
+    };
+    let named = pids.iter().map(|pid| describe_process(*pid, ProcessRole::Target));
+    add(named.collect::<Result<Vec<_>, _>>()?);
+    for address in behind {
+        add(find_target_processes(&Endpoint::Tcp(*address)).unwrap_or_default());
     }
     Ok(targets.into_iter().chain([own]).collect())
 }
