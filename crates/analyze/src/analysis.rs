@@ -3,10 +3,11 @@
 use crate::capacity::{bounded_by_generator, cut_short, estimate, is_connection_limited};
 use crate::curve::{curve, distribution};
 use crate::fail_if::judge;
-use crate::findings::{Scene, examine};
+use crate::findings::{self, Scene, examine};
 use crate::headline;
 use crate::input::{AnalyzeInput, Examined, Sorted};
 use crate::intervals;
+use crate::limit::{self, LimitScene};
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::probe;
 use crate::ramp;
@@ -16,7 +17,9 @@ use crate::session;
 use crate::verdict::{CPU_BOUND, INCOMPLETE, Observation, arrival_fit, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
 use std::collections::BTreeMap;
-use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, Finding, Rates, Reason, Verdict, VerdictStatus};
+use sysdyno_record::analysis::{
+    Analysis, Capacity, EndedBy, Finding, Rates, Reason, Unchecked, Verdict, VerdictStatus,
+};
 use sysdyno_record::load::{
     Counts, Failures, GeneratorSummary, LatencyKind, LatencySummary, TimerError, TrialPurpose,
 };
@@ -63,15 +66,23 @@ fn analyze_load(examined: &Examined, input: &AnalyzeInput) -> Analysis {
     scene.focus = after.unwrap_or(scene.focus);
     scene.objective = objective.as_ref();
     let findings = examine(&scene);
+    let unchecked = findings::unchecked(&scene, &findings);
     let parts = Parts {
         headline: headline::headline_of_load(view, &verdict, ramp.as_ref()),
         limit: match ramp.as_ref().is_some_and(|ramp| ramp.broke.is_none()) {
             true => "The ramp met no limit: the objective was met to its end".to_owned(),
-            false => headline::limit(&findings, None, &verdict),
+            false => limit::limit(&LimitScene {
+                focus: &scene.focus,
+                findings: &findings,
+                unchecked: &unchecked,
+                capacity: None,
+                verdict: &verdict,
+            }),
         },
         verdict,
         capacity: None,
         findings,
+        unchecked,
     };
     Analysis { ramp, ..assemble(examined, view, parts) }
 }
@@ -100,15 +111,24 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
     } else if is_doubted(&verdict) {
         bounded_by_generator(&mut capacity);
     }
-    let findings = examine(&scene(examined, focus, Some(plan), is_connection_limited));
+    let scene = scene(examined, focus, Some(plan), is_connection_limited);
+    let findings = examine(&scene);
+    let unchecked = findings::unchecked(&scene, &findings);
     let view = &examined.views[shown];
     let context = headline::Context { plan, view, verdict: &verdict };
     let parts = Parts {
         headline: headline::headline_of_run(&capacity, &context),
-        limit: headline::limit(&findings, Some(&capacity), &verdict),
+        limit: limit::limit(&LimitScene {
+            focus: &scene.focus,
+            findings: &findings,
+            unchecked: &unchecked,
+            capacity: Some(&capacity),
+            verdict: &verdict,
+        }),
         verdict,
         capacity: Some(capacity),
         findings,
+        unchecked,
     };
     assemble(examined, view, parts)
 }
@@ -254,6 +274,7 @@ struct Parts {
     limit: String,
     capacity: Option<Capacity>,
     findings: Vec<Finding>,
+    unchecked: Vec<Unchecked>,
 }
 
 fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
@@ -289,6 +310,7 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
         failure_time_ns: view.summary(LatencyKind::Failure),
         generator: view.end.summary.generator.clone(),
         findings: parts.findings,
+        unchecked: parts.unchecked,
         distribution: distribution(view),
         arrival_fit: arrival_fit(view),
         checks: Vec::new(),
@@ -353,6 +375,7 @@ fn nothing(verdict: Verdict) -> Analysis {
             backlog_max: 0,
         },
         findings: Vec::new(),
+        unchecked: Vec::new(),
         distribution: Vec::new(),
         arrival_fit: None,
         checks: Vec::new(),

@@ -1,4 +1,4 @@
-//! The sentences that are read first: what the server can take, and what stops it.
+//! The sentence that is read first: what the server can take.
 
 use crate::analysis::is_doubted;
 use crate::capacity::objective_phrase;
@@ -7,17 +7,12 @@ use crate::ramp::objective_of;
 use crate::session;
 use crate::verdict::CPU_BOUND;
 use crate::view::TrialView;
-use sysdyno_record::analysis::{
-    Capacity, CapacityBasis, Confidence, EndedBy, EvidenceRole, Finding, Reason, Verdict, VerdictStatus,
-};
+use sysdyno_record::analysis::{Capacity, CapacityBasis, EndedBy, Reason, Verdict, VerdictStatus};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::{LoadPlan, RunPlan, SearchMethod};
 use sysdyno_record::ramp::{RampOf, RampResult};
 use sysdyno_record::session::SessionResult;
 use sysdyno_record::units::rounding_step;
-
-/// Most exclusions that are named when no limit was found.
-const EXCLUSIONS_MAX: usize = 3;
 
 /// What the server is called: its process, or just that.
 fn server(watched: &[WatchedProcess]) -> String {
@@ -201,63 +196,4 @@ fn headline_of_session(session: &SessionResult, latency: &str) -> String {
 
 fn time_name(view: &TrialView) -> &'static str {
     if view.is_open() { "response time" } else { "service time" }
-}
-
-/// What stops the server, or that nothing was found.
-pub(crate) fn limit(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdict) -> String {
-    let is_ended_by = |end: EndedBy| capacity.is_some_and(|capacity| capacity.ended_by == end);
-    if is_ended_by(EndedBy::NothingCarried) {
-        return "Nothing was carried, so nothing can be said about a limit".to_owned();
-    }
-    // A generator that may have been the limit leaves nothing to be said of the server, unless something speaks against it.
-    let is_argued =
-        |finding: &Finding| finding.evidence.iter().any(|item| item.role == EvidenceRole::Against);
-    let generator = findings
-        .iter()
-        .find(|finding| finding.id.starts_with('G') && finding.confidence > Confidence::Excluded);
-    let generator = generator.filter(|finding| !is_argued(finding));
-    if let Some(finding) =
-        generator.or_else(|| findings.iter().find(|finding| finding.confidence >= Confidence::Likely))
-    {
-        return with_evidence(finding);
-    }
-    if is_ended_by(EndedBy::Ceiling) {
-        return "The limit was not reached: the highest rate that was allowed is carried".to_owned();
-    }
-    if let Some(finding) = findings.iter().find(|finding| finding.confidence == Confidence::Possible) {
-        return format!("Possibly: {}", placed(finding));
-    }
-    let against: Vec<&str> = findings
-        .iter()
-        .flat_map(|finding| {
-            finding.evidence.iter().filter(|evidence| evidence.role == EvidenceRole::Against).take(1)
-        })
-        .map(|evidence| evidence.text.as_str())
-        .take(EXCLUSIONS_MAX)
-        .collect();
-    let seen = if against.is_empty() { String::new() } else { format!(": {}", against.join(", ")) };
-    let is_invalid = verdict.status == VerdictStatus::Invalid;
-    if is_invalid {
-        return format!("No limit can be named{seen}");
-    }
-    let host = findings.iter().find_map(|finding| finding.host.as_deref()).unwrap_or("this host");
-    format!("No limit found on {host}{seen}")
-}
-
-/// A finding's title, behind the name of its host where there are two.
-fn placed(finding: &Finding) -> String {
-    match &finding.host {
-        Some(host) => format!("On {host}: {}", finding.title),
-        None => finding.title.clone(),
-    }
-}
-
-/// A finding's title with its first independent signal.
-fn with_evidence(finding: &Finding) -> String {
-    let confirmer = finding.evidence.iter().find(|evidence| evidence.role == EvidenceRole::Confirmer);
-    let title = placed(finding);
-    match confirmer {
-        Some(confirmer) if !title.contains(&confirmer.text) => format!("{title} ({})", confirmer.text),
-        _ => title,
-    }
 }

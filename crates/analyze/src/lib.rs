@@ -21,6 +21,7 @@ mod format;
 mod headline;
 mod input;
 mod intervals;
+mod limit;
 pub mod matrix;
 pub mod outcome;
 pub mod probe;

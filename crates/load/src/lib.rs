@@ -21,6 +21,7 @@ pub mod http2;
 mod io;
 pub mod memcached;
 pub mod origin;
+mod page;
 pub mod probe;
 pub mod schedule;
 mod sys;

@@ -70,6 +70,9 @@ pub struct Analysis {
     pub generator: GeneratorSummary,
     /// Conclusions about the host, most certain first; excluded ones last.
     pub findings: Vec<Finding>,
+    /// Limits about which nothing can be said, since what shows them could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchecked: Vec<Unchecked>,
     /// Latency distribution of the shown trial for charts; `response` if open, else `service`.
     pub distribution: Vec<QuantilePoint>,
     /// How well the arrivals of the shown trial fit what was planned; `None`: closed, or too few to tell.
@@ -285,6 +288,19 @@ pub struct CurvePoint {
     pub begin_mono_ns: MonoNs,
     /// End of the measured window.
     pub end_mono_ns: MonoNs,
+}
+
+/// A limit about which nothing can be said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unchecked {
+    /// Number of the rule, e.g. `C03`.
+    pub id: String,
+    /// Its short name, e.g. `cfs-throttled`.
+    pub name: String,
+    /// The reading that is missing, e.g. `cgroup.throttled_count`.
+    pub column: String,
+    /// Why it could not be read.
+    pub reason: String,
 }
 
 /// A conclusion about the host, with what it rests on.

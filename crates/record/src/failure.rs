@@ -176,6 +176,73 @@ impl Told {
     }
 }
 
+/// Different wrong answers that are kept apart, of all classes together.
+const MAX_ANSWERS: usize = 64;
+
+/// Wrong responses of one class with the same status and text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrongAnswer {
+    /// Why they are wrong.
+    pub class: FailureClass,
+    /// Their status code.
+    pub status: u16,
+    /// The beginning of what they say, escaped; empty: nothing, or it was not kept.
+    pub text: String,
+    /// How many there were.
+    pub count: u64,
+}
+
+/// What a server answered where its responses were wrong. Bounded, and without control characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WrongAnswers(Vec<WrongAnswer>);
+
+impl WrongAnswers {
+    /// Whether there was none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &WrongAnswer> {
+        self.0.iter()
+    }
+
+    /// Adds answers to those that are the same; where they are kept, `None` if there is no room for more.
+    pub fn add(&mut self, answer: &WrongAnswer) -> Option<usize> {
+        let text = bounded(&answer.text);
+        let is_same = |known: &WrongAnswer| {
+            (known.class, known.status) == (answer.class, answer.status) && known.text == text
+        };
+        if let Some(index) = self.0.iter().position(is_same) {
+            self.0[index].count = self.0[index].count.saturating_add(answer.count);
+            return Some(index);
+        }
+        (self.0.len() < MAX_ANSWERS).then(|| {
+            self.0.push(WrongAnswer { text, ..answer.clone() });
+            self.0.len() - 1
+        })
+    }
+
+    /// Counts one that came again.
+    pub fn count(&mut self, index: usize) {
+        if let Some(answer) = self.0.get_mut(index) {
+            answer.count = answer.count.saturating_add(1);
+        }
+    }
+
+    /// What the server answered most often in a class of so many failures, in a clause about it; of two answers that say
+    /// something and nothing, the one that says something.
+    pub fn clause(&self, class: FailureClass, failures: u64) -> Option<String> {
+        let all = self.0.iter().filter(|answer| answer.class == class);
+        let most = all.max_by_key(|answer| (!answer.text.is_empty(), answer.count))?;
+        let text = if most.text.is_empty() { String::new() } else { format!(" '{}'", most.text) };
+        let is_all = most.count >= failures;
+        let often = if is_all { String::new() } else { format!(", {} of {failures} times", most.count) };
+        Some(format!("it answered {}{text}{often}", most.status))
+    }
+}
+
 /// A text without control characters, as long as it may be.
 fn bounded(text: &str) -> String {
     let is_shown = |character: &char| !character.is_control();
@@ -210,6 +277,31 @@ mod tests {
             assert!(class.meaning().ends_with('.') && !class.meaning().contains("\n"), "{class:?}");
             assert!(class.hint().is_none_or(|hint| !hint.ends_with('.')), "{class:?}");
         }
+    }
+
+    #[test]
+    fn the_most_frequent_wrong_answer_of_a_class_is_told_and_their_number_is_bounded() {
+        let mut answers = WrongAnswers::default();
+        let answer = |status, text: &str, count| WrongAnswer {
+            class: FailureClass::Status,
+            status,
+            text: text.into(),
+            count,
+        };
+        assert_eq!(answers.clause(FailureClass::Status, 1), None);
+        answers.add(&answer(502, "Bad Gateway", 3));
+        answers.add(&answer(500, "Too many\u{1b} connections", 4));
+        answers.add(&answer(503, "", 9));
+        let index = answers.add(&answer(500, "Too many connections", 1)).expect("is known");
+        answers.count(index);
+        let clause = "it answered 500 'Too many connections', 6 of 18 times";
+        assert_eq!(answers.clause(FailureClass::Status, 18).as_deref(), Some(clause));
+        assert_eq!(answers.clause(FailureClass::WrongBody, 18), None);
+        for number in 0..10_000 {
+            answers.add(&answer(500, &format!("{number}{}", "x".repeat(1000)), 1));
+        }
+        assert!(answers.iter().count() <= MAX_ANSWERS);
+        assert!(answers.iter().all(|answer| answer.text.chars().count() <= MAX_TOLD_CHARS));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! The threads of all hosts are the threads of one load: thread `k` runs on host `k mod n`. So everything that is split over
 //! threads is split over hosts by the same rule, and the sums of all hosts are the sums of the load.
 
+use crate::failure::WrongAnswers;
 use crate::load::{
     Counts, Failures, GapSample, GeneratorSummary, LatencyKind, LearntBody, PhaseSummary, TimerError, Told,
 };
@@ -113,6 +114,9 @@ pub struct PartTally {
     /// What the server said with the first failure of a class.
     #[serde(default, skip_serializing_if = "Told::is_empty")]
     pub told: Told,
+    /// What the server answered where the response was wrong.
+    #[serde(default, skip_serializing_if = "WrongAnswers::is_empty")]
+    pub answers: WrongAnswers,
     /// Responses by status code.
     pub statuses: BTreeMap<u16, u64>,
     /// Bytes received.

@@ -67,6 +67,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "session": analysis.session,
         "limit": analysis.limit,
         "findings": analysis.findings.iter().map(finding).collect::<Vec<_>>(),
+        "unchecked": analysis.unchecked,
         "ramp": analysis.ramp,
         "seed": seed(input),
         "damage": input.damage,

@@ -35,6 +35,7 @@ pub(super) const OVERFLOW: Rule = Rule {
     meaning: "The accept queue of a listening socket was full and the kernel dropped connections.",
     thresholds: &[OVERFLOWS, RETRY_NS],
     place: Place::Server,
+    needs: &["TcpExt.ListenOverflows"],
     remedy: "let the server accept faster (more workers, a shorter accept loop), then raise its backlog and net.core.somaxconn; \
              only a new listen() takes them over",
     counterfactual: "with a longer accept queue the overflows and the slow connects would stay",

@@ -42,6 +42,7 @@ pub(super) const PILE_UP: Rule = Rule {
     meaning: "One CPU receives the packets and is full, while others have time left.",
     thresholds: &[BUSY, INTERRUPTS, PART, OTHERS_BUSY, THREAD_FULL],
     place: Place::Server,
+    needs: &["cpu.idle_us"],
     remedy: "spread the receive work: interrupts of the queues over the CPUs (irq.N.cpus), or packets by RPS \
              (netdev.DEVICE.rx-N.rps_cpus), or give the device more queues",
     counterfactual: "with the packets received on all CPUs the rate and the tail would stay the same",

@@ -19,6 +19,7 @@ mod network;
 mod pool;
 mod process;
 mod retransmit;
+mod unchecked;
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use effect::{EVENTS, EXPLAINED, Effect};
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::plan::Objective;
+pub(crate) use unchecked::unchecked;
 
 /// What the rules look at: the trials of a run, and which of them shows the limit.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,8 @@ pub struct Rule {
     pub thresholds: &'static [Threshold],
     /// Where it happens.
     pub(crate) place: Place,
+    /// Columns of the server's host without which nothing can be said either way.
+    pub(crate) needs: &'static [&'static str],
     /// What could be changed, in a sentence.
     pub remedy: &'static str,
     /// What would show that the finding is wrong, in a sentence.

@@ -23,6 +23,7 @@ pub(super) const BANDWIDTH: Rule = Rule {
     meaning: "A network link carries as many bits as it can.",
     thresholds: &[LINE_RATE, CPU_IDLE, RETRANSMITTED],
     place: Place::Server,
+    needs: &["netdev.tx_bytes"],
     remedy: "compress or shrink the responses, cache them nearer to the users, or use a faster link or more of them",
     counterfactual: "with responses of half the size the number of requests per second would stay the same",
     examine: examine_bandwidth,

@@ -52,6 +52,7 @@ pub(super) const POOL_FULL: Rule = Rule {
     meaning: "All workers of the server are occupied without using CPU, and requests wait for one to become free.",
     thresholds: &[UNREAD_SHARE, IN_FLIGHT, QUEUED, LASTING, MACHINE_IDLE, THREAD_IDLE, ASLEEP],
     place: Place::Server,
+    needs: &["connections.unread_count", "listener.queue_count"],
     remedy: "raise the number of workers, or shorten what they wait for (a database, another service, a sleep)",
     counterfactual: "with twice as many workers the capacity would stay the same",
     examine: examine_pool,

@@ -35,6 +35,7 @@ pub(super) const SYN_STAIRCASE: Rule = Rule {
     meaning: "SYN packets were lost or dropped and sent again, so that some connects take whole seconds.",
     thresholds: &[REPEATED, CLUSTERED, LOST],
     place: Place::Elsewhere,
+    needs: &["TcpExt.TCPSynRetrans"],
     remedy: "remove the cause of the drops (a full accept queue, a full SYN queue, loss on the link), not the timer",
     counterfactual: "with connections kept alive from the start the slow requests would stay",
     examine: examine_staircase,

@@ -2,6 +2,7 @@
 
 mod claims;
 mod hostile;
+mod limit;
 mod sentences;
 mod two_hosts;
 
@@ -22,6 +23,11 @@ use sysdyno_record::wire::Http2Plan;
 
 /// The analysis of one `load` trial.
 fn analyze_load(specimen: Specimen) -> Analysis {
+    analyze_readings(&specimen, &specimen.readings.build())
+}
+
+/// The same with other readings.
+fn analyze_readings(specimen: &Specimen, series: &Series) -> Analysis {
     let events = specimen.watched.iter().cloned().map(EventKind::Watched);
     let events: Vec<Event> = events.map(|event| Event { mono_ns: at(1.0), event }).collect();
     analyze(&AnalyzeInput {
@@ -29,7 +35,7 @@ fn analyze_load(specimen: Specimen) -> Analysis {
         facts: &specimen.facts,
         trials: &[Trial { begin: specimen.begin.clone(), end: Some(specimen.end.clone()) }],
         intervals: &specimen.intervals,
-        series: &specimen.readings.build(),
+        series,
         server: None,
         events: &events,
         probe: &specimen.probe,

@@ -91,7 +91,10 @@ pub(super) const HARD_STOP: Check = Check {
 
 fn examine_hard_stop(view: &TrialView) -> Option<Observation> {
     match &view.end.ending {
-        TrialEnding::HardStop(which) => Observation::invalid(format!("a hard stop fired: {}", name(which))),
+        TrialEnding::HardStop(which) => Observation::invalid(format!(
+            "the load was given up after a hard stop: {}; from then on at most a few probes were sent",
+            name(which)
+        )),
         TrialEnding::Complete | TrialEnding::Interrupted => None,
     }
 }

@@ -25,11 +25,13 @@ use crate::threshold::Threshold;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Reason, Verdict, VerdictStatus};
 use sysdyno_record::event::ProcessRole;
+use sysdyno_record::load::TrialEnding;
 
 pub(crate) use ending::UNEVEN_SHARE;
 pub use ending::{INCOMPLETE, NOTHING_CARRIED, SEARCH_INTERRUPTED, UNEVEN_TRIALS};
 pub(crate) use generator::{CPU_BOUND, throttled_share};
 pub(crate) use host::{foreign_cpus, generator_cpus, own_busy_ratio};
+pub(crate) use responses::ANSWERED_CLASSES;
 pub(crate) use timing::{arrival_fit, standstill_seconds};
 
 /// One way in which a measurement goes wrong.
@@ -148,9 +150,14 @@ pub const GENERATOR_CHECKS: &[&str] = &["M01", "M07", "M08", "M20", "V06", "V09"
 /// Checks whose INVALID means that a trial says nothing about server or generator: the world around it changed.
 pub const ENVIRONMENT_CHECKS: &[&str] = &["M12", "M19", "M23", "V01", "V41"];
 
+/// Checks that hold what was sent against the plan, or against itself: a load that was given up follows neither.
+const PLANNED_CHECKS: &[&str] = &["M10", "V05", "V07", "V24"];
+
 /// What all checks say about one trial.
 pub fn check_trial(view: &TrialView) -> Verdict {
-    let fired = CHECKS.iter().filter_map(|check| match check.examine {
+    let is_given_up = matches!(view.end.ending, TrialEnding::HardStop(_));
+    let applies = |check: &&&Check| !is_given_up || !PLANNED_CHECKS.contains(&check.id);
+    let fired = CHECKS.iter().filter(applies).filter_map(|check| match check.examine {
         Examine::Trial(examine) => examine(view).map(|observation| check.reason(observation)),
         Examine::Run => None,
     });

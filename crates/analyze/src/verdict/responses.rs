@@ -21,15 +21,18 @@ const CONTENT_CLASSES: &[FailureClass] = &[
     FailureClass::Desync,
 ];
 
-/// Classes after which the connection goes on: the response was whole.
-const KEEPING_CLASSES: &[FailureClass] = &[
+/// Classes of answers that are complete, and not what was asked for.
+pub(crate) const ANSWERED_CLASSES: &[FailureClass] = &[
     FailureClass::Status,
+    FailureClass::WrongBody,
     FailureClass::WrongLength,
     FailureClass::WrongHeader,
-    FailureClass::WrongBody,
     FailureClass::ServerError,
     FailureClass::NotStored,
 ];
+
+/// Classes after which the connection goes on: the response was whole.
+const KEEPING_CLASSES: &[FailureClass] = ANSWERED_CLASSES;
 
 /// Classes of connections that were never established.
 const UNCONNECTED_CLASSES: &[FailureClass] = &[
@@ -112,16 +115,17 @@ fn advice(view: &TrialView) -> Option<String> {
 
 /// What is behind a class of failures, where more is known than its name says: of the first one, and what to try.
 fn cause(view: &TrialView, class: FailureClass) -> String {
-    if class == FailureClass::Status {
-        return status_codes(view);
-    }
     let told = view.measured().told.of(class);
-    let parts: Vec<&str> = told.into_iter().chain(class.hint()).collect();
+    let codes = if class == FailureClass::Status { status_codes(view) } else { Vec::new() };
+    // What it said names its code.
+    let codes = if codes.len() > 1 || told.is_none() { codes.join(", ") } else { String::new() };
+    let codes = Some(codes.as_str()).filter(|codes| !codes.is_empty());
+    let parts: Vec<&str> = codes.into_iter().chain(told).chain(class.hint()).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
 
-/// The most frequent status codes that were not expected, as ` (404, 503)`.
-fn status_codes(view: &TrialView) -> String {
+/// The most frequent status codes that were not expected.
+fn status_codes(view: &TrialView) -> Vec<String> {
     let expected = &view.plan().validators.statuses;
     let is_expected = |code: u16| match expected.as_slice() {
         [] => (200..400).contains(&code),
@@ -131,8 +135,7 @@ fn status_codes(view: &TrialView) -> String {
         view.measured().statuses.iter().map(|(code, count)| (*code, *count)).collect();
     codes.retain(|(code, count)| !is_expected(*code) && *count > 0);
     codes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let codes: Vec<String> = codes.iter().take(3).map(|(code, _)| code.to_string()).collect();
-    if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) }
+    codes.iter().take(3).map(|(code, _)| code.to_string()).collect()
 }
 
 const WRONG_SHARE: Threshold =

@@ -512,6 +512,21 @@ fn v30_and_v31_ends_before_the_end() {
     assert_eq!(status_of("V30", open()).or(status_of("V31", open())), None);
 }
 
+#[test]
+fn a_load_that_was_given_up_is_not_held_against_its_plan() {
+    let given_up = |ending: TrialEnding| {
+        open().edit(move |case| {
+            case.end.ending = ending;
+            let measured = &mut case.end.summary.measured;
+            measured.counts.scheduled /= 10;
+        })
+    };
+    assert_eq!(status_of("V05", given_up(TrialEnding::Complete)), Some(Invalid));
+    let stopped = || given_up(TrialEnding::HardStop("99% failed".into()));
+    assert_eq!(status_of("V05", stopped()), None);
+    assert!(text_of("V31", stopped()).contains("99% failed; from then on at most a few probes were sent"));
+}
+
 /// Answers of a probe, one after the other, spread a little around so many milliseconds.
 fn answers(count: usize, milliseconds: f64) -> Vec<Option<f64>> {
     (0..count).map(|index| Some(milliseconds * 1e-3 * (0.9 + 0.2 * index as f64 / count as f64))).collect()

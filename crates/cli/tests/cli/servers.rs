@@ -14,6 +14,7 @@ const LOCATIONS: &str = "
     location = /ok { return 200 'hello from a real server'; }
     location = /sometimes { if ($is_unlucky) { return 503; } return 200 'mostly'; }
     location = /changing { return 200 '$request_id'; }
+    location = /failing { if ($is_unlucky) { return 500 'Too many connections'; } return 200 'mostly'; }
 ";
 
 /// Ways to send that the counts must agree in.
@@ -65,6 +66,39 @@ fn nginx_counts_what_was_sent() {
         assert_eq!(outcome.count("ok"), outcome.count("sent"), "{what}: {outcome}");
         check_counts(&nginx, before, &outcome, what);
     }
+}
+
+#[test]
+fn errors_are_named_before_any_limit_with_what_the_server_said() {
+    let Some(nginx) = nginx("errors_are_named_before_any_limit_with_what_the_server_said") else { return };
+    let outcome = Program::new().run(["load", &nginx.url("/failing"), "-c", "4", "-n", "2000", "--json"]);
+    outcome.expect_code(3);
+    let json = outcome.json();
+    let limit = json["limit"].as_str().unwrap_or_default();
+    let said = "% of the answers are wrong: the server answered 500 'Too many connections'. ";
+    assert!(limit.contains(said), "{outcome}");
+    assert!(
+        json["headline"].as_str().is_some_and(|headline| headline.contains("Too many connections")),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn the_server_is_named_by_who_listens_whatever_else_is_watched() {
+    let test = "the_server_is_named_by_who_listens_whatever_else_is_watched";
+    let Some(nginx) = nginx(test) else { return };
+    let mut behind = std::process::Command::new("sleep").arg("60").spawn().expect("sleep starts");
+    let (program, pid) = (Program::new(), behind.id().to_string());
+    let outcome = program.run(["load", &nginx.url("/ok"), "-n", "500", "--watch-pid", &pid, "--json"]);
+    behind.kill().and_then(|()| behind.wait()).expect("sleep ends");
+    let json = outcome.json();
+    assert!(
+        json["headline"].as_str().is_some_and(|headline| headline.starts_with("nginx completed")),
+        "{outcome}"
+    );
+    let folder = program.run_folder().expect("the run is kept");
+    let events = std::fs::read_to_string(folder.join("events.jsonl")).expect("is there");
+    assert!(events.contains("\"command\":\"sleep\"") && events.contains("\"command\":\"nginx\""), "{events}");
 }
 
 #[test]

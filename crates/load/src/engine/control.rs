@@ -1,4 +1,4 @@
-//! The order to stop, given from outside or by a hard stop.
+//! The order to stop, or to send no more than probes, given from outside or by a hard stop.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +8,7 @@ use sysdyno_record::load::TrialEnding;
 #[derive(Debug, Default)]
 pub struct Control {
     is_stopped: AtomicBool,
+    is_held_back: AtomicBool,
     hard_stop: Mutex<Option<String>>,
 }
 
@@ -27,6 +28,19 @@ impl Control {
         let mut reason = self.hard_stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         reason.get_or_insert(text);
         self.stop();
+    }
+
+    /// Cuts the load down to a few probes per second since a limit was passed that protects the target. The host's counters
+    /// can still be read then, so that the failure can be explained.
+    pub(super) fn hold_back(&self, text: String) {
+        let mut reason = self.hard_stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        reason.get_or_insert(text);
+        self.is_held_back.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether only probes are sent.
+    pub(super) fn is_held_back(&self) -> bool {
+        self.is_held_back.load(Ordering::Relaxed)
     }
 
     /// Whether the end was asked for.

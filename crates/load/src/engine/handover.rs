@@ -46,6 +46,7 @@ fn told_tally(phase: u32, tally: &Tally) -> PartTally {
         completed: tally.completed,
         failures: tally.failures(),
         told: tally.told.clone(),
+        answers: tally.answers.texts().clone(),
         statuses: tally.statuses(),
         received_bytes: tally.received_bytes,
         connections_opened: tally.connections_opened,
@@ -194,6 +195,7 @@ fn believed(told: &PartTally) -> Option<Tally> {
     };
     // Bounded and cleaned as what a server says to this host is.
     tally.told.merge(&told.told);
+    tally.answers.add(&told.answers);
     for (kind, steps) in &told.latency {
         *tally.latency.get_mut(*kind) = histogram(steps)?;
     }

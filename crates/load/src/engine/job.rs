@@ -147,10 +147,15 @@ impl<'a> Job<'a> {
         drain.duration().min(total.duration().saturating_sub(Duration::from_nanos(dialed_ns)))
     }
 
-    /// Learns the first body of a kind of request, and objects to later ones that differ.
+    /// Learns the first body of a kind of request that is no error page, and objects to others that differ.
     #[inline]
-    pub(super) fn compare_body(&self, kind: Kind, body: LearntBody) -> Option<FailureClass> {
-        (!self.requests.accepts_body(kind, body)).then_some(FailureClass::WrongBody)
+    pub(super) fn compare_body<'b>(
+        &self,
+        kind: Kind,
+        body: LearntBody,
+        kept: impl FnOnce() -> &'b [u8],
+    ) -> Option<FailureClass> {
+        (!self.requests.accepts_body(kind, body, kept)).then_some(FailureClass::WrongBody)
     }
 
     /// The body that was learnt; `None` if there is more than one request.

@@ -24,6 +24,10 @@ const FAILURE_WINDOWS_COUNT: usize = 10;
 /// Fewest requests in them that say anything.
 const FAILURE_MIN_REQUESTS_COUNT: u64 = 100;
 
+/// A load whose requests fail goes on with probes until its phase has lasted this long. Most counters are read ten times in
+/// it, those that are read once a second five times, which every rule can work with. Unit: nanoseconds.
+const EVIDENCE_NS: u64 = 5_000_000_000;
+
 /// What the threads send with.
 #[derive(Clone, Debug)]
 pub(super) struct Gear {
@@ -53,6 +57,8 @@ pub(super) struct Merge<'a> {
     measured_cpu_ns: Vec<u64>,
     measured_spun_ns: Vec<u64>,
     recent: VecDeque<[u64; 2]>,
+    /// When a load that was held back ends.
+    held_until: Option<MonoNs>,
     end: MonoNs,
 }
 
@@ -72,6 +78,7 @@ impl<'a> Merge<'a> {
             measured_cpu_ns: vec![0; threads],
             measured_spun_ns: vec![0; threads],
             recent: VecDeque::new(),
+            held_until: None,
             end: MonoNs(0),
         }
     }
@@ -142,7 +149,10 @@ impl<'a> Merge<'a> {
             let interval = self.interval(frame, &tally, if is_current { cpu_ns.clone() } else { Vec::new() });
             self.totals[phase as usize].merge(&tally);
             sink.interval(interval, &tally.latency);
-            self.check_failures(&tally);
+            self.check_failures(&tally, frame);
+        }
+        if self.held_until.is_some_and(|until| end >= until) {
+            self.job.control.stop();
         }
     }
 
@@ -190,8 +200,8 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Stops the trial when too large a share of the recent requests failed.
-    fn check_failures(&mut self, tally: &Tally) {
+    /// Gives up the load when too large a share of the recent requests failed.
+    fn check_failures(&mut self, tally: &Tally, frame: Frame) {
         let Some(limit) = self.job.plan.hard_stops.failure_ratio else { return };
         let failed = tally.counts.failed + tally.counts.timed_out;
         self.recent.push_back([failed, failed + tally.counts.ok]);
@@ -201,8 +211,20 @@ impl<'a> Merge<'a> {
         let [failed, all] = self.recent.iter().fold([0, 0], |sum, item| [sum[0] + item[0], sum[1] + item[1]]);
         if all >= FAILURE_MIN_REQUESTS_COUNT && failed as f64 >= limit * all as f64 {
             let percent = failed as f64 / all as f64 * 100.0;
-            self.job.control.hard_stop(format!("{percent:.0} % of the last {all} requests failed"));
+            self.give_up(format!("{percent:.0}% of the last {all} requests failed"), frame);
         }
+    }
+
+    /// Sends no more than probes until the counters tell what happened, or stops at once: users of a session send no probes,
+    /// and other hosts are only told to stop.
+    fn give_up(&mut self, text: String, frame: Frame) {
+        if self.job.requests.session.is_some() || !self.hosts.is_empty() {
+            return self.job.control.hard_stop(text);
+        }
+        let span = self.spans[frame.phase as usize];
+        let begin = span.map_or(frame.begin, |span| span.begin);
+        self.held_until.get_or_insert(MonoNs(begin.0 + EVIDENCE_NS));
+        self.job.control.hold_back(text);
     }
 
     /// The result, when all threads have ended.

@@ -10,6 +10,7 @@
 //! trial, and their windows come by the network. Hard stops that need the sum over all threads are decided here.
 
 mod affinity;
+mod answers;
 mod back_end;
 mod churn;
 pub mod clock;

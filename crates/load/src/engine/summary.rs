@@ -2,7 +2,7 @@
 
 use super::tally::{OperationTally, SessionTally, Tally};
 use std::collections::BTreeMap;
-use sysdyno_record::load::{LatencyKind, LatencySummary, PhaseSummary};
+use sysdyno_record::load::{FailureClass, LatencyKind, LatencySummary, PhaseSummary, Told};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::session::{SessionOperation, SessionOperationSummary};
 use sysdyno_record::units::MonoNs;
@@ -37,7 +37,7 @@ pub(super) fn phase(
         end_mono_ns: span.end,
         counts: tally.counts,
         failures: tally.failures(),
-        told: tally.told.clone(),
+        told: told(tally),
         offered_hz,
         achieved_hz: tally.completed as f64 / seconds,
         goodput_hz: tally.counts.ok as f64 / seconds,
@@ -51,6 +51,17 @@ pub(super) fn phase(
         cache: (tally.cache != CacheCounts::default()).then_some(tally.cache),
         latency: latency(tally),
     }
+}
+
+/// What is known of each class of failures, the most frequent answers included.
+fn told(tally: &Tally) -> Told {
+    let mut told = tally.told.clone();
+    for class in FailureClass::ALL.iter().copied() {
+        if let Some(clause) = tally.answers.texts().clause(class, tally.failures[class as usize]) {
+            told.note(class, || clause);
+        }
+    }
+    told
 }
 
 /// What came of each operation: in the measured phases, and in all of the trial.

@@ -2,6 +2,7 @@
 //!
 //! A request is counted in the phase of its intended send, in the window in which its outcome became known.
 
+use super::answers::Answers;
 use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind, LatencySet, Told};
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::wire::{CacheCounts, HandshakeCounts};
@@ -25,6 +26,8 @@ pub(super) struct Tally {
     pub failures: [u64; FailureClass::COUNT],
     /// What the server said with the first of them.
     pub told: Told,
+    /// What it answered where the response was wrong.
+    pub answers: Answers,
     pub statuses: [u32; STATUSES_COUNT],
     pub latency: LatencySet,
     pub received_bytes: u64,
@@ -49,6 +52,7 @@ impl Default for Tally {
             handshakes: HandshakeCounts::default(),
             failures: [0; FailureClass::COUNT],
             told: Told::default(),
+            answers: Answers::default(),
             statuses: [0; STATUSES_COUNT],
             latency: LatencySet::default(),
             received_bytes: 0,
@@ -123,6 +127,7 @@ impl Tally {
         self.handshakes.add(&other.handshakes);
         self.failures.iter_mut().zip(&other.failures).for_each(|(mine, theirs)| *mine += theirs);
         self.told.merge(&other.told);
+        self.answers.merge(&other.answers);
         let statuses = self.statuses.iter_mut().zip(&other.statuses);
         statuses.for_each(|(mine, theirs)| *mine = mine.saturating_add(*theirs));
         self.latency.merge(&other.latency);

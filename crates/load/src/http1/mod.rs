@@ -29,6 +29,7 @@ pub(crate) mod kept;
 pub mod limits;
 pub mod request;
 pub mod response;
+mod watch;
 
 pub use request::RequestBytes;
 pub use response::{Progress, ResponseParser, Rules};

@@ -13,6 +13,8 @@ use super::chunked::{Chunked, Step};
 use super::head::{self, Framing, Head};
 use super::kept::Kept;
 use super::limits::MAX_INTERIM_COUNT;
+use super::watch::Watch;
+use crate::page::SHOWN_BODY_BYTES;
 use memchr::memmem::Finder;
 use sysdyno_record::load::{FailureClass, LearntBody};
 use sysdyno_record::plan::{LoadPlan, Validators};
@@ -28,6 +30,8 @@ pub struct Rules {
     /// Whether the head, and how much of the body, is kept until the next response. Unit: bytes.
     pub(crate) keeps_head: bool,
     pub(crate) kept_body_bytes: usize,
+    /// Whether the beginnings of all bodies are kept, to be shown.
+    pub(crate) watch: Watch,
 }
 
 impl Rules {
@@ -46,6 +50,7 @@ impl Rules {
             is_head_request,
             keeps_head: false,
             kept_body_bytes: 0,
+            watch: Watch::default(),
         }
     }
 
@@ -54,6 +59,14 @@ impl Rules {
         Rules { keeps_head: head, kept_body_bytes: body_bytes, ..self }
     }
 
+    /// How much of the body of a response is kept. That of an error is kept to be shown. Unit: bytes.
+    #[inline]
+    pub(crate) fn kept_bytes(&self, status: u16) -> usize {
+        let is_shown = self.watch.is_on() || !self.accepts_status(status);
+        if is_shown { self.kept_body_bytes.max(SHOWN_BODY_BYTES) } else { self.kept_body_bytes }
+    }
+
+    #[inline]
     pub(crate) fn accepts_status(&self, status: u16) -> bool {
         let listed = &self.validators.statuses;
         if listed.is_empty() { (200..400).contains(&status) } else { listed.contains(&status) }
@@ -291,8 +304,9 @@ impl ResponseParser {
     }
 
     fn take_body(&mut self, data: &[u8], rules: &Rules) -> Result<(), FailureClass> {
-        if rules.kept_body_bytes > 0 {
-            self.kept.get_or_insert_default().take_body(data, rules.kept_body_bytes);
+        let most_bytes = rules.kept_bytes(self.status().unwrap_or(0));
+        if most_bytes > 0 {
+            self.kept.get_or_insert_default().take_body(data, most_bytes);
         }
         self.body.take(data, rules)
     }

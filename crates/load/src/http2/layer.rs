@@ -315,7 +315,6 @@ impl<I: Io> Io for Http2<I> {
             joined: vec![None; settings.streams as usize],
             ..Socket::default()
         });
-        let is_kept = settings.requests.iter().any(|request| request.rules.keeps_head);
         Ok(Http2 {
             io: I::new(count, &below)?,
             settings,
@@ -325,7 +324,7 @@ impl<I: Io> Io for Http2<I> {
             events: Vec::new(),
             outgoing: Vec::new(),
             block: Vec::new(),
-            kept: vec![None; if is_kept { slots } else { 0 }],
+            kept: vec![None; slots],
         })
     }
 

@@ -55,8 +55,9 @@ impl Place {
     /// Takes the next piece of the response's body.
     #[inline]
     pub(super) fn take_body(&mut self, data: &[u8], rules: &Rules) -> Result<(), FailureClass> {
-        if rules.kept_body_bytes > 0 {
-            self.kept.get_or_insert_default().take_body(data, rules.kept_body_bytes);
+        let most_bytes = rules.kept_bytes(self.status.unwrap_or(0));
+        if most_bytes > 0 {
+            self.kept.get_or_insert_default().take_body(data, most_bytes);
         }
         self.body.take(data, rules)
     }

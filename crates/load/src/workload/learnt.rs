@@ -1,4 +1,4 @@
-//! A body that all threads agree on.
+//! A body that all threads agree on, and that is never an error page.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use sysdyno_record::load::LearntBody;
@@ -10,17 +10,33 @@ pub(super) struct Learnt {
     packed: AtomicU64,
 }
 
+/// What came of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Likeness {
+    Learnt,
+    Same,
+    Different,
+}
+
 const IS_SET: u64 = 1 << 63;
 
 impl Learnt {
-    pub(super) fn accepts(&self, body: LearntBody) -> bool {
+    /// Holds a body against the one that was learnt. The first one is learnt, unless it is an error page.
+    #[inline]
+    pub(super) fn compare(&self, body: LearntBody, is_error_page: impl FnOnce() -> bool) -> Likeness {
         let packed = IS_SET | (body.body_bytes & 0x7fff_ffff) << 32 | u64::from(body.crc32);
         let known = self.packed.load(Ordering::Relaxed);
+        let same = |known: u64| if known == packed { Likeness::Same } else { Likeness::Different };
         if known != 0 {
-            return known == packed;
+            return same(known);
         }
-        let set = self.packed.compare_exchange(0, packed, Ordering::Relaxed, Ordering::Relaxed);
-        set.is_ok_and(|_| true) || set == Err(packed)
+        if is_error_page() {
+            return Likeness::Different;
+        }
+        match self.packed.compare_exchange(0, packed, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Likeness::Learnt,
+            Err(known) => same(known),
+        }
     }
 
     pub(super) fn get(&self) -> Option<LearntBody> {
@@ -35,13 +51,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_body_is_learnt_and_others_are_not_accepted() {
+    fn the_first_body_that_is_no_error_page_is_learnt_and_others_are_not_accepted() {
         let learnt = Learnt::default();
         let first = LearntBody { crc32: 7, body_bytes: 0 };
+        let error = LearntBody { crc32: 9, body_bytes: 3 };
         assert_eq!(learnt.get(), None);
-        assert!(learnt.accepts(first));
-        assert!(learnt.accepts(first));
-        assert!(!learnt.accepts(LearntBody { crc32: 7, body_bytes: 1 }));
+        assert_eq!(learnt.compare(error, || true), Likeness::Different);
+        assert_eq!(learnt.get(), None);
+        assert_eq!(learnt.compare(first, || false), Likeness::Learnt);
+        assert_eq!(learnt.compare(first, || unreachable!("a body is learnt")), Likeness::Same);
+        let other = LearntBody { crc32: 7, body_bytes: 1 };
+        assert_eq!(learnt.compare(other, || false), Likeness::Different);
         assert_eq!(learnt.get(), Some(first));
     }
 }

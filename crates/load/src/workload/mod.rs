@@ -23,7 +23,8 @@ pub(crate) use mix::Mix;
 
 use crate::error::LoadError;
 use crate::http1::{RequestBytes, Rules};
-use learnt::Learnt;
+use crate::page;
+use learnt::{Learnt, Likeness};
 use session::Tables;
 use std::sync::Arc;
 use sysdyno_record::load::LearntBody;
@@ -135,11 +136,25 @@ impl Requests {
         (self.operations_count > 0).then(|| self.kinds[kind as usize].operation as usize)
     }
 
-    /// Learns the first body of a kind; whether this one is the same, or none is compared.
+    /// Learns the first body of a kind that is no error page; whether this one is the same, or none is compared. `kept`: the
+    /// beginning of the body, where it was kept.
     #[inline]
-    pub(crate) fn accepts_body(&self, kind: Kind, body: LearntBody) -> bool {
-        let kind = &self.kinds[kind as usize];
-        !kind.compares_body || kind.learnt.accepts(body)
+    pub(crate) fn accepts_body<'a>(
+        &self,
+        kind: Kind,
+        body: LearntBody,
+        kept: impl FnOnce() -> &'a [u8],
+    ) -> bool {
+        let number = kind;
+        let kind = &self.kinds[number as usize];
+        if !kind.compares_body {
+            return true;
+        }
+        let compared = kind.learnt.compare(body, || page::is_error_page(kept(), body.body_bytes));
+        if compared == Likeness::Learnt {
+            self.rules(number).watch.note_learnt();
+        }
+        compared != Likeness::Different
     }
 
     /// The body that was learnt, of a load with one request.
@@ -171,6 +186,9 @@ struct Making {
 impl Making {
     fn add(&mut self, made: Made, kind: KindOf) -> Kind {
         let RequestBytes { keep, last, .. } = made.bytes;
+        if let Some(rules) = self.rules.get(kind.rules as usize).filter(|_| kind.compares_body) {
+            rules.watch.expect_body();
+        }
         self.messages.extend([keep, last]);
         self.templates.push(made.template);
         self.kinds.push(kind);

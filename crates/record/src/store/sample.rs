@@ -250,6 +250,7 @@ pub(super) fn analysis() -> Analysis {
         first_byte_time_ns: summary,
         failure_time_ns: LatencySummary::default(),
         generator: trial_end(1).summary.generator,
+        unchecked: Vec::new(),
         findings: vec![excluded_finding()],
         distribution: vec![QuantilePoint { ratio: 0.5, value_ns: 1000 }],
         arrival_fit: None,

@@ -51,6 +51,9 @@ on_both_back_ends! {
     a_server_that_never_answers_leaves_lower_bounds_and_no_gap_in_the_sum
     a_generator_that_is_late_at_the_end_still_counts_every_arrival
     nobody_there_is_a_hard_stop
+    an_error_page_is_never_the_body_that_others_are_compared_with
+    the_most_frequent_error_is_told_with_its_status_and_text
+    a_load_whose_requests_fail_goes_on_with_probes
     every_operation_is_counted_as_its_server_counts_it
     users_ask_for_what_the_server_counts_and_no_operation_vanishes
     an_operation_fails_with_any_of_its_requests
@@ -350,6 +353,69 @@ fn nobody_there_is_a_hard_stop(io: IoChoice) {
     assert_eq!(outcome.ending, TrialEnding::HardStop(text.into()));
     assert_eq!(outcome.summary.total.failed, outcome.summary.total.sent);
     assert_eq!(outcome.summary.total.written, 0);
+}
+
+/// Writes a response with this status and body.
+fn reply(stream: &mut TcpStream, status: &str, body: &str) -> bool {
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
+    // Head and body arrive in two pieces, as those of most applications do.
+    stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).is_ok()
+}
+
+fn an_error_page_is_never_the_body_that_others_are_compared_with(io: IoChoice) {
+    let server = serve(|number, stream| {
+        let is_good = number % 20 == 0;
+        reply(
+            stream,
+            "200 OK",
+            if is_good { "hello" } else { "<h1>Error establishing a database connection</h1>" },
+        )
+    });
+    let (outcome, _) = load(&plan(io, &server.url));
+    let measured = &outcome.summary.measured;
+    assert_eq!((measured.counts.ok, measured.failures[&FailureClass::WrongBody]), (10, 190));
+    assert_eq!(outcome.summary.learnt_body.map(|body| body.body_bytes), Some(5));
+    let told = measured.told.of(FailureClass::WrongBody);
+    assert_eq!(told, Some("it answered 200 'Error establishing a database connection'"));
+}
+
+fn the_most_frequent_error_is_told_with_its_status_and_text(io: IoChoice) {
+    let server = serve(|number, stream| match number % 4 {
+        0 => reply(stream, "200 OK", "hello"),
+        1 => reply(stream, "502 Bad Gateway", "<title>Bad Gateway</title>"),
+        _ => reply(stream, "500 Oops", "Too many \u{1b}[31mconnections"),
+    });
+    let (outcome, _) = load(&plan(io, &server.url));
+    let told = outcome.summary.measured.told.of(FailureClass::Status);
+    assert_eq!(told, Some("it answered 500 'Too many \\u{1b}[31mconnections', 100 of 150 times"));
+}
+
+fn a_load_whose_requests_fail_goes_on_with_probes(io: IoChoice) {
+    for arrival in [Arrival::Closed, Arrival::Poisson] {
+        let server = serve(|_, stream| {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            reply(stream, "503 No", "busy")
+        });
+        let mut plan = plan(io, &server.url);
+        plan.arrival = arrival;
+        plan.phases[0].rate_hz = arrival.is_open().then_some(500.0);
+        plan.phases[0].end = PhaseEnd::After(SpanNs::from_secs(600));
+        plan.hard_stops.failure_ratio = Some(0.5);
+        let (outcome, kept) = load(&plan);
+        let text = "100% of the last";
+        assert!(
+            matches!(&outcome.ending, TrialEnding::HardStop(why) if why.starts_with(text)),
+            "{:?}",
+            outcome.ending
+        );
+        let measured = &outcome.summary.measured;
+        let seconds = measured.end_mono_ns.seconds_since(measured.begin_mono_ns);
+        assert!(seconds >= 5.0, "{seconds} s are too few for counters that are read once a second");
+        let sent: Vec<u64> = kept.intervals.iter().map(|interval| interval.counts.sent).collect();
+        let (first, later) = (sent[0], &sent[2..5]);
+        assert!(later.iter().all(|sent| *sent > 0 && *sent * 5 < first), "{arrival:?}: {sent:?}");
+        assert_eq!(outcome.summary.total.written, server.requests.load(Ordering::SeqCst));
+    }
 }
 
 fn stopping_ends_the_load_and_keeps_the_sum(io: IoChoice) {

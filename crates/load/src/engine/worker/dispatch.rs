@@ -10,6 +10,9 @@ use crate::workload::Kind;
 use sysdyno_record::load::Counts;
 use sysdyno_record::units::MonoNs;
 
+/// Between two probes of all threads together. Unit: nanoseconds.
+const PROBE_INTERVAL_NS: u64 = 200_000_000;
+
 /// Arrivals that may wait for a connection; those beyond are never sent.
 const MAX_BACKLOG_COUNT: usize = 1 << 20;
 
@@ -17,6 +20,9 @@ impl<I: Io> Worker<'_, I> {
     /// Takes up all arrivals that are due.
     #[inline]
     pub(super) fn notice(&mut self, now: MonoNs) {
+        if self.is_held_back() {
+            return;
+        }
         while let Some(due) = self.next_due {
             let intended = self.instant(due);
             if intended > now || self.stage != Stage::Sending {
@@ -37,6 +43,27 @@ impl<I: Io> Worker<'_, I> {
         if self.users.is_some() {
             self.notice_users(now);
         }
+    }
+
+    /// Sends a probe if one is due; what the plan would send instead is not sent any more.
+    #[cold]
+    pub(super) fn probe(&mut self, now: MonoNs) {
+        if !self.is_held_back() {
+            self.give_up_backlog(now);
+        }
+        if self.stage != Stage::Sending || self.next_probe.is_some_and(|at| now < at) {
+            return;
+        }
+        self.next_probe = Some(MonoNs(now.0 + PROBE_INTERVAL_NS * u64::from(self.share.threads)));
+        if self.quota == 0 {
+            return;
+        }
+        let Some(slot) = self.idle.pop_front().or_else(|| self.vacant.pop_front()) else { return };
+        self.quota -= 1;
+        let kind = self.job.requests.mix.draw(&mut self.random);
+        let phase = self.phase;
+        self.count(phase, kind, |counts| counts.scheduled += 1);
+        self.begin_request(slot, Waiting { intended: now, noticed: now, phase, kind, user: NOBODY });
     }
 
     /// Gives an arrival a connection, or lets it wait.
@@ -105,7 +132,7 @@ impl<I: Io> Worker<'_, I> {
     /// A connection is free: it takes the next request of its client, or the longest waiting arrival, or none.
     #[inline]
     pub(super) fn release(&mut self, slot: Slot, now: MonoNs) {
-        if self.stage != Stage::Sending {
+        if self.stage != Stage::Sending || self.is_held_back() {
             return self.rest(slot);
         }
         if self.is_closed_loop() {

@@ -134,6 +134,8 @@ pub(super) struct Worker<'a, I: Io> {
     quota: u64,
     in_flight: u64,
     failed_dials_in_a_row: u32,
+    /// When the next probe is sent, where the load was cut down to probes.
+    next_probe: Option<MonoNs>,
     gaps: Gaps,
     spin: Spin,
     wall_offset: WallOffset,
@@ -204,6 +206,7 @@ impl<'a, I: Io> Worker<'a, I> {
             quota: 0,
             in_flight: 0,
             failed_dials_in_a_row: 0,
+            next_probe: None,
             gaps: Gaps::new(timer_error_ns),
             spin: Spin::new(job.plan.spin == SpinChoice::On),
             wall_offset: WallOffset::default(),
@@ -214,6 +217,12 @@ impl<'a, I: Io> Worker<'a, I> {
             window_begin: MonoNs(0),
             window_cpu_ns: 0,
         }
+    }
+
+    /// Whether only probes are sent.
+    #[inline]
+    fn is_held_back(&self) -> bool {
+        self.next_probe.is_some()
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -292,6 +301,9 @@ impl<'a, I: Io> Worker<'a, I> {
         self.notice(now);
         self.expire(now);
         self.take_up(now);
+        if self.job.control.is_held_back() {
+            self.probe(now);
+        }
         self.check_stop(now, hand_over);
     }
 
@@ -346,6 +358,9 @@ impl<'a, I: Io> Worker<'a, I> {
     /// When something is to be sent next, before it is drained.
     #[inline]
     fn next_send(&self) -> Option<MonoNs> {
+        if self.is_held_back() {
+            return self.next_probe.filter(|_| self.stage == Stage::Sending);
+        }
         match &self.users {
             None => self.next_due.map(|due| self.instant(due)),
             Some(users) => users.next_due().filter(|_| self.stage == Stage::Sending),

@@ -2,7 +2,7 @@
 
 use super::super::connection::{Reader, Request, State};
 use super::users::Ended;
-use super::{Stage, Worker};
+use super::{Stage, Worker, values};
 use crate::http1::response::Response;
 use crate::io::{Io, Slot};
 use sysdyno_record::load::{FailureClass, LatencyKind};
@@ -36,7 +36,10 @@ impl<I: Io> Worker<'_, I> {
                     tally.operation(operation).record_ok(felt_ns, response.status);
                 }
             }
-            Some(class) => self.count_failure(&request, class, at),
+            Some(class) => {
+                self.count_failure(&request, class, at);
+                self.note_wrong(slot, &request, class, &response);
+            }
         }
         if self.users.is_some() {
             let ended = if objection.is_none() { Ended::Well } else { Ended::Badly };
@@ -61,12 +64,36 @@ impl<I: Io> Worker<'_, I> {
     fn object(&mut self, slot: Slot, request: &Request, response: &Response) -> Option<FailureClass> {
         // Requests that differ from each other are answered differently.
         let is_made_up = self.values.as_ref().is_some_and(|values| values.is_made_up(slot));
-        let compared = if is_made_up { None } else { self.job.compare_body(request.kind, response.body) };
+        let compared = if is_made_up {
+            None
+        } else {
+            let kept = || self.kept_body(slot);
+            self.job.compare_body(request.kind, response.body, kept)
+        };
         if self.users.is_none() || compared.is_some() {
             return compared;
         }
         self.learn_version(slot, request, response.status);
         self.take_values(slot, request)
+    }
+
+    /// The beginning of the body of the response that has just come; empty where it was not kept.
+    fn kept_body(&self, slot: Slot) -> &[u8] {
+        let kept = values::kept(&self.io, &self.connections[slot as usize].reader, slot);
+        kept.map_or(&[], |kept| kept.body.as_slice())
+    }
+
+    /// Keeps what a wrong response said.
+    #[cold]
+    fn note_wrong(&mut self, slot: Slot, request: &Request, class: FailureClass, response: &Response) {
+        if matches!(self.connections[slot as usize].reader, Reader::Memcached(_)) {
+            return;
+        }
+        self.job.requests.rules(request.kind).watch.note_wrong();
+        let Worker { io, connections, tallies, .. } = self;
+        let kept = values::kept(io, &connections[slot as usize].reader, slot);
+        let body = kept.map_or(&[][..], |kept| kept.body.as_slice());
+        tallies.of(request.phase).answers.note(class, response, body);
     }
 
     /// Whether an open process goes on and nothing waits for a connection.

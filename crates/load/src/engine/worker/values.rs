@@ -147,7 +147,7 @@ impl Values {
 }
 
 /// What is kept of the response that has just come: by whoever reads the responses of the connection.
-fn kept<'a, I: Io>(io: &'a I, reader: &'a Reader, slot: Slot) -> Option<&'a Kept> {
+pub(super) fn kept<'a, I: Io>(io: &'a I, reader: &'a Reader, slot: Slot) -> Option<&'a Kept> {
     match reader {
         Reader::Http1(parser) => parser.kept(),
         Reader::Http2(_) => io.kept(slot),

@@ -1,0 +1,35 @@
+//! Rules that are silent because what they look at could not be read: neither present nor excluded, and said by name.
+
+use super::{RULES, Rule, Scene};
+use crate::format::name;
+use sysdyno_record::analysis::{Finding, Unchecked};
+
+/// Scopes of the generator, which say nothing about the server.
+const OF_GENERATOR: &str = "cgroup:generator";
+
+/// What no rule could say anything about, and why, in the order of the rules.
+pub(crate) fn unchecked(scene: &Scene, findings: &[Finding]) -> Vec<Unchecked> {
+    let is_silent = |rule: &&&Rule| findings.iter().all(|finding| finding.id != rule.id);
+    RULES.iter().filter(is_silent).filter_map(|rule| missing(rule, scene)).collect()
+}
+
+/// The first reading that a rule needs and that the server's host did not give.
+fn missing(rule: &Rule, scene: &Scene) -> Option<Unchecked> {
+    let series = scene.focus.server_series();
+    let window = scene.focus.server_whole();
+    rule.needs.iter().find_map(|needed| {
+        let columns = || {
+            let all = series.columns().iter();
+            all.filter(|column| column.name == *needed && column.scope != OF_GENERATOR)
+        };
+        // A column may have become readable after its header was written.
+        let is_read = columns().any(|column| window.level(needed, &column.scope).is_some());
+        let reason = columns().filter(|_| !is_read).find_map(|column| column.unavailable.as_deref())?;
+        Some(Unchecked {
+            id: rule.id.to_owned(),
+            name: rule.name.to_owned(),
+            column: (*needed).to_owned(),
+            reason: name(reason),
+        })
+    })
+}

@@ -1,0 +1,136 @@
+//! The sentence about what stops the server: wrong answers first, then the limit, then what could not be checked.
+
+use crate::format::percent;
+use crate::readings::ratio;
+use crate::threshold::{HOUSE, Threshold};
+use crate::verdict::ANSWERED_CLASSES;
+use crate::view::TrialView;
+use sysdyno_record::analysis::{
+    Capacity, Confidence, EndedBy, EvidenceRole, Finding, Unchecked, Verdict, VerdictStatus,
+};
+
+/// Most exclusions that are named when no limit was found.
+const EXCLUSIONS_MAX: usize = 3;
+
+/// Wrong answers that are named before any limit. Unit: ratio.
+const WRONG_FIRST: Threshold =
+    Threshold::new("share of wrong answers that is named before any limit", 0.01, "ratio", HOUSE);
+
+/// What the sentence is made of.
+pub(crate) struct LimitScene<'a> {
+    /// The trial that shows the limit.
+    pub(crate) focus: &'a TrialView<'a>,
+    pub(crate) findings: &'a [Finding],
+    pub(crate) unchecked: &'a [Unchecked],
+    pub(crate) capacity: Option<&'a Capacity>,
+    pub(crate) verdict: &'a Verdict,
+}
+
+/// What stops the server, or that nothing was found.
+pub(crate) fn limit(scene: &LimitScene) -> String {
+    let stop = of_server(scene.findings, scene.capacity, scene.verdict);
+    let wrong = wrong_answers(scene.focus).map_or(String::new(), |wrong| format!("{wrong}. "));
+    let blind = if stop.is_named { String::new() } else { not_checked(scene.unchecked) };
+    format!("{wrong}{}{blind}", stop.text)
+}
+
+/// A sentence about the limit, and whether it names one.
+struct Stop {
+    text: String,
+    is_named: bool,
+}
+
+impl Stop {
+    fn named(text: String) -> Stop {
+        Stop { text, is_named: true }
+    }
+
+    fn unknown(text: String) -> Stop {
+        Stop { text, is_named: false }
+    }
+}
+
+/// That many answers are wrong, and what the server said in most of them; `None`: few are.
+fn wrong_answers(view: &TrialView) -> Option<String> {
+    let failures = &view.measured().failures;
+    let wrong = ANSWERED_CLASSES.iter().filter_map(|class| Some((*class, *failures.get(class)?)));
+    let wrong: Vec<_> = wrong.filter(|(_, count)| *count > 0).collect();
+    let all: f64 = wrong.iter().map(|(_, count)| *count as f64).sum();
+    let answers = view.counts().ok as f64 + all;
+    let share = ratio(all, answers).filter(|share| *share >= WRONG_FIRST.value)?;
+    let (class, _) = wrong.into_iter().max_by_key(|(_, count)| *count)?;
+    let said = match view.measured().told.of(class) {
+        Some(clause) => {
+            clause.strip_prefix("it ").map_or(clause.to_owned(), |rest| format!("the server {rest}"))
+        }
+        None => class.meaning().trim_end_matches('.').to_owned(),
+    };
+    Some(format!("{} of the answers are wrong: {said}", percent(share)))
+}
+
+/// Limits that may be there unseen, and why.
+fn not_checked(unchecked: &[Unchecked]) -> String {
+    let parts: Vec<String> =
+        unchecked.iter().map(|item| format!("{} ({}): {}", item.name, item.id, item.reason)).collect();
+    if parts.is_empty() { String::new() } else { format!(". Not checked: {}", parts.join("; ")) }
+}
+
+/// The limit by the findings.
+fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdict) -> Stop {
+    let is_ended_by = |end: EndedBy| capacity.is_some_and(|capacity| capacity.ended_by == end);
+    if is_ended_by(EndedBy::NothingCarried) {
+        return Stop::unknown("Nothing was carried, so nothing can be said about a limit".to_owned());
+    }
+    // A generator that may have been the limit leaves nothing to be said of the server, unless something speaks against it.
+    let is_argued =
+        |finding: &Finding| finding.evidence.iter().any(|item| item.role == EvidenceRole::Against);
+    let generator = findings
+        .iter()
+        .find(|finding| finding.id.starts_with('G') && finding.confidence > Confidence::Excluded);
+    let generator = generator.filter(|finding| !is_argued(finding));
+    if let Some(finding) =
+        generator.or_else(|| findings.iter().find(|finding| finding.confidence >= Confidence::Likely))
+    {
+        return Stop::named(with_evidence(finding));
+    }
+    if is_ended_by(EndedBy::Ceiling) {
+        let text = "The limit was not reached: the highest rate that was allowed is carried";
+        return Stop::named(text.to_owned());
+    }
+    if let Some(finding) = findings.iter().find(|finding| finding.confidence == Confidence::Possible) {
+        return Stop::unknown(format!("Possibly: {}", placed(finding)));
+    }
+    let against: Vec<&str> = findings
+        .iter()
+        .flat_map(|finding| {
+            finding.evidence.iter().filter(|evidence| evidence.role == EvidenceRole::Against).take(1)
+        })
+        .map(|evidence| evidence.text.as_str())
+        .take(EXCLUSIONS_MAX)
+        .collect();
+    let seen = if against.is_empty() { String::new() } else { format!(": {}", against.join(", ")) };
+    let is_invalid = verdict.status == VerdictStatus::Invalid;
+    if is_invalid {
+        return Stop::unknown(format!("No limit can be named{seen}"));
+    }
+    let host = findings.iter().find_map(|finding| finding.host.as_deref()).unwrap_or("this host");
+    Stop::unknown(format!("No limit found on {host}{seen}"))
+}
+
+/// A finding's title, behind the name of its host where there are two.
+fn placed(finding: &Finding) -> String {
+    match &finding.host {
+        Some(host) => format!("On {host}: {}", finding.title),
+        None => finding.title.clone(),
+    }
+}
+
+/// A finding's title with its first independent signal.
+fn with_evidence(finding: &Finding) -> String {
+    let confirmer = finding.evidence.iter().find(|evidence| evidence.role == EvidenceRole::Confirmer);
+    let title = placed(finding);
+    match confirmer {
+        Some(confirmer) if !title.contains(&confirmer.text) => format!("{title} ({})", confirmer.text),
+        _ => title,
+    }
+}

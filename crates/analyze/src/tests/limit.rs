@@ -1,0 +1,88 @@
+//! The sentence about the limit: wrong answers before it, and what could not be checked beside it.
+
+use super::*;
+use sysdyno_record::series::{Column, ReadingKind, SeriesLine};
+
+/// The same readings, with columns that could not be read.
+fn hide(series: &Series, columns: &[(&str, &str)], reason: &str) -> Series {
+    let mut all: Vec<Column> = series.columns().to_vec();
+    let kept = all.len();
+    all.extend(columns.iter().map(|(name, scope)| Column {
+        name: (*name).into(),
+        scope: (*scope).into(),
+        unit: "count".into(),
+        kind: ReadingKind::Counter,
+        unavailable: Some(reason.into()),
+    }));
+    let positions: Vec<usize> = (0..kept).collect();
+    let mut hidden = Series::default();
+    hidden.push(SeriesLine::header(all));
+    hidden.extend(series.rows(&positions).map(|mut row| {
+        row.values.resize(kept + columns.len(), None);
+        row
+    }));
+    hidden
+}
+
+fn analyze_hidden(specimen: &Specimen, columns: &[(&str, &str)]) -> Analysis {
+    let series = hide(&specimen.readings.build(), columns, "/sys/fs/cgroup is empty\u{1b}");
+    analyze_readings(specimen, &series)
+}
+
+#[test]
+fn a_finding_that_an_unreadable_column_takes_away_is_named_beside_no_limit_found() {
+    let calm = Specimen::open(1_000.0, 10.0).cpu(0.2, 0.1, 0.0);
+    let analysis = analyze_hidden(&calm, &[("cgroup.throttled_count", "cgroup:target")]);
+    assert!(analysis.limit.starts_with("No limit found"), "{}", analysis.limit);
+    let said = ". Not checked: cfs-throttled (C03): /sys/fs/cgroup is empty";
+    assert!(analysis.limit.contains(said), "{}", analysis.limit);
+    assert!(!analysis.limit.contains('\u{1b}'));
+    let [item] = analysis.unchecked.as_slice() else { panic!("{:?}", analysis.unchecked) };
+    assert_eq!((item.id.as_str(), item.column.as_str()), ("C03", "cgroup.throttled_count"));
+    // What is the generator's, or optional, takes nothing away.
+    let analysis = analyze_hidden(
+        &calm,
+        &[("cgroup.throttled_count", "cgroup:generator"), ("cgroup.quota_ratio", "cgroup:target")],
+    );
+    assert_eq!((analysis.unchecked.len(), analysis.limit.contains("Not checked")), (0, false));
+}
+
+#[test]
+fn a_named_limit_stands_without_what_was_not_checked() {
+    let busy = Specimen::closed(16, 1_000.0, 10.0).cpu(0.8, 0.19, 0.0).server(1.9);
+    let analysis = analyze_hidden(&busy, &[("cgroup.throttled_count", "cgroup:target")]);
+    assert!(!analysis.unchecked.is_empty());
+    let is_named = analysis.findings.iter().any(|finding| finding.confidence >= Confidence::Likely);
+    assert_eq!(analysis.limit.contains("Not checked"), !is_named, "{}", analysis.limit);
+}
+
+#[test]
+fn every_rule_of_the_server_needs_columns_and_is_named_when_they_cannot_be_read() {
+    let calm = Specimen::open(1_000.0, 10.0);
+    for rule in crate::findings::RULES.iter().filter(|rule| rule.place == crate::findings::Place::Server) {
+        assert!(!rule.needs.is_empty(), "{}", rule.id);
+        let needed = rule.needs[0];
+        let scope = if needed.starts_with("cgroup") { "cgroup:target" } else { "hidden" };
+        let analysis = analyze_hidden(&calm, &[(needed, scope)]);
+        let is_judged = analysis.findings.iter().any(|finding| finding.id == rule.id);
+        let is_named = analysis.unchecked.iter().any(|item| item.id == rule.id);
+        assert!(is_judged || is_named, "{} vanished without {needed}", rule.id);
+    }
+}
+
+#[test]
+fn wrong_answers_are_named_before_any_limit_with_what_the_server_said() {
+    let failing = |count: u64| {
+        Specimen::open(1_000.0, 10.0).fail(FailureClass::Status, count).edit(|case| {
+            let clause = "it answered 500 'Too many connections'";
+            case.end.summary.measured.told.note(FailureClass::Status, || clause.into());
+        })
+    };
+    let analysis = analyze_load(failing(5_000));
+    let first = "% of the answers are wrong: the server answered 500 'Too many connections'. ";
+    assert!(analysis.limit.contains(first), "{}", analysis.limit);
+    assert!(analysis.limit.starts_with(|digit: char| digit.is_ascii_digit()), "{}", analysis.limit);
+    assert!(analysis.headline.contains("Too many connections"), "{}", analysis.headline);
+    let few = analyze_load(failing(20));
+    assert!(!few.limit.contains("answers are wrong"), "{}", few.limit);
+}
