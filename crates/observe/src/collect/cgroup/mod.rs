@@ -3,12 +3,13 @@
 //! A process is throttled by its own group and by every parent. Shown is, of all levels, the greatest throttling and
 //! the least quota. Versions 1 (controller `cpu`) and 2 are read; where both are mounted, the one that has the
 //! controller counts. Where no hierarchy is mounted here, as below `ip netns exec`, which mounts a fresh `/sys`, it is read
-//! as process 1 sees it. Source: cgroups(7), `Documentation/admin-guide/cgroup-v2.rst`.
+//! as those see it who started this process: its parents up to process 1. Source: cgroups(7),
+//! `Documentation/admin-guide/cgroup-v2.rst`.
 
 use super::{Collector, Pass, Table, counter, gauge};
 use crate::roots::Roots;
 use crate::source::cpu_stat::{self, Throttling};
-use crate::source::{KeptFile, Shape, cgroup, read_once};
+use crate::source::{KeptFile, Shape, cgroup, pid_stat, read_once};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -25,8 +26,8 @@ const MAX_LEVELS: usize = 12;
 const QUOTA: usize = 3;
 /// Folders of version 1 hierarchies with the controller, as distributions name them.
 const VERSION_1_MOUNTS: [&str; 3] = ["fs/cgroup/cpu,cpuacct", "fs/cgroup/cpu", "fs/cgroup/cpuacct,cpu"];
-/// Where `/sys` is as process 1 sees it, below `/proc`.
-const OTHER_SYS: &str = "1/root/sys";
+/// Parents of this process that are asked at most.
+const MAX_PARENTS: usize = 16;
 /// Folders of the version 2 hierarchy.
 const VERSION_2_MOUNTS: [&str; 2] = ["fs/cgroup", "fs/cgroup/unified"];
 
@@ -168,6 +169,7 @@ impl Collector for CgroupCollector {
 
 /// The groups of a process whose `cpu.stat` has throttling counters, its own first.
 fn find_levels(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Result<Vec<Level>, String> {
+    let parents = parents(roots, buffer);
     let path = roots.in_proc(&format!("{pid}/cgroup"));
     let text = read_once(&path, buffer).map_err(|error| error.to_string())?;
     let (mut version_1, mut version_2) = (Vec::new(), Vec::new());
@@ -180,7 +182,8 @@ fn find_levels(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Result<Vec<Leve
             };
         let group = PathBuf::from(OsStr::from_bytes(membership.path));
         let near = mounts.iter().map(|mount| roots.in_sys(mount));
-        let far = mounts.iter().map(|mount| roots.in_proc(&format!("{OTHER_SYS}/{mount}")));
+        let far = parents.iter().flat_map(|parent| mounts.iter().map(move |mount| (parent, mount)));
+        let far = far.map(|(parent, mount)| roots.in_proc(&format!("{parent}/root/sys/{mount}")));
         candidates.extend(near.chain(far).map(|mount| (mount, group.clone())));
     });
     parsed.map_err(|error| format!("cannot understand '{}': {error}", path.display()))?;
@@ -198,8 +201,21 @@ fn find_levels(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Result<Vec<Leve
 }
 
 /// Why nothing is known of the groups of a process.
-const HIDDEN: &str = "the control groups of the process are not visible here: no hierarchy with the cpu controller is \
-                      mounted at /sys/fs/cgroup, nor can that of process 1 be read";
+const HIDDEN: &str = "the hierarchy of control groups is not visible here";
+
+/// The processes that this one was started by, the nearest first.
+fn parents(roots: &Roots, buffer: &mut Vec<u8>) -> Vec<u32> {
+    let mut parents = Vec::new();
+    let mut child = "self".to_owned();
+    while parents.len() < MAX_PARENTS {
+        let text = read_once(&roots.in_proc(&format!("{child}/stat")), buffer).ok();
+        let parent = text.and_then(|text| pid_stat::parse(text).ok()).map(|stat| stat.parent_pid);
+        let Some(parent) = parent.filter(|parent| *parent > 0) else { break };
+        parents.push(parent);
+        child = parent.to_string();
+    }
+    parents
+}
 
 /// The folder of a group; `None` for one outside of the namespace of control groups that is visible here.
 fn folder_of(mount: &Path, group: &Path) -> Option<PathBuf> {

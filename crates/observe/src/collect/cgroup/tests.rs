@@ -67,17 +67,30 @@ fn in_a_hybrid_the_hierarchy_with_the_controller_counts() {
     assert_eq!(tree.read(), (Some(THROTTLED), None, None));
 }
 
+/// The stat file of a process with this parent.
+fn stat(parent: u32) -> String {
+    format!(
+        "9 (sh) S {parent} 1 1 0 -1 4194560 0 0 0 0 1 2 3 4 20 0 1 0 77 1000 100 {}",
+        "0 ".repeat(28).trim_end()
+    )
+}
+
 #[test]
-fn where_sys_is_mounted_anew_the_hierarchy_of_process_1_is_read() {
+fn where_sys_is_mounted_anew_the_hierarchy_is_read_as_the_parents_see_it() {
+    let [own, shell, terminal] = [4, 3, 1].map(stat);
     let files = [
         ("proc/7/cgroup", "1:cpu:/web\n0::/\n"),
-        ("proc/1/root/sys/fs/cgroup/cpu/web/cpu.stat", STAT_1),
-        ("proc/1/root/sys/fs/cgroup/cpu/web/cpu.cfs_quota_us", "50000\n"),
-        ("proc/1/root/sys/fs/cgroup/cpu/web/cpu.cfs_period_us", "100000\n"),
-        ("proc/1/root/sys/fs/cgroup/unified/cgroup.procs", "7\n"),
+        ("proc/3/root/sys/fs/cgroup/cpu/web/cpu.stat", STAT_1),
+        ("proc/3/root/sys/fs/cgroup/cpu/web/cpu.cfs_quota_us", "50000\n"),
+        ("proc/3/root/sys/fs/cgroup/cpu/web/cpu.cfs_period_us", "100000\n"),
+        ("proc/3/root/sys/fs/cgroup/unified/cgroup.procs", "7\n"),
+        // Of three generations the middle one was started before the mount: this process, the shell, and its terminal.
+        ("proc/self/stat", own.as_str()),
+        ("proc/4/stat", shell.as_str()),
+        ("proc/3/stat", terminal.as_str()),
     ];
     assert_eq!(Tree::new(&files).read(), (Some(THROTTLED), Some(0.5), None));
-    let (throttling, _, reason) = Tree::new(&[files[0], files[4]]).read();
+    let (throttling, _, reason) = Tree::new(&[files[0], files[4], files[5], files[6], files[7]]).read();
     assert_eq!(throttling, None);
     assert!(
         reason.is_some_and(|reason| reason.contains("not visible")),
