@@ -187,6 +187,8 @@ function CapacityBand({ run, x, y, frame, isSweep }: BandProps) {
   if (isSweep || (claim.claim !== "estimate" && claim.claim !== "at_least")) return null;
   const { rate_hz, low_hz, high_hz } = claim.capacity;
   const center = x(rate_hz);
+  // What is below or above all loads of the axis has no place on it; the sentence above the chart says it.
+  if (center < frame.left || center > frame.right) return null;
   const [left, right] = low_hz !== null && high_hz !== null ? [x(low_hz), x(high_hz)] : [center, center];
   const written = low_hz !== null && high_hz !== null ? rateInterval(rate_hz, low_hz, high_hz).rate : significant(rate_hz, 4);
   const isLate = center > (frame.left + frame.right) / 2;

@@ -57,13 +57,13 @@ export function sideways(page: Page): Promise<string[]> {
   );
 }
 
-/** Words of drawings that their edge cuts off; empty: none. */
+/** Words of drawings that reach beyond their edge by more than half a letter; empty: none. */
 export function cutWords(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
     for (const text of document.querySelectorAll("svg text")) {
       const [box, edge] = [text.getBoundingClientRect(), text.closest("svg")?.getBoundingClientRect()];
-      if (edge && box.width > 0 && (box.left < edge.left - 1 || box.right > edge.right + 1)) found.push(text.textContent ?? "");
+      if (edge && box.width > 0 && (box.left < edge.left - 4 || box.right > edge.right + 4)) found.push(text.textContent ?? "");
     }
     return found;
   });
