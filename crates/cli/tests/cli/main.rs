@@ -21,6 +21,7 @@ mod origin;
 mod peers;
 mod probe;
 mod quota;
+mod readme;
 mod rig;
 mod screens;
 mod server_host;
