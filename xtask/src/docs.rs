@@ -1,7 +1,8 @@
-//! The documents that are generated from the program's own definition of its commands: `docs/cli.md`, `docs/man/` and
-//! `docs/completions/`.
+//! The documents that are built from the program's own definitions: man pages, completions, and the reference of commands,
+//! checks, settings, and facts.
 //!
-//! The hidden command `sysdyno docs FOLDER` writes them side by side; this module runs it and says where each belongs.
+//! They are not kept in the repository. The hidden command `sysdyno docs FOLDER` writes them; this module builds the program and
+//! runs it.
 
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
@@ -9,49 +10,45 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Where the generated documents belong, by the end of their names; all others in `docs/` itself.
-const FOLDERS: &[(&str, &str)] = &[
-    (".1", "docs/man"),
-    (".bash", "docs/completions"),
-    (".zsh", "docs/completions"),
-    (".fish", "docs/completions"),
-];
+/// Where hand-written documents link to them, and where they are written unless told otherwise. Git ignores them there.
+const PLACE: &str = "docs/reference";
 
-/// Folders that hold generated documents and nothing else.
-pub const OWN_FOLDERS: &[&str] = &["docs/man/", "docs/completions/"];
-
-/// The document whose presence means that all of them are kept in the repository.
-pub const INDEX: &str = "docs/cli.md";
-
-/// Writes the generated documents into the repository.
-pub fn write(root: &Path) -> Result<ExitCode> {
-    let documents = generate(root)?;
-    for (path, text) in &documents {
-        let path = root.join(path);
-        let folder = path.parent().expect("a document lies in a folder");
-        fs::create_dir_all(folder).with_context(|| format!("cannot create '{}'", folder.display()))?;
-        fs::write(&path, text).with_context(|| format!("cannot write '{}'", path.display()))?;
-    }
-    println!("docs: {} files written", documents.len());
+/// Writes the documents into a folder; `None` is their place in the repository.
+pub fn write(root: &Path, into: Option<&Path>) -> Result<ExitCode> {
+    let folder = into.map_or_else(|| root.join(PLACE), Path::to_owned);
+    make(root, &folder)?;
+    println!("docs: written to {}", folder.display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// The generated documents as the program writes them now: path relative to the root, and text.
-pub fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
-    let program = build(root)?;
+/// The Markdown documents as the program writes them now: path relative to the root, and text.
+pub fn generate(root: &Path) -> Result<BTreeMap<String, String>> {
     let folder = root.join("target/generated-docs");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot empty '{}'", folder.display()))?;
     }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create '{}'", folder.display()))?;
-    let status = Command::new(&program).arg("docs").arg(&folder).status();
-    let status = status.with_context(|| format!("cannot run '{}'", program.display()))?;
-    ensure!(status.success(), "cannot generate documents: 'sysdyno docs' ended with {status}");
-    let documents = collect(&folder)?;
-    ensure!(!documents.is_empty(), "cannot generate documents: 'sysdyno docs' wrote nothing");
+    make(root, &folder)?;
+    let context = || format!("cannot read '{}'", folder.display());
+    let mut documents = BTreeMap::new();
+    for entry in fs::read_dir(&folder).with_context(context)? {
+        let path = entry.with_context(context)?.path();
+        if let Some(name) =
+            path.file_name().and_then(|name| name.to_str()).filter(|name| name.ends_with(".md"))
+        {
+            documents.insert(format!("{PLACE}/{name}"), fs::read_to_string(&path).with_context(context)?);
+        }
+    }
+    ensure!(!documents.is_empty(), "cannot build the documents: 'sysdyno docs' wrote none");
     Ok(documents)
 }
 
+fn make(root: &Path, folder: &Path) -> Result<()> {
+    let program = build(root)?;
+    let status = Command::new(&program).arg("docs").arg(folder).status();
+    let status = status.with_context(|| format!("cannot run '{}'", program.display()))?;
+    ensure!(status.success(), "cannot build the documents: 'sysdyno docs' ended with {status}");
+    Ok(())
+}
 /// How names of variables begin by which cargo tells a program of itself. Build scripts that are told them run again, here and
 /// in the next test.
 const TOLD: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
@@ -81,18 +78,4 @@ fn build(root: &Path) -> Result<PathBuf> {
     let executable = programs.find_map(|line| line.split_once("\"executable\":\""));
     let (_, rest) = executable.context("cannot find the program that cargo built")?;
     Ok(rest.split('"').next().expect("split yields at least one part").into())
-}
-
-fn collect(folder: &Path) -> Result<BTreeMap<PathBuf, String>> {
-    let context = || format!("cannot read '{}'", folder.display());
-    let mut documents = BTreeMap::new();
-    for entry in fs::read_dir(folder).with_context(context)? {
-        let entry = entry.with_context(context)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let belongs =
-            FOLDERS.iter().find(|(ending, _)| name.ends_with(ending)).map_or("docs", |(_, place)| place);
-        documents
-            .insert(Path::new(belongs).join(&name), fs::read_to_string(entry.path()).with_context(context)?);
-    }
-    Ok(documents)
 }

@@ -11,7 +11,7 @@
 //! - reading is cheap: files stay open, one buffer is reused, and what costs much is read less often
 //!   (at most 0.5 % of one core at 10 Hz; `examples/sampler_cost.rs` measures it).
 //!
-//! The columns are specified in `docs/formats/series.md`.
+//! The columns are specified in `docs/reference/formats/series.md`.
 
 #![forbid(unsafe_code)]
 

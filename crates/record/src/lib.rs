@@ -1,7 +1,7 @@
 //! Everything that sysdyno writes down: types, units, and the run folder that holds them.
 //!
 //! Promise: this crate never measures and never decides. It turns values that others measured into bytes on disk and
-//! back. The format is specified in `docs/formats/run.md`, which was written first; where code and text differ, one of
+//! back. The format is specified in `docs/reference/formats/run.md`, which was written first; where code and text differ, one of
 //! them has a defect.
 //!
 //! Constraints that shape the crate:

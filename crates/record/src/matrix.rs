@@ -1,6 +1,6 @@
 //! A matrix of runs: variants, each a combination of one level of every factor, measured in blocks.
 //!
-//! Source: the format is `docs/formats/matrix.md`. A trial is a run of its own in its own folder; this says only which
+//! Source: the format is `docs/reference/formats/matrix.md`. A trial is a run of its own in its own folder; this says only which
 //! there are, in which order, and under which settings.
 
 use crate::experiment::{CommandSpec, SettingChange};

@@ -3,7 +3,7 @@
 //! A row is one sample of all columns with its acquisition window. Counters are kept as the kernel gives them; rates
 //! are derived by whoever reads. In a long run a row may stand for several samples ([`Condensed`]): its values are the last
 //! ones, and what the columns did in between is kept as extremes. The names of the columns are listed in
-//! `docs/formats/series.md`.
+//! `docs/reference/formats/series.md`.
 
 use crate::event::WatchedProcess;
 use crate::units::MonoNs;

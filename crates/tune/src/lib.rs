@@ -13,7 +13,7 @@
 //! 7. a journal that cannot be made durable means that nothing is changed;
 //! 8. a setting that somebody else has changed since is left as it is.
 //!
-//! The journal is specified in `docs/formats/journal.md`. Time is a parameter, processes are started by the caller
+//! The journal is specified in `docs/reference/formats/journal.md`. Time is a parameter, processes are started by the caller
 //! ([`Arm`], [`Services`],
 //! [`FileSystems`]), and the roots of `/proc`, `/sys` and `/etc` are parameters too ([`Roots`]).
 

@@ -4,7 +4,7 @@
 import type { Values } from "./decode.ts";
 import type { Column } from "./types.ts";
 
-/** Counters of this width start again at 0. Source: docs/formats/series.md. */
+/** Counters of this width start again at 0. Source: docs/reference/formats/series.md. */
 const NARROW = { prefix: "softnet.", modulus: 2 ** 32 };
 
 /**

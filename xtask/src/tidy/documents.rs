@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 /// Where each direct dependency gives its reason.
 const REASONS: &str = "CONTRIBUTING.md";
 
-/// Where each term is explained.
-const TERMS: &str = "docs/terms.md";
+/// Where each failure class is explained.
+const CLASSES: &str = "docs/reference/failures.md";
 
 /// Where the failure classes are defined.
 const FAILURE_CLASSES: &str = "crates/record/src/failure.rs";
@@ -44,17 +44,17 @@ pub fn check_dependency_reasons(tree: &Tree, found: &mut Violations) {
     }
 }
 
-/// Every failure class is explained in `docs/terms.md`.
+/// Every failure class is explained in the reference.
 pub fn check_failure_classes(tree: &Tree, found: &mut Violations) {
     let Some(source) = tree.texts.get(FAILURE_CLASSES) else { return };
-    let terms = tree.texts.get(TERMS).map_or("", String::as_str);
+    let explained = tree.texts.get(CLASSES).map_or("", String::as_str);
     for (line, class) in failure_classes(source) {
-        if !terms.contains(&format!("`{class}`")) {
+        if !explained.contains(&format!("`{class}`")) {
             found.add(
                 FAILURE_CLASSES,
                 line,
                 "failure-class",
-                format!("`{class}` is not explained in {TERMS}"),
+                format!("`{class}` is not explained in {CLASSES}"),
             );
         }
     }
@@ -161,7 +161,10 @@ mod tests {
 
     #[test]
     fn relative_paths_stay_in_the_repository() {
-        assert_eq!(resolve("docs/formats/run.md", "../terms.md").as_deref(), Some("docs/terms.md"));
+        assert_eq!(
+            resolve("docs/guide/ci.md", "../reference/ramp.md").as_deref(),
+            Some("docs/reference/ramp.md")
+        );
         assert_eq!(resolve("README.md", "docs/").as_deref(), Some("docs"));
         assert_eq!(resolve("README.md", "../elsewhere"), None);
     }

@@ -1,8 +1,7 @@
 //! Each rule finds the violation that was planted for it, in a small tree that is otherwise in order.
 
 use super::tree::Tree;
-use super::{Violation, Violations, generated, inspect};
-use std::collections::BTreeMap;
+use super::{Violation, generated, inspect};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -11,8 +10,11 @@ use tempfile::TempDir;
 const IN_ORDER: &[(&str, &str)] = &[
     ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n[workspace.dependencies]\nlibc = \"0.2\"\n"),
     ("CONTRIBUTING.md", "- `libc`: system calls that have no other binding\n- `libfuzzer-sys`: fuzzing\n"),
-    ("README.md", "# A tool\n\nSee [the terms](docs/terms.md#failure-classes), or [below](#a-tool).\n"),
-    ("docs/terms.md", "# Terms\n\n## Failure classes\n\n`reset`: the server went away\n"),
+    (
+        "README.md",
+        "# A tool\n\nSee [the classes](docs/reference/failures.md#failure-classes), or [below](#a-tool).\n",
+    ),
+    ("docs/reference/failures.md", "# Failures\n\n## Failure classes\n\n`reset`: the server went away\n"),
     ("crates/stats/Cargo.toml", "[package]\nname = \"sysdyno-stats\"\n[lints]\nworkspace = true\n"),
     ("crates/stats/src/lib.rs", "//! Statistics.\n/// Adds.\npub fn add(a: u8) -> u8 {\n    a + 1\n}\n"),
     (
@@ -207,12 +209,12 @@ fn documents_are_in_step() {
         "//! X.\nfailure_classes! {\n    Reset \"reset\" Server \"m\";\n    Odd \"odd\" Server \"m\";\n}\n";
     check("failure-class", "crates/record/src/failure.rs", 4, two);
     check("link", "README.md", 3, "# A\n\n[gone](docs/gone.md)\n");
-    check("link", "README.md", 1, "[gone](docs/terms.md#no-such-heading)\n");
+    check("link", "README.md", 1, "[gone](docs/reference/failures.md#no-such-heading)\n");
     check(
         "link",
-        "docs/terms.md",
+        "docs/reference/failures.md",
         2,
-        "## Failure classes `reset`\n[out](../../elsewhere.md)\n\n## Failure classes\n",
+        "## Failure classes `reset`\n[out](../../../elsewhere.md)\n\n## Failure classes\n",
     );
 }
 
@@ -220,28 +222,27 @@ fn documents_are_in_step() {
 fn missing_documents_are_violations_not_silence() {
     let root = tree_in_order();
     fs::remove_file(root.path().join("CONTRIBUTING.md")).unwrap();
-    fs::remove_file(root.path().join("docs/terms.md")).unwrap();
+    fs::remove_file(root.path().join("docs/reference/failures.md")).unwrap();
     let rules: Vec<&str> = violations(root.path()).iter().map(|found| found.rule).collect();
     assert_eq!(rules, ["dependency-reason", "link", "failure-class"]);
 }
 
 #[test]
-fn generated_documents_are_current() {
+fn links_into_documents_that_are_built_are_checked() {
     let root = tree_in_order();
-    write(root.path(), "docs/cli.md", "# Commands\n\nold\n");
-    write(root.path(), "docs/man/old.1", "gone\n");
-    let tree = Tree::read(root.path()).unwrap();
-    let expect = |documents: &[(&str, &str)]| {
-        let documents = documents.iter().map(|(path, text)| (path.into(), (*text).to_owned()));
-        let mut found = Violations::default();
-        generated::compare(&tree, &documents.collect::<BTreeMap<_, _>>(), &mut found);
-        found.0.iter().map(|found| (found.path.clone(), found.line)).collect::<Vec<_>>()
+    write(
+        root.path(),
+        "docs/README.md",
+        "[a](reference/cli.md)\n[b](reference/cli.md#load)\n[c](reference/cli.md#gone)\n",
+    );
+    let found = |documents: &[(&str, &str)]| {
+        let mut tree = Tree::read(root.path()).unwrap();
+        let documents = documents.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        generated::add(&mut tree, documents.collect());
+        inspect(&tree).unwrap().into_iter().map(|violation| violation.line).collect::<Vec<_>>()
     };
-    let current = ("docs/man/old.1", "gone\n");
-    assert_eq!(expect(&[("docs/cli.md", "# Commands\n\nold\n"), current]), []);
-    assert_eq!(expect(&[("docs/cli.md", "# Commands\n\nnew\n"), current]), [("docs/cli.md".to_owned(), 3)]);
-    assert_eq!(expect(&[("docs/man/x.1", "x"), current]), [("docs/man/x.1".to_owned(), 1)]);
-    assert_eq!(expect(&[]), [("docs/man/old.1".to_owned(), 1)]);
+    assert_eq!(found(&[]), [1, 2, 3]);
+    assert_eq!(found(&[("docs/reference/cli.md", "# Commands\n\n## load\n")]), [3]);
 }
 
 #[test]

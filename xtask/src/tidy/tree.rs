@@ -7,7 +7,7 @@ use super::source::Source;
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Folders that hold nothing of ours.
 const IGNORED_FOLDERS: &[&str] = &[
@@ -19,6 +19,8 @@ const IGNORED_FOLDERS: &[&str] = &[
     "fuzz/corpus",
     "fuzz/artifacts",
     "bench/results",
+    "docs/reference/man",
+    "docs/reference/completions",
 ];
 
 /// Endings (or whole names) of the files that are read as text; everything else is only listed.
@@ -32,8 +34,6 @@ const SCRIPT_FOLDERS: &[&str] = &["scripts/", ".ci/", "bench/"];
 
 /// The repository.
 pub struct Tree {
-    /// Where it lies.
-    pub root: PathBuf,
     /// Every file, relative to the root.
     pub files: BTreeSet<String>,
     /// Text of the text files.
@@ -88,7 +88,7 @@ impl Tree {
         }
         let production = rust.iter().filter(|(_, file)| file.role == FileRole::Production);
         let syntax = production.map(|(path, _)| (path.clone(), syn::parse_file(&texts[path]))).collect();
-        Ok(Tree { root: root.to_owned(), files, texts, rust, syntax })
+        Ok(Tree { files, texts, rust, syntax })
     }
 
     /// What the parser made of the Rust files of the product below one of `folders`.

@@ -16,13 +16,13 @@ pub struct CompareArgs {
     /// Behind `--`, the runs of the second side; those before it are then the first
     #[arg(last = true, value_name = "RUN")]
     pub candidates: Vec<PathBuf>,
-    /// The smallest effect that matters [default: that of each metric, see docs/compare.md]
+    /// The smallest effect that matters [default: that of each metric, see docs/reference/compare.md]
     #[arg(long, value_name = "PERCENT", env = "SYSDYNO_EFFECT")]
     pub effect: Option<PercentOption>,
     /// Only this metric (capacity, goodput, p99, p90, p50 or cpu); several times for several, the first one decides
     #[arg(long = "metric", value_name = "METRIC")]
     pub metrics: Vec<String>,
-    /// Compare although this gate refuses (its name or number, see docs/compare.md); several times for several
+    /// Compare although this gate refuses (its name or number, see docs/reference/compare.md); several times for several
     #[arg(long = "allow", value_name = "GATE")]
     pub allowed: Vec<String>,
     /// End with exit code 1 if a side differs from the first in this way

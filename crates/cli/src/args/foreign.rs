@@ -40,7 +40,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["-x", "--proxy"], "load the proxy itself; requests are sent to where the URL says"),
     (
         &["-s", "--script"],
-        "there are no scripts: --session FILE is users that walk, '{{counter:1..}}' is a value (docs/values.md)",
+        "there are no scripts: --session FILE is users that walk, '{{counter:1..}}' is a value (docs/reference/values.md)",
     ),
     (&["-q", "-Q", "--qps-per-connection"], "--rate 500/s is the rate of the whole load"),
     (

@@ -2,7 +2,7 @@
 //!
 //! A letter has one meaning here. Where the tools disagree, the value decides if it can (`-T`), else the meaning is that of
 //! most of them (`-t`, `-d`), and a value that only makes sense with the other one is refused with what to type instead.
-//! `docs/habits.md` has the whole table.
+//! `docs/guide/other-tools.md` has the whole table.
 
 use super::Typed;
 use sysdyno_record::units::{SpanNs, UnitError};

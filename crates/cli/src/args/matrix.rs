@@ -33,7 +33,7 @@ pub enum MatrixCommand {
 /// A matrix that begins.
 #[derive(Debug, Args)]
 pub struct MatrixRunArgs {
-    /// File that says what is compared: docs/formats/matrix.md
+    /// File that says what is compared: docs/reference/formats/matrix.md
     pub file: PathBuf,
     /// Folder in which the folder of this experiment is made [default: experiments, beside the runs]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_EXPERIMENTS_DIR")]

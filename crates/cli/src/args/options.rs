@@ -41,7 +41,7 @@ pub struct TargetOptions {
     /// Header field of the request; may be given several times
     ///
     /// URL, header fields and body may have values, put in anew for each request: '{{counter:1..}}', '{{random:1..9}}',
-    /// '{{csv:users.csv:name}}'. docs/values.md lists them.
+    /// '{{csv:users.csv:name}}'. docs/reference/values.md lists them.
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     pub header: Vec<Field>,
     /// File with the body of the request

@@ -80,7 +80,7 @@ pub struct SessionOptions {
     ///
     /// --users says how many at a time, or --rate how many sessions come per second; --warmup is the ramp-up, --duration the
     /// measured time. Users share --connections [default: one each, 1024 at most]. Exit code 1 if a rule of the session is
-    /// not met. docs/sessions.md describes the file.
+    /// not met. docs/reference/sessions.md describes the file.
     #[arg(long, value_name = "web20 | FILE", conflicts_with_all = ["urls", "mix", "replay", "steps", "requests", "arrival", "body_file"], env = "SYSDYNO_SESSION")]
     pub session: Option<String>,
     /// Users at the same time [default: what the session says]

@@ -24,19 +24,21 @@ pub fn completions(shell: Shell, ui: &Ui) -> anyhow::Result<Exit> {
 pub fn write(folder: &Path) -> anyhow::Result<Exit> {
     let cannot = || format!("cannot write documents to '{}'", folder.display());
     let write = |name: String, bytes: Vec<u8>| std::fs::write(folder.join(name), bytes).with_context(cannot);
-    std::fs::create_dir_all(folder).with_context(cannot)?;
+    for inner in ["man", "completions"] {
+        std::fs::create_dir_all(folder.join(inner)).with_context(cannot)?;
+    }
     let mut root = Cli::command();
     root.build();
     let root = without_environment(root);
     for shell in SHELLS {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut root.clone(), "sysdyno", &mut script);
-        write(format!("sysdyno.{shell}"), script)?;
+        write(format!("completions/sysdyno.{shell}"), script)?;
     }
-    write("sysdyno.1".into(), manual(&root)?)?;
+    write("man/sysdyno.1".into(), manual(&root)?)?;
     for (name, command) in named(&root) {
         let page = name.replace(' ', "-");
-        write(format!("{page}.1"), manual(&command.name(page))?)?;
+        write(format!("man/{page}.1"), manual(&command.name(page))?)?;
     }
     write("cli.md".into(), reference(&root).into_bytes())?;
     write("checks.md".into(), checks().into_bytes())?;
@@ -77,9 +79,8 @@ fn manual(command: &Command) -> anyhow::Result<Vec<u8>> {
 }
 
 fn reference(root: &Command) -> String {
-    let mut text = String::from(
-        "# Commands\n\nMade by `cargo xtask docs` from the definitions in `crates/cli/src/args`; not to be edited.\n",
-    );
+    let mut text =
+        String::from("# Commands\n\nBuilt from the definitions in `crates/cli/src/args`; do not edit.\n");
     let all = std::iter::once((root.get_name().to_owned(), root.clone())).chain(named(root));
     for (name, command) in all {
         let help = command.bin_name(name.clone()).term_width(100).render_long_help().to_string();
@@ -92,8 +93,8 @@ fn reference(root: &Command) -> String {
 const CHECKS_HEADER: &str = "\
 # Checks and findings
 
-Made by `cargo xtask docs` from the definitions in `crates/analyze/src/verdict` and `crates/analyze/src/findings`; not to
-be edited. A *check* asks whether the numbers of a run may be trusted and makes the verdict; a *finding* says what limits
+Built from the definitions in `crates/analyze/src/verdict` and `crates/analyze/src/findings`; do not
+edit. A *check* asks whether the numbers of a run may be trusted and makes the verdict; a *finding* says what limits
 the server. Limits without another source are house values, to be revised as recorded runs allow.
 ";
 
@@ -174,7 +175,7 @@ pub(super) fn thresholds(thresholds: &[Threshold]) -> String {
 const SETTINGS_HEADER: &str = "\
 # Settings
 
-Made by `cargo xtask docs` from the definitions in `crates/tune/src/tunable`; not to be edited. These are the settings
+Built from the definitions in `crates/tune/src/tunable`; do not edit. These are the settings
 that `sysdyno tune` changes, each with what it takes, how far it reaches, when a change is felt, and what a wrong value
 can do. Sources are below `Documentation/` of the kernel's source.
 ";
@@ -211,7 +212,7 @@ fn settings() -> String {
 const FACTS_HEADER: &str = "\
 # Differences between hosts
 
-Made by `cargo xtask docs` from the definitions in `crates/analyze/src/facts`; not to be edited. `sysdyno facts A B`
+Built from the definitions in `crates/analyze/src/facts`; do not edit. `sysdyno facts A B`
 ranks what differs between two hosts by these rules. A weight says how likely a difference matters to a web server, to
 work on many files, and to a server of data in memory: 10 can make a factor between like machines, 0
 is not known to matter. The weights are house values. Of several rules that mean a fact the first one counts; between

@@ -1,6 +1,6 @@
 //! The journal of a lab: what is going to be made, on the disk before it is made.
 //!
-//! Frames are those of the tuning journal; the records are specified in `docs/formats/lab.md`. Reading ends before the
+//! Frames are those of the tuning journal; the records are specified in `docs/reference/formats/lab.md`. Reading ends before the
 //! first frame that is not whole or not understood; what was made on behalf of a record that was read is found by it.
 
 use super::files;

@@ -1,6 +1,6 @@
 //! Labs: hosts in network namespaces, links between them, real services on them; and hosts that are there already.
 //!
-//! Specified in `docs/formats/lab.md`. Invariants, each with a test:
+//! Specified in `docs/reference/formats/lab.md`. Invariants, each with a test:
 //! 1. whatever is made is in the journal, on the disk, before it is made;
 //! 2. whatever is in no journal of a lab, or is another one than the journal says, is not taken away;
 //! 3. after a death at any point of `up` or `down`, `down` leaves nothing;

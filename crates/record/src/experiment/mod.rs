@@ -2,7 +2,7 @@
 //!
 //! An experiment is a run folder of its own. `plan.json` says what is compared by which metric and when it ends, and is
 //! written before the first trial; `experiment.jsonl` has a line for what the pilot settled, for each trial and for each
-//! pair; `experiment.json` is the conclusion, which follows from the two. Format: `docs/formats/experiment.md`.
+//! pair; `experiment.json` is the conclusion, which follows from the two. Format: `docs/reference/formats/experiment.md`.
 
 mod conclusion;
 mod metric;

@@ -7,7 +7,7 @@
 //! - after the first failed write nothing more is written, and what is there stays readable;
 //! - reading trusts nothing: see [`Run::open`].
 //!
-//! Source: the format is `docs/formats/run.md`.
+//! Source: the format is `docs/reference/formats/run.md`.
 
 mod experiment;
 mod facts;

@@ -362,7 +362,7 @@ fn a_report_is_not_digested_and_can_be_made_again() {
 
 #[test]
 fn the_specification_names_every_file_and_every_field_of_the_manifest() {
-    let specification = include_str!("../../../../docs/formats/run.md");
+    let specification = include_str!("../../../../docs/reference/formats/run.md");
     for name in DIGESTED.into_iter().chain([REPORT]) {
         assert!(specification.contains(&format!("\n  {name} ")), "{name}");
     }

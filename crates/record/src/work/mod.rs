@@ -1,7 +1,7 @@
 //! Work on this host that is no request to a server: commands that run, and operations on many small files.
 //!
 //! `plan.json` says what is done, `operations.jsonl` has a line for each command that ended and for each second and kind
-//! of file operation, `work.json` is the conclusion. Format: `docs/formats/work.md`.
+//! of file operation, `work.json` is the conclusion. Format: `docs/reference/formats/work.md`.
 
 mod operation;
 mod plan;

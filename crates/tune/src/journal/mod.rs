@@ -1,6 +1,6 @@
 //! The write-ahead journal: frames on disk, records in them, and what they add up to.
 //!
-//! Specified in `docs/formats/journal.md`. [`frame`] knows bytes and checksums, [`record`] what is said, [`file`] how it
+//! Specified in `docs/reference/formats/journal.md`. [`frame`] knows bytes and checksums, [`record`] what is said, [`file`] how it
 //! gets on the disk, [`Transaction`] what state it adds up to, [`Twin`] that there are two of it.
 
 mod file;

@@ -1,7 +1,7 @@
 //! A journal and its second copy, written as one.
 //!
 //! The journal is in the state folder, the copy in the spool. Either may be lost: then what is left is used. Which of the two
-//! counts where they disagree is specified in `docs/formats/journal.md`.
+//! counts where they disagree is specified in `docs/reference/formats/journal.md`.
 
 use super::file::Journal;
 use super::record::Record;

@@ -76,7 +76,10 @@ fn options(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
                 gate.name,
                 gate.remedy
             ),
-            None => bail!("cannot allow '{}': it is no gate\nhint: docs/compare.md lists them", shown(name)),
+            None => bail!(
+                "cannot allow '{}': it is no gate\nhint: docs/reference/compare.md lists them",
+                shown(name)
+            ),
         }
     }
     Ok(CompareOptions {

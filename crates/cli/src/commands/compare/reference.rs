@@ -1,4 +1,4 @@
-//! `docs/compare.md`, from the tables that comparisons work by.
+//! `docs/reference/compare.md`, from the tables that comparisons work by.
 
 use crate::commands::docs::thresholds;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use sysdyno_record::effect::Better;
 const HEADER: &str = "\
 # Comparing runs
 
-Made by `cargo xtask docs` from the definitions in `crates/analyze/src/compare`; not to be edited.
+Built from the definitions in `crates/analyze/src/compare`; do not edit.
 
 `sysdyno compare OLD NEW` puts runs side by side. First it asks whether they may be compared at all, by the gates below; a
 gate that refuses leaves both numbers and no difference, with exit code 3. Each word behind `compare` is a side: a run, or a

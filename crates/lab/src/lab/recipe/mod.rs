@@ -1,6 +1,6 @@
 //! Recipes: how a service is put up, as data. They are TOML files that are part of the program.
 //!
-//! Specified in `docs/formats/lab.md`. A recipe holds no code: texts with named places ([`template`]), arguments of
+//! Specified in `docs/reference/formats/lab.md`. A recipe holds no code: texts with named places ([`template`]), arguments of
 //! programs, and what to wait for.
 
 mod parameter;
