@@ -32,7 +32,7 @@ const LIMIT: Duration = Duration::from_secs(180);
 #[test]
 fn every_command_of_the_readme_runs() {
     let Some(nginx) = Nginx::start("location / { return 200 'hello'; }") else {
-        return skip("every_command_of_the_readme_runs", "nginx");
+        return skip("every_command_of_the_readme_runs", &["nginx"]);
     };
     let program = Program::alone();
     let commands = commands(&page());
@@ -44,7 +44,7 @@ fn every_command_of_the_readme_runs() {
             "make" => make_knows(&words[1..]),
             "sysdyno" if words[1] == "demo" => demo_begins(&program),
             "sysdyno" => runs(&program, &words[1..], &nginx.url("/")),
-            "sudo" if !rustix::process::geteuid().is_root() => skip(&words.join(" "), "root"),
+            "sudo" if !rustix::process::geteuid().is_root() => skip(&words.join(" "), &["root"]),
             "sudo" => runs(&program, &words[2..], &nginx.url("/")),
             other => panic!("the page has a command that this test cannot run: '{other}'"),
         }
