@@ -240,7 +240,7 @@ def environment_table(result):
     memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.1f} GiB"
     table.add("processor", f"{machine['cpu']}, {machine['cpus']} CPUs{memory}")
     table.add("kernel", machine["kernel"])
-    table.add("virtualisation", machine["virtualisation"])
+    table.add("virtualization", machine["virtualisation"])
     table.add("idle CPUs", machine["idle"])
     table.add("load average before", f"{machine['load_average']:.2f}")
     for name, version in result["versions"].items():

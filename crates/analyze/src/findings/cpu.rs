@@ -32,7 +32,7 @@ const OTHERS: Threshold = Threshold::new(
     HOUSE,
 );
 const OTHERS_MOST: Threshold = Threshold::new(
-    "their part of the busy time that speaks against the server as the cause",
+    "their part of the busy time that rules out the server as the cause",
     0.50,
     "ratio",
     HOUSE,

@@ -25,7 +25,7 @@ const IN_FLIGHT: Threshold =
 const QUEUED: Threshold =
     Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
 const LASTING: Threshold = Threshold::new(
-    "share of the readings in which any waited, so that it is no queue of bursts that comes and goes",
+    "share of the readings in which any waited, so that a queue that only bursts fill does not count",
     0.25,
     "ratio",
     "house value: a burst each second is seen by one or two of ten readings",

@@ -64,7 +64,7 @@ fn examine_host_lost(view: &TrialView) -> Option<Observation> {
 pub(super) const INTERRUPTED: Check = Check {
     id: "V30",
     name: "interrupted",
-    meaning: "The measurement was stopped before its end; what there is was measured as planned.",
+    meaning: "The measurement was stopped early. The results up to that point are valid.",
     thresholds: &[],
     remedy: "repeat it to the end if the percentiles matter",
     examine: Examine::Trial(examine_interrupted),

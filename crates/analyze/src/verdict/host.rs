@@ -109,7 +109,7 @@ pub(super) const STEAL: Check = Check {
     name: "steal",
     meaning: "The hypervisor gave CPU time to somebody else.",
     thresholds: &[STEAL_NOTICED, STEAL_SUSPECT, STEAL_INVALID],
-    remedy: "use a host with CPUs of its own, or repeat at a quiet time",
+    remedy: "use a host with dedicated CPUs, or repeat at a quiet time",
     examine: Examine::Trial(examine_steal),
 };
 

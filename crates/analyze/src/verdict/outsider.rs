@@ -41,7 +41,7 @@ const LEVEL: f64 = 0.95;
 pub(super) const DISAGREES: Check = Check {
     id: "V40",
     name: "outsider-disagrees",
-    meaning: "The probe beside an open load waited or failed otherwise than the load's own requests: either the generator does not see what others see, or newcomers are treated differently.",
+    meaning: "The probe beside an open load saw other latencies or failures than the load's requests. Either the generator does not see what others see, or the server treats new clients differently.",
     thresholds: &[REPLIES, TIMES, MARGIN, LOSS],
     remedy: "look at slip and connections (too few of them make the load wait where an outsider does not), at limits per client and at the accept queue; repeat with the probe on another host",
     examine: Examine::Trial(examine),

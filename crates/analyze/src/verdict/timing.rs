@@ -125,7 +125,7 @@ fn examine_little(view: &TrialView) -> Option<Observation> {
 }
 
 const SHAPE: Threshold = Threshold::new(
-    "Anderson–Darling statistic A² of the gaps of Poisson arrivals, each by the rate of its own phase, worth a remark",
+    "Anderson–Darling statistic A² of the gaps of Poisson arrivals by phase, worth a remark",
     CRITICAL_KNOWN_1_PERCENT,
     "A²",
     "critical value at 1 % for known rates, G. and J. Marsaglia 2004: one sound run in a hundred exceeds it",

@@ -52,7 +52,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "sysdyno", version, about, long_about = None, after_help = AFTER_HELP)]
 pub struct Cli {
-    /// When to use colour
+    /// When to use color
     #[arg(long, global = true, value_enum, default_value_t, env = "SYSDYNO_COLOR")]
     pub color: Color,
     /// What to do
@@ -72,7 +72,7 @@ or cannot run; 3 done but not to be trusted, whatever the checks say; 6 a settin
 durable, nothing was changed; 7 a setting was not restored, somebody else has changed it;
 130 interrupted.";
 
-/// When to use colour.
+/// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set

@@ -49,12 +49,12 @@ pub enum TuneCommand {
     },
     /// Keep what is being tried, until the next boot
     Commit {
-        /// The trial, if another one is meant than that which is open
+        /// The trial, if it is not the open one
         id: Option<String>,
     },
     /// Undo what is being tried, or what was committed
     Undo {
-        /// The trial, if another one is meant than that which is open
+        /// The trial, if it is not the open one
         id: Option<String>,
         /// Print lines of shell that undo it, and do nothing
         #[arg(long)]

@@ -14,7 +14,7 @@ pub struct WorkloadOptions {
     /// File of URLs of this server, one in a line with its weight: '[WEIGHT] [METHOD] URL'
     ///
     /// A URL is drawn for each request, by weight; URLs without one weigh 1. A URL may be a path. Each is an operation,
-    /// with counts and latency of its own. Header fields, body and what is expected of a response are those of the
+    /// with its own counts and latency. Header fields, body and what is expected of a response are those of the
     /// options.
     #[arg(long, value_name = "FILE", env = "SYSDYNO_URLS")]
     pub urls: Option<PathBuf>,

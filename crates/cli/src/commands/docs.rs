@@ -133,8 +133,8 @@ const ASKED_HEADER: &str = "
 `sysdyno.toml`) fails the command if the comparison holds: exit code 1, with which check failed and by how much. `OP` is
 `>`, `>=`, `<` or `<=`; spaces between the parts are free. Of `run`, the numbers are those of the shown trial: the one at
 the greatest rate that met the objective. A check that the numbers cannot decide has failed, and says why: a percentile
-with too few samples beyond it, a value that is only a lower bound (`≥`) on the harmless side of the limit, a metric that
-this run does not have. What decides is the measured value; if the limit lies within its 95 % interval, that is told. A
+with too few samples beyond it, a lower bound (`≥`) on the harmless side of the limit, or a metric that
+this run does not have. What decides is the measured value; if the limit lies within its 95% interval, the message says so. A
 run that is INVALID ends with exit code 3 and an interrupted one with 130, whatever its checks say.
 ";
 
@@ -176,7 +176,7 @@ const SETTINGS_HEADER: &str = "\
 # Settings
 
 Built from the definitions in `crates/tune/src/tunable`; do not edit. These are the settings
-that `sysdyno tune` changes, each with what it takes, how far it reaches, when a change is felt, and what a wrong value
+that `sysdyno tune` changes, each with what it takes, how far it reaches, when a change takes effect, and what a wrong value
 can do. Sources are below `Documentation/` of the kernel's source.
 ";
 
@@ -186,7 +186,8 @@ fn settings() -> String {
     for tunable in sysdyno_tune::TUNABLES.iter().copied().flatten() {
         let _ = write!(text, "\n### {}\n\n{}\n\n", tunable.id, tunable.does);
         let _ = writeln!(text, "- takes {} ({})", tunable.kind.describe(), tunable.unit);
-        let _ = writeln!(text, "- reaches {}; felt {}", tunable.scope.words(), tunable.effect.words());
+        let _ =
+            writeln!(text, "- reaches {}; takes effect {}", tunable.scope.words(), tunable.effect.words());
         let _ = writeln!(text, "- risk: {}", format!("{:?}", tunable.risk).to_lowercase());
         if let Some(other) = tunable.counterpart {
             let _ = writeln!(text, "- the kernel zeroes `{other}` with it; both are put back together");
@@ -242,7 +243,7 @@ fn facts() -> String {
         );
     }
     text.push_str(
-        "\n## What is left out\n\nThese differ between two looks at one host, or are told elsewhere.\n\n",
+        "\n## What is left out\n\nThese differ between two looks at one host, or are reported elsewhere.\n\n",
     );
     text.push_str("| facts | why |\n|---|---|\n");
     for left_out in LEFT_OUT {

@@ -80,7 +80,7 @@ pub const TABLE: &[Tunable] = &[
         .of(Scope::Device, BLOCK).at(disk("/sys/block/*/queue/add_random")),
     file("cpufreq.policy*.governor", Kind::Listed { file: "/sys/devices/system/cpu/cpufreq/policy*/scaling_available_governors" },
         "governor",
-        "Who chooses the frequency of these CPUs: highest always (performance), lowest (powersave without a driver of its own), or by load (schedutil, ondemand). Measured times depend on it more than on most settings; machines whose hypervisor or firmware decides have none.")
+        "Who chooses the frequency of these CPUs: highest always (performance), lowest (powersave without a vendor driver), or by load (schedutil, ondemand). Measured times depend on it more than on most settings; machines whose hypervisor or firmware decides have none.")
         .of(Scope::Device, CPUFREQ).risks(Risk::Medium).at(cpufreq("/sys/devices/system/cpu/cpufreq/policy*/scaling_governor"))
         .resets(&["/sys/devices/system/cpu/cpufreq/policy*/scaling_setspeed",
             "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference",

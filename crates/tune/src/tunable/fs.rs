@@ -22,7 +22,7 @@ pub const TABLE: &[Tunable] = &[
     fs("fs.inotify.max_user_watches", int(1, INT_MAX), "watches",
         "Most files that one user can watch. Each watch holds about a kilobyte of kernel memory."),
     fs("fs.inotify.max_queued_events", int(1, INT_MAX), "events",
-        "Events that may wait on an inotify instance. Beyond it events are lost and the reader is told so."),
+        "Events that may wait on an inotify instance. Beyond it the kernel drops events and notifies the reader."),
     fs("fs.epoll.max_user_watches", int(1024, LONG_MAX), "descriptors",
         "Most descriptors that all epoll instances of one user can hold. A server with more connections gets ENOSPC from epoll_ctl.")
         .risks(Risk::Medium),

@@ -104,7 +104,7 @@ impl Effect {
             Effect::AtOnce => "at once",
             Effect::NewSockets => "on new sockets",
             Effect::NewListeners => "when a listener calls listen() again",
-            Effect::Reloaded => "when the service has read its files again, which it is told to",
+            Effect::Reloaded => "once the service has reloaded its files, which sysdyno asks it to do",
             Effect::Restarted => "when the service is restarted, which is left to you",
             Effect::Mounted => "when it is mounted the next time, which is left to you",
             Effect::NewProcesses => "on new processes",

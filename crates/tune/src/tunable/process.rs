@@ -12,7 +12,7 @@ const fn limit(id: &'static str, limit: Limit, unit: &'static str, does: &'stati
 /// Settings of processes and listeners.
 pub const TABLE: &[Tunable] = &[
     limit("process.*.nofile", Limit::OpenFiles, "descriptors",
-        "Descriptors that this process may have open. It is felt at the next open or accept; a server that sized its tables when it started has to be restarted to use more.")
+        "Descriptors that this process may have open. It takes effect at the next open or accept; a server that sized its tables when it started has to be restarted to use more.")
         .risks(Risk::Medium),
     limit("process.*.nproc", Limit::Processes, "processes",
         "Processes and threads that the user of this process may have when it starts another one. Privileged processes are not bound by it.")

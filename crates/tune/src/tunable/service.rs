@@ -74,7 +74,7 @@ pub const TABLE: &[Tunable] = &[
         "Clients at a time. Beyond it they are refused with 'Too many connections'; each costs memory for its buffers."),
     entry(Directive(MariaDb, "mariadb:*:*/innodb_buffer_pool_size", "*/innodb_buffer_pool_size"),
         Kind::Size { min: 2 << 20, max: 65_536 * GIB }, "bytes",
-        "Memory for pages of tables and indexes. A server of its own gives it most of its memory; what does not fit is read from disk again."),
+        "Memory for pages of tables and indexes. A dedicated server gives it most of its memory; what does not fit is read from disk again."),
     entry(Directive(MariaDb, "mariadb:*:*/innodb_log_file_size", "*/innodb_log_file_size"),
         Kind::Size { min: 1 << 20, max: 512 * GIB }, "bytes",
         "Size of the redo log. Small ones force pages out early under writing; large ones make recovery after a crash longer."),

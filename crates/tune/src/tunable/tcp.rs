@@ -41,7 +41,7 @@ pub const TABLE: &[Tunable] = &[
     tcp("net.ipv4.tcp_keepalive_intvl", int(1, 32_767), "seconds",
         "Time between two probes of an idle connection. With tcp_keepalive_probes it decides how long a dead peer is kept."),
     tcp("net.ipv4.tcp_keepalive_probes", int(1, 127), "probes",
-        "Unanswered probes after which an idle connection is given up. It counts for sockets with SO_KEEPALIVE that set no number of their own."),
+        "Unanswered probes after which an idle connection is given up. It counts for sockets with SO_KEEPALIVE that do not set TCP_KEEPCNT."),
     tcp("net.ipv4.tcp_max_tw_buckets", int(0, INT_MAX), "sockets",
         "Most sockets in TIME_WAIT; what is beyond is closed at once with a warning. Too few let old segments into new connections.")
         .risks(Risk::Medium),

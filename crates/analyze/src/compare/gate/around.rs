@@ -115,7 +115,7 @@ pub(super) const STEAL: Gate = Gate {
     name: "steal",
     meaning: "The hypervisor took CPU time, in one run more than in the other.",
     thresholds: &[STEAL_NOTICED, STEAL_APART],
-    remedy: "use a host with CPUs of its own, or repeat both at a quiet time",
+    remedy: "use a host with dedicated CPUs, or repeat both at a quiet time",
     can_be_allowed: true,
     examine: Examine::Pair(|reference, run| {
         let (a, b) = (reference.around.steal_ratio?, run.around.steal_ratio?);

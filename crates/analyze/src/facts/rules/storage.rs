@@ -10,7 +10,7 @@ pub(super) const RULES: &[FactRule] = rules! {
         "fs/jbd2/journal.c; Documentation/filesystems/ext4/journal.rst; mke2fs(8), -J size";
     "D02" ["filesystem.*.kind"], 3 9 1,
         "kind of the file system",
-        "kinds differ in how they journal, allocate, look up names and serialise changes",
+        "kinds differ in how they journal, allocate, look up names and serialize changes",
         "Documentation/filesystems/";
     "D03" ["filesystem.*.options"], 3 9 1,
         "options that the file system is mounted with",
@@ -38,7 +38,7 @@ pub(super) const RULES: &[FactRule] = rules! {
         "Documentation/filesystems/ext4/super.rst";
     "D09" ["filesystem.*.block_bytes", "filesystem.*.inode_bytes"], 1 6 1,
         "sizes of blocks and inodes",
-        "small inodes hold no extended attributes of their own; small blocks make more metadata of the same data",
+        "small inodes have no room for extended attributes; small blocks make more metadata of the same data",
         "Documentation/filesystems/ext4/super.rst; mke2fs(8), -b and -I";
     "D10" ["sysctl.vm.dirty_*", "sysctl.vm.laptop_mode"], 2 7 4,
         "when changed pages are written back",
