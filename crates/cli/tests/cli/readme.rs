@@ -1,4 +1,5 @@
-//! README.md as its readers use it: each of its commands is run, against a real nginx.
+//! README.md as its readers use it: each of its commands is run, against a real nginx. Commands of the guide are known, with their
+//! options.
 //!
 //! The commands are read from the page itself, so that a new one is run without being listed here. They are bounded by
 //! variables for what they leave open (`SHORT`), and by shorter values for the lengths and rates that they name (`BOUNDED`).
@@ -6,6 +7,7 @@
 use crate::rig::nginx::Nginx;
 use crate::rig::program::{Program, Running};
 use crate::rig::{skip, wait_until};
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -55,6 +57,45 @@ fn every_command_of_the_readme_runs() {
 fn the_readme_is_short() {
     let lines = page().lines().count();
     assert!(lines <= 100, "{lines} lines");
+}
+
+#[test]
+fn every_command_of_the_guide_is_known_with_its_options() {
+    let program = Program::new();
+    let mut known = BTreeMap::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(format!("{ROOT}/docs/guide")).expect("the guide is there") {
+        let path = entry.expect("an entry can be read").path();
+        for mut words in commands(&std::fs::read_to_string(&path).expect("a page can be read")) {
+            words.retain(|word| word != "sudo");
+            let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+            assert_eq!(words[0], "sysdyno", "{}: {words:?}", path.display());
+            let help = help(&program, &words[1..end], &mut known);
+            for option in words[1..end].iter().filter(|word| word.starts_with('-')) {
+                let name = option.split('=').next().unwrap_or(option);
+                let is_known = help.split([' ', '\n', ',', '[', '=']).any(|word| word == name);
+                assert!(is_known, "{}: '{name}' in {words:?}", path.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 20, "{count} options in the guide");
+}
+
+/// Help of the command that these words begin with.
+fn help(program: &Program, words: &[String], known: &mut BTreeMap<String, String>) -> String {
+    let mut ask = |words: &[String]| {
+        let key = words.join(" ");
+        let text =
+            || program.run(words.iter().map(String::as_str).chain(["--help"])).expect_code(0).stdout.clone();
+        known.entry(key).or_insert_with(text).clone()
+    };
+    let first = ask(&words[..1]);
+    let is_command = |word: &String| {
+        let list = first.split_once("Commands:").map_or("", |(_, list)| list);
+        list.lines().any(|line| line.trim_start().split(' ').next() == Some(word))
+    };
+    if words.get(1).is_some_and(is_command) { ask(&words[..2]) } else { first }
 }
 
 fn page() -> String {
