@@ -16,6 +16,14 @@ const EXCLUSIONS_MAX: usize = 3;
 const WRONG_FIRST: Threshold =
     Threshold::new("share of wrong answers that is named before any limit", 0.01, "ratio", HOUSE);
 
+/// A possible limit that is named in the sentence about the limit.
+const WORTH_NAMING: Threshold = Threshold::new(
+    "part of the failed or slow requests that a possible limit must account for to be named as such",
+    0.1,
+    "ratio",
+    HOUSE,
+);
+
 /// What the sentence is made of.
 pub(crate) struct LimitScene<'a> {
     /// The trial that shows the limit.
@@ -97,7 +105,8 @@ fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdic
         let text = "The limit was not reached: the highest rate that was allowed is carried";
         return Stop::named(text.to_owned());
     }
-    if let Some(finding) = findings.iter().find(|finding| finding.confidence == Confidence::Possible) {
+    let is_possible = |finding: &&Finding| finding.confidence == Confidence::Possible && !is_beside(finding);
+    if let Some(finding) = findings.iter().find(is_possible) {
         return Stop::unknown(format!("Possibly: {}", placed(finding)));
     }
     let against: Vec<&str> = findings
@@ -115,6 +124,11 @@ fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdic
     }
     let host = findings.iter().find_map(|finding| finding.host.as_deref()).unwrap_or("this host");
     Stop::unknown(format!("No limit found on {host}{seen}"))
+}
+
+/// Whether it is there, and accounts for next to nothing of what the user noticed.
+fn is_beside(finding: &Finding) -> bool {
+    finding.explained_ratio.is_some_and(|explained| explained < WORTH_NAMING.value)
 }
 
 /// A finding's title, behind the name of its host where there are two.

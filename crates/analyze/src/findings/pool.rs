@@ -42,6 +42,18 @@ const THREAD_IDLE: Threshold = Threshold::new(
     "ratio of a CPU",
     HOUSE,
 );
+const STARVED: Threshold = Threshold::new(
+    "CPU that the server waited for ÷ that and what it used, from which on its threads stand in line for a CPU",
+    0.5,
+    "ratio",
+    HOUSE,
+);
+const AWAKE: Threshold = Threshold::new(
+    "share of the server's threads that use a CPU or wait for one, from which on that line is what requests wait for",
+    0.25,
+    "ratio",
+    HOUSE,
+);
 const ASLEEP: Threshold =
     Threshold::new("share of the server's threads that are running, at most", 0.5, "ratio", HOUSE);
 
@@ -50,7 +62,17 @@ pub(super) const POOL_FULL: Rule = Rule {
     id: "F04",
     name: "worker-pool-full",
     meaning: "All workers of the server are occupied without using CPU, and requests wait for one to become free.",
-    thresholds: &[UNREAD_SHARE, IN_FLIGHT, QUEUED, LASTING, MACHINE_IDLE, THREAD_IDLE, ASLEEP],
+    thresholds: &[
+        UNREAD_SHARE,
+        IN_FLIGHT,
+        QUEUED,
+        LASTING,
+        MACHINE_IDLE,
+        THREAD_IDLE,
+        STARVED,
+        AWAKE,
+        ASLEEP,
+    ],
     place: Place::Server,
     needs: &["connections.unread_count", "listener.queue_count"],
     remedy: "raise the number of workers, or shorten what they wait for (a database, another service, a sleep)",
@@ -125,6 +147,9 @@ fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
     if let Some(busy) = busy {
         return against("/proc/stat", format!("the CPUs were {} busy with this load", percent(busy)));
     }
+    if let Some(text) = starved(scene, window) {
+        return against("/proc/PID/task/TID/schedstat", text);
+    }
     let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
     let full = threads.iter().find(|thread| thread.wanted_ratio() >= THREAD_IDLE.value)?;
     let text = format!(
@@ -133,6 +158,23 @@ fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
         percent(full.run_delay_ratio.unwrap_or(0.0))
     );
     against("/proc/PID/task/TID/schedstat", text)
+}
+
+/// That the threads are awake, and others have the CPUs.
+fn starved(scene: &Scene, window: &Window) -> Option<String> {
+    let targets = scene.focus.processes(ProcessRole::Target);
+    let waited = window.process_run_delay(&targets)?;
+    let wanted = waited + window.process_cpus(&targets)?;
+    let share = ratio(waited, wanted).filter(|share| *share >= STARVED.value)?;
+    let threads = sum_known(targets.iter().map(|process| {
+        window.level("process.threads_count", &process_scope(process)).map(|level| level.mean)
+    }))?;
+    (wanted >= AWAKE.value * threads).then(|| {
+        format!(
+            "the server's threads waited for a CPU in {} of the time in which they wanted one",
+            percent(share)
+        )
+    })
 }
 
 /// Requests that wait in sockets, as mechanism; sockets in which none waits, as contradiction.

@@ -232,6 +232,12 @@ fn f04_workers_that_wait_while_requests_lie_unread() {
     let starved =
         pool().server(0.5).counter("thread.run_delay_us", &format!("thread:{TARGET}/{TARGET}"), 0.48e6);
     assert_eq!(confidence_of("F04", starved), Some(Excluded));
+    let in_line = |threads: f64| {
+        let scope = format!("process:{TARGET}");
+        pool().gauge("process.threads_count", &scope, threads).counter("process.run_delay_us", &scope, 0.8e6)
+    };
+    assert_eq!(confidence_of("F04", in_line(2.0)), Some(Excluded), "others have the CPUs");
+    assert_eq!(confidence_of("F04", in_line(8.0)), Some(Confirmed), "most threads ask for no CPU");
     let queue = |length: f64| {
         let queue = pool().gauge("connections.unread_count", LISTENER, 0.0);
         queue.gauge("listener.queue_count", LISTENER, length)

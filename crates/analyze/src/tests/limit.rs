@@ -83,6 +83,10 @@ fn wrong_answers_are_named_before_any_limit_with_what_the_server_said() {
     assert!(analysis.limit.contains(first), "{}", analysis.limit);
     assert!(analysis.limit.starts_with(|digit: char| digit.is_ascii_digit()), "{}", analysis.limit);
     assert!(analysis.headline.contains("Too many connections"), "{}", analysis.headline);
+    let busy = analyze_load(failing(5_000).cpu(0.8, 0.19, 0.0).server(1.9));
+    let is_beside = |finding: &Finding| finding.id == "C13" && finding.explained_ratio < Some(0.1);
+    assert!(busy.findings.iter().any(is_beside), "{:?}", busy.findings);
+    assert!(!busy.limit.contains("The CPUs are the limit"), "{}", busy.limit);
     let few = analyze_load(failing(20));
     assert!(!few.limit.contains("answers are wrong"), "{}", few.limit);
 }
