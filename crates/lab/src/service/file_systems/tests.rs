@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use sysdyno_record::units::{SpanNs, WallNs};
 use sysdyno_tune::{
     Arm, Armed, Change, GuardOrder, Now, Outcome, Recovery, Roots, StateFolder, Trial, TrialOrder, TuneError,
@@ -71,11 +72,15 @@ impl FileSystems for Mortal {
     }
 }
 
-/// A tree with an image in it.
+/// A tree with an image in it, one at a time: a program that another test is just starting holds the locks of this process
+/// until it is executed, as if what died here had a guardian.
 struct Host {
     folder: tempfile::TempDir,
     state: StateFolder,
+    _alone: MutexGuard<'static, ()>,
 }
+
+static ALONE: Mutex<()> = Mutex::new(());
 
 const TEXT: &str = "what was there before is there after\n";
 
@@ -89,7 +94,8 @@ impl Host {
         }
         // In memory where that can be: every program syncs, and files in memory can be leased.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
-        let host = Host { state: StateFolder::below(Some(&folder.path().join("var"))), folder };
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let host = Host { state: StateFolder::below(Some(&folder.path().join("var"))), folder, _alone };
         host.boot("first");
         host.make(kind);
         Some(host)
