@@ -35,8 +35,7 @@ impl Nginx {
 
     fn try_start(program: &std::path::Path, locations: &str, files: &[(String, Vec<u8>)]) -> Option<Nginx> {
         let folder = TempDir::new().expect("a folder for nginx");
-        let free = || TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).ok();
-        let (address, secure, prior) = (free()?, free()?, free()?);
+        let [address, secure, prior] = free_addresses();
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         fs::write(folder.path().join("cert.pem"), made.cert.pem()).expect("a file can be written");
         fs::write(folder.path().join("key.pem"), made.signing_key.serialize_pem()).expect("likewise");
@@ -62,7 +61,8 @@ impl Nginx {
             .expect("nginx starts");
         let mut nginx = Nginx { address, secure, prior, folder, process };
         let is_up = wait_until(Duration::from_secs(10), || {
-            TcpStream::connect(address).is_ok()
+            // It opens what it can, and tries the others again before it gives up.
+            [address, secure, prior].into_iter().all(|at| TcpStream::connect(at).is_ok())
                 || nginx.process.try_wait().is_ok_and(|status| status.is_some())
         });
         let is_alive = nginx.process.try_wait().is_ok_and(|status| status.is_none());
@@ -153,6 +153,12 @@ impl Nginx {
     pub fn error_log(&self) -> String {
         fs::read_to_string(self.folder.path().join("error.log")).unwrap_or_default()
     }
+}
+
+/// Held all at once, so that they differ.
+fn free_addresses() -> [SocketAddr; 3] {
+    let held = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("binds"));
+    held.map(|listener| listener.local_addr().expect("has an address"))
 }
 
 impl Drop for Nginx {
