@@ -119,6 +119,7 @@ fn plan(options: u8) -> LoadPlan {
         workload: Default::default(),
         wire: Default::default(),
         fail_if: Vec::new(),
+        objective: None,
         probe: None,
     }
 }
