@@ -43,32 +43,36 @@ pub(super) fn undo(
         if lost.is_some() {
             return Ok(lost);
         }
-        let Some(copy) = open_copy(&spool, state, is_meant)? else {
-            return Ok(seen.map(|name| told(&spool, &name)));
+        let Some(open) = copy(&spool, Section::Open, state, is_meant)? else {
+            // It may have been done before anybody asked.
+            let done = copy(&spool, Section::Done, state, is_meant)?.map(|copy| format!("{}.wal", copy.id()));
+            return Ok(seen.or(done).map(|name| told(&spool, &name)));
         };
         if seen.is_none() {
             // Whoever cannot be told is waited for all the same: it may be at it.
-            let _ = stop_guardian(&copy);
-            seen = Some(format!("{}.wal", copy.id()));
+            let _ = stop_guardian(&open);
+            seen = Some(format!("{}.wal", open.id()));
         }
         if waited >= PATIENCE {
             let cause = io::Error::other("its guardian has not done it yet");
-            return Err(TuneError::io("undo the trial of", &copy.path())(cause));
+            return Err(TuneError::io("undo the trial of", &open.path())(cause));
         }
         std::thread::sleep(AGAIN);
         waited += AGAIN;
     }
 }
 
-/// The second copy of an open trial of this state folder.
-fn open_copy(
+/// The newest second copy in a section of a trial of this state folder. Those that are done are there until their journal
+/// can be closed.
+fn copy(
     spool: &Arc<Store>,
+    section: Section,
     state: &StateFolder,
     is_meant: impl Fn(&str) -> bool,
 ) -> Result<Option<Journal>, TuneError> {
     let real = fs::canonicalize(state.path()).unwrap_or_else(|_| state.path().to_owned());
-    for name in spool.journals(Section::Open)? {
-        let Ok((copy, Some(found))) = Journal::open(spool, Section::Open, &name) else { continue };
+    for name in spool.journals(section)?.into_iter().rev() {
+        let Ok((copy, Some(found))) = Journal::open(spool, section, &name) else { continue };
         let of_it = found.begin.state.as_deref().map(Path::new);
         if is_meant(copy.id()) && (of_it == Some(&real) || of_it == Some(state.path())) {
             return Ok(Some(copy));
