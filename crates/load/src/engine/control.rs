@@ -9,6 +9,7 @@ use sysdyno_record::load::TrialEnding;
 pub struct Control {
     is_stopped: AtomicBool,
     is_held_back: AtomicBool,
+    may_probe: AtomicBool,
     hard_stop: Mutex<Option<String>>,
 }
 
@@ -23,16 +24,24 @@ impl Control {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Stops since a limit was passed that protects the target; the first reason stays.
+    /// Somebody ends the load in time if it is cut down to probes.
+    pub(super) fn allow_probes(&self) {
+        self.may_probe.store(true, Ordering::Relaxed);
+    }
+
+    /// Stops the load because it passed a limit that protects the target; the first reason is kept.
     pub(super) fn hard_stop(&self, text: String) {
         let mut reason = self.hard_stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         reason.get_or_insert(text);
         self.stop();
     }
 
-    /// Cuts the load down to a few probes per second since a limit was passed that protects the target. The host's counters
-    /// can still be read then, so that the failure can be explained.
-    pub(super) fn hold_back(&self, text: String) {
+    /// Cuts the load down to a few probes per second because it passed a limit that protects the target, so that the host's
+    /// counters can explain the failure. Stops it where no probes may be sent.
+    pub(super) fn give_up(&self, text: String) {
+        if !self.may_probe.load(Ordering::Relaxed) {
+            return self.hard_stop(text);
+        }
         let mut reason = self.hard_stop.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         reason.get_or_insert(text);
         self.is_held_back.store(true, Ordering::Relaxed);

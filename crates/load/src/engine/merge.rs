@@ -65,6 +65,10 @@ pub(super) struct Merge<'a> {
 impl<'a> Merge<'a> {
     pub(super) fn new(job: &'a Job<'a>, trial: u32, gear: Gear, hosts: Vec<HostSum>) -> Merge<'a> {
         let (phases, threads) = (job.plan.phases.len() + 1, gear.cpus.len());
+        // Users of a session send no probes, and other hosts are only told to stop.
+        if job.requests.session.is_none() && hosts.is_empty() {
+            job.control.allow_probes();
+        }
         Merge {
             job,
             trial,
@@ -149,11 +153,9 @@ impl<'a> Merge<'a> {
             let interval = self.interval(frame, &tally, if is_current { cpu_ns.clone() } else { Vec::new() });
             self.totals[phase as usize].merge(&tally);
             sink.interval(interval, &tally.latency);
-            self.check_failures(&tally, frame);
+            self.check_failures(&tally);
         }
-        if self.held_until.is_some_and(|until| end >= until) {
-            self.job.control.stop();
-        }
+        self.end_probes(Frame { phase: current, begin, end, in_flight });
     }
 
     fn note_host(&mut self, thread: u32, phase: u32, tally: &Tally) {
@@ -201,7 +203,7 @@ impl<'a> Merge<'a> {
     }
 
     /// Gives up the load when too large a share of the recent requests failed.
-    fn check_failures(&mut self, tally: &Tally, frame: Frame) {
+    fn check_failures(&mut self, tally: &Tally) {
         let Some(limit) = self.job.plan.hard_stops.failure_ratio else { return };
         let failed = tally.counts.failed + tally.counts.timed_out;
         self.recent.push_back([failed, failed + tally.counts.ok]);
@@ -211,20 +213,21 @@ impl<'a> Merge<'a> {
         let [failed, all] = self.recent.iter().fold([0, 0], |sum, item| [sum[0] + item[0], sum[1] + item[1]]);
         if all >= FAILURE_MIN_REQUESTS_COUNT && failed as f64 >= limit * all as f64 {
             let percent = failed as f64 / all as f64 * 100.0;
-            self.give_up(format!("{percent:.0}% of the last {all} requests failed"), frame);
+            self.job.control.give_up(format!("{percent:.0}% of the last {all} requests failed"));
         }
     }
 
-    /// Sends no more than probes until the counters tell what happened, or stops at once: users of a session send no probes,
-    /// and other hosts are only told to stop.
-    fn give_up(&mut self, text: String, frame: Frame) {
-        if self.job.requests.session.is_some() || !self.hosts.is_empty() {
-            return self.job.control.hard_stop(text);
+    /// Ends a load that sends nothing but probes once the counters can tell what happened.
+    fn end_probes(&mut self, window: Frame) {
+        if !self.job.control.is_held_back() {
+            return;
         }
-        let span = self.spans[frame.phase as usize];
-        let begin = span.map_or(frame.begin, |span| span.begin);
-        self.held_until.get_or_insert(MonoNs(begin.0 + EVIDENCE_NS));
-        self.job.control.hold_back(text);
+        let span = self.spans[window.phase as usize];
+        let begin = span.map_or(window.begin, |span| span.begin);
+        let until = *self.held_until.get_or_insert(MonoNs(begin.0 + EVIDENCE_NS));
+        if window.end >= until {
+            self.job.control.stop();
+        }
     }
 
     /// The result, when all threads have ended.

@@ -54,6 +54,7 @@ on_both_back_ends! {
     an_error_page_is_never_the_body_that_others_are_compared_with
     the_most_frequent_error_is_told_with_its_status_and_text
     a_load_whose_requests_fail_goes_on_with_probes
+    a_server_that_goes_away_gets_probes_until_it_can_be_explained
     every_operation_is_counted_as_its_server_counts_it
     users_ask_for_what_the_server_counts_and_no_operation_vanishes
     an_operation_fails_with_any_of_its_requests
@@ -416,6 +417,28 @@ fn a_load_whose_requests_fail_goes_on_with_probes(io: IoChoice) {
         assert!(later.iter().all(|sent| *sent > 0 && *sent * 5 < first), "{arrival:?}: {sent:?}");
         assert_eq!(outcome.summary.total.written, server.requests.load(Ordering::SeqCst));
     }
+}
+
+fn a_server_that_goes_away_gets_probes_until_it_can_be_explained(io: IoChoice) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+    let mut plan = plan(io, &format!("http://{}/", listener.local_addr().expect("has an address")));
+    plan.keep_alive = KeepAlive::Requests(1);
+    plan.phases[0].end = PhaseEnd::After(SpanNs::from_secs(600));
+    let server = std::thread::spawn(move || {
+        for mut stream in listener.incoming().take(100).flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            reply(&mut stream, "200 OK", "hello");
+        }
+    });
+    let (outcome, kept) = load(&plan);
+    server.join().expect("ends");
+    let text = "20 connections in a row failed: connect_refused";
+    assert_eq!(outcome.ending, TrialEnding::HardStop(text.into()));
+    let measured = &outcome.summary.measured;
+    let seconds = measured.end_mono_ns.seconds_since(measured.begin_mono_ns);
+    assert!((5.0..30.0).contains(&seconds), "{seconds} s");
+    let sent: Vec<u64> = kept.intervals.iter().map(|interval| interval.counts.sent).collect();
+    assert!(sent[2..5].iter().all(|sent| (1..20).contains(sent)), "{sent:?}");
 }
 
 fn stopping_ends_the_load_and_keeps_the_sum(io: IoChoice) {

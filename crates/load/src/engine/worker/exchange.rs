@@ -87,7 +87,7 @@ impl<I: Io> Worker<'_, I> {
 
     fn use_opened(&mut self, slot: Slot, now: MonoNs) {
         self.connects.clear(slot);
-        self.failed_dials_in_a_row = 0;
+        (self.failed_dials_in_a_row, self.has_connected) = (0, true);
         let connection = &mut self.connections[slot as usize];
         let has_request = connection.state == State::DialingFor;
         connection.state = State::Idle;
@@ -396,7 +396,11 @@ impl<I: Io> Worker<'_, I> {
         if is_sending && limit.is_some_and(|limit| self.failed_dials_in_a_row >= limit) {
             let text =
                 format!("{} connections in a row failed: {}", self.failed_dials_in_a_row, class.name());
-            self.job.control.hard_stop(text);
+            // Where nobody has ever listened, there is nothing to explain.
+            match self.has_connected {
+                true => self.job.control.give_up(text),
+                false => self.job.control.hard_stop(text),
+            }
         }
         if self.connections[slot as usize].request.is_some() {
             self.fail(slot, class, now);

@@ -134,6 +134,7 @@ pub(super) struct Worker<'a, I: Io> {
     quota: u64,
     in_flight: u64,
     failed_dials_in_a_row: u32,
+    has_connected: bool,
     /// When the next probe is sent, where the load was cut down to probes.
     next_probe: Option<MonoNs>,
     gaps: Gaps,
@@ -206,6 +207,7 @@ impl<'a, I: Io> Worker<'a, I> {
             quota: 0,
             in_flight: 0,
             failed_dials_in_a_row: 0,
+            has_connected: false,
             next_probe: None,
             gaps: Gaps::new(timer_error_ns),
             spin: Spin::new(job.plan.spin == SpinChoice::On),
