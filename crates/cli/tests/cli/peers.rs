@@ -9,6 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -291,11 +292,21 @@ fn arguments(options: &str) -> Vec<String> {
     arguments
 }
 
+/// A free port that is given out once, below those of the kernel: two servers that were told the same would be taken for
+/// each other.
+fn own_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(30_000);
+    loop {
+        let port = NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
 impl Server {
     fn start(folder: &Path, options: &str) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("has an address").port();
-        drop(listener);
+        let port = own_port();
         let mut command = Command::new("openssl");
         command.args(["s_server", "-quiet", "-WWW", "-accept", &format!("127.0.0.1:{port}")]);
         command.args(arguments(options));
