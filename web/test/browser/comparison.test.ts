@@ -12,7 +12,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { hasChromium, launch } from "../chromium.mjs";
 import { skipWithout } from "../needs.mjs";
 import { violations } from "./accessibility.ts";
-import { brokenWords, cutOnPaper, cutWords, deaf, outside, SHEET, sideways } from "./layout.ts";
+import { canBeRead } from "./everywhere.ts";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
@@ -67,24 +67,7 @@ describe("comparison", { skip: skipWithout(hasChromium, "comparison", "chromium"
     });
   }
 
-  for (const variant of VARIANTS.filter((variant) => variant !== "hostile")) {
-    for (const width of [390, 1400]) {
-      test(`can be read at ${width} px, every column of it: ${variant}`, async () => {
-        const { page } = await open(variant, { viewport: { width, height: 900 } });
-        assert.deepEqual(await brokenWords(page), []);
-        assert.deepEqual(await outside(page), []);
-      assert.deepEqual(await sideways(page), []);
-      assert.deepEqual(await cutWords(page), []);
-        await page.context().close();
-      });
-    }
-
-    test(`is whole on paper: ${variant}`, async () => {
-      const { page } = await open(variant, { viewport: { width: 1400, height: 900 } }, deaf);
-      assert.deepEqual(await cutOnPaper(page, SHEET), []);
-      await page.context().close();
-    });
-  }
+  canBeRead(VARIANTS.filter((variant) => variant !== "hostile"), open);
 
   for (const viewport of [DESK, PHONE]) {
     test(`says the word and its interval on the first screen at ${viewport.width} px`, async () => {

@@ -25,7 +25,16 @@ export function behavesEverywhere(variants: readonly Variant[], open: Open): voi
         await page.context().close();
       });
     }
-    if (variant.endsWith("hostile")) continue;
+  }
+  canBeRead(variants.filter((variant) => !variant.endsWith("hostile")), open);
+}
+
+/** Declares the tests for what is read: nothing is cut off, on a phone, at a desk, or on paper. */
+export function canBeRead<Name extends string>(
+  variants: readonly Name[],
+  open: (variant: Name, options?: BrowserContextOptions, before?: () => void) => Promise<Pick<Opened, "page">>,
+): void {
+  for (const variant of variants) {
     for (const width of [390, 1400]) {
       test(`can be read at ${width} px: ${variant}`, async () => {
         const { page } = await open(variant, { viewport: { width, height: 900 } });
