@@ -3,23 +3,40 @@
 use crate::rig::Rig;
 use sysdyno_needs::{has, skip};
 
-/// A service, by the name of its recipe and of what it needs, what it serves, and what is asked of it.
+/// A service by the name of its recipe, what it serves, and what is asked of it.
 struct Case {
     recipe: &'static str,
+    /// Names of `crates/needs/table`.
+    needs: &'static [&'static str],
     with: &'static str,
     /// What curl is asked for from the other host, and what has to come; nothing where it does not speak HTTP.
     page: Option<(&'static str, &'static str)>,
 }
 
 const CASES: &[Case] = &[
-    Case { recipe: "nginx", with: "workers = 2", page: Some(("/page.html", "hello")) },
-    Case { recipe: "apache", with: "workers = 50", page: Some(("/page.html", "hello")) },
-    Case { recipe: "lighttpd", with: "max_fds = 2048", page: Some(("/page.html", "hello")) },
-    Case { recipe: "h2o", with: "threads = 2", page: Some(("/page.html", "hello")) },
-    Case { recipe: "caddy", with: "", page: Some(("/page.html", "hello")) },
-    Case { recipe: "mighttpd2", with: "capabilities = 2", page: Some(("/page.html", "hello")) },
-    Case { recipe: "memcached", with: "threads = 2", page: None },
-    Case { recipe: "mariadb", with: "buffer_pool_mib = 16", page: None },
+    Case { recipe: "nginx", needs: &["nginx"], with: "workers = 2", page: Some(("/page.html", "hello")) },
+    Case { recipe: "apache", needs: &["apache"], with: "workers = 50", page: Some(("/page.html", "hello")) },
+    Case {
+        recipe: "lighttpd",
+        needs: &["lighttpd"],
+        with: "max_fds = 2048",
+        page: Some(("/page.html", "hello")),
+    },
+    Case { recipe: "h2o", needs: &["h2o"], with: "threads = 2", page: Some(("/page.html", "hello")) },
+    Case { recipe: "caddy", needs: &["caddy"], with: "", page: Some(("/page.html", "hello")) },
+    Case {
+        recipe: "mighttpd2",
+        needs: &["mighttpd2"],
+        with: "capabilities = 2",
+        page: Some(("/page.html", "hello")),
+    },
+    Case { recipe: "memcached", needs: &["memcached"], with: "threads = 2", page: None },
+    Case {
+        recipe: "mariadb",
+        needs: &["mariadb", "mariadb-client"],
+        with: "buffer_pool_mib = 16",
+        page: None,
+    },
 ];
 
 pub fn run(rig: &mut Rig) {
@@ -41,7 +58,7 @@ addresses = ["10.77.0.1/24", "10.77.0.2/24"]
 "#;
 
 fn one(rig: &mut Rig, case: &Case) {
-    if !has(case.recipe, &[case.recipe]) {
+    if !has(case.recipe, case.needs) {
         return;
     }
     let Case { recipe, with, .. } = case;
