@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sysdyno_lab::target::http::{MAX_HEAD_BYTES, Parsed, parse};
+use sysdyno_target::http::{MAX_HEAD_BYTES, Parsed, parse};
 
 fuzz_target!(|input: &[u8]| {
     match parse(input) {

@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 pub mod agent;
+mod descriptors;
 mod error;
 pub mod execute;
 pub mod fence;
@@ -16,9 +17,9 @@ mod origin;
 mod program;
 pub mod service;
 mod sys;
-pub mod target;
 pub mod work;
 
+pub use descriptors::raise_descriptor_limit;
 pub use error::LabError;
 pub use origin::check_origin;
 pub use program::check_program_timeout;

@@ -30,9 +30,10 @@ const DIAGRAM: &[Allowed] = &[
     edges("observe", &["record", "stats"]),
     edges("tune", &["record", "stats"]),
     edges("analyze", &["record", "stats"]),
+    edges("target", &["record", "observe"]),
     edges("lab", &["load", "observe", "tune", "analyze", "record"]),
     edges("report", &["record"]),
-    edges("cli", &["stats", "record", "load", "observe", "tune", "analyze", "lab", "report"]),
+    edges("cli", &["stats", "record", "load", "observe", "tune", "analyze", "target", "lab", "report"]),
 ];
 
 /// The crate that only tests may depend on.

@@ -6,7 +6,7 @@ use crate::ui::Ui;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use sysdyno_lab::target::{self, Bottleneck, LatencyTable, ListenOn, TargetPlan};
+use sysdyno_target::{Bottleneck, LatencyTable, ListenOn, TargetPlan};
 
 /// What the process is called, so that a report does not take the server for the program that measures it.
 const NAME: &std::ffi::CStr = c"demo-server";
@@ -30,7 +30,8 @@ pub fn serve(args: &TargetArgs, ui: &Ui) -> anyhow::Result<Exit> {
         bottleneck: bottleneck(args),
         body_bytes: args.body_bytes,
     };
-    let counts = target::serve(&plan, &stop, |address| ui.print(&url(address)))?;
+    sysdyno_lab::raise_descriptor_limit();
+    let counts = sysdyno_target::serve(&plan, &stop, |address| ui.print(&url(address)))?;
     ui.print(&counts.json());
     Ok(Exit::Done)
 }

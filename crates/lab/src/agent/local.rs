@@ -5,11 +5,11 @@
 
 use super::route::authorize;
 use super::{Agent, Answer, Link, Notice, PartCall, Proceed, Request, RouteReport, spin};
+use crate::descriptors::raise_descriptor_limit;
 use crate::error::LabError;
 use crate::execute::clock;
 use crate::lab::{Labs, Shares};
 use crate::service::RunningCommand;
-use crate::target::raise_descriptor_limit;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

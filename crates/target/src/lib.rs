@@ -7,6 +7,9 @@
 //!
 //! Invariants: a request is counted before its answer is sent; answers keep the order of their requests; a client that
 //! does not read or sends garbage costs bounded memory and nobody else anything.
+//!
+//! Promise: only `demo` and tests need this crate; nothing that measures depends on it.
+#![forbid(unsafe_code)]
 
 mod acceptor;
 mod connection;
@@ -30,7 +33,6 @@ use event_loop::{EventLoop, Seat};
 use http::Responses;
 use inbox::Inbox;
 use listener::Listeners;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use service::Service;
 use stall::StallGrid;
 use std::net::SocketAddr;
@@ -205,9 +207,9 @@ impl Drop for OverOnDrop<'_> {
 
 /// Runs the target until `stop` is true, which it looks at 20 times a second, and says what it served.
 ///
-/// `ready` is called once, with the address, when clients can connect. The process's soft limit of descriptors is raised to
-/// its hard limit. Connections that are open at the end are closed without an answer to what is on them; workers of a pool
-/// first finish what they hold.
+/// `ready` is called once, with the address, when clients can connect. Each connection takes a descriptor: the caller raises
+/// the limit of the process. Connections that are open at the end are closed without an answer to what is on them; workers of
+/// a pool first finish what they hold.
 ///
 /// Errors: the plan is impossible, the address is taken, or the system lacks a resource at the start.
 pub fn serve(
@@ -216,7 +218,6 @@ pub fn serve(
     ready: impl FnOnce(&ListenOn),
 ) -> Result<TargetCounts, TargetError> {
     plan.check()?;
-    raise_descriptor_limit();
     let (thread_count, listener_count) = plan.thread_counts();
     let backlog = match plan.bottleneck {
         Some(Bottleneck::AcceptQueue { backlog, .. }) => Some(backlog),
@@ -296,12 +297,6 @@ fn spawn<'scope, 'env>(
         shared.is_over.store(true, Ordering::Relaxed);
         TargetError::System { operation: "start a thread".into(), source }
     })
-}
-
-pub(crate) fn raise_descriptor_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    // Raising the soft limit to the hard one is always allowed; if it fails, the target accepts fewer connections.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 #[cfg(test)]
