@@ -5,8 +5,19 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sysdyno_lab::agent::frame::{Decoder, FrameError, MAX_FRAME_BYTES, encode};
-use sysdyno_lab::agent::wire::{FromAgent, ToAgent};
+use sysdyno_lab::{ShareCall, ShareReply};
+use sysdyno_run::agent::frame::{Decoder, FrameError, MAX_FRAME_BYTES, encode};
+use sysdyno_run::agent::wire::{FromAgent, ToAgent};
+
+/// A message that is understood as one of these types survives being said.
+macro_rules! check {
+    ($message:ident: $($type:ty),*) => {$(
+        if let Ok(said) = serde_json::from_slice::<$type>($message) {
+            let text = serde_json::to_vec(&said).expect("it can be said");
+            assert_eq!(serde_json::from_slice::<$type>(&text).expect("likewise"), said);
+        }
+    )*};
+}
 
 fuzz_target!(|input: &[u8]| {
     let [cut, bytes @ ..] = input else { return };
@@ -19,14 +30,7 @@ fuzz_target!(|input: &[u8]| {
     let mut again = Vec::new();
     for message in &whole {
         encode(message, &mut again).expect("what was decoded is short enough");
-        if let Ok(said) = serde_json::from_slice::<FromAgent>(message) {
-            let text = serde_json::to_vec(&said).expect("it can be said");
-            assert_eq!(serde_json::from_slice::<FromAgent>(&text).expect("likewise"), said);
-        }
-        if let Ok(said) = serde_json::from_slice::<ToAgent>(message) {
-            let text = serde_json::to_vec(&said).expect("it can be said");
-            assert_eq!(serde_json::from_slice::<ToAgent>(&text).expect("likewise"), said);
-        }
+        check!(message: FromAgent, ToAgent, ShareCall, ShareReply);
     }
     assert!(bytes.starts_with(&again), "a frame has one form only");
 });

@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
-use sysdyno_lab::lab::LabPlan;
+use sysdyno_lab::LabPlan;
 
 fuzz_target!(|text: &str| {
     match LabPlan::parse(text, Path::new("lab.toml")) {

@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io::{self, Cursor, Read, Write};
-use sysdyno_lab::lab::{Metric, fastcgi_answer};
+use sysdyno_lab::{Metric, fastcgi_answer};
 
 /// What a service answers, whatever it is asked.
 struct Answer<'a>(Cursor<&'a [u8]>);

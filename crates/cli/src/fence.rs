@@ -5,13 +5,15 @@ use crate::settings::Settings;
 use crate::ui::Ui;
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
-use sysdyno_lab::agent::{Fleet, Guard, RemoteAgent};
-use sysdyno_lab::fence::{Goal, Parties, check};
+use std::sync::Arc;
+use sysdyno_lab::AddressesBelow;
 use sysdyno_load::probe::{ProbeJob, Way};
 use sysdyno_load::target::Fence;
 use sysdyno_record::experiment::{Action, ExperimentPlan};
 use sysdyno_record::plan::{Endpoint, LoadPlan, Plan, Target};
 use sysdyno_record::route::AllowList;
+use sysdyno_run::agent::{Fleet, Guard, RemoteAgent};
+use sysdyno_run::fence::{Goal, Parties, check};
 
 /// Lists networks, as `[target] allow` does.
 const VARIABLE: &str = "SYSDYNO_TARGET_ALLOW";
@@ -25,14 +27,18 @@ pub fn guard(target: &TargetOptions, options: FenceOptions, state: Option<&Path>
     lists.extend(list_of_environment()?);
     let fence = Fence { lists, is_target_mine: options.target_is_mine };
     let named = || std::env::var_os(STATE_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    Ok(Guard { fence, state: state.map(Path::to_owned).or_else(named) })
+    Ok(guard_with(fence, state.map(Path::to_owned).or_else(named)))
 }
 
-/// Lists of this host, for whom it sends a part of a load.
-pub fn lists_of_host() -> anyhow::Result<Vec<AllowList>> {
+/// What this host may load for whoever has it send a part of a load: by its own lists.
+pub fn guard_of_host(state: Option<PathBuf>) -> anyhow::Result<Guard> {
     let mut lists = Settings::read_system()?.target.allow.0;
     lists.extend(list_of_environment()?);
-    Ok(lists)
+    Ok(guard_with(Fence { lists, is_target_mine: false }, state))
+}
+
+fn guard_with(fence: Fence, state: Option<PathBuf>) -> Guard {
+    Guard { fence, labs: Some(Arc::new(AddressesBelow(state))) }
 }
 
 fn list_of_environment() -> anyhow::Result<Option<AllowList>> {

@@ -10,7 +10,6 @@ use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use sysdyno_analyze::fail_if::validate;
 use sysdyno_analyze::search::Search;
-use sysdyno_lab::check_origin;
 use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
 use sysdyno_load::probe::{self, Probe, ProbeJob, ProbeTarget, Way};
 use sysdyno_load::target::is_home;
@@ -24,6 +23,7 @@ use sysdyno_record::probe::{ProbeKind, ProbePlan};
 use sysdyno_record::units::{Bytes, RateHz, SpanNs};
 use sysdyno_record::wire::WirePlan;
 use sysdyno_record::workload::Workload;
+use sysdyno_run::check_origin;
 
 const DEFAULT_CONNECTIONS: u32 = 64;
 const DEFAULT_POOL: u32 = 256;

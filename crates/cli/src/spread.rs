@@ -2,10 +2,10 @@
 
 use crate::args::{ServerOptions, Typed};
 use anyhow::ensure;
-use sysdyno_lab::agent::{HostPlace, MAX_SPREAD_BODY_BYTES, Way};
 use sysdyno_load::target::is_home;
 use sysdyno_record::plan::{LoadPlan, RunPlan, SearchMethod};
 use sysdyno_record::spread::MAX_GENERATORS;
+use sysdyno_run::agent::{HostPlace, MAX_SPREAD_BODY_BYTES, Way};
 
 /// Adds the hosts that send a load; threads are those of each host.
 pub fn add(plan: &mut LoadPlan, options: &ServerOptions) -> anyhow::Result<()> {

@@ -31,9 +31,13 @@ const DIAGRAM: &[Allowed] = &[
     edges("tune", &["record", "stats"]),
     edges("analyze", &["record", "stats"]),
     edges("target", &["record", "observe"]),
-    edges("lab", &["load", "observe", "tune", "analyze", "record"]),
+    edges("run", &["load", "observe", "tune", "analyze", "record"]),
+    edges("lab", &["run", "observe", "tune", "record"]),
     edges("report", &["record"]),
-    edges("cli", &["stats", "record", "load", "observe", "tune", "analyze", "target", "lab", "report"]),
+    edges(
+        "cli",
+        &["stats", "record", "load", "observe", "tune", "analyze", "target", "run", "lab", "report"],
+    ),
 ];
 
 /// The crate that only tests may depend on.

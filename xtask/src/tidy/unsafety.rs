@@ -5,8 +5,13 @@ use super::source::{Source, has_word};
 use super::tree::Tree;
 
 /// Where unsafe code may be.
-const PLACES: &[&str] =
-    &["crates/lab/src/sys/", "crates/load/src/sys/", "crates/observe/src/sys/", "crates/tune/src/sys/"];
+const PLACES: &[&str] = &[
+    "crates/lab/src/sys/",
+    "crates/load/src/sys/",
+    "crates/observe/src/sys/",
+    "crates/run/src/sys/",
+    "crates/tune/src/sys/",
+];
 
 /// Checks every Rust file, tests included.
 pub fn check(tree: &Tree, found: &mut Violations) {

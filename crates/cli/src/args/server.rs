@@ -4,7 +4,7 @@ use super::Typed;
 use clap::Args;
 use serde::Deserialize;
 use std::path::PathBuf;
-use sysdyno_lab::agent::HostPlace;
+use sysdyno_run::agent::HostPlace;
 
 /// Hosts of the server and of the generators.
 #[derive(Clone, Debug, Default, Args, Deserialize)]

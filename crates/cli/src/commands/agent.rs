@@ -8,13 +8,10 @@ use anyhow::Context;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use sysdyno_lab::LabError;
-use sysdyno_lab::agent::{
-    self, Agent, Answer, Connection, Fleet, HostPlace, Link, LocalAgent, Notice, Proceed, RemoteAgent,
-    Request, Serving, Ways,
-};
-use sysdyno_lab::lab::Labs;
+use sysdyno_lab::{Labs, Shares};
 use sysdyno_record::plan::Endpoint;
+use sysdyno_run::RunError;
+use sysdyno_run::agent::{self, Connection, Fleet, HostPlace, RemoteAgent, Serving, Ways};
 
 /// What the process is called, wherever its file lies.
 const NAME: &std::ffi::CStr = c"sysdyno-agent";
@@ -29,8 +26,12 @@ pub fn serve(args: &AgentArgs) -> anyhow::Result<Exit> {
     // Without buffers of their own: what was read is looked at, what was said is gone.
     let input = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    let serving = Serving { version, state: args.state_dir.clone(), lists: fence::lists_of_host()? };
+    let (version, state) = (env!("CARGO_PKG_VERSION"), args.state_dir.clone());
+    let serving = Serving {
+        version: version.to_owned(),
+        guard: fence::guard_of_host(state.clone())?,
+        shares: Box::new(move || Box::new(Shares::below(state.as_deref(), version))),
+    };
     agent::serve(input, output, serving)?;
     Ok(Exit::Done)
 }
@@ -80,7 +81,7 @@ pub fn ways(options: &SshOptions, uses_sudo: bool) -> anyhow::Result<Ways> {
     Ok(Ways { program, ssh_config: options.ssh_config.clone(), uses_sudo })
 }
 
-fn meet(place: &HostPlace, ways: &Ways) -> Result<RemoteAgent, LabError> {
+fn meet(place: &HostPlace, ways: &Ways) -> Result<RemoteAgent, RunError> {
     RemoteAgent::meet(Connection::open(place, ways)?, env!("CARGO_PKG_VERSION"))
 }
 
@@ -89,23 +90,5 @@ fn clock_text(agent: &RemoteAgent) -> String {
     match clock.is_same_clock {
         true => "it has this host's clock".into(),
         false => format!("its clock is known within {:.0} µs", clock.uncertainty_ns as f64 / 1e3),
-    }
-}
-
-/// Has the agent of this host do one thing.
-pub fn ask(request: Request) -> Result<Answer, LabError> {
-    LocalAgent::default().call(request, &mut Silent)
-}
-
-/// The other side of an agent that has nothing to tell before it is done.
-struct Silent;
-
-impl Link for Silent {
-    fn notice(&mut self, _: Notice) -> Result<(), LabError> {
-        Ok(())
-    }
-
-    fn tick(&mut self) -> Proceed {
-        Proceed::Continue
     }
 }

@@ -20,9 +20,6 @@ use anyhow::Context;
 use std::cell::RefCell;
 use std::path::Path;
 use std::str::FromStr;
-use sysdyno_lab::agent::Guard;
-use sysdyno_lab::execute::{self, Sampling, Tuning};
-use sysdyno_lab::service::BuiltInTarget;
 use sysdyno_record::experiment::ExperimentPlan;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{LoadPlan, Plan};
@@ -30,6 +27,9 @@ use sysdyno_record::route::{AllowList, Network};
 use sysdyno_record::units::{RateHz, SpanNs};
 use sysdyno_report::experiment::ExperimentInput;
 use sysdyno_report::{ReportInput, json};
+use sysdyno_run::agent::Guard;
+use sysdyno_run::execute::{self, Sampling, Tuning};
+use sysdyno_run::service::BuiltInTarget;
 
 /// What the remedy makes of the planted queue.
 const REMEDY: &str = "listener.backlog=1024";

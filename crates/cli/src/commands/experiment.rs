@@ -10,11 +10,6 @@ use crate::ui::{Console, Signals, Ui};
 use anyhow::Context;
 use std::path::Path;
 use sysdyno_analyze::experiment::{Around, Course, conclude};
-use sysdyno_lab::LabError;
-use sysdyno_lab::agent::{Guard, LocalAgent};
-use sysdyno_lab::execute::{
-    ExperimentEnd, ExperimentOrder, Journal, Tuning, clock, experiment as execute, planned_changes,
-};
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::experiment::{
     Action, Calibration, ExperimentConclusion, ExperimentLine, ExperimentPlan, Workload,
@@ -24,6 +19,12 @@ use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{Run, RunWriter, list, read_experiment};
 use sysdyno_report::experiment::ExperimentInput;
 use sysdyno_report::{html, json, terminal};
+use sysdyno_run::RunError;
+use sysdyno_run::agent::{Guard, LocalAgent};
+use sysdyno_run::clock;
+use sysdyno_run::execute::{
+    ExperimentEnd, ExperimentOrder, Journal, Tuning, experiment as execute, planned_changes,
+};
 use sysdyno_tune::TuneError;
 
 /// Earlier runs that are looked through for a comparison of this host with itself.
@@ -56,7 +57,7 @@ pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// Says what will be changed and what it means, before anything is sent.
-fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> Result<(), LabError> {
+fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> Result<(), RunError> {
     for change in planned_changes(plan, tuning)? {
         ui.note(&format!("{}: {} -> {} in B", change.key, change.before, change.after));
         for note in &change.notes {
@@ -206,11 +207,11 @@ pub fn conclusion_of(run: &Run) -> Option<ExperimentConclusion> {
 }
 
 /// Prints an error with the exit code that is its own.
-fn failed(error: LabError, ui: &Ui) -> anyhow::Result<Exit> {
+fn failed(error: RunError, ui: &Ui) -> anyhow::Result<Exit> {
     let exit = match &error {
-        LabError::Tune(TuneError::NotDurable { .. }) => Exit::NotDurable,
-        LabError::Tune(TuneError::Write { is_restored: false, .. }) => Exit::NotRestored,
-        LabError::Tune(_) | LabError::Command { .. } | LabError::Pilot { .. } | LabError::Impossible(_) => {
+        RunError::Tune(TuneError::NotDurable { .. }) => Exit::NotDurable,
+        RunError::Tune(TuneError::Write { is_restored: false, .. }) => Exit::NotRestored,
+        RunError::Tune(_) | RunError::Command { .. } | RunError::Pilot { .. } | RunError::Impossible(_) => {
             Exit::CannotRun
         }
         _ => return Err(error.into()),

@@ -1,6 +1,6 @@
 //! `sysdyno facts`: what a host is, and what differs between two.
 
-use super::{agent, record, show};
+use super::{record, show};
 use crate::args::{FactsArgs, RecordOptions};
 use crate::exit::Exit;
 use crate::settings::{Combine, Settings};
@@ -8,12 +8,11 @@ use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use sysdyno_analyze::facts::{compare, matches, weight};
-use sysdyno_lab::LabError;
-use sysdyno_lab::agent::{Answer, Request};
-use sysdyno_lab::execute::clock;
 use sysdyno_record::facts::{FactsDocument, HostFacts};
 use sysdyno_record::store::{read_facts, read_run_facts};
 use sysdyno_report::facts::{self as text, Amount};
+use sysdyno_run::agent::{Agent, Deaf, LocalAgent};
+use sysdyno_run::clock;
 
 /// The name of this host.
 const THIS_HOST: &str = "localhost";
@@ -132,8 +131,5 @@ impl Host {
 }
 
 fn here() -> anyhow::Result<HostFacts> {
-    let Answer::Facts(facts) = agent::ask(Request::Facts)? else {
-        return Err(LabError::Answer { request: "facts" }.into());
-    };
-    Ok(facts)
+    Ok(LocalAgent::default().facts(&mut Deaf)?)
 }

@@ -12,11 +12,11 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use sysdyno_lab::LabError;
-use sysdyno_lab::lab::{
-    self, Forwarded, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf, Recipe, Relay, UpOrder,
+use sysdyno_lab::{
+    self as lab, Forwarded, KeeperSigns, LabPlan, LabStatus, Labs, Missing, NeedsOf, Recipe, Relay, UpOrder,
 };
 use sysdyno_report::escape;
+use sysdyno_run::RunError;
 
 /// How much of a log is printed. Unit: bytes.
 const MAX_LOG_BYTES: u64 = 64 * 1024;
@@ -33,7 +33,7 @@ const RELAY: &std::ffi::CStr = c"lab-relay";
 pub fn lab(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let done = act(args, ui);
     // Errors of the lab have their cause in their text already.
-    done.map_err(|error| match error.downcast_ref::<LabError>() {
+    done.map_err(|error| match error.downcast_ref::<RunError>() {
         Some(said) => anyhow!("{said}"),
         None => error,
     })

@@ -9,9 +9,9 @@ use crate::workload;
 use crate::{fence, plan, ramp, spread};
 use anyhow::ensure;
 use std::cell::RefCell;
-use sysdyno_lab::execute::{self, Sampling};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::Plan;
+use sysdyno_run::execute::{self, Sampling};
 
 pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.work.is_asked() {

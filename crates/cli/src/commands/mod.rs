@@ -26,7 +26,7 @@ use crate::ui::Ui;
 
 /// Does what was typed.
 pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
-    sysdyno_lab::check_program_timeout().map_err(|cause| anyhow::anyhow!(cause))?;
+    sysdyno_run::program::check_program_timeout().map_err(|cause| anyhow::anyhow!(cause))?;
     if !matches!(
         command,
         Command::Tune(_)

@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use sysdyno_analyze::probe::ProbeTally;
-use sysdyno_lab::execute::clock;
 use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
 use sysdyno_record::probe::{ProbeReply, ProbeSummary};
 use sysdyno_report::{json, probe as text};
+use sysdyno_run::clock;
 
 /// Between two looks at the signals.
 const TICK: Duration = Duration::from_millis(50);

@@ -11,9 +11,6 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::path::Path;
 use sysdyno_analyze::{AnalyzeInput, ServerView};
-use sysdyno_lab::LabError;
-use sysdyno_lab::agent::{Agent, Guard, LocalAgent};
-use sysdyno_lab::execute::{Hosts, Journal, clock};
 use sysdyno_observe::describe_process;
 use sysdyno_record::analysis::Analysis;
 use sysdyno_record::event::{EventKind, ProcessRole};
@@ -24,6 +21,10 @@ use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{NewRun, Remains, Run, RunWriter};
 use sysdyno_report::output::{ab, csv, spectrum};
 use sysdyno_report::{ReportInput, escape, html, json, terminal};
+use sysdyno_run::RunError;
+use sysdyno_run::agent::{Generator, Guard, LocalAgent};
+use sysdyno_run::clock;
+use sysdyno_run::execute::{Hosts, Journal};
 
 /// What a session needs besides its plan.
 pub struct Session<'a> {
@@ -77,7 +78,7 @@ pub fn record(
     session: &Session<'_>,
     plan: &Plan,
     ui: &Ui,
-    execute: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), LabError>,
+    execute: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), RunError>,
 ) -> anyhow::Result<Exit> {
     let recorded = record_quietly(session, plan, ui, execute)?;
     print(&recorded.run, &ReportInput::new(&recorded.run, &recorded.analysis), session.form, ui);
@@ -89,7 +90,7 @@ pub fn record_quietly(
     session: &Session<'_>,
     plan: &Plan,
     ui: &Ui,
-    execute: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), LabError>,
+    execute: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), RunError>,
 ) -> anyhow::Result<Recorded> {
     let signals = Signals::listen().context("cannot listen to signals")?;
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
@@ -111,7 +112,7 @@ pub fn record_quietly(
     let (executed, lost, remains) = {
         let mut journal = Journal::new(&mut writer, &mut console);
         let mut local = LocalAgent::guarded(guard);
-        let generator: &mut dyn Agent = match &mut fleet {
+        let generator: &mut dyn Generator = match &mut fleet {
             Some(fleet) => fleet,
             None => &mut local,
         };

@@ -11,10 +11,10 @@ use crate::ui::Ui;
 use crate::workload;
 use std::cell::RefCell;
 use sysdyno_analyze::search::Search;
-use sysdyno_lab::execute;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{Plan, RunPlan};
 use sysdyno_record::units::SpanNs;
+use sysdyno_run::execute;
 
 pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = Settings::read()?;

@@ -30,7 +30,7 @@ pub fn serve(args: &TargetArgs, ui: &Ui) -> anyhow::Result<Exit> {
         bottleneck: bottleneck(args),
         body_bytes: args.body_bytes,
     };
-    sysdyno_lab::raise_descriptor_limit();
+    sysdyno_run::raise_descriptor_limit();
     let counts = sysdyno_target::serve(&plan, &stop, |address| ui.print(&url(address)))?;
     ui.print(&counts.json());
     Ok(Exit::Done)

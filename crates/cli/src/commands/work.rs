@@ -10,9 +10,6 @@ use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use sysdyno_analyze::compare::WorkProfile;
 use sysdyno_analyze::work::conclude;
-use sysdyno_lab::LabError;
-use sysdyno_lab::execute::clock;
-use sysdyno_lab::work::{Manner, Overseer, run};
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::event::{Event, EventKind, SettingHeld};
 use sysdyno_record::manifest::{RunKind, RunStatus};
@@ -21,6 +18,9 @@ use sysdyno_record::store::{Remains, Run, RunWriter};
 use sysdyno_record::work::{Ending, Step, WorkLine, WorkPlan, WorkSummary};
 use sysdyno_report::escape;
 use sysdyno_report::work::{WorkInput, document, page, screen};
+use sysdyno_run::RunError;
+use sysdyno_run::clock;
+use sysdyno_run::work::{Manner, Overseer, run};
 
 /// Does the work that was asked for, and prints what came of it.
 pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
@@ -55,7 +55,7 @@ pub struct Worked {
 }
 
 /// Does work under settings that are held.
-pub type DoWork<'a> = &'a mut dyn FnMut(&[SettingHeld]) -> Result<(), LabError>;
+pub type DoWork<'a> = &'a mut dyn FnMut(&[SettingHeld]) -> Result<(), RunError>;
 
 /// Does work in a run folder of its own, and writes its report. `around` is given the name of the run and what does it,
 /// under settings that are written down.

@@ -3,11 +3,11 @@
 use crate::args::{LabSource, MatrixFile, Typed};
 use anyhow::{Context, anyhow, ensure};
 use std::path::Path;
-use sysdyno_lab::agent::HostPlace;
-use sysdyno_lab::lab::{LabPlan, part_of};
+use sysdyno_lab::{LabPlan, part_of};
 use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::matrix::{MatrixLab, MatrixPlan, MatrixVariant, ServiceChange};
 use sysdyno_record::work::ServiceCounter;
+use sysdyno_run::agent::HostPlace;
 
 /// Longest name of a lab. Unit: bytes.
 const NAME_MAX: usize = 24;

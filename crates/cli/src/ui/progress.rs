@@ -7,7 +7,6 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 use sysdyno_analyze::experiment::{Standing, forecast};
 use sysdyno_analyze::probe::ProbeTally;
-use sysdyno_lab::execute::{Progress, SoFar, Watcher, clock};
 use sysdyno_record::experiment::{ExperimentPlan, Settled};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbePlan, ProbeReply};
@@ -15,6 +14,8 @@ use sysdyno_record::units::SpanNs;
 use sysdyno_report::number;
 use sysdyno_report::probe;
 use sysdyno_report::progress::{self, ProgressView};
+use sysdyno_run::clock;
+use sysdyno_run::execute::{Progress, SoFar, Watcher};
 
 /// Between two drawings on a terminal. Unit: nanoseconds.
 const DRAW_INTERVAL_NS: u64 = 100_000_000;

@@ -5,12 +5,9 @@ use crate::snapshot::Snapshot;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use sysdyno_lab::LabError;
-use sysdyno_lab::agent::{
-    Agent, Answer, Lasts, Link, LocalAgent, Notice, Proceed, Request, TuneAnswer, TuneRequest, TuneTask,
-};
 use sysdyno_needs::skip;
 use sysdyno_record::units::SpanNs;
+use sysdyno_run::agent::{Generator, Lasts, LocalAgent, TuneAnswer, TuneRequest, TuneTask};
 use sysdyno_tune::{Kind, Scope, Tunable};
 
 /// All of them.
@@ -382,18 +379,6 @@ fn listeners_and_processes_are_changed_while_they_run(rig: &mut Rig) {
     rig.forget();
 }
 
-struct Silent;
-
-impl Link for Silent {
-    fn notice(&mut self, _: Notice) -> Result<(), LabError> {
-        Ok(())
-    }
-
-    fn tick(&mut self) -> Proceed {
-        Proceed::Continue
-    }
-}
-
 fn a_trial_can_end_with_the_agent_that_made_it(rig: &mut Rig) {
     let task = TuneTask::Apply {
         changes: vec!["net.core.somaxconn=777".parse().expect("is a change")],
@@ -404,8 +389,8 @@ fn a_trial_can_end_with_the_agent_that_made_it(rig: &mut Rig) {
     };
     let request = TuneRequest { root: "/".into(), state: Some(rig.state()), task };
     let mut agent = LocalAgent::default();
-    let answer = agent.call(Request::Tune(Box::new(request)), &mut Silent).expect("tries");
-    assert!(matches!(answer, Answer::Tuned(answer) if matches!(*answer, TuneAnswer::Held { .. })));
+    let answer = agent.tune(request).expect("tries");
+    assert!(matches!(answer, TuneAnswer::Held { .. }));
     assert_eq!(read(SOMAXCONN), "777");
     drop(agent);
     rig.wait_for_orphans();

@@ -20,17 +20,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, conclude_work, forecast, missing, order};
-use sysdyno_lab::LabError;
-use sysdyno_lab::agent::Guard;
-use sysdyno_lab::execute::{self, Tuning};
-use sysdyno_lab::fence::Goal;
-use sysdyno_lab::lab::Labs;
+use sysdyno_lab::Labs;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::matrix::{MatrixCell, MatrixPlan, measured_cells};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::MatrixFolder;
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::{compare as text, escape, html};
+use sysdyno_run::RunError;
+use sysdyno_run::agent::Guard;
+use sysdyno_run::clock;
+use sysdyno_run::execute::Tuning;
+use sysdyno_run::fence::Goal;
 
 pub fn experiment(args: MatrixArgs, ui: &Ui) -> anyhow::Result<Exit> {
     match args.command {
@@ -67,7 +68,7 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         Some(folder) => folder.clone(),
         None => beside(&args.record.clone().or(Settings::read()?.record).folder()?),
     };
-    let now = execute::clock::wall().0 / 1_000_000_000;
+    let now = clock::wall().0 / 1_000_000_000;
     let folder = format!("{}-{now}-{:05x}", plan.name, plan::draw_seed() & 0xf_ffff);
     ui.note(&sentence(&plan, &order(&plan)));
     let folder = MatrixFolder::create(&parent, &folder, plan)?;
@@ -246,7 +247,7 @@ fn hint(folder: &MatrixFolder, ui: &Ui) {
 /// Why an experiment ends before its trials are made, and what goes on with it.
 fn stopped(folder: &MatrixFolder, place: &str, error: &anyhow::Error) -> anyhow::Error {
     let lost = error.chain().find_map(|cause| match cause.downcast_ref()? {
-        LabError::Lost { host, .. } | LabError::Reach { host, .. } => Some(host),
+        RunError::Lost { host, .. } | RunError::Reach { host, .. } => Some(host),
         _ => None,
     });
     let once = lost.map_or(String::new(), |host| format!(", once '{host}' can be reached"));

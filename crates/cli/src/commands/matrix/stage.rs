@@ -9,15 +9,15 @@ use anyhow::{Context, anyhow};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use sysdyno_lab::LabError;
-use sysdyno_lab::execute::Tuning;
-use sysdyno_lab::lab::{self, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
-use sysdyno_lab::work::Count;
+use sysdyno_lab::{self as lab, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
 use sysdyno_record::service::ServiceReading;
 use sysdyno_record::store::MatrixFolder;
 use sysdyno_record::work::{ServiceCounter, WorkPlan};
+use sysdyno_run::RunError;
+use sysdyno_run::execute::Tuning;
+use sysdyno_run::work::Count;
 
 /// Where trials are made.
 pub enum Place {
@@ -99,8 +99,8 @@ impl Place {
         (variant, again): (&MatrixVariant, &[String]),
         tuning: &Tuning,
         signals: &Signals,
-        work: impl FnOnce(&[SettingHeld]) -> Result<(), LabError>,
-    ) -> Result<Vec<String>, LabError> {
+        work: impl FnOnce(&[SettingHeld]) -> Result<(), RunError>,
+    ) -> Result<Vec<String>, RunError> {
         let (Place::Lab(stage, _), Some(service)) = (self, &variant.service) else {
             return work(&[]).map(|()| Vec::new());
         };
@@ -181,6 +181,6 @@ pub fn described(plan: &MatrixPlan) -> anyhow::Result<Vec<String>> {
 }
 
 /// Errors of the lab have their cause in their text already.
-fn said(error: LabError) -> anyhow::Error {
+fn said(error: RunError) -> anyhow::Error {
     anyhow!("{error}")
 }

@@ -10,16 +10,16 @@ use crate::ui::{Signals, Ui};
 use anyhow::Context;
 use std::cell::RefCell;
 use sysdyno_analyze::matrix::{Cell, is_disturbed, trial_plan};
-use sysdyno_lab::LabError;
-use sysdyno_lab::agent::Guard;
-use sysdyno_lab::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
-use sysdyno_lab::work::Manner;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::matrix::{MatrixBegan, MatrixEnded, MatrixLine, MatrixVariant};
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::MatrixFolder;
 use sysdyno_record::work::WorkPlan;
+use sysdyno_run::RunError;
+use sysdyno_run::agent::Guard;
+use sysdyno_run::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
+use sysdyno_run::work::Manner;
 
 /// Makes a trial in a run folder of its own.
 pub(super) fn trial(
@@ -113,7 +113,7 @@ fn work_trial(
     Ok(ended)
 }
 
-fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), LabError> {
+fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), RunError> {
     match plan {
         Plan::Run(run) => execute::run(run, hosts, journal),
         Plan::Load(load) => {

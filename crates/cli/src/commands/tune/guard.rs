@@ -8,7 +8,7 @@ use signal_hook::low_level::pipe;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use sysdyno_lab::service::roots_with_programs;
+use sysdyno_run::service::roots_with_programs;
 use sysdyno_tune::{GUARDIAN, Guard, GuardEnd, GuardOrder, StateFolder, Terminal};
 
 pub fn guard(

@@ -3,15 +3,14 @@
 mod guard;
 mod text;
 
-use super::agent;
 use crate::args::{TuneArgs, TuneCommand};
 use crate::exit::Exit;
 use crate::ui::Ui;
 use anyhow::{Context, anyhow, bail};
 use std::path::PathBuf;
-use sysdyno_lab::LabError;
-use sysdyno_lab::agent::{Answer, Lasts, Request, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 use sysdyno_record::units::SpanNs;
+use sysdyno_run::RunError;
+use sysdyno_run::agent::{Generator, Lasts, LocalAgent, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 use sysdyno_tune::{Change, Phase, Recovery, Roots, StateFolder, TUNABLES, Terminal, Tunable, TuneError};
 
 /// Longest trial. It bounds for how long a forgotten one can stay.
@@ -77,13 +76,12 @@ impl Place {
     /// Has the agent do it, prints the answer, and says how it ended.
     fn ask(&self, task: TuneTask, ui: &Ui) -> anyhow::Result<Exit> {
         let request = TuneRequest { root: self.root.clone(), state: self.state.clone(), task };
-        match agent::ask(Request::Tune(Box::new(request))) {
-            Ok(Answer::Tuned(answer)) => {
+        match LocalAgent::default().tune(request) {
+            Ok(answer) => {
                 ui.print(&if self.is_json { json(&answer)? } else { text::answer(&answer) });
                 Ok(exit(&answer))
             }
-            Ok(_) => bail!("cannot use the agent's answer: it is of another kind"),
-            Err(LabError::Tune(error)) => failed(&error, ui),
+            Err(RunError::Tune(error)) => failed(&error, ui),
             Err(error) => Err(error.into()),
         }
     }

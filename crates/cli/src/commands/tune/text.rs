@@ -1,9 +1,9 @@
 //! Settings, plans and trials as text.
 
 use std::fmt::Write;
-use sysdyno_lab::agent::TuneAnswer;
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::escape;
+use sysdyno_run::agent::TuneAnswer;
 use sysdyno_tune::{
     Outcome, Persisted, Plan, PlannedChange, Recovery, Restored, Risk, TrialSummary, Tunable,
 };

@@ -1,0 +1,109 @@
+//! Hosts of a lab that are no namespaces of it: this machine in its own network, and machines behind ssh.
+//!
+//! A machine behind ssh carries out its share of the lab itself, as a lab of its own that is called `LAB-HOST`: the same
+//! plan, in which that host is this machine, and nothing else is made.
+
+use super::file::{HostFile, LinkFile};
+use super::problem::Problem;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use sysdyno_run::agent::{HostPlace, Way};
+use toml::Spanned;
+
+/// A host that the lab does not make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outside {
+    /// Where it is.
+    pub seat: Seat,
+    /// At which address others find it.
+    pub address: IpAddr,
+}
+
+/// Where a host is that the lab does not make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seat {
+    /// This machine, in the network namespace of this program.
+    Here,
+    /// Behind ssh, as it was typed.
+    Ssh(String),
+}
+
+/// Which part of a lab a plan is carried out for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareOf {
+    /// The host whose share it is.
+    pub host: String,
+    /// The lab that it is a share of, as no other lab is called.
+    pub of: String,
+}
+
+/// The hosts of a file that are no namespaces, by name.
+///
+/// # Errors
+/// Whatever is wrong with one of them.
+pub(super) fn understand(files: &[HostFile]) -> Result<BTreeMap<String, Outside>, Problem> {
+    let mut known: BTreeMap<String, Outside> = BTreeMap::new();
+    for file in files {
+        let Some(outside) = outside(file)? else { continue };
+        if outside.seat == Seat::Here && known.values().any(|other| other.seat == Seat::Here) {
+            return Err(Problem::with(&file.name, "another host is this machine already"));
+        }
+        known.insert(file.name.get_ref().clone(), outside);
+    }
+    Ok(known)
+}
+
+fn outside(file: &HostFile) -> Result<Option<Outside>, Problem> {
+    let (seat, named) = match (&file.ssh, file.here) {
+        (Some(ssh), true) => return Err(Problem::with(ssh, "a host is 'here' or behind 'ssh', not both")),
+        (Some(ssh), false) => ssh_seat(ssh)?,
+        (None, true) => (Seat::Here, None),
+        (None, false) => {
+            let wrong =
+                |address| Problem::with(address, "a network namespace has the addresses of its links");
+            return file.address.as_ref().map_or(Ok(None), |address| Err(wrong(address)));
+        }
+    };
+    if file.switch {
+        return Err(Problem::with(
+            &file.name,
+            "a switch is a network namespace, neither 'here' nor behind 'ssh'",
+        ));
+    }
+    let address = file.address.as_ref().map(address).transpose()?.or(named).ok_or_else(|| {
+        Problem::with(&file.name, "it takes an 'address' at which the other hosts find it, as in 192.0.2.7")
+    })?;
+    Ok(Some(Outside { seat, address }))
+}
+
+/// A host behind ssh, and its address if its name is one.
+fn ssh_seat(typed: &Spanned<String>) -> Result<(Seat, Option<IpAddr>), Problem> {
+    let place = typed.get_ref().parse::<HostPlace>().map(|place| place.way);
+    let Ok(Way::Ssh(address)) = place else {
+        return Err(Problem::with(
+            typed,
+            "this is no host behind ssh, as in USER@HOST or ssh://USER@HOST:PORT",
+        ));
+    };
+    Ok((Seat::Ssh(typed.get_ref().clone()), address.host.parse().ok()))
+}
+
+fn address(typed: &Spanned<String>) -> Result<IpAddr, Problem> {
+    let address = typed.get_ref().parse::<IpAddr>().ok();
+    let is_good = |address: &IpAddr| !address.is_unspecified() && !address.is_multicast();
+    address.filter(is_good).ok_or_else(|| Problem::with(typed, "this is no address, as in 192.0.2.7"))
+}
+
+/// Links are made between namespaces only: the network of other hosts is not touched.
+pub(super) fn check_links(links: &[LinkFile], known: &BTreeMap<String, Outside>) -> Result<(), Problem> {
+    let mut ends = links.iter().flat_map(|link| link.between.get_ref());
+    match ends.find(|host| known.contains_key(host.get_ref())) {
+        None => Ok(()),
+        Some(host) => {
+            let cause = "links are between network namespaces: the network of this host is left as it is";
+            Err(Problem::with(host, cause))
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Putting a service up: its folder and files, its keeper, and the wait until it is ready.
+
+use super::check::{self, Subject};
+use super::journal::{Journal, Record};
+use super::keeper::{self, Order};
+use super::labs::UpOrder;
+use super::paths::{ended_of, jars_of, log_of};
+use super::plan::{Content, Data, LabPlan, Service};
+use super::process::{self, Held};
+use super::recipe::{Check, Recipe, Values};
+use super::volume::{self, Wanted};
+use super::{files, machine, namespace, values};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use sysdyno_run::RunError;
+use sysdyno_run::clock;
+use sysdyno_run::program::Watchdog;
+
+/// How often a service that is not ready is asked again.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// How long a keeper may take to start a service that nothing has to be done for before.
+const KEEPER_LIMIT: Duration = Duration::from_secs(60);
+
+/// A lab that is being put up.
+pub(super) struct Site<'a> {
+    pub(super) order: &'a UpOrder,
+    /// This program, which is started again as keepers.
+    pub(super) program: &'a Path,
+    /// The lab's folder.
+    pub(super) folder: &'a Path,
+    pub(super) is_stopped: &'a dyn Fn() -> bool,
+}
+
+impl Site<'_> {
+    fn plan(&self) -> &LabPlan {
+        &self.order.plan
+    }
+
+    /// Whether it goes on.
+    ///
+    /// # Errors
+    /// It was stopped.
+    pub(super) fn go_on(&self) -> Result<(), RunError> {
+        if !(self.is_stopped)() {
+            return Ok(());
+        }
+        let object = format!("lab '{}'", self.plan().name);
+        Err(RunError::Process { operation: "make", object, source: io::ErrorKind::Interrupted.into() })
+    }
+
+    /// Puts a service up and waits until it is ready.
+    pub(super) fn start(&self, service: &Service, journal: &mut Journal) -> Result<(), RunError> {
+        let cannot = |source| RunError::Process {
+            operation: "start",
+            object: format!("service '{}'", service.name),
+            source,
+        };
+        let other = |cause: String| cannot(io::Error::other(cause));
+        let recipe = values::recipe_of(service).map_err(other)?;
+        let folder = self.folder.join(&service.name);
+        let place = machine::place(self.plan(), service, folder.clone()).map_err(other)?;
+        let values = values::of(self.plan(), service, &place).map_err(other)?;
+        if let Some(jars) = &recipe.jars
+            && !jars_of(&folder, jars).is_dir()
+        {
+            return Err(other(format!("{} is not there\nhint: `sysdyno lab up` fetches it", jars.name)));
+        }
+        self.fill(service, &recipe, &values, &place.user).map_err(cannot)?;
+        if let Some(wanted) = &recipe.volume {
+            let no_user = || cannot(io::Error::other(format!("there is no user '{}'", place.user)));
+            let owner = machine::ids(&place.user).ok_or_else(no_user)?;
+            let wanted = Wanted { service: &service.name, volume: wanted, folder: &folder, owner };
+            volume::make(&wanted, &values, journal)?;
+        }
+        let order = self.order_of(service, &recipe, &values).map_err(other)?;
+        let held = self.keep(&service.name, &order, journal)?;
+        let check = expanded(&recipe.ready, &values).map_err(other)?;
+        let address = self.plan().address(&service.host);
+        let port = values::port(service);
+        let subject = Subject { namespace: &order.namespace, address, port, log: &order.log };
+        self.wait(&order, &check, &subject, &held).map_err(cannot)?;
+        match &service.health {
+            Some(health) => self.wait(&order, health, &subject, &held).map_err(cannot),
+            None => Ok(()),
+        }
+    }
+
+    /// Starts a keeper and lets it go, each once it is in the journal.
+    pub(super) fn keep(&self, name: &str, order: &Order, journal: &mut Journal) -> Result<Held, RunError> {
+        let cannot =
+            |source| RunError::Process { operation: "start", object: format!("service '{name}'"), source };
+        let mut keeper = self.keeper().map_err(cannot)?;
+        let id = process::identify(keeper.id());
+        let id = id.ok_or_else(|| cannot(io::Error::other("its keeper has ended at once")))?;
+        journal.append(&Record::Keeper { service: name.to_owned(), process: id })?;
+        let main = let_go(&mut keeper, order).map_err(cannot)?;
+        journal.append(&Record::Main { service: name.to_owned(), process: main })?;
+        Held::of(id).ok_or_else(|| failed(order, "its keeper has ended")).map_err(cannot)
+    }
+
+    /// Makes the folder of a service with all that is in it.
+    fn fill(&self, service: &Service, recipe: &Recipe, values: &Values, user: &str) -> io::Result<()> {
+        let folder = self.folder.join(&service.name);
+        files::make_folder(&folder, 0o755)?;
+        let owner =
+            machine::ids(user).ok_or_else(|| io::Error::other(format!("there is no user '{user}'")))?;
+        for name in recipe.folders.iter().map(String::as_str).chain(["data"]) {
+            let path = folder.join(name);
+            files::make_folder(&path, 0o755)?;
+            files::give(&path, owner)?;
+        }
+        for file in &recipe.files {
+            let text = values.expand(&file.text).map_err(io::Error::other)?;
+            files::write(&folder, &file.path, text.trim_start_matches('\n').as_bytes())?;
+        }
+        service.files.iter().try_for_each(|data| self.put(&folder.join("data"), data))
+    }
+
+    fn put(&self, folder: &Path, data: &Data) -> io::Result<()> {
+        let put = match &data.content {
+            Content::Text(text) => files::write(folder, &data.path, text.as_bytes()),
+            Content::Bytes(length) => files::write_bytes(folder, &data.path, *length),
+            Content::Source(source) => files::copy(&self.order.beside.join(source), folder, &data.path),
+        };
+        put.map_err(|error| io::Error::new(error.kind(), format!("cannot write '{}': {error}", data.path)))
+    }
+
+    fn order_of(&self, service: &Service, recipe: &Recipe, values: &Values) -> Result<Order, String> {
+        let prepare = recipe.start.prepare.iter().map(|argv| values.arguments(argv));
+        Ok(Order {
+            lab: self.plan().name.clone(),
+            service: service.name.clone(),
+            namespace: namespace::path_of(&self.plan().name, &service.host),
+            folder: self.folder.join(&service.name),
+            log: log_of(self.folder, &service.name),
+            ended: ended_of(self.folder, &service.name),
+            prepare: prepare.collect::<Result<_, _>>()?,
+            argv: values.arguments(&recipe.start.argv)?,
+            cpus: service.cpus.clone(),
+            stop: recipe.start.stop,
+            stop_within_ms: recipe.start.stop_within().as_millis() as u64,
+        })
+    }
+
+    /// Starts a keeper, which waits for its order.
+    fn keeper(&self) -> io::Result<Child> {
+        Command::new(self.program)
+            .args(["lab", "keep"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // It outlives this process, and must not hold what its terminal or its caller waits for.
+            .stderr(Stdio::null())
+            .spawn()
+    }
+
+    /// Waits until what is kept is as `check` wants it.
+    pub(super) fn wait(
+        &self,
+        order: &Order,
+        check: &Check,
+        subject: &Subject<'_>,
+        keeper: &Held,
+    ) -> io::Result<()> {
+        let deadline = clock::monotonic().0 + check.within().as_nanos() as u64;
+        loop {
+            let asked = check::ask(check, subject);
+            if keeper.wait(AGAIN)? {
+                return Err(failed(order, "it has ended"));
+            }
+            let Err(error) = asked else { return Ok(()) };
+            if (self.is_stopped)() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            if clock::monotonic().0 >= deadline {
+                return Err(failed(order, &format!("it is not ready within {:?}: {error}", check.within())));
+            }
+        }
+    }
+}
+
+/// A check of a recipe with its places filled in.
+pub(super) fn expanded(check: &Check, values: &Values) -> Result<Check, String> {
+    let expand = |text: &Option<String>| text.as_ref().map(|text| values.expand(text)).transpose();
+    Ok(Check {
+        http: expand(&check.http)?,
+        port: expand(&check.port)?,
+        log: expand(&check.log)?,
+        text: expand(&check.text)?,
+        ..check.clone()
+    })
+}
+
+/// Gives a keeper its order, and hears from it who the service is.
+fn let_go(keeper: &mut Child, order: &Order) -> io::Result<super::journal::ProcessId> {
+    let mut line = serde_json::to_string(order)?;
+    line.push('\n');
+    let mut input = keeper.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    input.write_all(line.as_bytes())?;
+    let output = keeper.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let mut said = String::new();
+    // It answers once all that comes before the service has ended, each step in its time.
+    let steps_count = u32::try_from(order.prepare.len()).unwrap_or(u32::MAX);
+    let limit = (keeper::PREPARE_LIMIT.saturating_mul(steps_count)).saturating_add(KEEPER_LIMIT);
+    let watchdog = Watchdog::over(keeper, limit)?;
+    watchdog.judge(BufReader::new(output).read_line(&mut said), limit)?;
+    let mut words = said.split_whitespace();
+    let number = |word: Option<&str>| word.and_then(|word| word.parse::<u64>().ok());
+    match (words.next(), number(words.next()), number(words.next())) {
+        (Some("main"), Some(pid), Some(start_ticks)) => {
+            Ok(super::journal::ProcessId { pid: pid as u32, start_ticks })
+        }
+        _ => Err(failed(order, said.trim().strip_prefix("ended ").unwrap_or("its keeper has ended"))),
+    }
+}
+
+/// Why it does not run, with what it has printed last.
+fn failed(order: &Order, cause: &str) -> io::Error {
+    let said = keeper::last_lines(order);
+    io::Error::other(if said.is_empty() { cause.to_owned() } else { format!("{cause}\n{said}") })
+}

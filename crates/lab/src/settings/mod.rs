@@ -1,0 +1,164 @@
+//! Settings of the hosts of a lab, while some work lasts: each is changed on the machine, in the network, of the process
+//! that it belongs to, and undone there.
+//!
+//! ```text
+//!   machine and network ─► services are started ─► what runs ─► work ─► undone, last first
+//! ```
+//! What is of a machine, and of the network of a host that the lab did not make, has its journal in the state folder of
+//! that machine, where `sysdyno tune recover` finds it; what goes with the lab has one in the lab's folder.
+
+mod group;
+
+use super::labs::Labs;
+use super::namespace;
+use super::stage::Stage;
+use group::{Group, pid_of};
+pub use group::{Kept, Part, part_of};
+use std::io;
+use std::path::PathBuf;
+use sysdyno_record::event::SettingHeld;
+use sysdyno_record::experiment::SettingChange;
+use sysdyno_run::RunError;
+use sysdyno_run::agent::mount_writable_sys;
+use sysdyno_run::execute::{Ground, Tuning, hold_within};
+use sysdyno_run::service::roots_with_programs;
+use sysdyno_tune::{StateFolder, TuneError};
+
+/// What is to hold of the lab during some work.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The service that is started for it.
+    pub service: &'a str,
+    /// Others that are started for it.
+    pub again: &'a [String],
+    /// Settings.
+    pub changes: &'a [SettingChange],
+    /// How they are changed on this machine.
+    pub tuning: &'a Tuning,
+}
+
+/// What is done within settings, which it is told; it says which could not be put back.
+type Within<'a> = Box<dyn FnOnce(Vec<SettingHeld>) -> Result<Vec<String>, RunError> + 'a>;
+
+impl Stage {
+    /// Does `work` with a service that was started for it, under settings, which it is told and which are undone after it;
+    /// says which could not be put back.
+    ///
+    /// # Errors
+    /// A setting could not be changed or undone, the service did not come up, or `work` failed.
+    pub fn hold(
+        &self,
+        setting: &Setting<'_>,
+        work: impl FnOnce(&[SettingHeld]) -> Result<(), RunError>,
+        told: &mut dyn FnMut(&str),
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<String>, RunError> {
+        let Setting { service, again, changes, tuning } = *setting;
+        let (before, running) = self.order.plan.groups(service, changes);
+        self.within(
+            &before,
+            tuning,
+            Vec::new(),
+            Box::new(|held| {
+                let again: Vec<&str> = again.iter().map(String::as_str).chain([service]).collect();
+                self.labs.change(&self.order, &again, told, is_stopped)?;
+                self.within(&running, tuning, held, Box::new(|held| work(&held).map(|()| Vec::new())))
+            }),
+        )
+    }
+
+    /// Does `work` under the settings of all groups.
+    fn within(
+        &self,
+        groups: &[Group],
+        tuning: &Tuning,
+        mut held: Vec<SettingHeld>,
+        work: Within<'_>,
+    ) -> Result<Vec<String>, RunError> {
+        let Some((group, others)) = groups.split_first() else { return work(held) };
+        let next: Within<'_> = Box::new(|more| {
+            held.extend(more);
+            self.within(others, tuning, held, work)
+        });
+        match self.order.plan.ssh(&group.host) {
+            Some(_) => self.within_there(group, next),
+            None => self.within_here(group, tuning, next),
+        }
+    }
+
+    fn within_there(&self, group: &Group, work: Within<'_>) -> Result<Vec<String>, RunError> {
+        let name = &self.order.plan.name;
+        let held = self.labs.hold_there(name, &group.host, group.kept, &group.changes)?;
+        let worked = work(held.settings.clone());
+        let left = self.labs.let_go_there(&held);
+        let mut all = worked?;
+        all.extend(left?);
+        Ok(all)
+    }
+
+    fn within_here(&self, group: &Group, tuning: &Tuning, work: Within<'_>) -> Result<Vec<String>, RunError> {
+        let plan = &self.order.plan;
+        let changes = self.labs.with_pids(&plan.name, &group.changes)?;
+        let path = namespace::path_of(&plan.name, &group.host);
+        let enter = || match group.kept {
+            Kept::Machine => namespace::enter_open(&self.home),
+            Kept::Network | Kept::Running => namespace::enter(&path).and_then(|()| mount_writable_sys()),
+        };
+        let host = match group.kept {
+            Kept::Machine => "here".to_owned(),
+            Kept::Network | Kept::Running => format!("netns:sysdyno-{}-{}", plan.name, group.host),
+        };
+        let state = group.kept.folder().map(|folder| self.labs.folder_of(&plan.name).join(folder));
+        let tuning = Tuning { state: state.or_else(|| tuning.state.clone()), ..tuning.clone() };
+        hold_within(&Ground { host, tuning, enter: &enter }, &changes, work)
+    }
+}
+
+impl Labs {
+    /// Settings with `{{SERVICE.pid}}` in their keys filled in.
+    pub(super) fn with_pids(
+        &self,
+        lab: &str,
+        settings: &[SettingChange],
+    ) -> Result<Vec<SettingChange>, RunError> {
+        let fill = |setting: &SettingChange| {
+            let Some(name) = pid_of(&setting.key) else { return Ok(setting.clone()) };
+            let pid = self.pid_of(lab, name)?.ok_or_else(|| RunError::Process {
+                operation: "change",
+                object: format!("'{}'", setting.key.escape_debug()),
+                source: io::Error::other("there is no such service that runs"),
+            })?;
+            let key = setting.key.replacen(&format!("{{{{{name}.pid}}}}"), &pid.to_string(), 1);
+            Ok(SettingChange { key, value: setting.value.clone() })
+        };
+        settings.iter().map(fill).collect()
+    }
+
+    /// Where a journal of settings of a lab of this machine lies.
+    pub(super) fn state_of(&self, lab: &str, kept: Kept) -> PathBuf {
+        match kept.folder() {
+            Some(folder) => self.folder_of(lab).join(folder),
+            None => self.path().parent().unwrap_or(self.path()).to_owned(),
+        }
+    }
+
+    /// Undoes settings of services whose journal lies in a lab's folder, before that goes: their guardian is not waited for,
+    /// and may be dead. Notes say which could not be put back.
+    pub(super) fn put_back(&self, lab: &str, notes: &mut Vec<String>) {
+        let state = StateFolder::below(Some(&self.state_of(lab, Kept::Running)));
+        let roots = roots_with_programs("/");
+        let unfinished = state.unfinished(&roots);
+        if unfinished.guarded_count + unfinished.abandoned_count == 0 {
+            return;
+        }
+        match sysdyno_tune::undo(&state, &roots, None) {
+            Ok(recovery) => {
+                let left = recovery.restored.iter().filter(|restored| !restored.outcome.is_clean());
+                notes.extend(left.map(|one| format!("{} was {} and is not any more", one.key, one.old)));
+            }
+            // Its guardian was faster.
+            Err(TuneError::NoTrial { .. }) => {}
+            Err(error) => notes.push(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Shares: what of a lab is on hosts behind ssh. Each is carried out there by this same program, as a lab of its own.
+//!
+//! ```text
+//!   Labs here ─ Reach ─► ssh ─► agent there ─ Shares ─► Labs there: its own journal, namespaces' names, services
+//! ```
+//! Invariants: a share is in the journal here before it is begun there, with the agent that is asked; whoever takes it away
+//! ends that agent first, so that nothing is made behind his back. A lab there is touched only if it says that it is a
+//! share of this very lab. What comes back is text of another machine: bounded here, and not believed.
+
+mod asked;
+mod here;
+mod reach;
+mod settings;
+mod shell;
+mod sources;
+mod there;
+mod told;
+
+pub(super) use reach::Reach;
+pub use there::Shares;
+pub(super) use told::status_there;
+
+use super::journal::AgentProcess;
+use super::machine::Missing;
+use super::plan::{LabPlan, Service};
+use super::service_status::ServiceStatus;
+use super::settings::Kept;
+use serde::{Deserialize, Serialize};
+use sysdyno_record::event::SettingHeld;
+use sysdyno_record::experiment::SettingChange;
+use sysdyno_record::service::ServiceReading;
+
+/// Longest piece of a file that is sent at once, which is told as numbers. Unit: bytes.
+const MAX_PIECE_BYTES: usize = 256 << 10;
+
+/// Which share is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareName {
+    /// What it is called as a lab.
+    pub lab: String,
+    /// The lab that it is a share of, as no other lab is called.
+    pub of: String,
+}
+
+/// What an agent is asked about a share of its host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShareCall {
+    /// Say what services of this plan need that is not installed. Answer: [`ShareReply::Needs`].
+    Look {
+        /// The plan of the share.
+        plan: Box<LabPlan>,
+    },
+    /// Install that, and fetch it. Answer: [`ShareReply::Done`].
+    Provide {
+        /// The plan of the share.
+        plan: Box<LabPlan>,
+    },
+    /// Begin a share, which is then open. Answer: [`ShareReply::Done`].
+    Begin {
+        /// Its plan.
+        plan: Box<LabPlan>,
+        /// The file of the lab.
+        text: String,
+    },
+    /// Take a piece of a file that lies beside that of the lab, behind what came of it before. Answer: [`ShareReply::Done`].
+    Source {
+        /// Where it lies beside it.
+        path: String,
+        /// The piece.
+        bytes: Vec<u8>,
+    },
+    /// Start a service of the open share, and wait until it is ready. Answer: [`ShareReply::Done`].
+    Start {
+        /// Its name.
+        service: String,
+    },
+    /// Open a share again, in which services are other ones from now on; those of it are stopped. Answer:
+    /// [`ShareReply::Done`].
+    Renew {
+        /// The share.
+        share: ShareName,
+        /// What they are going to be.
+        services: Vec<Service>,
+    },
+    /// The open share is up, and closed. Answer: [`ShareReply::Done`].
+    Finish,
+    /// Say what a share is now. Answer: [`ShareReply::Status`].
+    Status {
+        /// The share.
+        share: ShareName,
+    },
+    /// Say what its services tell. Answer: [`ShareReply::Readings`].
+    Readings {
+        /// The share.
+        share: ShareName,
+    },
+    /// Say the end of what a service has printed. Answer: [`ShareReply::Log`].
+    Log {
+        /// The share.
+        share: ShareName,
+        /// The service.
+        service: String,
+        /// At most so many bytes.
+        most_bytes: u64,
+    },
+    /// Have a service read its files again. Answer: [`ShareReply::Done`].
+    Reload {
+        /// The share.
+        share: ShareName,
+        /// The service.
+        service: String,
+    },
+    /// Change settings of this host, until they are put back or this agent ends. Answer: [`ShareReply::Held`].
+    Hold {
+        /// The share.
+        share: ShareName,
+        /// In which journal; one at a time.
+        kept: Kept,
+        /// The settings.
+        changes: Vec<SettingChange>,
+    },
+    /// Put back the settings of a journal that this agent has changed. Answer: [`ShareReply::LetGo`].
+    LetGo {
+        /// The share.
+        share: ShareName,
+        /// Which journal.
+        kept: Kept,
+    },
+    /// Take a share away, however far it was made. Answer: [`ShareReply::Gone`].
+    Down {
+        /// The share.
+        share: ShareName,
+        /// Agents that may still be at work on it, which are ended before.
+        agents: Vec<AgentProcess>,
+    },
+}
+
+impl ShareCall {
+    /// The word for messages.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            ShareCall::Look { .. } => "look at what a lab needs",
+            ShareCall::Provide { .. } => "install what a lab needs",
+            ShareCall::Begin { .. } => "begin a share of a lab",
+            ShareCall::Source { .. } => "send a file of a lab",
+            ShareCall::Start { .. } => "start a service",
+            ShareCall::Renew { .. } => "change services",
+            ShareCall::Finish => "finish a share of a lab",
+            ShareCall::Status { .. } => "say what a lab is",
+            ShareCall::Readings { .. } => "say what services tell",
+            ShareCall::Log { .. } => "print a log",
+            ShareCall::Reload { .. } => "reload a service",
+            ShareCall::Hold { .. } => "change settings",
+            ShareCall::LetGo { .. } => "put settings back",
+            ShareCall::Down { .. } => "take a share of a lab away",
+        }
+    }
+}
+
+/// The answer of an agent. Untrusted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShareReply {
+    /// It is done.
+    Done,
+    /// What has to be installed and fetched.
+    Needs(Needs),
+    /// What the share is.
+    Status(Box<ShareStatus>),
+    /// What its services tell.
+    Readings(Vec<ServiceReading>),
+    /// The end of a log.
+    Log(String),
+    /// Settings are changed.
+    Held {
+        /// In the order in which they were.
+        settings: Vec<SettingHeld>,
+    },
+    /// Settings are put back.
+    LetGo {
+        /// Those that are not what they were.
+        left: Vec<String>,
+    },
+    /// It is gone.
+    Gone {
+        /// What was left alone.
+        notes: Vec<String>,
+    },
+}
+
+/// What a host needs before services can be started there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Needs {
+    /// Programs, and packages with them.
+    pub missing: Missing,
+    /// Sets of jars, each with its name and how many there are.
+    pub jars: Vec<String>,
+}
+
+/// What a host behind ssh needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeedsOf {
+    /// The host.
+    pub host: String,
+    /// What it needs.
+    pub needs: Needs,
+}
+
+/// What a share is now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShareStatus {
+    /// Whether it came up whole.
+    pub(super) is_up: bool,
+    /// Whether it is of this boot of its host.
+    pub(super) is_of_this_boot: bool,
+    /// Its services.
+    pub(super) services: Vec<ServiceStatus>,
+}

@@ -1,0 +1,229 @@
+//! Processes of agents: in a network namespace of this machine, or behind the system's `ssh`.
+//!
+//! Each is a child of this process in a group of its own, so that a Ctrl-C on the terminal does not reach it before this
+//! process has decided what it means. No shell reads a word that a user has typed: hosts are arguments, and what the
+//! shell of another host is given for an agent is made of constants, a length and a digest.
+
+use super::place::{HostPlace, SshAddress, Way};
+use super::upload::{self, Upload};
+use crate::error::{RunError, escaped};
+use crate::program::Watchdog;
+use std::io::{self, IsTerminal, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+/// Most that is kept of what a process says on its standard error. Unit: bytes.
+const MAX_SAID_BYTES: usize = 4096;
+
+/// Most of it that is shown, in characters.
+const SHOWN_CHARS: usize = 300;
+
+/// How long a process that was ended may take to say its last words.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+const OWN_HINT: &str = "hint: this program must be able to start itself";
+const NAMESPACE_HINT: &str = "hint: `ip netns list` lists the names; only root may enter a network namespace";
+const SSH_HINT: &str = "hint: ssh is asked to ask nothing: the key must be loaded, and the host's key be known; \
+    `ssh -o BatchMode=yes -o StrictHostKeyChecking=yes HOST true` must work";
+/// Once the shell of the other host has spoken.
+const SHELL_HINT: &str = "hint: the program is started there from $TMPDIR or /tmp, which needs room for it and must not be \
+    mounted noexec; it takes mktemp, head and sha256sum";
+const SUDO_HINT: &str = "hint: sudo is asked to ask nothing: `ssh HOST sudo -n true` must work";
+
+/// How to reach hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ways {
+    /// This program.
+    pub program: PathBuf,
+    /// Configuration for `ssh`; `None`: the user's own.
+    pub ssh_config: Option<PathBuf>,
+    /// Whether the agent on the other side is started by `sudo -n`.
+    pub uses_sudo: bool,
+}
+
+/// A process of an agent, with its pipes. It is ended when this is dropped.
+pub struct Connection {
+    place: HostPlace,
+    child: Child,
+    pipes: Option<(ChildStdin, ChildStdout)>,
+    said: Receiver<String>,
+    /// What helps if the agent does not come up, as far as it is now.
+    hint: &'static str,
+}
+
+impl Connection {
+    /// Starts an agent on a host. Whether it comes up is seen by its hello.
+    ///
+    /// # Errors
+    /// No process can be started, or this program cannot be uploaded.
+    pub fn open(place: &HostPlace, ways: &Ways) -> Result<Connection, RunError> {
+        match &place.way {
+            Way::Here => Connection::start(place, agent_command(ways), OWN_HINT),
+            Way::Namespace(path) => Connection::start(place, namespace_command(path, ways), NAMESPACE_HINT),
+            Way::Ssh(address) => {
+                let script = upload::script(ways.uses_sudo);
+                let mut connection = Connection::start(place, ssh_command(address, &script, ways), SSH_HINT)?;
+                connection.upload(ways)?;
+                Ok(connection)
+            }
+        }
+    }
+
+    fn start(place: &HostPlace, mut command: Command, hint: &'static str) -> Result<Connection, RunError> {
+        let failed = |source| RunError::Process {
+            operation: "start",
+            object: format!("'{}' for host '{}'", command_name(&place.way), place.name),
+            source,
+        };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child = command.spawn().map_err(failed)?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (sender, said) = mpsc::channel();
+        let errors = child.stderr.take();
+        std::thread::spawn(move || {
+            // Nobody may ask for it.
+            let _ = sender.send(errors.map_or_else(String::new, last_words));
+        });
+        Ok(Connection { place: place.clone(), child, pipes, said, hint })
+    }
+
+    /// The host, as it was typed.
+    pub(super) fn host(&self) -> &str {
+        &self.place.name
+    }
+
+    /// Both ends of the agent's pipes; once.
+    pub(super) fn take_pipes(&mut self) -> (ChildStdin, ChildStdout) {
+        self.pipes.take().expect("both are piped, and are taken once")
+    }
+
+    /// Sends this program over, or that of the other host's kind of machine; the agent that it becomes speaks first.
+    fn upload(&mut self, ways: &Ways) -> Result<(), RunError> {
+        let Some((_, output)) = self.pipes.as_mut() else { return Ok(()) };
+        let machine = upload::machine(output).map_err(|cause| self.failure(&cause))?;
+        self.hint = if ways.uses_sudo { SUDO_HINT } else { SHELL_HINT };
+        let program = upload::program_for(&machine, &ways.program);
+        let host = self.place.name.clone();
+        let program = program.map_err(|(cause, hint)| RunError::Reach { host, cause, hint })?;
+        let upload = Upload::of(&program)?;
+        let watchdog = Watchdog::over(&self.child, upload::LIMIT);
+        let sent = watchdog.and_then(|watchdog| {
+            let sent = self.pipes.as_mut().map_or(Ok(()), |(input, _)| upload.send(input));
+            watchdog.judge(sent, upload::LIMIT)
+        });
+        sent.map_err(|error| self.failure(&format!("the program cannot be sent there: {error}")))
+    }
+
+    /// Why the agent did not come up: what its process said last, or else `cause`.
+    pub(super) fn failure(&mut self, cause: &str) -> RunError {
+        let said = self.end();
+        RunError::Reach {
+            host: self.place.name.clone(),
+            cause: said.unwrap_or_else(|| cause.to_owned()),
+            hint: self.hint.to_owned(),
+        }
+    }
+
+    /// Ends the process, and says what it said last, escaped; `None`: nothing, or it was heard already.
+    pub(super) fn end(&mut self) -> Option<String> {
+        drop(self.pipes.take());
+        // Its own end says more than what a signal leaves of it.
+        let said = self.said.recv_timeout(LAST_WORDS).ok();
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let said = said.or_else(|| self.said.recv_timeout(LAST_WORDS).ok())?;
+        let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(2)..].join("; ");
+        let shown = escaped(last.trim_start_matches("error: "), SHOWN_CHARS);
+        (!shown.is_empty()).then_some(shown)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // The end of its input ends an agent, and lets the shell around it clean up.
+        let _ = self.end();
+    }
+}
+
+fn command_name(way: &Way) -> &'static str {
+    match way {
+        Way::Here | Way::Namespace(_) => "sysdyno agent",
+        Way::Ssh(_) => "ssh",
+    }
+}
+
+fn agent_command(ways: &Ways) -> Command {
+    let mut command = Command::new(&ways.program);
+    command.args(["agent", "--stdio"]);
+    command
+}
+
+fn namespace_command(path: &Path, ways: &Ways) -> Command {
+    let mut command = agent_command(ways);
+    command.arg("--netns").arg(path);
+    command
+}
+
+fn ssh_command(address: &SshAddress, script: &str, ways: &Ways) -> Command {
+    ssh_with("-T", address, script, ways)
+}
+
+/// Runs a script of another host's shell with the terminal of this process, if it has one.
+pub fn terminal_command(address: &SshAddress, script: &str, ways: &Ways) -> Command {
+    ssh_with(if io::stdin().is_terminal() { "-t" } else { "-T" }, address, script, ways)
+}
+
+fn ssh_with(terminal: &str, address: &SshAddress, script: &str, ways: &Ways) -> Command {
+    let mut command = Command::new("ssh");
+    command.args([terminal, "-x", "-a"]);
+    for option in SSH_OPTIONS {
+        command.args(["-o", option]);
+    }
+    if let Some(file) = &ways.ssh_config {
+        command.arg("-F").arg(file);
+    }
+    if let Some(port) = address.port {
+        command.args(["-p", &port.to_string()]);
+    }
+    if let Some(user) = &address.user {
+        command.args(["-l", user]);
+    }
+    command.arg("--").arg(&address.host).arg(script);
+    command
+}
+
+/// Nothing is asked, no unknown host is believed, nothing is forwarded, and a dead link is noticed.
+const SSH_OPTIONS: &[&str] = &[
+    "BatchMode=yes",
+    "StrictHostKeyChecking=yes",
+    "ClearAllForwardings=yes",
+    "PermitLocalCommand=no",
+    "EscapeChar=none",
+    "ControlPath=none",
+    "LogLevel=ERROR",
+    "ConnectTimeout=10",
+    "ServerAliveInterval=5",
+    "ServerAliveCountMax=3",
+];
+
+/// The end of what is said; reading goes on so that nobody has to wait for it.
+fn last_words(mut errors: ChildStderr) -> String {
+    let (mut kept, mut piece) = (Vec::new(), [0; 1024]);
+    loop {
+        match errors.read(&mut piece) {
+            Ok(0) => break,
+            Ok(length) => {
+                kept.extend_from_slice(&piece[..length]);
+                kept.drain(..kept.len().saturating_sub(MAX_SAID_BYTES));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}

@@ -1,0 +1,102 @@
+//! What keeps a plan from being run.
+
+use std::fmt::Write as _;
+use std::io;
+use sysdyno_analyze::experiment::Impossible;
+use sysdyno_load::LoadError;
+use sysdyno_observe::ObserveError;
+use sysdyno_record::RecordError;
+use sysdyno_tune::TuneError;
+
+/// An error of what carries plans out: of one of the parts that it drives, or of a process that it started.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The load could not be started.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The kernel could not be sampled.
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
+    /// The run folder could not be written or read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A setting could not be changed.
+    #[error(transparent)]
+    Tune(#[from] TuneError),
+    /// A process of ours could not be started, or did not do what it should.
+    #[error("cannot {operation} {object}: {source}")]
+    Process {
+        /// The verb.
+        operation: &'static str,
+        /// What it was done to.
+        object: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A command of an experiment did not do what it should.
+    #[error("cannot compare with '{command}': {cause}")]
+    Command {
+        /// As it was typed.
+        command: String,
+        /// How it ended.
+        cause: String,
+    },
+    /// The pilot of an experiment carried nothing.
+    #[error(
+        "cannot choose a rate for '{target}': it answered nothing well in a closed loop\nhint: `sysdyno load` shows what comes back; --rate sets a rate"
+    )]
+    Pilot {
+        /// The URL.
+        target: String,
+    },
+    /// An experiment cannot give its answer, as its pilot has shown.
+    #[error(transparent)]
+    Impossible(#[from] Impossible),
+    /// What was asked for cannot be: a whole message, with its hint.
+    #[error("{0}")]
+    Refused(String),
+    /// The agent on another host did not come up.
+    #[error("cannot reach host '{host}': {cause}\n{hint}")]
+    Reach {
+        /// The host, as it was typed.
+        host: String,
+        /// Why, escaped.
+        cause: String,
+        /// What to try.
+        hint: String,
+    },
+    /// The agent on another host is gone.
+    #[error("cannot hear from host '{host}': {cause}")]
+    Lost {
+        /// The host, as it was typed.
+        host: String,
+        /// Why, escaped.
+        cause: String,
+    },
+    /// The agent on another host could not do what it was asked.
+    #[error("cannot use host '{host}': it says: {cause}")]
+    There {
+        /// The host, as it was typed.
+        host: String,
+        /// What it said, escaped.
+        cause: String,
+    },
+    /// An agent gave an answer that does not belong to the request.
+    #[error("cannot use the agent's answer to '{request}': it is of another kind")]
+    Answer {
+        /// The request.
+        request: &'static str,
+    },
+}
+
+/// What another host or process said, as it may be shown: at most so many characters, and none that moves the cursor.
+pub fn escaped(text: &str, chars: usize) -> String {
+    let mut shown = String::new();
+    for letter in text.chars().take(chars) {
+        let _ = match letter {
+            '\'' | '"' | '\\' => write!(shown, "{letter}"),
+            _ => write!(shown, "{}", letter.escape_debug()),
+        };
+    }
+    shown
+}

@@ -1,0 +1,149 @@
+//! Changes of the host for the time of a measurement: commands before it, settings while it lasts.
+//!
+//! Invariants: settings are changed by the agent as a trial that ends with the agent, so that whatever kills this process
+//! undoes them; what somebody else has set since is theirs, and is named.
+
+use super::steps::Bench;
+use crate::agent::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
+use crate::error::RunError;
+use crate::service::roots_with_programs;
+use std::path::PathBuf;
+use sysdyno_record::experiment::{ChangeShown, CommandSpec, SettingChange};
+use sysdyno_record::units::SpanNs;
+use sysdyno_tune::{Change, Plan, PlannedChange, Recovery, Refusal, TrialSummary, TuneError};
+
+/// After which time changes are undone if this process lives on but forgets them.
+const DEADLINE: SpanNs = SpanNs::from_secs(24 * 3600);
+
+/// How long a command may take that brings a server into a variant.
+const PREPARE_LIMIT: SpanNs = SpanNs::from_secs(300);
+
+/// How settings are changed.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    /// Root of the settings: `/`, or a tree.
+    pub root: PathBuf,
+    /// The state folder; `None` for that of the system.
+    pub state: Option<PathBuf>,
+    /// This program, which guardians run.
+    pub program: PathBuf,
+    /// Its version.
+    pub version: String,
+}
+
+impl Tuning {
+    /// What these changes would do, as far as it can be said before anything is changed.
+    ///
+    /// # Errors
+    /// A change is not in order, cannot be made by this user, or changes nothing.
+    pub fn planned(&self, changes: &[SettingChange]) -> Result<Vec<ChangeShown>, RunError> {
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let planned = sysdyno_tune::plan(&parsed(changes), &roots_with_programs(&self.root))?;
+        let refusals: Vec<Refusal> = planned.changes.iter().filter_map(refusal).collect();
+        if !refusals.is_empty() {
+            return Err(TuneError::Refused(refusals).into());
+        }
+        Ok(planned.changes.iter().map(shown).collect())
+    }
+
+    /// Makes changes; the id of what can be undone, `None` if all of it is so already.
+    pub(super) fn apply(
+        &self,
+        bench: &mut Bench<'_, '_>,
+        changes: &[SettingChange],
+    ) -> Result<Option<String>, RunError> {
+        match self.call(bench, self.task(parsed(changes), Lasts::WithAgent))? {
+            TuneAnswer::Held { id, .. } => Ok(Some(id)),
+            TuneAnswer::Nothing => Ok(None),
+            _ => Err(RunError::Answer { request: "apply changes" }),
+        }
+    }
+
+    /// The task of making changes.
+    pub(super) fn task(&self, changes: Vec<Change>, lasts: Lasts) -> TuneTask {
+        let (program, version) = (self.program.clone(), self.version.clone());
+        TuneTask::Apply { changes, deadline: DEADLINE, program, version, lasts }
+    }
+
+    /// Undoes changes; the settings that are not what they were.
+    pub(super) fn undo(&self, bench: &mut Bench<'_, '_>, id: String) -> Result<Vec<String>, RunError> {
+        let TuneAnswer::Recovered(recoveries) = self.call(bench, TuneTask::Undo { id: Some(id) })? else {
+            return Err(RunError::Answer { request: "undo changes" });
+        };
+        Ok(not_restored(&recoveries))
+    }
+
+    /// Makes changes last.
+    pub(super) fn commit(&self, bench: &mut Bench<'_, '_>, id: String) -> Result<(), RunError> {
+        self.call(bench, TuneTask::Commit { id: Some(id) }).map(drop)
+    }
+
+    /// What settings are now, beside what they would be.
+    pub(super) fn plan(
+        &self,
+        bench: &mut Bench<'_, '_>,
+        changes: &[SettingChange],
+    ) -> Result<Plan, RunError> {
+        match self.call(bench, TuneTask::Plan { changes: parsed(changes) })? {
+            TuneAnswer::Plan(plan) => Ok(plan),
+            _ => Err(RunError::Answer { request: "plan changes" }),
+        }
+    }
+
+    /// Trials that are open on this host, whoever made them.
+    pub(super) fn open_trials(&self, bench: &mut Bench<'_, '_>) -> Result<Vec<TrialSummary>, RunError> {
+        match self.call(bench, TuneTask::List { which: TrialKind::Open })? {
+            TuneAnswer::Trials { trials, .. } => Ok(trials),
+            _ => Err(RunError::Answer { request: "list trials" }),
+        }
+    }
+
+    fn call(&self, bench: &mut Bench<'_, '_>, task: TuneTask) -> Result<TuneAnswer, RunError> {
+        let request = TuneRequest { root: self.root.clone(), state: self.state.clone(), task };
+        bench.ask(|agent, _| agent.tune(request))
+    }
+}
+
+/// Runs a command that brings a server into a variant.
+pub(super) fn prepare(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Result<(), RunError> {
+    let outcome = bench.ask(|agent, link| agent.command(&command.words, PREPARE_LIMIT, link))?;
+    match outcome.failure {
+        None => Ok(()),
+        Some(cause) => Err(RunError::Command { command: command.text.clone(), cause }),
+    }
+}
+
+/// Settings that are not what they were.
+pub(super) fn not_restored(recoveries: &[Recovery]) -> Vec<String> {
+    let left = recoveries.iter().flat_map(|recovery| &recovery.restored);
+    left.filter(|restored| !restored.outcome.is_clean()).map(|restored| restored.key.clone()).collect()
+}
+
+pub(super) fn parsed(changes: &[SettingChange]) -> Vec<Change> {
+    changes.iter().map(|change| Change { key: change.key.clone(), value: change.value.clone() }).collect()
+}
+
+/// Why a change cannot be tried; `None` if it can.
+fn refusal(change: &PlannedChange) -> Option<Refusal> {
+    let object = format!("{}={}", change.key, change.new);
+    match (&change.blocked, change.is_same) {
+        (_, true) => Some(Refusal {
+            object,
+            cause: "it is that already, so there is nothing to compare".into(),
+            hint: None,
+        }),
+        (Some(cause), false) => Some(Refusal { object, cause: cause.clone(), hint: None }),
+        (None, false) => None,
+    }
+}
+
+/// A change for the conclusion.
+pub(super) fn shown(change: &PlannedChange) -> ChangeShown {
+    let (key, after) = (change.key.clone(), change.new.clone());
+    let persist = change.persists_in.map(|_| format!("sysdyno tune persist '{key}={after}'"));
+    let mut notes = vec![format!("felt {}", change.effect.words())];
+    notes.extend(change.rivals.iter().map(|rival| format!("{} sets it too: {}", rival.who, rival.sets)));
+    ChangeShown { key, before: change.old.clone(), after, undo: change.undo.clone(), persist, notes }
+}

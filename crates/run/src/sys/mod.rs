@@ -1,0 +1,6 @@
+//! System calls that no safe library offers as they are needed, behind functions that are safe to call.
+#![allow(unsafe_code)]
+
+pub(crate) mod mounts;
+pub(crate) mod program;
+pub(crate) mod wait;

@@ -1,0 +1,277 @@
+//! One run of a command: in a process group of its own, with nothing to read and nowhere to write unless it is to be seen, or
+//! its output has to hold some texts; then the output is kept in memory, and its first MiB is looked at.
+//!
+//! It is known to have ended by its pidfd, so that waiting can be given up; what it has used is read while it is dead and
+//! not yet buried. When its time is over, or the work is interrupted, its group gets SIGTERM, and SIGKILL when it has not
+//! ended two seconds after that: no process outside the group is ever sent a signal.
+
+use crate::clock;
+use crate::program::{end_group, has_ended};
+use crate::sys::wait::bury;
+use rustix::fd::OwnedFd;
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use sysdyno_observe::{allowed_cpus, process_io};
+use sysdyno_record::units::{MonoNs, SpanNs};
+use sysdyno_record::work::{Ending, Usage};
+
+/// Between two questions whether the work goes on.
+const TICK: Duration = Duration::from_millis(50);
+
+/// From SIGTERM to SIGKILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How much of an output is looked at. Unit: bytes.
+const MAX_OUTPUT: usize = 1 << 20;
+
+/// What an output has to be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Expected<'a> {
+    /// Texts that it must hold.
+    pub texts: &'a [String],
+    /// Texts that it must not hold.
+    pub never: &'a [String],
+}
+
+impl Expected<'_> {
+    fn is_any(&self) -> bool {
+        !self.texts.is_empty() || !self.never.is_empty()
+    }
+
+    /// What is wrong with an output; `None`: nothing.
+    fn wrong(&self, output: &str) -> Option<String> {
+        let lacks = self.texts.iter().find(|text| !output.contains(text.as_str()));
+        let has = self.never.iter().find(|text| output.contains(text.as_str()));
+        let lacks = lacks.map(|text| format!("its output lacks '{}'", text.escape_debug()));
+        lacks.or_else(|| has.map(|text| format!("its output has '{}'", text.escape_debug())))
+    }
+}
+
+/// What a command is run with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting<'a> {
+    /// Program and arguments; `{worker}` and `{number}` in an argument stand for these.
+    pub words: &'a [String],
+    pub worker: u32,
+    pub number: u64,
+    pub timeout: SpanNs,
+    /// Whether its output goes to standard error; else nowhere.
+    pub is_shown: bool,
+    /// What its output has to be, if it succeeds otherwise; then it is not shown.
+    pub expected: Expected<'a>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub(super) struct Ran {
+    pub begin: MonoNs,
+    pub end: MonoNs,
+    pub ending: Ending,
+    pub usage: Option<Usage>,
+}
+
+/// Runs a command to its end.
+pub(super) fn run(setting: &Setting<'_>, stop: &AtomicBool) -> Ran {
+    let kept =
+        match setting.expected.is_any().then(|| memfd_create("output", MemfdFlags::CLOEXEC)).transpose() {
+            Ok(kept) => kept.map(File::from),
+            Err(errno) => return not_kept(errno),
+        };
+    let mut command = command(setting, kept.as_ref());
+    let begin = clock::monotonic();
+    let not_started = |cause: String| Ran {
+        begin,
+        end: clock::monotonic(),
+        ending: Ending::NotStarted(cause),
+        usage: None,
+    };
+    let child = match command.spawn() {
+        Ok(child) => Pid::from_child(&child),
+        Err(error) => return not_started(error.to_string()),
+    };
+    let cut_off = match pidfd_open(child, PidfdFlags::empty()) {
+        Ok(pidfd) => wait(child, &pidfd, begin, setting.timeout, stop),
+        // Without one it is waited for as long as it takes.
+        Err(_) => None,
+    };
+    let end = clock::monotonic();
+    let pid = child.as_raw_nonzero().get().unsigned_abs();
+    let (io, cpus_count) = (process_io(pid), allowed_cpus(pid).map(|cpus| cpus.len() as u32));
+    match bury(child) {
+        Err(errno) => not_started(format!("it could not be awaited: {errno}")),
+        Ok((status, usage)) => {
+            let ended =
+                status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Exit);
+            let ended = match (&ended, &kept) {
+                (Ending::Exit(0), Some(kept)) => judge(&setting.expected, kept).map_or(ended, Ending::Output),
+                _ => ended,
+            };
+            let usage = Some(Usage { io, cpus_count, ..usage });
+            Ran { begin, end, ending: cut_off.unwrap_or(ended), usage }
+        }
+    }
+}
+
+/// It was not started, since its output cannot be kept.
+fn not_kept(errno: Errno) -> Ran {
+    let now = clock::monotonic();
+    let cause = format!("its output cannot be kept: {errno}");
+    Ran { begin: now, end: now, ending: Ending::NotStarted(cause), usage: None }
+}
+
+/// What is wrong with an output that was kept; `None`: nothing.
+fn judge(expected: &Expected<'_>, kept: &File) -> Option<String> {
+    let mut output = Vec::new();
+    let length = kept.metadata().map_or(0, |found| found.len()).min(MAX_OUTPUT as u64) as usize;
+    output.resize(length, 0);
+    match kept.read_exact_at(&mut output, 0) {
+        Ok(()) => expected.wrong(&String::from_utf8_lossy(&output)),
+        Err(error) => Some(format!("its output cannot be read: {error}")),
+    }
+}
+
+fn command(setting: &Setting<'_>, kept: Option<&File>) -> Command {
+    let (worker, number) = (setting.worker.to_string(), setting.number.to_string());
+    let filled = |word: &String| word.replace("{worker}", &worker).replace("{number}", &number);
+    let program = setting.words.first().map(String::as_str).unwrap_or_default();
+    let mut command = Command::new(program);
+    command
+        .args(setting.words.iter().skip(1).map(filled))
+        .env("SYSDYNO_WORKER", &worker)
+        .env("SYSDYNO_NUMBER", &number)
+        .stdin(Stdio::null())
+        .stdout(output(setting.is_shown, kept))
+        .stderr(output(setting.is_shown, kept))
+        .process_group(0);
+    command
+}
+
+/// What keeps it, standard error, or nothing.
+fn output(is_shown: bool, kept: Option<&File>) -> Stdio {
+    if let Some(Ok(kept)) = kept.map(File::try_clone) {
+        return Stdio::from(kept);
+    }
+    let error = is_shown.then(|| std::io::stderr().as_fd().try_clone_to_owned().ok()).flatten();
+    error.map_or_else(Stdio::null, Stdio::from)
+}
+
+/// Waits until the child has ended; why it was made to, if it was.
+fn wait(child: Pid, pidfd: &OwnedFd, begin: MonoNs, timeout: SpanNs, stop: &AtomicBool) -> Option<Ending> {
+    let deadline = begin.after(timeout.duration());
+    let mut why = None;
+    while !has_ended(pidfd, Duration::from_nanos(deadline.since(clock::monotonic())).min(TICK)) {
+        if stop.load(Ordering::Relaxed) {
+            why = Some(Ending::Interrupted);
+        } else if clock::monotonic() >= deadline {
+            why = Some(Ending::TimedOut);
+        }
+        if why.is_some() {
+            end_group(child, pidfd, GRACE);
+            break;
+        }
+    }
+    why
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_words(words: &[&str], timeout: SpanNs, stop: bool) -> Ran {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let setting = Setting {
+            words: &words,
+            worker: 3,
+            number: 8,
+            timeout,
+            is_shown: false,
+            expected: Expected::default(),
+        };
+        run(&setting, &AtomicBool::new(stop))
+    }
+
+    const LONG: SpanNs = SpanNs::from_secs(60);
+
+    #[test]
+    fn how_a_command_ended_and_what_it_used_is_known() {
+        let slept = run_words(&["sleep", "0.1"], LONG, false);
+        assert_eq!(slept.ending, Ending::Exit(0));
+        assert!(slept.end.since(slept.begin) >= 100_000_000);
+        assert_eq!(run_words(&["sh", "-c", "exit 7"], LONG, false).ending, Ending::Exit(7));
+        assert_eq!(run_words(&["sh", "-c", "kill -9 $$"], LONG, false).ending, Ending::Signal(9));
+        // What a waited-for child has used counts.
+        let busy = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+        let usage =
+            run_words(&["sh", "-c", &format!("sh -c '{busy}'; true")], LONG, false).usage.expect("known");
+        assert!(
+            usage.user_us > 1_000 && usage.minor_faults_count > 0 && usage.max_rss_bytes > 0,
+            "{usage:?}"
+        );
+        let io = run_words(&["sh", "-c", "cat /etc/passwd; true"], LONG, false).usage.expect("known").io;
+        let length = std::fs::metadata("/etc/passwd").expect("is there").len();
+        assert!(io.expect("it is ours").read_call_bytes >= length, "{io:?}");
+        let Ending::NotStarted(cause) = run_words(&["/nowhere/at/all"], LONG, false).ending else {
+            panic!("it was started")
+        };
+        assert!(cause.contains("No such file"), "{cause}");
+    }
+
+    #[test]
+    fn an_output_has_to_hold_some_texts_and_must_not_hold_others() {
+        let words: Vec<String> = ["sh", "-c", "echo '20 good'; echo 1 bad >&2"].map(str::to_owned).to_vec();
+        let ended = |texts: &[&str], never: &[&str]| {
+            let [texts, never] = [texts, never].map(|all| all.iter().map(|one| (*one).to_owned()).collect());
+            let (texts, never): (Vec<String>, Vec<String>) = (texts, never);
+            let expected = Expected { texts: &texts, never: &never };
+            let setting =
+                Setting { words: &words, worker: 0, number: 1, timeout: LONG, is_shown: true, expected };
+            run(&setting, &AtomicBool::new(false)).ending
+        };
+        assert_eq!(ended(&["20 good", "bad"], &["2 bad"]), Ending::Exit(0));
+        assert_eq!(ended(&["20 good", "21 good"], &[]), Ending::Output("its output lacks '21 good'".into()));
+        assert_eq!(ended(&[], &["1 bad"]), Ending::Output("its output has '1 bad'".into()));
+    }
+
+    #[test]
+    fn arguments_are_arguments_whatever_is_in_them() {
+        let trap = "$(id); `id` {worker}-{number}";
+        assert_eq!(run_words(&["test", trap, "=", "$(id); `id` 3-8"], LONG, false).ending, Ending::Exit(0));
+        let script = "test $SYSDYNO_WORKER-$SYSDYNO_NUMBER = 3-8";
+        assert_eq!(run_words(&["sh", "-c", script], LONG, false).ending, Ending::Exit(0));
+    }
+
+    #[test]
+    fn a_command_whose_time_is_over_ends_with_all_that_it_started() {
+        // The trap outlives SIGTERM, the pipe's end says when the last of them is gone.
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        let script = "trap '' TERM; sleep 600 & wait";
+        let words: Vec<String> = ["sh", "-c", script].iter().map(|word| (*word).to_owned()).collect();
+        let setting = Setting {
+            words: &words,
+            worker: 0,
+            number: 1,
+            timeout: SpanNs::from_millis(100),
+            is_shown: false,
+            expected: Expected::default(),
+        };
+        let mut command = command(&setting, None);
+        command.stdout(writer);
+        let child = Pid::from_child(&command.spawn().expect("starts"));
+        drop(command);
+        let pidfd = pidfd_open(child, PidfdFlags::empty()).expect("a pidfd");
+        let begin = clock::monotonic();
+        let why = wait(child, &pidfd, begin, setting.timeout, &AtomicBool::new(false));
+        assert_eq!(why, Some(Ending::TimedOut));
+        bury(child).expect("it is ours");
+        assert_eq!(std::io::read_to_string(reader).expect("its end"), "");
+        assert_eq!(run_words(&["sleep", "600"], LONG, true).ending, Ending::Interrupted);
+    }
+}
