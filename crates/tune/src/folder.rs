@@ -22,7 +22,7 @@ const MAX_LINKS: u32 = 40;
 
 /// A folder, held open.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct HeldFolder {
     file: File,
     path: PathBuf,
 }
@@ -35,20 +35,20 @@ enum Missing {
     Make,
 }
 
-impl Folder {
+impl HeldFolder {
     /// Opens a folder of ours; `None` if it is not there.
     ///
     /// # Errors
     /// Somebody else could write to it or move it, or it cannot be opened.
-    pub(crate) fn open(path: &Path) -> Result<Option<Folder>, TuneError> {
+    pub(crate) fn open(path: &Path) -> Result<Option<HeldFolder>, TuneError> {
         Walk::new(path)?.go(Missing::Tell)
     }
 
     /// Opens a folder of ours, and makes what is missing of it.
     ///
     /// # Errors
-    /// As for [`Folder::open`].
-    pub(crate) fn make(path: &Path) -> Result<Folder, TuneError> {
+    /// As for [`HeldFolder::open`].
+    pub(crate) fn make(path: &Path) -> Result<HeldFolder, TuneError> {
         let missing = || TuneError::not_durable("open", path)(io::ErrorKind::NotFound.into());
         Walk::new(path)?.go(Missing::Make)?.ok_or_else(missing)
     }
@@ -56,8 +56,8 @@ impl Folder {
     /// Opens a folder in it, wherever it is now, and makes it if it is missing.
     ///
     /// # Errors
-    /// As for [`Folder::open`].
-    pub(crate) fn make_within(&self, name: &str) -> Result<Folder, TuneError> {
+    /// As for [`HeldFolder::open`].
+    pub(crate) fn make_within(&self, name: &str) -> Result<HeldFolder, TuneError> {
         let at = self.file.try_clone().map_err(TuneError::not_durable("open", &self.path))?;
         let walk = Walk { at, path: self.path.clone(), left: VecDeque::from([name.into()]), links_count: 0 };
         let missing =
@@ -102,7 +102,7 @@ impl Folder {
     }
 
     /// Moves a file of it to another folder, and puts both folders on the disk.
-    pub(crate) fn move_file(&self, name: &str, to: &Folder) -> io::Result<()> {
+    pub(crate) fn move_file(&self, name: &str, to: &HeldFolder) -> io::Result<()> {
         rustix::fs::renameat(&self.file, name, &to.file, name)?;
         self.sync()?;
         to.sync()
@@ -139,7 +139,7 @@ impl Folder {
 /// # Errors
 /// Why it is refused.
 pub fn judge_folder(path: &Path) -> io::Result<()> {
-    Folder::open(path).map(drop).map_err(|error| match error {
+    HeldFolder::open(path).map(drop).map_err(|error| match error {
         TuneError::NotDurable { operation, path, source } => {
             io::Error::new(source.kind(), format!("cannot {operation} '{}': {source}", path.display()))
         }
@@ -192,7 +192,7 @@ impl Walk {
         steps.for_each(|step| self.left.push_front(step));
     }
 
-    fn go(mut self, missing: Missing) -> Result<Option<Folder>, TuneError> {
+    fn go(mut self, missing: Missing) -> Result<Option<HeldFolder>, TuneError> {
         let mut is_judged = false;
         while let Some(step) = self.left.pop_front() {
             if !is_judged {
@@ -216,7 +216,7 @@ impl Walk {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.at, ".", flags, Mode::empty());
         let file = file.map_err(|error| TuneError::not_durable("open", &self.path)(error.into()))?;
-        Ok(Some(Folder { file: File::from(file), path: self.path }))
+        Ok(Some(HeldFolder { file: File::from(file), path: self.path }))
     }
 
     fn step(&mut self, step: &OsStr, folder: File) {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     fn refusal(path: &Path) -> String {
-        Folder::make(path).expect_err("is refused").to_string()
+        HeldFolder::make(path).expect_err("is refused").to_string()
     }
 
     #[test]
@@ -343,7 +343,7 @@ mod tests {
         }
         // In one with the sticky bit only the owner of an entry can rename it.
         allow(&shared, 0o1777);
-        assert_eq!(Folder::make(&state).expect("is made").path(), state);
+        assert_eq!(HeldFolder::make(&state).expect("is made").path(), state);
         allow(&state, 0o1777);
         assert!(refusal(&state).contains("others can write to it"));
     }
@@ -372,21 +372,21 @@ mod tests {
         fs::create_dir_all(real.join("common/state")).expect("makes");
         symlink("real/./common", top.path().join("link")).expect("makes");
         symlink(top.path().join("link"), top.path().join("twice")).expect("makes");
-        let reached = Folder::make(&top.path().join("twice/../common/state")).expect("is reached");
+        let reached = HeldFolder::make(&top.path().join("twice/../common/state")).expect("is reached");
         assert_eq!(reached.path(), real.join("common/state"));
         allow(&real.join("common"), 0o777);
         assert!(refusal(&top.path().join("twice/state")).contains("rename 'state'"));
         symlink("loop", top.path().join("loop")).expect("makes");
-        assert!(Folder::open(&top.path().join("loop/state")).is_err());
+        assert!(HeldFolder::open(&top.path().join("loop/state")).is_err());
         fs::write(top.path().join("file"), "").expect("writes");
         assert!(refusal(&top.path().join("file/state")).contains("it is not a folder"));
-        assert!(Folder::open(&top.path().join("none/state")).expect("looks").is_none());
+        assert!(HeldFolder::open(&top.path().join("none/state")).expect("looks").is_none());
     }
 
     #[test]
     fn a_folder_that_was_moved_is_known_to_be_elsewhere_and_still_held() {
         let top = tempfile::tempdir().expect("a folder");
-        let folder = Folder::make(&top.path().join("state")).expect("is made");
+        let folder = HeldFolder::make(&top.path().join("state")).expect("is made");
         let file = folder.open_file("a.wal", OFlags::CREATE | OFlags::RDWR).expect("makes");
         assert!(folder.is_in_place() && folder.has("a.wal", &file));
         fs::rename(folder.path(), top.path().join("elsewhere")).expect("moves");

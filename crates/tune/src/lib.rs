@@ -14,7 +14,7 @@
 //! 8. a setting that somebody else has changed since is left as it is.
 //!
 //! The journal is specified in `docs/reference/formats/journal.md`. Time is a parameter, processes are started by the caller
-//! ([`Arm`], [`Services`],
+//! ([`ArmGuardian`], [`Services`],
 //! [`FileSystems`]), and the roots of `/proc`, `/sys` and `/etc` are parameters too ([`Roots`]).
 
 mod apply;
@@ -26,10 +26,12 @@ mod files;
 mod folder;
 mod guard;
 mod journal;
+mod name;
 pub mod netlink;
 mod netns;
 mod persist;
 mod plan;
+mod process;
 mod restore;
 mod roots;
 mod service;
@@ -42,16 +44,17 @@ mod sys;
 mod tell;
 #[cfg(test)]
 mod testing;
+mod text;
 mod tunable;
 mod value;
 
-pub use apply::{Arm, Armed, GuardOrder, Now, Trial, TrialOrder, apply};
+pub use apply::{ArmGuardian, Armed, GuardOrder, Now, Trial, TrialOrder, apply};
 pub use cache::drop_caches;
 pub use change::Change;
 pub use error::{Refusal, TuneError};
 pub use file_system::{FileSystem, FileSystems, PROGRAM_INPUT};
 pub use folder::judge_folder;
-pub use guard::{DETACH, Guard, GuardEnd, resist_memory_shortage};
+pub use guard::{DETACH, GuardEnd, TrialGuard, resist_memory_shortage};
 pub use journal::{Outcome, Phase, frame};
 pub use persist::{Overridden, Persisted, forget, persist};
 pub use plan::{Plan, PlannedChange, Rival, plan};
@@ -62,5 +65,5 @@ pub use spool::abandoned_count;
 pub use state::{StateFolder, Unfinished};
 pub use status::{SettingNow, TrialSummary, history, status, undo_lines};
 pub use tell::{Terminal, tell};
-pub use tunable::{Effect, Risk, Scope, TUNABLES, Tunable, find, never};
-pub use value::Kind;
+pub use tunable::{EffectTime, Risk, Scope, TUNABLES, Tunable, find, never};
+pub use value::ValueKind;

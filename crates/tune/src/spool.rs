@@ -6,8 +6,7 @@
 use crate::error::TuneError;
 use crate::journal;
 use crate::roots::Roots;
-use crate::state;
-use crate::store::{Section, Store};
+use crate::store::{self, Store, StoreSection};
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +30,7 @@ pub(crate) fn path(roots: &Roots) -> PathBuf {
 
 /// Second copies of open trials, for those who only look; none for users who may not.
 pub(crate) fn open_copies(roots: &Roots) -> Vec<PathBuf> {
-    state::journals(&path(roots).join(Section::Open.name())).unwrap_or_default()
+    store::journals(&path(roots).join(StoreSection::Open.name())).unwrap_or_default()
 }
 
 /// How many trials have no guardian any more, whichever state folder they were made with.

@@ -4,9 +4,8 @@ use crate::error::TuneError;
 use crate::journal;
 use crate::roots::Roots;
 use crate::spool;
-use crate::store::{Section, Store};
+use crate::store::{Store, StoreSection, journals};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where state is kept unless something else is asked for.
@@ -54,13 +53,13 @@ impl StateFolder {
     }
 
     /// Journals of a section by their paths, oldest first; for those who only look.
-    pub(crate) fn journals(&self, section: Section) -> Result<Vec<PathBuf>, TuneError> {
+    pub(crate) fn journals(&self, section: StoreSection) -> Result<Vec<PathBuf>, TuneError> {
         journals(&self.path.join(section.name()))
     }
 
     /// What is open of its trials, by their journals or else their second copies; nothing if it cannot be looked at.
     pub fn unfinished(&self, roots: &Roots) -> Unfinished {
-        let mut paths = self.journals(Section::Open).unwrap_or_default();
+        let mut paths = self.journals(StoreSection::Open).unwrap_or_default();
         let own: Vec<_> = paths.iter().filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
         let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let is_its = |path: &PathBuf| {
@@ -73,18 +72,4 @@ impl StateFolder {
         let guarded_count = paths.iter().filter(|path| journal::is_guarded(path)).count();
         Unfinished { guarded_count, abandoned_count: paths.len() - guarded_count }
     }
-}
-
-/// Journals in a folder, oldest first; none if the folder is not there.
-pub(crate) fn journals(folder: &Path) -> Result<Vec<PathBuf>, TuneError> {
-    let listed = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.and_then(|entries| {
-            entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()
-        }),
-    };
-    let mut found = listed.map_err(TuneError::io("list", folder))?;
-    found.retain(|path| path.extension().is_some_and(|ending| ending == "wal"));
-    found.sort();
-    Ok(found)
 }

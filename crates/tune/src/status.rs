@@ -4,10 +4,9 @@ use crate::error::TuneError;
 use crate::journal::{self, Intent, Outcome, Phase, Transaction};
 use crate::plan;
 use crate::roots::Roots;
-use crate::setting;
 use crate::spool;
-use crate::state::{self, StateFolder};
-use crate::store::Section;
+use crate::state::StateFolder;
+use crate::store::{self, StoreSection};
 use std::path::{Path, PathBuf};
 use sysdyno_record::units::WallNs;
 
@@ -58,9 +57,9 @@ pub struct SettingNow {
 /// # Errors
 /// The state folder cannot be read.
 pub fn status(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
-    let mut found = summaries(&state.journals(Section::Open)?, roots)?;
-    found.extend(copies(Section::Open, roots)?);
-    found.extend(copies(Section::Done, roots)?.into_iter().filter(|trial| !trial.is_of_earlier_boot));
+    let mut found = summaries(&state.journals(StoreSection::Open)?, roots)?;
+    found.extend(copies(StoreSection::Open, roots)?);
+    found.extend(copies(StoreSection::Done, roots)?.into_iter().filter(|trial| !trial.is_of_earlier_boot));
     Ok(found)
 }
 
@@ -69,15 +68,15 @@ pub fn status(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, T
 /// # Errors
 /// The state folder cannot be read.
 pub fn history(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
-    let mut found = summaries(&state.journals(Section::Done)?, roots)?;
-    found.extend(copies(Section::Done, roots)?);
+    let mut found = summaries(&state.journals(StoreSection::Done)?, roots)?;
+    found.extend(copies(StoreSection::Done, roots)?);
     found.sort_by(|one, other| one.id.cmp(&other.id));
     Ok(found)
 }
 
 /// Trials whose second copy is all that is known of them; none for users who may not look.
-fn copies(section: Section, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
-    let paths = state::journals(&spool::path(roots).join(section.name())).unwrap_or_default();
+fn copies(section: StoreSection, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
+    let paths = store::journals(&spool::path(roots).join(section.name())).unwrap_or_default();
     let mut found = Vec::new();
     for path in paths {
         let Ok(Some(transaction)) = journal::read(&path) else { continue };
@@ -86,7 +85,7 @@ fn copies(section: Section, roots: &Roots) -> Result<Vec<TrialSummary>, TuneErro
             path.file_name().is_some_and(|name| Path::new(state).join("open").join(name).exists())
         };
         // One that is open is told by its journal, if that is there; one that is over was undone without it.
-        if section != Section::Open || !lost_state.as_ref().is_some_and(is_there) {
+        if section != StoreSection::Open || !lost_state.as_ref().is_some_and(is_there) {
             found.push(TrialSummary { lost_state, ..summary(&path, &transaction, roots)? });
         }
     }
@@ -101,10 +100,10 @@ pub fn undo_lines(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Resul
     let is_it = |path: &&PathBuf| {
         path.file_stem().is_some_and(|stem| id.is_none_or(|id| stem.to_string_lossy() == id))
     };
-    let mut journals = state.journals(Section::Open)?;
+    let mut journals = state.journals(StoreSection::Open)?;
     journals.extend(spool::open_copies(roots));
     if id.is_some() {
-        journals.extend(state.journals(Section::Done)?);
+        journals.extend(state.journals(StoreSection::Done)?);
     }
     let missing =
         || TuneError::NoTrial { operation: "print how to undo", cause: "there is no such trial".into() };
@@ -148,14 +147,13 @@ fn setting_now(intent: &Intent, transaction: &Transaction, roots: &Roots, is_liv
         let (old, new) = (String::new(), String::new());
         return SettingNow { key: intent.key.clone(), old, new, now: None, is_foreign: false, outcome };
     };
-    let shown = |text: &str, beside: &str| setting::shown(&member.path, text, beside);
-    let now = Some(&member.path).filter(|_| is_live).and_then(|path| setting::read(roots, path).ok());
+    let now = is_live.then(|| member.place.read(roots).ok()).flatten();
     SettingNow {
         key: intent.key.clone(),
-        old: shown(&member.old, &member.expected),
-        new: shown(&member.expected, &member.old),
+        old: member.shown_old(),
+        new: member.shown_new(),
         is_foreign: now.as_ref().is_some_and(|now| !member.is_old(now) && !member.is_expected(now)),
-        now: now.map(|now| shown(&now, &member.old)),
+        now: now.map(|now| member.shown(&now)),
         outcome,
     }
 }

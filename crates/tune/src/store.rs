@@ -4,12 +4,12 @@
 //! guardian holds its journal's own lock for as long as it lives: a journal in `open/` that is not locked has no guardian.
 
 use crate::error::TuneError;
-use crate::folder::Folder;
+use crate::folder::HeldFolder;
 use rustix::fs::OFlags;
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How often a lock that is held is asked for again.
@@ -24,16 +24,16 @@ const MAX_HOLDER: usize = 64;
 /// A folder of journals, held open.
 #[derive(Debug)]
 pub(crate) struct Store {
-    top: Folder,
-    open: Folder,
-    done: Folder,
-    damaged: Folder,
+    top: HeldFolder,
+    open: HeldFolder,
+    done: HeldFolder,
+    damaged: HeldFolder,
     lock: File,
 }
 
 /// Where in a store a journal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Section {
+pub(crate) enum StoreSection {
     /// Trials that are not over.
     Open,
     /// Those that are.
@@ -55,12 +55,12 @@ impl Drop for Lock<'_> {
     }
 }
 
-impl Section {
+impl StoreSection {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Section::Open => "open",
-            Section::Done => "done",
-            Section::Damaged => "damaged",
+            StoreSection::Open => "open",
+            StoreSection::Done => "done",
+            StoreSection::Damaged => "damaged",
         }
     }
 }
@@ -71,11 +71,11 @@ impl Store {
     /// # Errors
     /// Somebody else could write to it or move it, or it cannot be made.
     pub(crate) fn make(path: &Path) -> Result<Store, TuneError> {
-        let top = Folder::make(path)?;
+        let top = HeldFolder::make(path)?;
         // All of it is in the same folder, whatever its path leads to by now.
-        let section = |section: Section| top.make_within(section.name());
+        let section = |section: StoreSection| top.make_within(section.name());
         let [open, done, damaged] =
-            [section(Section::Open)?, section(Section::Done)?, section(Section::Damaged)?];
+            [section(StoreSection::Open)?, section(StoreSection::Done)?, section(StoreSection::Damaged)?];
         let place = top.path().join("lock");
         let lock = top.open_file("lock", OFlags::CREATE | OFlags::RDWR);
         let lock = lock.map_err(TuneError::not_durable("open", &place))?;
@@ -87,7 +87,7 @@ impl Store {
     /// # Errors
     /// As for [`Store::make`].
     pub(crate) fn open(path: &Path) -> Result<Option<Store>, TuneError> {
-        match Folder::open(&path.join(Section::Open.name()))? {
+        match HeldFolder::open(&path.join(StoreSection::Open.name()))? {
             Some(_) => Store::make(path).map(Some),
             None => Ok(None),
         }
@@ -98,11 +98,11 @@ impl Store {
         self.top.path()
     }
 
-    pub(crate) fn section(&self, section: Section) -> &Folder {
+    pub(crate) fn section(&self, section: StoreSection) -> &HeldFolder {
         match section {
-            Section::Open => &self.open,
-            Section::Done => &self.done,
-            Section::Damaged => &self.damaged,
+            StoreSection::Open => &self.open,
+            StoreSection::Done => &self.done,
+            StoreSection::Damaged => &self.damaged,
         }
     }
 
@@ -115,7 +115,7 @@ impl Store {
     ///
     /// # Errors
     /// It cannot be listed.
-    pub(crate) fn journals(&self, section: Section) -> Result<Vec<String>, TuneError> {
+    pub(crate) fn journals(&self, section: StoreSection) -> Result<Vec<String>, TuneError> {
         let folder = self.section(section);
         folder.names("wal").map_err(TuneError::io("list", folder.path()))
     }
@@ -183,6 +183,20 @@ impl Store {
     }
 }
 
+/// Journals in a folder, oldest first; none if the folder is not there.
+pub(crate) fn journals(folder: &Path) -> Result<Vec<PathBuf>, TuneError> {
+    let listed = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.and_then(|entries| {
+            entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()
+        }),
+    };
+    let mut found = listed.map_err(TuneError::io("list", folder))?;
+    found.retain(|path| path.extension().is_some_and(|ending| ending == "wal"));
+    found.sort();
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,11 +219,11 @@ mod tests {
         let top = tempfile::tempdir().expect("a folder");
         let store = Store::make(&top.path().join("tune")).expect("is made");
         let draft = |name: &str| {
-            store.section(Section::Open).open_file(name, OFlags::CREATE | OFlags::RDWR).expect("is made")
+            store.section(StoreSection::Open).open_file(name, OFlags::CREATE | OFlags::RDWR).expect("is made")
         };
         let (_left, written) = (draft("left.new"), draft("written.new"));
         written.lock().expect("locks");
         store.remove_drafts().expect("removes");
-        assert_eq!(store.section(Section::Open).names("new").expect("lists"), ["written.new"]);
+        assert_eq!(store.section(StoreSection::Open).names("new").expect("lists"), ["written.new"]);
     }
 }

@@ -1,12 +1,12 @@
 //! What tests of this crate stand on: a tree with settings, a state folder, guardians that only take notes.
 
-use crate::apply::{Arm, Armed, GuardOrder, Now, TrialOrder};
+use crate::apply::{ArmGuardian, Armed, GuardOrder, Now, TrialOrder};
 use crate::change::Change;
-use crate::journal::Journal;
+use crate::journal::JournalFile;
 use crate::roots::Roots;
 use crate::spool;
-use crate::state::{self, StateFolder};
-use crate::store::{Section, Store};
+use crate::state::StateFolder;
+use crate::store::{self, Store, StoreSection};
 use std::cell::Cell;
 use std::fs;
 use std::io;
@@ -83,12 +83,12 @@ impl Host {
 
     /// Journals in a folder of the state.
     pub(crate) fn journals(&self, folder: &str) -> Vec<PathBuf> {
-        state::journals(&self.state.path().join(folder)).expect("lists")
+        store::journals(&self.state.path().join(folder)).expect("lists")
     }
 
     /// Second copies in a folder of the spool.
     pub(crate) fn copies(&self, folder: &str) -> Vec<PathBuf> {
-        state::journals(&spool::path(&self.roots).join(folder)).expect("lists")
+        store::journals(&spool::path(&self.roots).join(folder)).expect("lists")
     }
 
     /// Takes the second copies away, so that the journal has to do.
@@ -102,10 +102,10 @@ impl Host {
     }
 
     /// The one journal that is open.
-    pub(crate) fn journal(&self) -> Journal {
+    pub(crate) fn journal(&self) -> JournalFile {
         let store = self.store();
-        let name = store.journals(Section::Open).expect("lists").remove(0);
-        Journal::open(&store, Section::Open, &name).expect("opens").0
+        let name = store.journals(StoreSection::Open).expect("lists").remove(0);
+        JournalFile::open(&store, StoreSection::Open, &name).expect("opens").0
     }
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Dead {
 
 struct DeadGuardian(bool);
 
-impl Arm for Dead {
+impl ArmGuardian for Dead {
     fn arm(&mut self, _: &GuardOrder) -> io::Result<Box<dyn Armed>> {
         if self.refuses {
             return Err(io::Error::other("refused"));

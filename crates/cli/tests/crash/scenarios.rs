@@ -8,7 +8,7 @@ use std::process::Command;
 use sysdyno_needs::skip;
 use sysdyno_record::units::SpanNs;
 use sysdyno_run::agent::{Generator, Lasts, LocalAgent, TuneAnswer, TuneRequest, TuneTask};
-use sysdyno_tune::{Kind, Scope, Tunable};
+use sysdyno_tune::{Scope, Tunable, ValueKind};
 
 /// All of them.
 pub fn run(rig: &mut Rig) {
@@ -37,13 +37,13 @@ fn read(path: &str) -> String {
 /// Another value for a setting, as near as can be to that which it has.
 fn another(tunable: &Tunable) -> Option<String> {
     let now = read(&tunable.place());
-    if let Kind::Listed { file } = tunable.kind {
+    if let ValueKind::Listed { file } = tunable.kind {
         return read(file).split(' ').find(|word| *word != now).map(str::to_owned);
     }
     let numbers: Vec<i128> = now.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
     let (min, max) = match tunable.kind {
-        Kind::Integer { min, max } | Kind::Rising { min, max, .. } => (min, max),
-        Kind::PowerOfTwo { min, max, .. } => {
+        ValueKind::Integer { min, max } | ValueKind::Rising { min, max, .. } => (min, max),
+        ValueKind::PowerOfTwo { min, max, .. } => {
             let doubled = u64::try_from(numbers[0]).ok()? * 2;
             return Some(
                 if doubled == 0 {

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use sysdyno_tune::{Arm, Armed, DETACH, GuardOrder, Terminal};
+use sysdyno_tune::{ArmGuardian, Armed, DETACH, GuardOrder, Terminal};
 
 /// How long a guardian may take until it is armed.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ impl Guardians {
     }
 }
 
-impl Arm for Guardians {
+impl ArmGuardian for Guardians {
     fn arm(&mut self, order: &GuardOrder) -> io::Result<Box<dyn Armed>> {
         let mut command = Command::new(&self.program);
         command.args(["tune", "guard"]).arg(&order.id).arg("--root").arg(&order.root);

@@ -57,7 +57,7 @@ impl Expected<'_> {
 
 /// What a command is run with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setting<'a> {
+pub(super) struct CommandOrder<'a> {
     /// Program and arguments; `{worker}` and `{number}` in an argument stand for these.
     pub words: &'a [String],
     pub worker: u32,
@@ -79,7 +79,7 @@ pub(super) struct Ran {
 }
 
 /// Runs a command to its end.
-pub(super) fn run(setting: &Setting<'_>, stop: &AtomicBool) -> Ran {
+pub(super) fn run(setting: &CommandOrder<'_>, stop: &AtomicBool) -> Ran {
     let kept =
         match setting.expected.is_any().then(|| memfd_create("output", MemfdFlags::CLOEXEC)).transpose() {
             Ok(kept) => kept.map(File::from),
@@ -138,7 +138,7 @@ fn judge(expected: &Expected<'_>, kept: &File) -> Option<String> {
     }
 }
 
-fn command(setting: &Setting<'_>, kept: Option<&File>) -> Command {
+fn command(setting: &CommandOrder<'_>, kept: Option<&File>) -> Command {
     let (worker, number) = (setting.worker.to_string(), setting.number.to_string());
     let filled = |word: &String| word.replace("{worker}", &worker).replace("{number}", &number);
     let program = setting.words.first().map(String::as_str).unwrap_or_default();
@@ -187,7 +187,7 @@ mod tests {
 
     fn run_words(words: &[&str], timeout: SpanNs, stop: bool) -> Ran {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let setting = Setting {
+        let setting = CommandOrder {
             words: &words,
             worker: 3,
             number: 8,
@@ -232,7 +232,7 @@ mod tests {
             let (texts, never): (Vec<String>, Vec<String>) = (texts, never);
             let expected = Expected { texts: &texts, never: &never };
             let setting =
-                Setting { words: &words, worker: 0, number: 1, timeout: LONG, is_shown: true, expected };
+                CommandOrder { words: &words, worker: 0, number: 1, timeout: LONG, is_shown: true, expected };
             run(&setting, &AtomicBool::new(false)).ending
         };
         assert_eq!(ended(&["20 good", "bad"], &["2 bad"]), Ending::Exit(0));
@@ -254,7 +254,7 @@ mod tests {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         let script = "trap '' TERM; sleep 600 & wait";
         let words: Vec<String> = ["sh", "-c", script].iter().map(|word| (*word).to_owned()).collect();
-        let setting = Setting {
+        let setting = CommandOrder {
             words: &words,
             worker: 0,
             number: 1,

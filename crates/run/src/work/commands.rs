@@ -1,6 +1,6 @@
 //! One worker of commands: prepare, run, clean, until there is no ticket left.
 
-use super::command::{Expected, Setting, run};
+use super::command::{CommandOrder, Expected, run};
 use super::{Count, Message, Shift};
 use crate::error::RunError;
 use std::sync::atomic::AtomicBool;
@@ -68,7 +68,7 @@ impl Worker<'_> {
     }
 
     fn step(&self, task: Task<'_>, number: u64, stop: &AtomicBool) -> Ending {
-        let setting = Setting {
+        let setting = CommandOrder {
             words: &task.command.words,
             worker: self.worker,
             number,

@@ -2,16 +2,16 @@
 
 use crate::change::Change;
 use crate::error::TuneError;
-use crate::journal::{Begin, Intent, Member, Record, Transaction, Twin};
+use crate::journal::{Intent, JournalRecord, Member, Transaction, TrialStart, Twin, Write};
 use crate::netns;
 use crate::plan::{Plan, plan_alone};
+use crate::process::start_ticks;
 use crate::restore::{self, Recovery};
 use crate::roots::Roots;
-use crate::setting;
 use crate::spool;
 use crate::state::StateFolder;
-use crate::store::{Lock, PATIENCE, Section, Store};
-use crate::value::one_line;
+use crate::store::{Lock, PATIENCE, Store, StoreSection};
+use crate::text::one_line;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct GuardOrder {
 }
 
 /// Starts guardians; processes are not started by this crate.
-pub trait Arm {
+pub trait ArmGuardian {
     /// Starts a guardian and returns when it holds its journal.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Trial {
 ///
 /// # Errors
 /// See [`TuneError`]: whatever it is, either nothing was written or all was restored, or the text says what was not.
-pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn Arm) -> Result<Option<Trial>, TuneError> {
+pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn ArmGuardian) -> Result<Option<Trial>, TuneError> {
     // Wrong changes are named before anything of ours is made.
     plan_alone(order.changes, order.roots)?.check_unblocked()?;
     let state = Arc::new(order.state.hold()?);
@@ -134,9 +134,10 @@ pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn Arm) -> Result<Option<T
         return Ok(None);
     }
     let begin = begin(order, (&state, &spool), intents.len())?;
-    let records =
-        [Record::Begin(begin.clone())].into_iter().chain(intents.iter().cloned().map(Record::Intent));
-    let records: Vec<Record> = records.collect();
+    let records = [JournalRecord::Begin(begin.clone())]
+        .into_iter()
+        .chain(intents.iter().cloned().map(JournalRecord::Intent));
+    let records: Vec<JournalRecord> = records.collect();
     let mut twin = Twin::create(&state, &spool, &begin.id, &records)?;
     let mut transaction = Transaction::of(records).expect("the first record is the begin");
     let root = order.roots.path().into();
@@ -157,7 +158,7 @@ pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn Arm) -> Result<Option<T
 }
 
 fn refuse_second(state: &Store, spool: &Arc<Store>) -> Result<(), TuneError> {
-    let Some(name) = state.journals(Section::Open)?.into_iter().next() else {
+    let Some(name) = state.journals(StoreSection::Open)?.into_iter().next() else {
         return restore::refuse_lost(spool, state);
     };
     let id = name.trim_end_matches(".wal");
@@ -180,10 +181,10 @@ fn begin(
     order: &TrialOrder<'_>,
     (state, spool): (&Store, &Store),
     intents: usize,
-) -> Result<Begin, TuneError> {
+) -> Result<TrialStart, TuneError> {
     let pid = std::process::id();
     let no_text = || TuneError::not_durable("name", state.path())(io::Error::other("its path is not UTF-8"));
-    Ok(Begin {
+    Ok(TrialStart {
         id: free_id(order.now.wall, (state, spool)),
         state: Some(state.path().to_str().ok_or_else(no_text)?.to_owned()),
         tool: order.tool.into(),
@@ -199,12 +200,6 @@ fn begin(
     })
 }
 
-/// Start time of a process. Source: `/proc/PID/stat` field 22.
-pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()
-}
-
 /// What went wrong while settings were being written.
 struct Failed {
     key: String,
@@ -216,14 +211,11 @@ fn write_all(transaction: &mut Transaction, twin: &mut Twin, roots: &Roots) -> R
     for intent in &transaction.intents {
         let failed = |cause: String| Failed {
             key: intent.key.clone(),
-            text: intent
-                .members
-                .first()
-                .map_or(String::new(), |member| setting::shown(&member.path, &member.expected, &member.old)),
+            text: intent.members.first().map(Member::shown_new).unwrap_or_default(),
             cause,
         };
         let found = write_one(intent, roots).map_err(failed)?;
-        let record = Record::Applied { number: intent.number, found: found.clone() };
+        let record = JournalRecord::Applied { number: intent.number, found: found.clone() };
         transaction.applied.insert(intent.number, found.clone());
         twin.append(&record).map_err(|error| failed(error.to_string()))?;
         let is_expected = intent.members.iter().zip(&found).all(|(member, found)| member.is_expected(found));
@@ -232,7 +224,7 @@ fn write_all(transaction: &mut Transaction, twin: &mut Twin, roots: &Roots) -> R
         }
     }
     let failed = |cause: String| Failed { key: "the trial".into(), text: "held".into(), cause };
-    twin.append_durably(&Record::Hold {}).map_err(|error| failed(error.to_string()))?;
+    twin.append_durably(&JournalRecord::Hold {}).map_err(|error| failed(error.to_string()))?;
     match twin.is_in_place() {
         true => Ok(()),
         // Its guardian would undo it at once.
@@ -243,21 +235,17 @@ fn write_all(transaction: &mut Transaction, twin: &mut Twin, roots: &Roots) -> R
 /// Writes one change, if its members are still what they were, and reads them back.
 fn write_one(intent: &Intent, roots: &Roots) -> Result<Vec<String>, String> {
     let read = |member: &Member| {
-        setting::read_member(roots, &member.path, member.follows())
-            .map_err(|error| format!("cannot read '{}': {error}", member.path))
+        member.read(roots).map_err(|error| format!("cannot read '{}': {error}", member.place.text()))
     };
     for member in &intent.members {
         if read(member)? != member.old {
-            return Err(format!("somebody else has changed '{}' meanwhile", member.path));
+            return Err(format!("somebody else has changed '{}' meanwhile", member.place.text()));
         }
     }
-    for write in &intent.apply {
-        setting::write(roots, &intent.members[write.member].path, &write.text)
-            .map_err(|error| error.to_string())?;
-    }
-    for member in &intent.members {
-        setting::take_effect(roots, &member.path).map_err(|error| error.to_string())?;
-    }
+    let member = |write: &Write| &intent.members[write.member].place;
+    let written = intent.apply.iter().try_for_each(|write| member(write).write(roots, &write.text));
+    let told = || intent.members.iter().try_for_each(|member| member.place.take_effect(roots));
+    written.and_then(|()| told()).map_err(|error| error.to_string())?;
     intent.members.iter().map(read).collect()
 }
 

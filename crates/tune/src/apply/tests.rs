@@ -29,7 +29,7 @@ fn a_trial_is_written_down_made_and_undone() {
 #[test]
 fn for_every_write_there_is_an_earlier_durable_intent_that_holds_the_value_it_replaced() {
     struct Witness<'a>(&'a Host, Vec<String>);
-    impl Arm for Witness<'_> {
+    impl ArmGuardian for Witness<'_> {
         fn arm(&mut self, order: &GuardOrder) -> io::Result<Box<dyn Armed>> {
             assert_eq!(self.0.all(), self.1, "nothing is written before the guardian is armed");
             let path = order.state.join("open").join(format!("{}.wal", order.id));
@@ -50,7 +50,7 @@ fn for_every_write_there_is_an_earlier_durable_intent_that_holds_the_value_it_re
 fn there_is_one_trial_at_a_time() {
     let host = Host::new();
     struct Second<'a>(&'a Host, Rc<Cell<bool>>);
-    impl Arm for Second<'_> {
+    impl ArmGuardian for Second<'_> {
         fn arm(&mut self, order: &GuardOrder) -> io::Result<Box<dyn Armed>> {
             let wanted = changes(&["vm.swappiness=11"]);
             let refused = apply(&self.0.order(&wanted), &mut Dead::default()).err();
@@ -167,7 +167,7 @@ fn a_state_folder_that_is_where_the_second_copies_are_is_refused() {
 #[test]
 fn a_trial_whose_state_folder_goes_while_it_is_written_is_rolled_back() {
     struct Thief<'a>(&'a Host);
-    impl Arm for Thief<'_> {
+    impl ArmGuardian for Thief<'_> {
         fn arm(&mut self, order: &GuardOrder) -> io::Result<Box<dyn Armed>> {
             std::fs::rename(self.0.state.path(), self.0.state.path().with_extension("moved"))?;
             Dead::default().arm(order)

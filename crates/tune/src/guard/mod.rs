@@ -5,14 +5,15 @@
 //! that it needs later is opened before it says that it is armed: the folders, both journals, the lock, and the intents in
 //! memory; so it can undo the trial whatever becomes of the state folder.
 
-use crate::apply::{GuardOrder, start_ticks};
+use crate::apply::GuardOrder;
 use crate::error::TuneError;
-use crate::journal::{Begin, Transaction, Twin};
+use crate::journal::{Transaction, TrialStart, Twin};
+use crate::process::start_ticks;
 use crate::restore::{self, Recovery};
 use crate::roots::Roots;
 use crate::spool;
 use crate::state::StateFolder;
-use crate::store::{Lock, PATIENCE, Section, Store};
+use crate::store::{Lock, PATIENCE, Store, StoreSection};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::inotify::{self, WatchFlags};
@@ -30,7 +31,7 @@ pub const DETACH: u8 = b'd';
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// A guardian that is armed.
-pub struct Guard {
+pub struct TrialGuard {
     twin: Twin,
     /// What the journal said when it was opened: what it takes to undo the trial.
     known: Transaction,
@@ -49,14 +50,14 @@ pub enum GuardEnd {
     Undone(Recovery),
 }
 
-impl Guard {
+impl TrialGuard {
     /// Takes hold of a journal of the host with these roots.
     ///
     /// # Errors
     /// It is not there, cannot be read, or the deadline cannot be set.
-    pub fn arm(order: &GuardOrder, roots: Roots) -> Result<Guard, TuneError> {
+    pub fn arm(order: &GuardOrder, roots: Roots) -> Result<TrialGuard, TuneError> {
         let name = format!("{}.wal", order.id);
-        let path = order.state.join(Section::Open.name()).join(&name);
+        let path = order.state.join(StoreSection::Open.name()).join(&name);
         let failed = |operation| {
             let path = path.clone();
             move |error: Errno| TuneError::io(operation, &path)(error.into())
@@ -64,12 +65,12 @@ impl Guard {
         let state = StateFolder::at(&order.state).hold_if_there()?;
         let state = Arc::new(state.ok_or_else(|| failed("open")(Errno::NOENT))?);
         let spool = spool::hold_if_there(&roots)?.map(Arc::new);
-        let mut twin = restore::twin_of(&state, spool.as_ref(), (Section::Open, &name))?;
+        let mut twin = restore::twin_of(&state, spool.as_ref(), (StoreSection::Open, &name))?;
         let known = twin.reread().ok_or_else(|| failed("understand")(Errno::ILSEQ))?;
-        let moves = watch(state.section(Section::Open).path()).map_err(failed("watch"))?;
+        let moves = watch(state.section(StoreSection::Open).path()).map_err(failed("watch"))?;
         let deadline = timer(known.begin.deadline_boot_ns).map_err(failed("set the deadline of"))?;
         twin.lock()?;
-        Ok(Guard { twin, known, state, roots, deadline, moves })
+        Ok(TrialGuard { twin, known, state, roots, deadline, moves })
     }
 
     /// Watches until the trial is over, or undoes it. `parent` is at its end when the parent dies; `stop` can be read
@@ -151,7 +152,7 @@ impl Guard {
 ///
 /// Whoever holds it writes settings, so nothing is written without it. The one that can hold it for ever is the maker of
 /// this trial, if it was stopped or hangs: the trial is to be undone, so the maker is not needed any more.
-fn lock<'a>(state: &'a Store, begin: &Begin) -> Option<Lock<'a>> {
+fn lock<'a>(state: &'a Store, begin: &TrialStart) -> Option<Lock<'a>> {
     loop {
         match state.lock("guardian", PATIENCE) {
             Ok(lock) => return Some(lock),
@@ -163,11 +164,11 @@ fn lock<'a>(state: &'a Store, begin: &Begin) -> Option<Lock<'a>> {
 }
 
 /// Kills the process that made a trial, if it is still that process.
-fn end_maker(begin: &Begin) -> io::Result<()> {
+fn end_maker(begin: &TrialStart) -> io::Result<()> {
     let pid = i32::try_from(begin.pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
     let handle = pidfd_open(pid, PidfdFlags::empty())?;
     // The handle is of whoever has the pid now; the start time says who that is.
-    if begin.start_ticks == 0 || start_ticks(begin.pid) != Some(begin.start_ticks) {
+    if begin.start_ticks == 0 || start_ticks(begin.pid)? != begin.start_ticks {
         return Err(io::ErrorKind::NotFound.into());
     }
     Ok(pidfd_send_signal(&handle, Signal::KILL)?)

@@ -3,7 +3,7 @@
 use super::*;
 use crate::apply::{TrialOrder, apply};
 use crate::testing::{Dead, Host, changes};
-use crate::value::one_line;
+use crate::text::one_line;
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
@@ -16,7 +16,7 @@ fn now(host: &Host) -> Vec<String> {
 }
 
 /// A trial that is held, and its guardian, who never heard of another deadline than one that is far away.
-fn guarded() -> (Host, Guard, Vec<String>) {
+fn guarded() -> (Host, TrialGuard, Vec<String>) {
     let host = Host::new();
     let before = now(&host);
     let wanted = changes(&CHANGES);
@@ -25,12 +25,12 @@ fn guarded() -> (Host, Guard, Vec<String>) {
     let trial = apply(&TrialOrder { now: far, ..order }, &mut Dead::default()).expect("applies");
     let id = trial.expect("changes something").id;
     let order = GuardOrder { state: host.state.path().into(), root: host.roots.path().into(), id };
-    let guard = Guard::arm(&order, host.roots.clone()).expect("is armed");
+    let guard = TrialGuard::arm(&order, host.roots.clone()).expect("is armed");
     (host, guard, before)
 }
 
 /// Has a guardian watch while something happens.
-fn watched(guard: Guard, happens: impl FnOnce()) -> GuardEnd {
+fn watched(guard: TrialGuard, happens: impl FnOnce()) -> GuardEnd {
     let (parent, _held) = UnixStream::pair().expect("a pair");
     let (stop, _told) = UnixStream::pair().expect("a pair");
     thread::scope(|scope| {
@@ -131,7 +131,7 @@ fn only_the_very_process_that_made_a_trial_is_ended() {
     let (_host, guard, _) = guarded();
     let pid = maker.id();
     let ticks = start_ticks(pid).expect("is there");
-    let begin = |start_ticks| Begin { pid, start_ticks, ..guard.known.begin.clone() };
+    let begin = |start_ticks| TrialStart { pid, start_ticks, ..guard.known.begin.clone() };
     for other in [0, ticks + 1] {
         assert!(end_maker(&begin(other)).is_err());
     }

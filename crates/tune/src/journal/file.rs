@@ -3,11 +3,11 @@
 //! It is opened by its name once, and from then on used by its descriptor, wherever it is moved to.
 
 use super::frame::{self, Chain};
-use super::record::Record;
+use super::record::JournalRecord;
 use super::transaction::Transaction;
 use crate::error::TuneError;
 use crate::folder;
-use crate::store::{Section, Store};
+use crate::store::{Store, StoreSection};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::{File, TryLockError};
@@ -27,32 +27,36 @@ const ROOM: u64 = 16 * 1024;
 
 /// A journal that is appended to.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub(crate) struct JournalFile {
     file: File,
     store: Arc<Store>,
-    section: Section,
+    section: StoreSection,
     name: String,
     chain: Chain,
     length: u64,
 }
 
-impl Journal {
+impl JournalFile {
     /// Writes `records` into a new journal in `open/`, and puts it on the disk before it gets its name `ID.wal`.
-    pub(crate) fn create(store: &Arc<Store>, id: &str, records: &[Record]) -> Result<Journal, TuneError> {
+    pub(crate) fn create(
+        store: &Arc<Store>,
+        id: &str,
+        records: &[JournalRecord],
+    ) -> Result<JournalFile, TuneError> {
         let mut chain = Chain::default();
         let text: String = records.iter().map(|record| chain.frame(&json(record))).collect();
-        Journal::put(store, id, text.as_bytes(), chain)
+        JournalFile::put(store, id, text.as_bytes(), chain)
     }
 
     /// Makes a journal in `open/` of another store that says the same.
-    pub(crate) fn duplicate(&self, store: &Arc<Store>) -> Result<Journal, TuneError> {
+    pub(crate) fn duplicate(&self, store: &Arc<Store>) -> Result<JournalFile, TuneError> {
         let mut bytes = bounded(&self.file).map_err(TuneError::io("read", &self.path()))?;
         bytes.truncate(usize::try_from(self.length).unwrap_or(usize::MAX));
-        Journal::put(store, self.id(), &bytes, self.chain.clone())
+        JournalFile::put(store, self.id(), &bytes, self.chain.clone())
     }
 
-    fn put(store: &Arc<Store>, id: &str, bytes: &[u8], chain: Chain) -> Result<Journal, TuneError> {
-        let folder = store.section(Section::Open);
+    fn put(store: &Arc<Store>, id: &str, bytes: &[u8], chain: Chain) -> Result<JournalFile, TuneError> {
+        let folder = store.section(StoreSection::Open);
         let (draft, name) = (format!("{id}.new"), format!("{id}.wal"));
         let place = folder.path().join(&draft);
         let file = folder.open_file(&draft, OFlags::CREATE | OFlags::EXCL | OFlags::RDWR);
@@ -71,20 +75,20 @@ impl Journal {
         // Its guardian takes the lock.
         let _ = file.unlock();
         let (store, length) = (Arc::clone(store), bytes.len() as u64);
-        Ok(Journal { file, store, section: Section::Open, name, chain, length })
+        Ok(JournalFile { file, store, section: StoreSection::Open, name, chain, length })
     }
 
     /// Opens a journal to append to it, after the last frame that is whole.
     pub(crate) fn open(
         store: &Arc<Store>,
-        section: Section,
+        section: StoreSection,
         name: &str,
-    ) -> Result<(Journal, Option<Transaction>), TuneError> {
+    ) -> Result<(JournalFile, Option<Transaction>), TuneError> {
         let folder = store.section(section);
         let path = folder.path().join(name);
         let file = folder.open_file(name, OFlags::RDWR).map_err(TuneError::io("open", &path))?;
         let (store, name) = (Arc::clone(store), name.to_owned());
-        let mut journal = Journal { file, store, section, name, chain: Chain::default(), length: 0 };
+        let mut journal = JournalFile { file, store, section, name, chain: Chain::default(), length: 0 };
         let transaction = journal.reread().map_err(TuneError::io("read", &path))?;
         Ok((journal, transaction))
     }
@@ -133,7 +137,7 @@ impl Journal {
     ///
     /// # Errors
     /// It could not be written; a part of it that is there is taken away again, if that is possible.
-    pub(crate) fn append(&mut self, record: &Record) -> Result<(), TuneError> {
+    pub(crate) fn append(&mut self, record: &JournalRecord) -> Result<(), TuneError> {
         let mut chain = self.chain.clone();
         let frame = chain.frame(&json(record));
         let written = self.file.set_len(self.length);
@@ -148,13 +152,13 @@ impl Journal {
     }
 
     /// Appends a record, which then survives the death of the host.
-    pub(crate) fn append_durably(&mut self, record: &Record) -> Result<(), TuneError> {
+    pub(crate) fn append_durably(&mut self, record: &JournalRecord) -> Result<(), TuneError> {
         self.append(record)?;
         self.file.sync_data().map_err(TuneError::io("sync", &self.path()))
     }
 
     /// Moves the journal to another section of its store, wherever that is now.
-    pub(crate) fn move_to(&mut self, section: Section) -> Result<(), TuneError> {
+    pub(crate) fn move_to(&mut self, section: StoreSection) -> Result<(), TuneError> {
         let (from, to) = (self.store.section(self.section), self.store.section(section));
         let failed = TuneError::io("move", &self.path());
         if !from.has(&self.name, &self.file) {
@@ -240,6 +244,6 @@ impl Read for FromStart<'_> {
     }
 }
 
-fn json(record: &Record) -> String {
+fn json(record: &JournalRecord) -> String {
     serde_json::to_string(record).expect("records hold only texts, integers and lists of them")
 }

@@ -9,9 +9,9 @@ mod record;
 mod transaction;
 mod twin;
 
-pub(crate) use file::{Journal, is_guarded, read};
+pub(crate) use file::{JournalFile, is_guarded, read};
 pub use record::Outcome;
-pub(crate) use record::{Begin, Intent, Member, NetnsId, Record, Witness, Write};
+pub(crate) use record::{Intent, JournalRecord, Member, NetnsId, TrialStart, Witness, Write};
 pub use transaction::Phase;
 pub(crate) use transaction::Transaction;
 pub(crate) use twin::Twin;

@@ -1,17 +1,19 @@
 //! What a journal says, record by record.
 
-use crate::setting;
+use crate::roots::Roots;
+use crate::setting::SettingPlace;
+use crate::text::one_line;
 use crate::tunable::Scope;
-use crate::value::one_line;
 use serde::{Deserialize, Serialize};
+use std::io;
 use sysdyno_record::units::WallNs;
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Record {
+pub(crate) enum JournalRecord {
     /// The first one.
-    Begin(Begin),
+    Begin(TrialStart),
     /// A change that is going to be made.
     Intent(Intent),
     /// A change that was made.
@@ -51,7 +53,7 @@ pub(crate) enum Record {
 
 /// Who tunes, where, and until when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Begin {
+pub(crate) struct TrialStart {
     /// Name of the journal.
     pub(crate) id: String,
     /// The state folder, with `tune` at its end; `None` in a journal without a second copy.
@@ -116,11 +118,12 @@ pub(crate) struct Intent {
     pub(crate) restore: Vec<Write>,
 }
 
-/// A file that the change is about.
+/// A setting that the change is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Member {
-    /// Its path, from the root, or another name of a setting.
-    pub(crate) path: String,
+    /// Where it is.
+    #[serde(rename = "path")]
+    pub(crate) place: SettingPlace,
     /// Its text before.
     pub(crate) old: String,
     /// Its text after.
@@ -131,16 +134,33 @@ pub(crate) struct Member {
 }
 
 impl Member {
+    /// Its text now; empty for one that follows another and is not there.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn read(&self, roots: &Roots) -> io::Result<String> {
+        match self.place.read(roots) {
+            // A file of a scheduler or governor is there as long as that is in force; some are there and say EINVAL.
+            Err(error)
+                if self.follows()
+                    && matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) =>
+            {
+                Ok(String::new())
+            }
+            text => text,
+        }
+    }
+
     /// Whether a text is what it was before.
     pub(crate) fn is_old(&self, text: &str) -> bool {
-        setting::is_same(&self.path, &self.old, text)
+        self.place.is_same(&self.old, text)
     }
 
     /// Whether a text is what it should be after.
     pub(crate) fn is_expected(&self, text: &str) -> bool {
         match self.is_open {
             true => one_line(text).starts_with(&self.expected),
-            false => setting::is_same(&self.path, &self.expected, text),
+            false => self.place.is_same(&self.expected, text),
         }
     }
 
@@ -148,13 +168,29 @@ impl Member {
     pub(crate) fn follows(&self) -> bool {
         self.is_open && self.expected.is_empty()
     }
+
+    /// What it was before, for people.
+    pub(crate) fn shown_old(&self) -> String {
+        self.place.shown(&self.old, &self.expected)
+    }
+
+    /// What it should be after, for people.
+    pub(crate) fn shown_new(&self) -> String {
+        self.place.shown(&self.expected, &self.old)
+    }
+
+    /// Another text of it, for people.
+    pub(crate) fn shown(&self, text: &str) -> String {
+        self.place.shown(text, &self.old)
+    }
 }
 
 /// A file that is as it was as long as the device is the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Witness {
-    /// Its path, from the root.
-    pub(crate) path: String,
+    /// Where it is.
+    #[serde(rename = "path")]
+    pub(crate) place: SettingPlace,
     /// Its text.
     pub(crate) text: String,
 }
@@ -190,5 +226,30 @@ impl Outcome {
     /// Whether the setting is what it was, or is no more.
     pub fn is_clean(self) -> bool {
         !matches!(self, Outcome::Conflict | Outcome::Failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::frame;
+
+    /// As version 0.1.0 wrote it: a trial of a sysctl, a disk with what follows it, and a file of a service.
+    const RECORDED: &str = include_str!("../../tests/journal/recorded.wal");
+
+    #[test]
+    fn a_recorded_journal_is_read_and_written_byte_for_byte() {
+        let frames = frame::read(RECORDED.as_bytes());
+        assert_eq!((frames.length, frames.texts.len()), (RECORDED.len(), 10));
+        let mut places = Vec::new();
+        for text in frames.texts {
+            let record: JournalRecord = serde_json::from_str(text).expect("is understood");
+            assert_eq!(serde_json::to_string(&record).expect("is text"), text);
+            if let JournalRecord::Intent(intent) = record {
+                places.extend(intent.members.into_iter().map(|member| String::from(member.place)));
+            }
+        }
+        assert_eq!(places.len(), 5);
+        assert_eq!(places[4], "config:nginx:1700000000123456789:/etc/nginx/nginx.conf");
     }
 }

@@ -6,7 +6,7 @@
 //!                          └──────end──────┴──► Ended
 //! ```
 
-use super::record::{Begin, Intent, Outcome, Record};
+use super::record::{Intent, JournalRecord, Outcome, TrialStart};
 use std::collections::BTreeMap;
 
 /// How far a trial has come.
@@ -29,7 +29,7 @@ pub enum Phase {
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
     /// Its first record.
-    pub(crate) begin: Begin,
+    pub(crate) begin: TrialStart,
     /// Its intents, as many as can be read.
     pub(crate) intents: Vec<Intent>,
     /// How far it has come.
@@ -46,10 +46,10 @@ pub(crate) struct Transaction {
 
 impl Transaction {
     /// Adds up records; `None` if the first is not a begin.
-    pub(crate) fn of(records: Vec<Record>) -> Option<Transaction> {
+    pub(crate) fn of(records: Vec<JournalRecord>) -> Option<Transaction> {
         let records_count = records.len();
         let mut records = records.into_iter();
-        let Some(Record::Begin(begin)) = records.next() else { return None };
+        let Some(JournalRecord::Begin(begin)) = records.next() else { return None };
         let mut sum = Transaction {
             begin,
             intents: Vec::new(),
@@ -63,17 +63,17 @@ impl Transaction {
         Some(sum)
     }
 
-    fn add(&mut self, record: Record) {
+    fn add(&mut self, record: JournalRecord) {
         match record {
             // A second begin says nothing.
-            Record::Begin(_) => {}
-            Record::Intent(intent) => self.intents.push(intent),
-            Record::Applied { number, found } => drop(self.applied.insert(number, found)),
-            Record::Hold {} => self.phase = Phase::Held,
-            Record::Keep {} => self.phase = Phase::Kept,
-            Record::Reopen {} => self.phase = Phase::Held,
-            Record::Restored { number, outcome, .. } => drop(self.restored.insert(number, outcome)),
-            Record::End { is_clean, cause } => {
+            JournalRecord::Begin(_) => {}
+            JournalRecord::Intent(intent) => self.intents.push(intent),
+            JournalRecord::Applied { number, found } => drop(self.applied.insert(number, found)),
+            JournalRecord::Hold {} => self.phase = Phase::Held,
+            JournalRecord::Keep {} => self.phase = Phase::Kept,
+            JournalRecord::Reopen {} => self.phase = Phase::Held,
+            JournalRecord::Restored { number, outcome, .. } => drop(self.restored.insert(number, outcome)),
+            JournalRecord::End { is_clean, cause } => {
                 self.phase = if is_clean { Phase::Undone } else { Phase::Unclean };
                 self.cause = cause;
             }
@@ -86,10 +86,10 @@ impl Transaction {
     }
 
     /// The record that says of a trial that is over how it ended.
-    pub(crate) fn last_word(&self) -> Record {
+    pub(crate) fn last_word(&self) -> JournalRecord {
         match self.phase {
-            Phase::Kept => Record::Keep {},
-            phase => Record::End { is_clean: phase == Phase::Undone, cause: self.cause.clone() },
+            Phase::Kept => JournalRecord::Keep {},
+            phase => JournalRecord::End { is_clean: phase == Phase::Undone, cause: self.cause.clone() },
         }
     }
 

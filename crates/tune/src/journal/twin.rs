@@ -3,11 +3,11 @@
 //! The journal is in the state folder, the copy in the spool. Either may be lost: then what is left is used. Which of the two
 //! counts where they disagree is specified in `docs/reference/formats/journal.md`.
 
-use super::file::Journal;
-use super::record::Record;
+use super::file::JournalFile;
+use super::record::JournalRecord;
 use super::transaction::Transaction;
 use crate::error::TuneError;
-use crate::store::{Section, Store};
+use crate::store::{Store, StoreSection};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// A journal and its second copy; at least one of them, unless both were lost meanwhile.
 #[derive(Debug)]
 pub(crate) struct Twin {
-    main: Option<Journal>,
-    copy: Option<Journal>,
+    main: Option<JournalFile>,
+    copy: Option<JournalFile>,
 }
 
 impl Twin {
@@ -25,10 +25,10 @@ impl Twin {
         state: &Arc<Store>,
         spool: &Arc<Store>,
         id: &str,
-        records: &[Record],
+        records: &[JournalRecord],
     ) -> Result<Twin, TuneError> {
-        let main = Journal::create(state, id, records)?;
-        match Journal::create(spool, id, records) {
+        let main = JournalFile::create(state, id, records)?;
+        match JournalFile::create(spool, id, records) {
             Ok(copy) => Ok(Twin { main: Some(main), copy: Some(copy) }),
             Err(error) => {
                 // Nothing was written to any setting yet; a journal that stays is recovered, which writes nothing.
@@ -39,7 +39,7 @@ impl Twin {
     }
 
     /// One of two journals, either of which may be missing.
-    pub(crate) fn of(main: Option<Journal>, copy: Option<Journal>) -> Twin {
+    pub(crate) fn of(main: Option<JournalFile>, copy: Option<JournalFile>) -> Twin {
         Twin { main, copy }
     }
 
@@ -56,7 +56,7 @@ impl Twin {
 
     /// Moves the journal of a commitment back to those that are open.
     pub(crate) fn open_again(&mut self) -> Result<(), TuneError> {
-        self.main.as_mut().map_or(Ok(()), |main| main.move_to(Section::Open))
+        self.main.as_mut().map_or(Ok(()), |main| main.move_to(StoreSection::Open))
     }
 
     /// What they say, whatever others have appended meanwhile; `None` if neither can be read.
@@ -77,15 +77,15 @@ impl Twin {
 
     /// Whether the journal is where whoever looks for it finds it.
     pub(crate) fn is_in_place(&self) -> bool {
-        self.main.as_ref().is_some_and(Journal::is_in_place)
+        self.main.as_ref().is_some_and(JournalFile::is_in_place)
     }
 
     /// Where the journal was when it was opened, or else its copy.
     pub(crate) fn path(&self) -> PathBuf {
-        self.main.as_ref().or(self.copy.as_ref()).map(Journal::path).unwrap_or_default()
+        self.main.as_ref().or(self.copy.as_ref()).map(JournalFile::path).unwrap_or_default()
     }
 
-    fn both(&mut self) -> [Option<&mut Journal>; 2] {
+    fn both(&mut self) -> [Option<&mut JournalFile>; 2] {
         [self.main.as_mut(), self.copy.as_mut()]
     }
 
@@ -93,7 +93,7 @@ impl Twin {
     ///
     /// # Errors
     /// One of them could not be written.
-    pub(crate) fn append(&mut self, record: &Record) -> Result<(), TuneError> {
+    pub(crate) fn append(&mut self, record: &JournalRecord) -> Result<(), TuneError> {
         self.both().into_iter().flatten().try_for_each(|journal| journal.append(record))
     }
 
@@ -101,12 +101,12 @@ impl Twin {
     ///
     /// # Errors
     /// One of them could not be written.
-    pub(crate) fn append_durably(&mut self, record: &Record) -> Result<(), TuneError> {
+    pub(crate) fn append_durably(&mut self, record: &JournalRecord) -> Result<(), TuneError> {
         self.both().into_iter().flatten().try_for_each(|journal| journal.append_durably(record))
     }
 
     /// Appends a record to whichever can be written.
-    pub(crate) fn note(&mut self, record: &Record) {
+    pub(crate) fn note(&mut self, record: &JournalRecord) {
         // What is noted is done; that it cannot be noted does not undo it.
         self.both().into_iter().flatten().for_each(|journal| drop(journal.append(record)));
     }
@@ -118,12 +118,12 @@ impl Twin {
     pub(crate) fn keep(&mut self) -> Result<(), TuneError> {
         let lost = TuneError::io("write", &self.path());
         let main = self.main.as_mut().ok_or_else(|| lost(io::ErrorKind::NotFound.into()))?;
-        main.append_durably(&Record::Keep {})?;
-        self.drop_copy(&Record::Keep {})
+        main.append_durably(&JournalRecord::Keep {})?;
+        self.drop_copy(&JournalRecord::Keep {})
     }
 
     /// Removes the second copy; marks it where it cannot be removed.
-    fn drop_copy(&mut self, mark: &Record) -> Result<(), TuneError> {
+    fn drop_copy(&mut self, mark: &JournalRecord) -> Result<(), TuneError> {
         let Some(copy) = &mut self.copy else { return Ok(()) };
         match copy.remove() {
             Ok(()) => {
@@ -148,7 +148,7 @@ impl Twin {
             }
         }
         self.drop_copy(&last_word)?;
-        self.main.as_mut().map_or(Ok(()), |main| main.move_to(Section::Done))
+        self.main.as_mut().map_or(Ok(()), |main| main.move_to(StoreSection::Done))
     }
 
     /// Writes down that the trial is over, where whoever looks for it finds it: in the journal, if that is in its place and
@@ -156,7 +156,7 @@ impl Twin {
     ///
     /// # Errors
     /// It is written down in neither, or cannot be filed.
-    pub(crate) fn end(&mut self, end: &Record, section: Section) -> Result<(), TuneError> {
+    pub(crate) fn end(&mut self, end: &JournalRecord, section: StoreSection) -> Result<(), TuneError> {
         let is_in_place = self.is_in_place();
         let told = self.main.as_mut().map(|main| main.append_durably(end));
         let is_told = matches!(told, Some(Ok(())));
@@ -172,7 +172,7 @@ impl Twin {
         match (&mut self.copy, told) {
             (Some(copy), _) => {
                 copy.append_durably(end)?;
-                copy.move_to(Section::Done)
+                copy.move_to(StoreSection::Done)
             }
             (None, told) => told.unwrap_or(Ok(())),
         }
@@ -189,12 +189,12 @@ impl Twin {
         if !is_damaged || !copy.is_some_and(|copy| copy.is_whole()) {
             return Ok(());
         }
-        self.main.take().map_or(Ok(()), |mut main| main.move_to(Section::Damaged))
+        self.main.take().map_or(Ok(()), |mut main| main.move_to(StoreSection::Damaged))
     }
 
     /// Moves a journal that cannot be read out of the way.
     pub(crate) fn set_aside(&mut self) -> Result<(), TuneError> {
-        self.both().into_iter().flatten().try_for_each(|journal| journal.move_to(Section::Damaged))
+        self.both().into_iter().flatten().try_for_each(|journal| journal.move_to(StoreSection::Damaged))
     }
 }
 

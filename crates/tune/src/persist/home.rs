@@ -5,7 +5,7 @@
 
 use crate::plan::PlannedChange;
 use crate::roots::Roots;
-use crate::setting;
+use crate::setting::{AtBoot, UNITS, read_file};
 use std::collections::BTreeMap;
 
 /// The file of rules for devices.
@@ -14,8 +14,7 @@ pub(super) const RULES: &str = "/etc/udev/rules.d/90-sysdyno.rules";
 /// The file of lines for other files of the kernel.
 pub(super) const LINES: &str = "/etc/tmpfiles.d/90-sysdyno.conf";
 
-/// The folder of units, and what our drop-ins are called in it.
-pub(super) const UNITS: &str = "/etc/systemd/system";
+/// What our drop-ins are called.
 const DROP_IN: &str = "90-sysdyno.conf";
 
 /// How the name of a folder of drop-ins for a service ends; units, aliases and folders of wants lie beside them.
@@ -25,10 +24,6 @@ const DROP_INS: &str = ".service.d";
 const UDEV: [&str; 4] = ["/usr/bin/udevadm", "/bin/udevadm", "/usr/sbin/udevadm", "/sbin/udevadm"];
 const TMPFILES: [&str; 4] =
     ["/usr/bin/systemd-tmpfiles", "/bin/systemd-tmpfiles", "/usr/bin/tmpfiles", "/bin/tmpfiles"];
-
-/// Names of limits in units.
-const LIMITS: [(&str, &str); 3] =
-    [("nofile", "LimitNOFILE"), ("nproc", "LimitNPROC"), ("memlock", "LimitMEMLOCK")];
 
 /// How one setting is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,23 +41,27 @@ pub(super) struct Home {
 /// # Errors
 /// It cannot be.
 pub(super) fn home(change: &PlannedChange, roots: &Roots) -> Result<Home, String> {
-    let path = change.path.as_str();
     let kept = |file: &str, line: String| Home { file: file.into(), key: change.key.clone(), line };
-    if let Some((device, attribute)) = below("/sys/block/", path) {
-        is_read(RULES, "udev", &UDEV, roots)?;
-        return Ok(kept(RULES, disk(device, attribute, &change.new, roots)?));
-    }
-    if let Some((device, attribute)) = below("/sys/class/net/", path) {
-        is_read(RULES, "udev", &UDEV, roots)?;
-        return Ok(kept(RULES, interface(device, attribute, &change.new, roots)?));
-    }
-    if path.starts_with("/sys/") {
-        is_read(LINES, "systemd-tmpfiles", &TMPFILES, roots)?;
-        return Ok(kept(LINES, format!("w {path} - - - - {}", change.new)));
-    }
-    match path.strip_prefix("limit:") {
-        Some(rest) => limit(rest, &change.new, roots),
-        None => Err("there is nothing that it could be kept in over a reboot".into()),
+    match change.at_boot() {
+        AtBoot::Disk { device, attribute } => {
+            is_read(RULES, "udev", &UDEV, roots)?;
+            Ok(kept(RULES, disk(device, attribute, &change.new, roots)?))
+        }
+        AtBoot::Interface { device, attribute } => {
+            is_read(RULES, "udev", &UDEV, roots)?;
+            Ok(kept(RULES, interface(device, attribute, &change.new, roots)?))
+        }
+        AtBoot::Tmpfiles { path } => {
+            is_read(LINES, "systemd-tmpfiles", &TMPFILES, roots)?;
+            Ok(kept(LINES, format!("w {path} - - - - {}", change.new)))
+        }
+        AtBoot::Unit { pid, name, directive } => {
+            let groups = std::fs::read_to_string(roots.place(&format!("/proc/{pid}/cgroup")));
+            unit_limit(&groups.unwrap_or_default(), (name, directive), &change.new)
+        }
+        AtBoot::Sysctl | AtBoot::Nothing => {
+            Err("there is nothing that it could be kept in over a reboot".into())
+        }
     }
 }
 
@@ -83,11 +82,6 @@ pub(super) fn drop_ins(roots: &Roots) -> Vec<String> {
     files.map(|name| format!("{UNITS}/{name}/{DROP_IN}")).collect()
 }
 
-/// Device and attribute of a path below a folder of devices.
-fn below<'a>(folder: &str, path: &'a str) -> Option<(&'a str, &'a str)> {
-    path.strip_prefix(folder)?.split_once('/')
-}
-
 /// A text between the quotes of a rule, which takes no quotes and no patterns.
 fn quoted(text: &str) -> Result<&str, String> {
     let is_plain = |letter: char| letter.is_ascii_graphic() && !"\"\\*?[]|".contains(letter) || letter == ' ';
@@ -100,7 +94,7 @@ fn quoted(text: &str) -> Result<&str, String> {
 
 fn disk(device: &str, attribute: &str, value: &str, roots: &Roots) -> Result<String, String> {
     let read = |file: &str| {
-        let text = setting::read(roots, &format!("/sys/block/{device}/{file}")).ok()?;
+        let text = read_file(roots, &format!("/sys/block/{device}/{file}")).ok()?;
         Some(text.trim().to_owned()).filter(|text| quoted(text).is_ok())
     };
     // Names of disks are given in the order in which they are found; their identities are their own.
@@ -116,7 +110,7 @@ fn disk(device: &str, attribute: &str, value: &str, roots: &Roots) -> Result<Str
 }
 
 fn interface(device: &str, attribute: &str, value: &str, roots: &Roots) -> Result<String, String> {
-    let address = setting::read(roots, &format!("/sys/class/net/{device}/address")).unwrap_or_default();
+    let address = read_file(roots, &format!("/sys/class/net/{device}/address")).unwrap_or_default();
     let address = match address.trim() {
         "" | "00:00:00:00:00:00" => String::new(),
         address => format!("ATTR{{address}}==\"{}\", ", quoted(address)?),
@@ -128,35 +122,27 @@ fn interface(device: &str, attribute: &str, value: &str, roots: &Roots) -> Resul
     ))
 }
 
-/// A limit of `PID:START:NAME`, kept with the unit that the process belongs to.
-fn limit(rest: &str, value: &str, roots: &Roots) -> Result<Home, String> {
-    let mut parts = rest.split(':');
-    let (pid, name) = (parts.next().unwrap_or_default(), parts.nth(1).unwrap_or_default());
-    let groups = std::fs::read_to_string(roots.place(&format!("/proc/{pid}/cgroup"))).unwrap_or_default();
-    unit_limit(&groups, name, value)
-}
-
-fn unit_limit(groups: &str, name: &str, value: &str) -> Result<Home, String> {
+/// A limit, by its name here and in units, kept with the unit that the process belongs to.
+fn unit_limit(groups: &str, (name, directive): (&str, &str), value: &str) -> Result<Home, String> {
     let steps = groups.lines().flat_map(|line| line.rsplit(':').next().unwrap_or_default().split('/'));
     let is_plain =
         |unit: &&str| unit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":-_.\\@".contains(&byte));
     let unit = steps.filter(|step| step.ends_with(".service")).rfind(is_plain);
     let unit =
         unit.ok_or("its process belongs to no unit of systemd: what starts it has to set its limits")?;
-    let known = LIMITS.iter().find(|(known, _)| *known == name).ok_or("it is not a limit of units")?;
     let value = value.replace("unlimited", "infinity").replace(' ', ":");
     Ok(Home {
         file: format!("{UNITS}/{unit}.d/{DROP_IN}"),
         key: format!("{unit}.{name}"),
-        line: format!("{}={value}", known.1),
+        line: format!("{directive}={value}"),
     })
 }
 
-/// The text of a file of ours: a heading where the format wants one, and for each setting its key and its line.
+/// The text of a file of ours after its first line: a heading where the format wants one, and for each setting its key and its line.
 pub(super) fn text(file: &str, kept: &BTreeMap<String, String>) -> String {
     let heading = if file.starts_with(UNITS) { "\n[Service]\n" } else { "" };
     let lines = kept.iter().map(|(key, line)| format!("\n{MARK}{key}\n{line}\n"));
-    format!("{}\n{heading}{}", super::own::HEADER, lines.collect::<String>())
+    format!("{heading}{}", lines.collect::<String>())
 }
 
 /// What stands before a key.
@@ -176,14 +162,15 @@ mod tests {
     #[test]
     fn limits_are_kept_with_the_unit_of_the_process() {
         let home =
-            unit_limit("0::/system.slice/nginx.service\n", "nofile", "65536 unlimited").expect("has a unit");
+            unit_limit("0::/system.slice/nginx.service\n", ("nofile", "LimitNOFILE"), "65536 unlimited")
+                .expect("has a unit");
         assert_eq!(home.file, "/etc/systemd/system/nginx.service.d/90-sysdyno.conf");
         assert_eq!(
             (home.key.as_str(), home.line.as_str()),
             ("nginx.service.nofile", "LimitNOFILE=65536:infinity")
         );
-        assert!(unit_limit("0::/user.slice/session-1.scope\n", "nofile", "1 1").is_err());
-        assert!(unit_limit("0::/a.service\"\n", "nofile", "1 1").is_err());
+        assert!(unit_limit("0::/user.slice/session-1.scope\n", ("nofile", "LimitNOFILE"), "1 1").is_err());
+        assert!(unit_limit("0::/a.service\"\n", ("nofile", "LimitNOFILE"), "1 1").is_err());
     }
 
     #[test]

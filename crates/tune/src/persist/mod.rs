@@ -13,9 +13,9 @@ use crate::change::Change;
 use crate::error::{Refusal, TuneError};
 use crate::plan::{PlannedChange, Rival, plan, rivals_of};
 use crate::roots::Roots;
+use crate::setting::AtBoot;
 use crate::tunable::find;
 use home::{Home, LINES, RULES};
-use own::HEADER;
 use std::collections::BTreeMap;
 
 /// The file of sysctls, from the root.
@@ -29,14 +29,14 @@ pub struct Persisted {
     /// Its settings; without any there is no file.
     pub settings: BTreeMap<String, String>,
     /// Files of ours for what is no sysctl.
-    pub others: Vec<Kept>,
+    pub others: Vec<PersistedFile>,
     /// Settings of these that another file sets again, after ours was read.
     pub overridden: Vec<Overridden>,
 }
 
 /// A file of ours for settings that are no sysctls.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Kept {
+pub struct PersistedFile {
     /// The file, from the root.
     pub file: String,
     /// Its lines, by the keys that take them out again.
@@ -59,7 +59,7 @@ pub struct Overridden {
 pub fn persist(changes: &[Change], roots: &Roots) -> Result<Persisted, TuneError> {
     let planned = plan(changes, roots)?;
     let (sysctls, rest): (Vec<_>, Vec<_>) =
-        planned.changes.into_iter().partition(|change| change.persists_in == Some(SYSCTLS));
+        planned.changes.into_iter().partition(|change| change.at_boot() == AtBoot::Sysctl);
     let homes = homes(&rest, roots)?;
     // All that is there is read before anything is written: one that is not ours stops the rest.
     let mut settings = read(roots)?;
@@ -69,7 +69,7 @@ pub fn persist(changes: &[Change], roots: &Roots) -> Result<Persisted, TuneError
             Some(at) => &mut others[at],
             None => {
                 own::read(&file, roots)?;
-                others.push(Kept { file, lines: BTreeMap::new() });
+                others.push(PersistedFile { file, lines: BTreeMap::new() });
                 others.last_mut().expect("one was pushed")
             }
         };
@@ -90,9 +90,6 @@ pub fn persist(changes: &[Change], roots: &Roots) -> Result<Persisted, TuneError
     }
     Ok(persisted(settings, others, roots))
 }
-
-/// Where sysctls are kept.
-const SYSCTLS: &str = "/etc/sysctl.d";
 
 fn homes(changes: &[PlannedChange], roots: &Roots) -> Result<Vec<Home>, TuneError> {
     let (mut homes, mut refusals) = (Vec::new(), Vec::new());
@@ -139,7 +136,7 @@ pub fn forget(keys: &[String], roots: &Roots) -> Result<Persisted, TuneError> {
     Ok(persisted(settings, others, roots))
 }
 
-fn persisted(settings: BTreeMap<String, String>, others: Vec<Kept>, roots: &Roots) -> Persisted {
+fn persisted(settings: BTreeMap<String, String>, others: Vec<PersistedFile>, roots: &Roots) -> Persisted {
     let last = |key: &String| rivals_of(key, roots).into_iter().find(|rival| rival.is_last);
     let rivals = settings.keys().filter_map(|key| Some((key, last(key)?)));
     let rivals = rivals.filter(|(_, rival)| !rival.who.starts_with(FILE));
@@ -155,7 +152,7 @@ fn read(roots: &Roots) -> Result<BTreeMap<String, String>, TuneError> {
 }
 
 fn write(settings: &BTreeMap<String, String>, roots: &Roots) -> Result<(), TuneError> {
-    let mut text = format!("{HEADER}\n");
+    let mut text = String::new();
     for (key, value) in settings {
         let does = find(key).map_or("", |tunable| tunable.does);
         text.push_str(&format!("\n# {does}\n{key} = {value}\n"));
@@ -164,18 +161,18 @@ fn write(settings: &BTreeMap<String, String>, roots: &Roots) -> Result<(), TuneE
 }
 
 /// Our other files that are there.
-fn others(roots: &Roots) -> Result<Vec<Kept>, TuneError> {
+fn others(roots: &Roots) -> Result<Vec<PersistedFile>, TuneError> {
     let files = [RULES.to_owned(), LINES.to_owned()].into_iter().chain(home::drop_ins(roots));
     let mut found = Vec::new();
     for file in files {
         if let Some(text) = own::read(&file, roots)? {
-            found.push(Kept { file, lines: home::parse(&text).into_iter().collect() });
+            found.push(PersistedFile { file, lines: home::parse(&text).into_iter().collect() });
         }
     }
     Ok(found)
 }
 
-fn write_other(kept: &Kept, roots: &Roots) -> Result<(), TuneError> {
+fn write_other(kept: &PersistedFile, roots: &Roots) -> Result<(), TuneError> {
     match kept.lines.is_empty() {
         true => own::remove(&kept.file, roots),
         false => own::write(&kept.file, &home::text(&kept.file, &kept.lines), roots),
@@ -184,6 +181,7 @@ fn write_other(kept: &Kept, roots: &Roots) -> Result<(), TuneError> {
 
 #[cfg(test)]
 mod tests {
+    use super::own::HEADER;
     use super::*;
     use crate::testing::{Host, changes};
     use std::fs;

@@ -3,6 +3,7 @@
 use crate::error::TuneError;
 use crate::files::{make_folder, sync_folder};
 use crate::roots::Roots;
+use crate::setting::UNITS;
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -39,12 +40,12 @@ pub(super) fn read(file: &str, roots: &Roots) -> Result<Option<String>, TuneErro
     Ok(Some(text))
 }
 
-/// Replaces a file of ours, or makes it; what was there has been read before.
+/// Replaces a file of ours, or makes it, by the first line and `text`; what was there has been read before.
 pub(super) fn write(file: &str, text: &str, roots: &Roots) -> Result<(), TuneError> {
     let path = roots.place(file);
     let folder = path.parent().expect("the file is in a folder");
     make_readable(folder)?;
-    replace(&path, text).map_err(TuneError::io("write", &path))?;
+    replace(&path, &format!("{HEADER}\n{text}")).map_err(TuneError::io("write", &path))?;
     sync_folder(folder)
 }
 
@@ -64,8 +65,7 @@ pub(super) fn remove(file: &str, roots: &Roots) -> Result<(), TuneError> {
     let path = roots.place(file);
     fs::remove_file(&path).map_err(TuneError::io("remove", &path))?;
     let Some(folder) = path.parent() else { return Ok(()) };
-    let is_drop_in =
-        folder.extension().is_some_and(|ending| ending == "d") && file.starts_with(super::home::UNITS);
+    let is_drop_in = folder.extension().is_some_and(|ending| ending == "d") && file.starts_with(UNITS);
     if is_drop_in && fs::remove_dir(folder).is_ok() {
         return folder.parent().map_or(Ok(()), sync_folder);
     }

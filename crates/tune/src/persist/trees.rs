@@ -1,7 +1,8 @@
 //! What lies beside our files on real hosts: trees of Debian, Ubuntu, Fedora, and Alpine, from `tests/etc`, and peculiar ones.
 
-use super::home::{LINES, RULES, UNITS};
-use super::{Home, Kept, forget, home, own, persist, write_other};
+use super::home::{LINES, RULES};
+use super::{Home, PersistedFile, forget, home, own, persist, write_other};
+use crate::setting::UNITS;
 use crate::testing::{Host, changes};
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,7 +71,7 @@ fn keep_limit(host: &Host, unit: &str) -> Home {
     };
     own::read(&home.file, &host.roots).expect("is not there, or ours");
     let lines = BTreeMap::from([(home.key.clone(), home.line.clone())]);
-    write_other(&Kept { file: home.file.clone(), lines }, &host.roots).expect("keeps");
+    write_other(&PersistedFile { file: home.file.clone(), lines }, &host.roots).expect("keeps");
     home
 }
 

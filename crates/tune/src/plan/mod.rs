@@ -10,9 +10,10 @@ use crate::error::{Refusal, TuneError};
 use crate::journal::{Intent, Member, Write};
 use crate::netns;
 use crate::roots::Roots;
-use crate::setting;
-use crate::tunable::{Effect, Risk, Scope, Target, Tunable, find, nearest, never};
-use crate::value::{Context, one_line};
+use crate::setting::{AtBoot, SettingPlace};
+use crate::text::one_line;
+use crate::tunable::{EffectTime, Located, Risk, Scope, Tunable, find, nearest, never};
+use crate::value::ValueContext;
 pub use rivals::Rival;
 pub(crate) use rivals::rivals_of;
 use rustix::io::Errno;
@@ -49,7 +50,7 @@ pub struct PlannedChange {
     /// How far it reaches.
     pub scope: Scope,
     /// When it is felt.
-    pub effect: Effect,
+    pub effect: EffectTime,
     /// What a wrong value can do.
     pub risk: Risk,
     /// The setting that changes with it; `None` if none does.
@@ -75,6 +76,11 @@ pub struct PlannedChange {
 }
 
 impl PlannedChange {
+    /// What sets it again at boot.
+    pub(crate) fn at_boot(&self) -> AtBoot<'_> {
+        self.intent.members[0].place.at_boot()
+    }
+
     /// Whether it is made by replacing a file, with all other changes of that file.
     fn is_of_file(&self) -> bool {
         self.scope == Scope::Service
@@ -175,7 +181,7 @@ fn overlaps(planned: &[PlannedChange]) -> Vec<Refusal> {
                 .intent
                 .members
                 .iter()
-                .any(|member| change.intent.members.iter().any(|own| own.path == member.path))
+                .any(|member| change.intent.members.iter().any(|own| own.place == member.place))
         };
         let other = planned[..index].iter().find(has);
         let is_allowed = |other: &PlannedChange| {
@@ -197,42 +203,39 @@ fn one(
 ) -> Result<PlannedChange, Refusal> {
     let refuse = |cause: String| Refusal::new(&change.text(), cause);
     let tunable = known(change)?;
-    let target = tunable.target(&change.key, roots).map_err(refuse)?;
-    let path = target.places[0].clone();
-    if !setting::exists(roots, &path) {
-        return Err(absent(change, tunable, is_initial_network));
-    }
-    let old = read_twice(roots, &path).map_err(refuse)?;
-    let file = |path: &str| std::fs::read_to_string(roots.place(&tunable.filled(path, &change.key))).ok();
-    let context = Context { unit: tunable.unit, old: &old, file: &file };
-    let new = tunable.kind.parse(&change.value, &context).map_err(refuse)?;
-    let base = earlier.iter().find(|planned| planned.path == path);
-    let new = match tunable.directive(&change.key) {
-        None => new,
-        Some((service, directive)) => {
-            // Of several directives of one file, each is laid over those before it.
-            let text = base.map_or(old.as_str(), |planned| planned.intent.members[0].expected.as_str());
-            service.edited(text, &directive, &new).map_err(refuse)?
+    let located = tunable.locate(&change.key, roots).map_err(refuse)?;
+    let place = located.places[0].clone();
+    let old = match read_twice(roots, &place) {
+        Err(Unreadable::Absent(_)) if tunable.scope == Scope::InitialNetwork && !is_initial_network => {
+            return Err(of_initial_network(change));
         }
+        old => old.map_err(|error| refuse(error.to_string()))?,
     };
-    check_ceiling(tunable, &new, roots).map_err(refuse)?;
-    setting::check_fits(roots, &path, &new).map_err(refuse)?;
-    let intent = intent((change, tunable), target, &new, roots).map_err(refuse)?;
+    let file = |path: &str| std::fs::read_to_string(roots.place(&tunable.filled(path, &change.key))).ok();
+    let context = ValueContext { unit: tunable.unit, old: &old, file: &file };
+    let value = tunable.kind.parse(&change.value, &context).map_err(refuse)?;
+    // Of several directives of one file, each is laid over those before it.
+    let base = earlier.iter().map(|planned| &planned.intent.members[0]).find(|member| member.place == place);
+    let base = base.map_or(old.as_str(), |member| member.expected.as_str());
+    let new = tunable.edited(&change.key, base, value).map_err(refuse)?;
+    place.check_fits(roots, &new).map_err(refuse)?;
+    let (shown_old, shown_new) = (place.shown(&old, &new), place.shown(&new, &old));
+    let intent = intent((change, tunable), located, (old, new), roots).map_err(refuse)?;
     let is_same = intent.members.iter().all(|member| member.follows() || member.is_expected(&member.old));
     let followers = intent.members.iter().filter(|member| member.follows());
-    let blocked = setting::unwritable(roots, &path).map(|error| blocked(error, tunable, is_initial_network));
+    let blocked = place.unwritable(roots).map(|error| blocked(error, tunable, is_initial_network));
     Ok(PlannedChange {
         key: change.key.clone(),
         unit: tunable.unit,
-        old: setting::shown(&path, &old, &new),
-        new: setting::shown(&path, &new, &old),
-        path,
+        old: shown_old,
+        new: shown_new,
+        path: place.text().to_owned(),
         is_same,
         scope: tunable.scope,
         effect: tunable.effect,
         risk: tunable.risk,
         counterpart: tunable.counterpart,
-        resets: followers.map(|member| member.path.clone()).collect(),
+        resets: followers.map(|member| member.place.text().to_owned()).collect(),
         does: tunable.does,
         source: tunable.source,
         undo: undo_lines(&intent, roots),
@@ -244,37 +247,10 @@ fn one(
     })
 }
 
-fn absent(change: &Change, tunable: &Tunable, is_initial_network: bool) -> Refusal {
-    if tunable.scope == Scope::InitialNetwork && !is_initial_network {
-        let cause = "it belongs to the initial network namespace, and this is another one";
-        let hint = "plan it on the host itself; it reaches all namespaces from there";
-        return Refusal::new(&change.text(), cause).hint(hint);
-    }
-    let place = tunable.target(&change.key, &Roots::host()).map(|target| target.places[0].clone());
-    let place = place.unwrap_or_else(|_| tunable.place());
-    if !place.starts_with('/') {
-        let cause = setting::read(&Roots::host(), &place).err().map(|error| error.to_string());
-        return Refusal::new(
-            &change.text(),
-            format!("it has no such setting: {}", cause.unwrap_or_default()),
-        );
-    }
-    Refusal::new(&change.text(), format!("this host has no '{place}'"))
-}
-
-/// Refuses a backlog that the kernel would cut down to another setting.
-fn check_ceiling(tunable: &Tunable, new: &str, roots: &Roots) -> Result<(), String> {
-    if tunable.scope != Scope::Listener {
-        return Ok(());
-    }
-    let ceiling = setting::read(roots, "/proc/sys/net/core/somaxconn").map_err(|error| error.to_string())?;
-    let (ceiling, wanted) = (one_line(&ceiling).parse::<u64>(), new.parse::<u64>());
-    match (ceiling, wanted) {
-        (Ok(ceiling), Ok(wanted)) if wanted > ceiling => Err(format!(
-            "net.core.somaxconn is {ceiling}, and the kernel cuts it down to that: raise that first"
-        )),
-        _ => Ok(()),
-    }
+fn of_initial_network(change: &Change) -> Refusal {
+    let cause = "it belongs to the initial network namespace, and this is another one";
+    let hint = "plan it on the host itself; it reaches all namespaces from there";
+    Refusal::new(&change.text(), cause).hint(hint)
 }
 
 fn known(change: &Change) -> Result<&'static Tunable, Refusal> {
@@ -291,31 +267,50 @@ fn known(change: &Change) -> Result<&'static Tunable, Refusal> {
     })
 }
 
-/// The text of a setting, if it is the same when it is read again.
-fn read_twice(roots: &Roots, path: &str) -> Result<String, String> {
-    let read = || setting::read(roots, path).map_err(|error| format!("cannot read '{path}': {error}"));
-    let (first, second) = (read()?, read()?);
-    if first == second { Ok(first) } else { Err("its value changes by itself".into()) }
+/// Why a setting has no text that could be put back.
+#[derive(Debug, thiserror::Error)]
+enum Unreadable {
+    #[error("{0}")]
+    Absent(String),
+    #[error("{0}")]
+    Other(String),
 }
 
+/// The text of a setting, if it is the same when it is read again.
+fn read_twice(roots: &Roots, place: &SettingPlace) -> Result<String, Unreadable> {
+    let read = || {
+        place.read(roots).map_err(|error| match place.absent(&error) {
+            Some(cause) => Unreadable::Absent(cause),
+            None => Unreadable::Other(format!("cannot read '{}': {error}", place.text())),
+        })
+    };
+    let (first, second) = (read()?, read()?);
+    let changes = || Unreadable::Other("its value changes by itself".into());
+    if first == second { Ok(first) } else { Err(changes()) }
+}
+
+/// What is written down of a change. The first place has been read by now.
 fn intent(
     (change, tunable): (&Change, &Tunable),
-    target: Target,
-    new: &str,
+    located: Located,
+    (old, new): (String, String),
     roots: &Roots,
 ) -> Result<Intent, String> {
     let write = |member: usize, text: &str| Write { member, text: text.into() };
-    let member = |path: String| {
-        let old = read_twice(roots, &path)?;
-        Ok::<Member, String>(Member { path, old, expected: new.into(), is_open: tunable.kind.is_open() })
-    };
-    let mut members = target.places.into_iter().map(member).collect::<Result<Vec<_>, _>>()?;
-    let apply = (0..members.len()).map(|index| write(index, new)).collect();
-    let olds = members.iter().map(|member| setting::writable(&member.path, &member.old)).enumerate();
+    let is_open = tunable.kind.is_open();
+    let mut places = located.places.into_iter();
+    let first = places.next().map(|place| Member { place, old, expected: new.clone(), is_open });
+    let mut members: Vec<Member> = first.into_iter().collect();
+    for place in places {
+        let old = read_twice(roots, &place).map_err(|error| error.to_string())?;
+        members.push(Member { place, old, expected: new.clone(), is_open });
+    }
+    let apply = (0..members.len()).map(|index| write(index, &new)).collect();
+    let olds = members.iter().map(|member| member.place.writable(&member.old)).enumerate();
     let mut restore: Vec<Write> = olds.map(|(index, old)| write(index, &old)).rev().collect();
     if let Some(other) = tunable.counterpart.and_then(find) {
-        let path = other.target(other.id, roots)?.places.remove(0);
-        let old = read_twice(roots, &path)?;
+        let place = other.locate(other.id, roots)?.places.remove(0);
+        let old = read_twice(roots, &place).map_err(|error| error.to_string())?;
         let text = one_line(&old);
         restore = match (restore[0].text.as_str(), text.as_str()) {
             ("0", "0") => return Err(format!("both it and '{}' are 0, which cannot be put back", other.id)),
@@ -323,28 +318,27 @@ fn intent(
             (_, "0") => restore,
             _ => return Err(format!("both it and '{}' are in force, which cannot be put back", other.id)),
         };
-        members.push(Member { path, old, expected: "0".into(), is_open: false });
+        members.push(Member { place, old, expected: "0".into(), is_open: false });
     }
     let unknown = |error: io::Error| format!("cannot tell what is set anew with it: {error}");
-    for path in tunable.followers(&change.key, roots).map_err(unknown)? {
-        let read = || setting::read_member(roots, &path, true);
-        let old = match read().or_else(|_| read()) {
+    for place in tunable.followers(&change.key, roots).map_err(unknown)? {
+        let mut member = Member { place, old: String::new(), expected: String::new(), is_open: true };
+        member.old = match member.read(roots).or_else(|_| member.read(roots)) {
             Ok(old) => old,
             Err(error) if is_for_writing_only(&error) => continue,
             Err(error) => return Err(unknown(error)),
         };
-        if !old.is_empty() {
-            restore.push(write(members.len(), &one_line(&old)));
+        if !member.old.is_empty() {
+            restore.push(write(members.len(), &one_line(&member.old)));
         }
-        members.push(Member { path, old, expected: String::new(), is_open: true });
+        members.push(member);
     }
-    let witnesses = target.witnesses;
     Ok(Intent {
         number: 0,
         key: change.key.clone(),
         scope: tunable.scope,
         members,
-        witnesses,
+        witnesses: located.witnesses,
         apply,
         restore,
     })
@@ -374,7 +368,7 @@ fn blocked(error: Errno, tunable: &Tunable, is_initial_network: bool) -> String 
 
 /// Lines of shell that undo a change.
 pub(crate) fn undo_lines(intent: &Intent, roots: &Roots) -> Vec<String> {
-    let line = |write: &Write| setting::shell_line(roots, &intent.members[write.member].path, &write.text);
+    let line = |write: &Write| intent.members[write.member].place.shell_line(roots, &write.text);
     intent.restore.iter().map(line).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{Host, changes};
-use crate::value::is_same;
+use crate::text::is_same;
 
 fn refusal(host: &Host, texts: &[&str]) -> String {
     plan(&changes(texts), &host.roots).expect_err("is refused").to_string()
@@ -60,7 +60,7 @@ fn what_shell_lines_say_is_what_an_undo_writes() {
     let plan = plan(&changes(&["net.ipv4.tcp_rmem=1 2 3", "vm.swappiness=1"]), &host.roots).expect("plans");
     for change in plan.effective() {
         for write in &change.intent.apply {
-            setting::write(&host.roots, &change.path, &write.text).expect("writes");
+            change.intent.members[write.member].place.write(&host.roots, &write.text).expect("writes");
         }
     }
     assert_ne!(host.all(), before);
@@ -71,7 +71,7 @@ fn what_shell_lines_say_is_what_an_undo_writes() {
                 "{:?}",
                 change.undo
             );
-            setting::write(&host.roots, &change.path, &write.text).expect("writes");
+            change.intent.members[write.member].place.write(&host.roots, &write.text).expect("writes");
         }
     }
     let same = host.all().iter().zip(&before).all(|(one, other)| is_same(one, other));

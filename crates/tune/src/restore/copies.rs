@@ -2,11 +2,11 @@
 
 use super::{Recovery, recover_abandoned, recover_one};
 use crate::error::TuneError;
-use crate::journal::{Journal, Transaction, Twin};
+use crate::journal::{JournalFile, Transaction, Twin};
 use crate::roots::Roots;
 use crate::spool;
 use crate::state::StateFolder;
-use crate::store::{PATIENCE, Section, Store};
+use crate::store::{PATIENCE, Store, StoreSection};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ pub(super) fn find(
     spool: &Arc<Store>,
     name: &str,
     is_of_it: impl Fn(&Transaction) -> bool,
-) -> Option<Journal> {
-    [Section::Open, Section::Done].into_iter().find_map(|section| {
-        let (journal, transaction) = Journal::open(spool, section, name).ok()?;
+) -> Option<JournalFile> {
+    [StoreSection::Open, StoreSection::Done].into_iter().find_map(|section| {
+        let (journal, transaction) = JournalFile::open(spool, section, name).ok()?;
         transaction.is_some_and(|found| is_of_it(&found)).then_some(journal)
     })
 }
@@ -40,7 +40,7 @@ pub(super) fn find(
 pub(crate) fn recover_lost(spool: &Arc<Store>, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
     let mut recovered = Vec::new();
     let mut lock = None;
-    for name in spool.journals(Section::Open)? {
+    for name in spool.journals(StoreSection::Open)? {
         let Some((copy, transaction)) = abandoned(spool, &name) else { continue };
         match standing(transaction.as_ref(), &name) {
             Standing::Open(_) => continue,
@@ -75,7 +75,7 @@ pub(super) fn recover_all(own: &StateFolder, roots: &Roots) -> Result<Vec<Recove
     // One that was found by several of its trials is recovered once; the own one was.
     let mut known: BTreeSet<PathBuf> =
         own.hold_if_there().ok().flatten().map(|own| own.path().to_owned()).into_iter().collect();
-    for name in spool.journals(Section::Open)? {
+    for name in spool.journals(StoreSection::Open)? {
         let Some((copy, transaction)) = abandoned(&spool, &name) else { continue };
         let Standing::Open(state) = standing(transaction.as_ref(), &name) else { continue };
         // Its lock was only asked for.
@@ -94,9 +94,9 @@ pub(super) fn recover_all(own: &StateFolder, roots: &Roots) -> Result<Vec<Recove
 }
 
 /// A second copy that no guardian holds, with what it says; it is locked from then on.
-fn abandoned(spool: &Arc<Store>, name: &str) -> Option<(Journal, Option<Transaction>)> {
+fn abandoned(spool: &Arc<Store>, name: &str) -> Option<(JournalFile, Option<Transaction>)> {
     // One of a newer version is left to that one.
-    let (mut copy, _) = Journal::open(spool, Section::Open, name).ok()?;
+    let (mut copy, _) = JournalFile::open(spool, StoreSection::Open, name).ok()?;
     if copy.is_guarded() || !copy.is_in_place() {
         return None;
     }
@@ -109,12 +109,12 @@ fn standing(copy: Option<&Transaction>, name: &str) -> Standing {
     let store = state.and_then(|state| StateFolder::at(state).hold_if_there().ok().flatten());
     let (Some(copy), Some(store)) = (copy, store.map(Arc::new)) else { return Standing::Lost };
     let begins_the_same = |found: &Transaction| found.begin == copy.begin;
-    match Journal::open(&store, Section::Open, name) {
+    match JournalFile::open(&store, StoreSection::Open, name) {
         // A damaged one is recovered in its own folder too, where this copy helps.
         Ok((_, found)) if found.as_ref().is_none_or(begins_the_same) => return Standing::Open(store),
         _ => {}
     }
-    match Journal::open(&store, Section::Done, name) {
+    match JournalFile::open(&store, StoreSection::Done, name) {
         Ok((_, Some(found))) if begins_the_same(&found) && found.is_over() => Standing::Over,
         _ => Standing::Lost,
     }
@@ -122,8 +122,8 @@ fn standing(copy: Option<&Transaction>, name: &str) -> Standing {
 
 /// Refuses a trial while another one of the same state folder, which was lost, is not over.
 pub(crate) fn refuse_lost(spool: &Arc<Store>, state: &Store) -> Result<(), TuneError> {
-    for name in spool.journals(Section::Open)? {
-        let Ok((_, Some(found))) = Journal::open(spool, Section::Open, &name) else { continue };
+    for name in spool.journals(StoreSection::Open)? {
+        let Ok((_, Some(found))) = JournalFile::open(spool, StoreSection::Open, &name) else { continue };
         if found.begin.state.as_deref() == state.path().to_str() {
             let id = name.trim_end_matches(".wal");
             let cause = format!(

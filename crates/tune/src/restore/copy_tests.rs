@@ -4,7 +4,7 @@ use super::*;
 use crate::apply::{TrialOrder, apply};
 use crate::journal::frame;
 use crate::testing::{Dead, Host, changes};
-use crate::value::one_line;
+use crate::text::one_line;
 use std::fs;
 use std::path::Path;
 
@@ -87,8 +87,8 @@ fn a_lost_trial_is_left_to_its_guardian() {
     let (host, _) = abandoned();
     let (store, tried) =
         (Arc::new(spool::hold_if_there(&host.roots).expect("is ours").expect("is there")), now(&host));
-    let name = store.journals(Section::Open).expect("lists").remove(0);
-    let (guardian, _) = Journal::open(&store, Section::Open, &name).expect("opens");
+    let name = store.journals(StoreSection::Open).expect("lists").remove(0);
+    let (guardian, _) = JournalFile::open(&store, StoreSection::Open, &name).expect("opens");
     guardian.lock().expect("locks");
     fs::remove_dir_all(host.state.path()).expect("removes");
     assert!(recover(&elsewhere(&host), &host.roots).expect("looks").is_empty());
@@ -112,7 +112,7 @@ fn a_trial_that_was_undone_without_its_state_folder_is_not_undone_again_when_tha
         recover(&found, &host.roots).expect("recovers").iter().all(|recovery| recovery.restored.is_empty())
     );
     assert_eq!(host.get("vm.swappiness"), "10\n");
-    let path = found.journals(Section::Done).expect("lists").remove(0);
+    let path = found.journals(StoreSection::Done).expect("lists").remove(0);
     let told = crate::journal::read(&path).expect("reads").expect("has a begin");
     assert!(told.is_over() && told.cause.is_some(), "{told:?}");
     assert!(host.copies("done").is_empty(), "the journal says it now");

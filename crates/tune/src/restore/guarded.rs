@@ -5,11 +5,11 @@
 
 use super::{Recovery, intents, recover_lost};
 use crate::error::TuneError;
-use crate::journal::Journal;
+use crate::journal::JournalFile;
 use crate::roots::Roots;
 use crate::spool;
 use crate::state::StateFolder;
-use crate::store::{PATIENCE, Section, Store};
+use crate::store::{PATIENCE, Store, StoreSection};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::ffi::CStr;
 use std::fs;
@@ -43,9 +43,10 @@ pub(super) fn undo(
         if lost.is_some() {
             return Ok(lost);
         }
-        let Some(open) = copy(&spool, Section::Open, state, is_meant)? else {
+        let Some(open) = copy(&spool, StoreSection::Open, state, is_meant)? else {
             // It may have been done before anybody asked.
-            let done = copy(&spool, Section::Done, state, is_meant)?.map(|copy| format!("{}.wal", copy.id()));
+            let done =
+                copy(&spool, StoreSection::Done, state, is_meant)?.map(|copy| format!("{}.wal", copy.id()));
             return Ok(seen.or(done).map(|name| told(&spool, &name)));
         };
         if seen.is_none() {
@@ -66,13 +67,13 @@ pub(super) fn undo(
 /// can be closed.
 fn copy(
     spool: &Arc<Store>,
-    section: Section,
+    section: StoreSection,
     state: &StateFolder,
     is_meant: impl Fn(&str) -> bool,
-) -> Result<Option<Journal>, TuneError> {
+) -> Result<Option<JournalFile>, TuneError> {
     let real = fs::canonicalize(state.path()).unwrap_or_else(|_| state.path().to_owned());
     for name in spool.journals(section)?.into_iter().rev() {
-        let Ok((copy, Some(found))) = Journal::open(spool, section, &name) else { continue };
+        let Ok((copy, Some(found))) = JournalFile::open(spool, section, &name) else { continue };
         let of_it = found.begin.state.as_deref().map(Path::new);
         if is_meant(copy.id()) && (of_it == Some(&real) || of_it == Some(state.path())) {
             return Ok(Some(copy));
@@ -84,7 +85,7 @@ fn copy(
 /// What a guardian has left word of.
 fn told(spool: &Arc<Store>, name: &str) -> Recovery {
     let id = name.trim_end_matches(".wal").to_owned();
-    match Journal::open(spool, Section::Done, name).ok().and_then(|(_, told)| told) {
+    match JournalFile::open(spool, StoreSection::Done, name).ok().and_then(|(_, told)| told) {
         Some(told) => {
             Recovery { id, restored: intents::told(&told), cause: told.cause, ..Recovery::default() }
         }
@@ -94,7 +95,7 @@ fn told(spool: &Arc<Store>, name: &str) -> Recovery {
 }
 
 /// Tells the guardian that holds a copy to stop, which is to undo the trial.
-fn stop_guardian(copy: &Journal) -> Option<()> {
+fn stop_guardian(copy: &JournalFile) -> Option<()> {
     let path = copy.path();
     let guardian = holder(&path)?;
     let handle = pidfd_open(guardian, PidfdFlags::empty()).ok()?;

@@ -5,10 +5,9 @@
 //! theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
 
 use super::{Restored, boot_id};
-use crate::journal::{Intent, Member, Outcome, Record, Transaction, Twin, Witness};
+use crate::journal::{Intent, JournalRecord, Member, Outcome, Transaction, Twin, Witness};
 use crate::netns;
 use crate::roots::Roots;
-use crate::setting;
 use crate::tunable::Scope;
 use std::io;
 
@@ -33,25 +32,15 @@ pub(super) fn restore_all(journal: &mut Twin, transaction: &Transaction, roots: 
     }
     let there = begin.netns.filter(|there| here.is_some_and(|here| !here.is_same(*there)));
     let restore = |intent: &Intent| restore_one(intent, transaction, roots);
-    let gone = |intent: &Intent| match intent.scope {
-        Scope::Network | Scope::InitialNetwork | Scope::NetworkDevice => {
-            Found::without(Outcome::Gone).of(intent)
-        }
-        Scope::Host
-        | Scope::Device
-        | Scope::Service
-        | Scope::Mount
-        | Scope::FileSystem
-        | Scope::Process
-        | Scope::Listener => restore(intent),
+    let gone = |intent: &Intent| match intent.scope.is_of_network() {
+        true => Found::without(Outcome::Gone).of(intent),
+        false => restore(intent),
     };
     // /sys shows the devices of the namespace that it was mounted in.
-    let within = |intent: &Intent| match intent.scope {
-        Scope::NetworkDevice => {
-            Found::failed("it is a device of another network namespace: recover from within it".into())
-                .of(intent)
-        }
-        _ => restore(intent),
+    let elsewhere = "it is a device of another network namespace: recover from within it";
+    let within = |intent: &Intent| match intent.scope == Scope::NetworkDevice {
+        true => Found::failed(elsewhere.into()).of(intent),
+        false => restore(intent),
     };
     match there {
         None => note_all(journal, transaction, restore),
@@ -72,7 +61,7 @@ fn note_all(
     let mut all = Vec::new();
     for intent in transaction.intents.iter().rev() {
         let restored = what(intent);
-        journal.note(&Record::Restored {
+        journal.note(&JournalRecord::Restored {
             number: intent.number,
             outcome: restored.outcome,
             found: restored.found.iter().cloned().collect(),
@@ -110,16 +99,13 @@ impl Found {
 
     fn of(self, intent: &Intent) -> Restored {
         let first = intent.members.first();
-        let shown = |text: fn(&Member) -> &String, beside: fn(&Member) -> &String| {
-            first.map(|member| setting::shown(&member.path, text(member), beside(member))).unwrap_or_default()
-        };
-        let found = |text: &String| first.map(|member| setting::shown(&member.path, text, &member.old));
+        let found = self.texts.first().zip(first).map(|(text, member)| member.shown(text));
         Restored {
             key: intent.key.clone(),
             outcome: self.outcome,
-            old: shown(|member| &member.old, |member| &member.expected),
-            new: shown(|member| &member.expected, |member| &member.old),
-            found: self.texts.first().and_then(found),
+            old: first.map(Member::shown_old).unwrap_or_default(),
+            new: first.map(Member::shown_new).unwrap_or_default(),
+            found,
             cause: self.cause,
         }
     }
@@ -127,17 +113,16 @@ impl Found {
 
 pub(super) fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Roots) -> Restored {
     let mut found = Found::without(Outcome::Failed);
-    let is_another =
-        |witness: &Witness| setting::read(roots, &witness.path).is_ok_and(|text| text != witness.text);
+    let is_another = |witness: &Witness| witness.place.read(roots).is_ok_and(|text| text != witness.text);
     if intent.witnesses.iter().any(is_another) {
         return Found::without(Outcome::Gone).of(intent);
     }
-    intent.members.iter().for_each(|member| setting::clean(roots, &member.path));
+    intent.members.iter().for_each(|member| member.place.clean(roots));
     match read_members(intent, roots) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => found.outcome = Outcome::Gone,
         Err(error) => found.cause = Some(error.to_string()),
         Ok(texts) => {
-            let made = Made::of(intent.number, transaction);
+            let made = ChangeMade::of(intent.number, transaction);
             (found.outcome, found.cause) = put_back(intent, &texts, &made, roots);
             found.texts = texts;
         }
@@ -146,12 +131,11 @@ pub(super) fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Ro
 }
 
 pub(super) fn read_members(intent: &Intent, roots: &Roots) -> io::Result<Vec<String>> {
-    let read = |member: &Member| setting::read_member(roots, &member.path, member.follows());
-    intent.members.iter().map(read).collect()
+    intent.members.iter().map(|member| member.read(roots)).collect()
 }
 
 /// What is known of whether a change was made.
-pub(super) enum Made<'a> {
+pub(super) enum ChangeMade<'a> {
     /// It was, and its members read back as this.
     As(&'a [String]),
     /// It is the one that was being made when the journal ends.
@@ -160,12 +144,12 @@ pub(super) enum Made<'a> {
     Unknown,
 }
 
-impl Made<'_> {
-    fn of(number: u32, transaction: &Transaction) -> Made<'_> {
+impl ChangeMade<'_> {
+    fn of(number: u32, transaction: &Transaction) -> ChangeMade<'_> {
         match transaction.applied.get(&number) {
-            Some(found) => Made::As(found),
-            None if transaction.applied.len() == number as usize => Made::Perhaps,
-            None => Made::Unknown,
+            Some(found) => ChangeMade::As(found),
+            None if transaction.applied.len() == number as usize => ChangeMade::Perhaps,
+            None => ChangeMade::Unknown,
         }
     }
 
@@ -173,28 +157,28 @@ impl Made<'_> {
     fn is_ours(&self, intent: &Intent, texts: &[String], index: usize) -> bool {
         let (member, text) = (&intent.members[index], texts[index].as_str());
         let is_made = |at: usize| match self {
-            Made::As(found) => found
-                .get(at)
-                .is_some_and(|found| setting::is_same(&intent.members[at].path, found, &texts[at])),
-            Made::Perhaps | Made::Unknown => false,
+            ChangeMade::As(found) => {
+                found.get(at).is_some_and(|found| intent.members[at].place.is_same(found, &texts[at]))
+            }
+            ChangeMade::Perhaps | ChangeMade::Unknown => false,
         };
-        if member.is_old(text) || is_made(index) || setting::is_between(&member.path, text) {
+        if member.is_old(text) || is_made(index) || member.place.is_between(text) {
             return true;
         }
         match (member.follows(), self) {
             // While its leader is on the way back, it is whatever the kernel made of it.
-            (true, Made::As(_)) => !is_made(0),
-            (true, Made::Perhaps) => true,
-            (true, Made::Unknown) => intent.members[0].is_expected(&texts[0]),
-            (false, Made::As(_)) => !member.is_open && member.is_expected(text),
-            (false, Made::Perhaps | Made::Unknown) => member.is_expected(text),
+            (true, ChangeMade::As(_)) => !is_made(0),
+            (true, ChangeMade::Perhaps) => true,
+            (true, ChangeMade::Unknown) => intent.members[0].is_expected(&texts[0]),
+            (false, ChangeMade::As(_)) => !member.is_open && member.is_expected(text),
+            (false, ChangeMade::Perhaps | ChangeMade::Unknown) => member.is_expected(text),
         }
     }
 }
 
 /// Has what was put back be felt; why that failed, if it did.
 fn tell(intent: &Intent, roots: &Roots) -> Option<String> {
-    let tell = |member: &Member| setting::take_effect(roots, &member.path).err();
+    let tell = |member: &Member| member.place.take_effect(roots).err();
     let failed = intent.members.iter().find_map(tell);
     failed.map(|error| format!("restored, but not yet in effect: {error}"))
 }
@@ -202,19 +186,19 @@ fn tell(intent: &Intent, roots: &Roots) -> Option<String> {
 pub(super) fn put_back(
     intent: &Intent,
     texts: &[String],
-    made: &Made<'_>,
+    made: &ChangeMade<'_>,
     roots: &Roots,
 ) -> (Outcome, Option<String>) {
     let is_old =
         |texts: &[String]| intent.members.iter().zip(texts).all(|(member, text)| member.is_old(text));
     if is_old(texts) {
         // It may have been put back by a restore that died before it could tell.
-        let cause = if matches!(made, Made::Unknown) { None } else { tell(intent, roots) };
+        let cause = if matches!(made, ChangeMade::Unknown) { None } else { tell(intent, roots) };
         return (Outcome::Already, cause);
     }
     let shown = |texts: &[String]| {
         let pairs = intent.members.iter().zip(texts);
-        pairs.map(|(member, text)| setting::shown(&member.path, text, &member.old)).collect::<Vec<_>>()
+        pairs.map(|(member, text)| member.shown(text)).collect::<Vec<_>>()
     };
     if !(0..texts.len()).all(|index| made.is_ours(intent, texts, index)) {
         return (Outcome::Conflict, None);
@@ -224,12 +208,11 @@ pub(super) fn put_back(
             return (Outcome::Failed, Some("the journal names a setting that it does not hold".into()));
         };
         // What follows is written only if it did not come back with its leader.
-        let is_back = member.follows()
-            && setting::read_member(roots, &member.path, true).is_ok_and(|text| member.is_old(&text));
+        let is_back = member.follows() && member.read(roots).is_ok_and(|text| member.is_old(&text));
         if is_back {
             continue;
         }
-        if let Err(error) = setting::put_back(roots, &member.path, &write.text) {
+        if let Err(error) = member.place.put_back(roots, &write.text) {
             return (Outcome::Failed, Some(error.to_string()));
         }
     }

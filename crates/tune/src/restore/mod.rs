@@ -11,11 +11,11 @@ pub use guarded::GUARDIAN;
 pub(crate) use copies::{lost, recover_lost, refuse_lost};
 
 use crate::error::TuneError;
-use crate::journal::{Journal, Outcome, Phase, Record, Transaction, Twin};
+use crate::journal::{JournalFile, JournalRecord, Outcome, Phase, Transaction, Twin};
 use crate::roots::Roots;
 use crate::spool;
 use crate::state::StateFolder;
-use crate::store::{Lock, PATIENCE, Section, Store};
+use crate::store::{Lock, PATIENCE, Store, StoreSection};
 use std::sync::Arc;
 
 /// What became of one journal.
@@ -117,8 +117,8 @@ pub(crate) fn recover_abandoned(
     state.remove_drafts()?;
     spool.map_or(Ok(()), |spool| spool.remove_drafts())?;
     let mut recoveries = Vec::new();
-    for name in state.journals(Section::Open)? {
-        let mut twin = twin_of(state, spool, (Section::Open, &name))?;
+    for name in state.journals(StoreSection::Open)? {
+        let mut twin = twin_of(state, spool, (StoreSection::Open, &name))?;
         if !twin.is_guarded() {
             recoveries.push(recover_one(&mut twin, roots, None)?);
         }
@@ -133,9 +133,9 @@ pub(crate) fn recover_abandoned(
 pub(crate) fn twin_of(
     state: &Arc<Store>,
     spool: Option<&Arc<Store>>,
-    (section, name): (Section, &str),
+    (section, name): (StoreSection, &str),
 ) -> Result<Twin, TuneError> {
-    let main = Journal::open(state, section, name);
+    let main = JournalFile::open(state, section, name);
     let own = main.as_ref().ok().and_then(|(_, transaction)| transaction.as_ref());
     let is_of_it = |found: &Transaction| match own {
         Some(own) => found.begin == own.begin,
@@ -222,35 +222,35 @@ fn undo_here(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Rec
         }
     };
     if twin.reread().is_some_and(|transaction| transaction.phase == Phase::Kept) {
-        twin.append_durably(&Record::Reopen {})?;
+        twin.append_durably(&JournalRecord::Reopen {})?;
     }
     recover_one(&mut twin, roots, None)
 }
 
 fn open_trial(operation: &'static str, stores: &Stores, id: Option<&str>) -> Result<Twin, TuneError> {
     let is_meant = |name: &String| id.is_none_or(|id| name.strip_suffix(".wal") == Some(id));
-    let name = stores.state.journals(Section::Open)?.into_iter().find(is_meant);
+    let name = stores.state.journals(StoreSection::Open)?.into_iter().find(is_meant);
     let name = name.ok_or_else(|| match id {
         Some(id) => no_trial(operation, &format!("there is no open trial '{id}'")),
         None => {
             no_trial(operation, "no trial is open\nhint: `sysdyno tune history` shows those that are over")
         }
     })?;
-    twin_of(&stores.state, Some(&stores.spool), (Section::Open, &name))
+    twin_of(&stores.state, Some(&stores.spool), (StoreSection::Open, &name))
 }
 
 /// Makes a trial of a commitment, so that it is undone whatever happens from here on.
 fn reopen(stores: &Stores, id: &str) -> Result<Twin, TuneError> {
     let is_it = |name: &String| name.strip_suffix(".wal") == Some(id);
-    let name = stores.state.journals(Section::Done)?.into_iter().find(is_it);
+    let name = stores.state.journals(StoreSection::Done)?.into_iter().find(is_it);
     let name = name.ok_or_else(|| no_trial("undo", &format!("there is no trial '{id}'")))?;
-    let mut twin = twin_of(&stores.state, None, (Section::Done, &name))?;
+    let mut twin = twin_of(&stores.state, None, (StoreSection::Done, &name))?;
     let is_undone = |found: &Transaction| matches!(found.phase, Phase::Undone | Phase::Unclean);
     if twin.reread().is_none_or(|found| is_undone(&found)) {
         return Err(no_trial("undo", &format!("the trial '{id}' was undone already")));
     }
     twin.complete(&stores.spool)?;
-    twin.append_durably(&Record::Reopen {})?;
+    twin.append_durably(&JournalRecord::Reopen {})?;
     twin.open_again()?;
     Ok(twin)
 }
@@ -280,17 +280,17 @@ pub(crate) fn finish(
     recovery.cause.clone_from(&cause);
     recovery.restored = intents::restore_all(twin, transaction, roots);
     let section = if transaction.is_whole() {
-        Section::Done
+        StoreSection::Done
     } else {
         recovery.is_damaged = true;
         recovery.notes.push(format!("the journal {} is damaged; it is kept in 'damaged'", recovery.id));
-        Section::Damaged
+        StoreSection::Damaged
     };
     if recovery.restored.iter().any(|restored| restored.outcome == Outcome::Failed) {
         recovery.notes.push("the journal stays open: `sysdyno tune recover` tries again".into());
         return recovery;
     }
-    let end = Record::End { is_clean: recovery.is_clean(), cause };
+    let end = JournalRecord::End { is_clean: recovery.is_clean(), cause };
     recovery.notes.extend(twin.end(&end, section).err().map(stays_open));
     recovery
 }

@@ -1,12 +1,12 @@
 //! Restoring after any death: what is put back, what is left alone, what is never done.
 
-use super::intents::{Made, put_back, read_members, restore_one};
+use super::intents::{ChangeMade, put_back, read_members, restore_one};
 use super::*;
 use crate::apply::apply;
 use crate::journal::{Intent, Member};
 use crate::testing::{Dead, Host, changes};
+use crate::text::one_line;
 use crate::tunable::Scope;
-use crate::value::one_line;
 use std::fs;
 
 const CHANGES: [&str; 3] = ["net.core.somaxconn=8192", "net.ipv4.tcp_rmem=1 2 3", "vm.swappiness=10"];
@@ -54,7 +54,7 @@ fn a_commit_that_died_half_way_is_completed_and_can_be_undone() {
         let (host, before) = abandoned();
         let mut journal = host.journal();
         journal.lock().expect("locks, as its guardian does");
-        journal.append_durably(&Record::Keep {}).expect("appends");
+        journal.append_durably(&JournalRecord::Keep {}).expect("appends");
         if is_undone {
             assert!(undo(&host.state, &host.roots, None).expect("undoes").is_clean());
             assert_eq!(now(&host), before);
@@ -196,7 +196,7 @@ fn a_restore_writes_recorded_old_values_to_recorded_settings_and_nothing_else() 
     fs::write(&outside, "8192\n").expect("writes");
     let mut transaction = crate::journal::read(&path).expect("reads").expect("has a begin");
     for wrong in ["/etc/passwd", "/proc/sys/../../etc/passwd"] {
-        transaction.intents[0].members[0].path = wrong.into();
+        transaction.intents[0].members[0].place = wrong.to_owned().into();
         let restored = restore_one(&transaction.intents[0], &transaction, &host.roots);
         assert_eq!(restored.outcome, Outcome::Failed, "{wrong}");
         assert_eq!(fs::read_to_string(&outside).expect("reads"), "8192\n");
@@ -228,7 +228,7 @@ fn what_follows_a_setting_is_put_back_with_it_unless_somebody_has_set_it_since()
     const LEADER: &str = "/sys/block/sda/queue/scheduler";
     const FOLLOWER: &str = "/sys/block/sda/queue/nr_requests";
     let member = |path: &str, old: &str, expected: &str| Member {
-        path: path.into(),
+        place: path.to_owned().into(),
         old: old.into(),
         expected: expected.into(),
         is_open: expected.is_empty(),
@@ -244,7 +244,7 @@ fn what_follows_a_setting_is_put_back_with_it_unless_somebody_has_set_it_since()
         restore: vec![write(0, "none"), write(1, "256")],
     };
     let applied = ["bfq".to_owned(), "64".to_owned()];
-    let check = |made: Made<'_>, (scheduler, requests): (&str, &str), expected: Outcome| {
+    let check = |made: ChangeMade<'_>, (scheduler, requests): (&str, &str), expected: Outcome| {
         let host = Host::new();
         host.put(LEADER, scheduler);
         host.put(FOLLOWER, requests);
@@ -256,13 +256,13 @@ fn what_follows_a_setting_is_put_back_with_it_unless_somebody_has_set_it_since()
         assert_eq!(is_old, outcome.is_clean(), "{now:?}");
         assert!(outcome.is_clean() || now == texts, "a conflict writes nothing");
     };
-    check(Made::As(&applied), ("bfq", "64"), Outcome::Restored);
-    check(Made::As(&applied), ("none", "256"), Outcome::Already);
-    check(Made::As(&applied), ("none", "128"), Outcome::Restored);
-    check(Made::As(&applied), ("bfq", "65"), Outcome::Conflict);
-    check(Made::As(&applied), ("kyber", "64"), Outcome::Conflict);
-    check(Made::Perhaps, ("bfq", "65"), Outcome::Restored);
-    check(Made::Perhaps, ("kyber", "65"), Outcome::Conflict);
-    check(Made::Unknown, ("none", "65"), Outcome::Conflict);
-    check(Made::Unknown, ("bfq", "65"), Outcome::Restored);
+    check(ChangeMade::As(&applied), ("bfq", "64"), Outcome::Restored);
+    check(ChangeMade::As(&applied), ("none", "256"), Outcome::Already);
+    check(ChangeMade::As(&applied), ("none", "128"), Outcome::Restored);
+    check(ChangeMade::As(&applied), ("bfq", "65"), Outcome::Conflict);
+    check(ChangeMade::As(&applied), ("kyber", "64"), Outcome::Conflict);
+    check(ChangeMade::Perhaps, ("bfq", "65"), Outcome::Restored);
+    check(ChangeMade::Perhaps, ("kyber", "65"), Outcome::Conflict);
+    check(ChangeMade::Unknown, ("none", "65"), Outcome::Conflict);
+    check(ChangeMade::Unknown, ("bfq", "65"), Outcome::Restored);
 }

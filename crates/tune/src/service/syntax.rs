@@ -22,7 +22,7 @@ pub(super) enum Syntax {
 
 /// A directive that is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct DirectiveEntry {
     name: String,
     /// Where its value is in the text.
     pub(super) value: Range<usize>,
@@ -31,14 +31,14 @@ pub(super) struct Entry {
 /// What a text says, and where its blocks end.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
-    entries: Vec<Entry>,
+    entries: Vec<DirectiveEntry>,
     /// Blocks by their names, and where a line can be added to each.
     blocks: Vec<(String, usize)>,
 }
 
 impl Outline {
     /// The one entry of this name.
-    pub(super) fn only(&self, directive: &str) -> Result<Option<&Entry>, String> {
+    pub(super) fn only(&self, directive: &str) -> Result<Option<&DirectiveEntry>, String> {
         let mut found = self.entries.iter().filter(|entry| entry.name == directive);
         let first = found.next();
         match found.next() {
@@ -185,7 +185,7 @@ fn braces(text: &str) -> Result<Outline, String> {
                 let value = found.get(1).map_or(words.at - 1..words.at - 1, |first| {
                     first.start..found.last().map_or(first.end, |last| last.end)
                 });
-                outline.entries.push(Entry { name: joined(&blocks, &name), value });
+                outline.entries.push(DirectiveEntry { name: joined(&blocks, &name), value });
             }
             (End::Semicolon, None) => {}
             (End::Open, name) => {
@@ -241,7 +241,7 @@ fn sections(text: &str) -> Outline {
             // MariaDB takes dashes and underscores alike.
             let name = joined(std::slice::from_ref(&section), &name.trim().replace('-', "_"));
             let value = place(line, start, before_comment(value, &[" ;", " #", "\t;", "\t#"]));
-            outline.entries.push(Entry { name, value });
+            outline.entries.push(DirectiveEntry { name, value });
         }
     }
     outline
@@ -257,7 +257,7 @@ fn assignments(text: &str) -> Result<Outline, String> {
         };
         if let Some((name, value)) = code.split_once('=').filter(|found| depth == 0 && is_setting(found)) {
             let value = place(line, start, value.trim());
-            outline.entries.push(Entry { name: name.trim().to_owned(), value });
+            outline.entries.push(DirectiveEntry { name: name.trim().to_owned(), value });
         }
         let count = |brackets: [char; 2]| code.matches(brackets).count();
         depth =
@@ -284,7 +284,7 @@ fn tags(text: &str) -> Result<Outline, String> {
         } else if blocks.iter().all(|block| block.eq_ignore_ascii_case("IfModule")) {
             let (name, value) = code.split_once([' ', '\t']).unwrap_or((code, &code[code.len()..]));
             let value = place(line, start, value.trim());
-            outline.entries.push(Entry { name: name.to_owned(), value });
+            outline.entries.push(DirectiveEntry { name: name.to_owned(), value });
         }
     }
     if blocks.is_empty() { Ok(outline) } else { Err("its blocks do not match".into()) }
@@ -297,7 +297,7 @@ fn options(text: &str) -> Outline {
         if code.starts_with('-') {
             let (name, value) = code.split_once([' ', '=']).unwrap_or((code, &code[code.len()..]));
             let value = place(line, start, value.trim());
-            outline.entries.push(Entry { name: name.to_owned(), value });
+            outline.entries.push(DirectiveEntry { name: name.to_owned(), value });
         }
     }
     outline

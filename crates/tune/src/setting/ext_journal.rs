@@ -7,17 +7,21 @@
 //! have deadlines, and so has the wait for the lock.
 //! Sources: tune2fs(8), mke2fs(8), `Documentation/filesystems/ext4/`.
 
+use super::{Setting, SettingFamily, SettingPlace, quoted};
 use crate::file_system::{FileSystem, FileSystems};
+use crate::name::SettingName;
 use crate::roots::Roots;
 use crate::sys;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+pub(super) const PREFIX: &str = "extjournal:";
 
 const MIB: u64 = 1 << 20;
 
@@ -218,81 +222,106 @@ fn looped(roots: &Roots, found: &fs::Metadata) -> Option<String> {
     Some(format!("/dev/{}", device.file_name().to_string_lossy()))
 }
 
-/// The name of the journal of the file system at a path.
-///
-/// # Errors
-/// It is not there, is used, is not in order, or could not be brought back.
-pub(crate) fn ext_journal(path: &str, roots: &Roots) -> Result<String, String> {
-    let failed = |error: io::Error| format!("cannot look at '{path}': {error}");
-    let found = fs::metadata(roots.place(path)).map_err(failed)?;
-    let kind = FileType::from_raw_mode(found.mode());
-    if !matches!(kind, FileType::BlockDevice | FileType::RegularFile) {
-        return Err(format!("'{path}' is neither a block device nor a file"));
+/// Journals of ext3 and ext4 file systems, by the paths of their devices or images.
+#[derive(Debug)]
+pub(crate) struct ExtJournals;
+
+impl SettingFamily for ExtJournals {
+    fn place(&self, _: &str) -> String {
+        "the file system itself, by tune2fs(8)".into()
     }
-    let volume = Volume::open(roots, path, false).map_err(failed)?;
-    volume.check_unused(roots, path)?;
-    volume.check_sound()?;
-    let bytes = volume.found.journal_bytes.ok_or("it has no journal whose size could be changed")?;
-    if bytes % MIB != 0 {
-        return Err(format!("its journal of {bytes} bytes could not be made again, which goes by MiB"));
+
+    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+        Ok(vec![SettingPlace::of(ExtJournal::find(name.first(), roots)?)])
     }
-    volume.check_size(bytes).map_err(|cause| format!("its journal could not be made again: {cause}"))?;
-    volume.programs.check_programs().map_err(|error| error.to_string())?;
-    Ok(format!("extjournal:{}:{path}", volume.found.uuid))
 }
 
-/// Understands `UUID:PATH`.
-fn named(rest: &str) -> io::Result<(&str, &str)> {
-    let is_plain = |path: &str| path.starts_with('/') && !path.split('/').any(|step| step == "..");
-    let parts = rest.split_once(':').filter(|(_, path)| is_plain(path));
-    parts.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))
+/// The journal of one file system.
+#[derive(Debug)]
+pub(super) struct ExtJournal {
+    uuid: String,
+    path: String,
 }
 
-/// The file system that a name means; not found if another one is there by now.
-fn volume(roots: &Roots, rest: &str, is_alone: bool) -> io::Result<Volume> {
-    let (uuid, path) = named(rest)?;
-    let volume = Volume::open(roots, path, is_alone)?;
-    if volume.found.uuid == uuid { Ok(volume) } else { Err(io::ErrorKind::NotFound.into()) }
-}
-
-pub(super) fn read(roots: &Roots, rest: &str) -> io::Result<String> {
-    Ok(volume(roots, rest, false)?.text())
-}
-
-pub(super) fn write(roots: &Roots, rest: &str, text: &str) -> io::Result<()> {
-    let size_mib: u64 = text.parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let volume = volume(roots, rest, true)?;
-    if volume.text() == text {
-        return Ok(());
+impl ExtJournal {
+    /// That of the file system at a path.
+    ///
+    /// # Errors
+    /// It is not there, is used, is not in order, or could not be brought back.
+    fn find(path: &str, roots: &Roots) -> Result<ExtJournal, String> {
+        let failed = |error: io::Error| format!("cannot look at '{path}': {error}");
+        let found = fs::metadata(roots.place(path)).map_err(failed)?;
+        let kind = FileType::from_raw_mode(found.mode());
+        if !matches!(kind, FileType::BlockDevice | FileType::RegularFile) {
+            return Err(format!("'{path}' is neither a block device nor a file"));
+        }
+        let volume = Volume::open(roots, path, false).map_err(failed)?;
+        volume.check_unused(roots, path)?;
+        volume.check_sound()?;
+        let bytes = volume.found.journal_bytes.ok_or("it has no journal whose size could be changed")?;
+        if bytes % MIB != 0 {
+            return Err(format!("its journal of {bytes} bytes could not be made again, which goes by MiB"));
+        }
+        volume.check_size(bytes).map_err(|cause| format!("its journal could not be made again: {cause}"))?;
+        volume.programs.check_programs().map_err(|error| error.to_string())?;
+        Ok(ExtJournal { uuid: volume.found.uuid, path: path.into() })
     }
-    volume.check_unused(roots, named(rest)?.1).map_err(io::Error::other)?;
-    volume.check_sound().map_err(io::Error::other)?;
-    volume.check_size(size_mib.saturating_mul(MIB)).map_err(io::Error::other)?;
-    volume.make(size_mib)
+
+    pub(super) fn parse(rest: &str) -> Option<ExtJournal> {
+        let (uuid, path) = rest.split_once(':')?;
+        let is_plain = path.starts_with('/') && !path.split('/').any(|step| step == "..");
+        is_plain.then(|| ExtJournal { uuid: uuid.into(), path: path.into() })
+    }
+
+    /// Its file system; not found if another one is there by now.
+    fn volume(&self, roots: &Roots, is_alone: bool) -> io::Result<Volume> {
+        let volume = Volume::open(roots, &self.path, is_alone)?;
+        if volume.found.uuid == self.uuid { Ok(volume) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
 }
 
-/// Whether a text is that of a file system between the removal of a journal and the making of the next.
-pub(super) fn is_between(text: &str) -> bool {
-    text == NONE
+impl fmt::Display for ExtJournal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{PREFIX}{}:{}", self.uuid, self.path)
+    }
 }
 
-/// Refuses a size that there is no room for.
-pub(super) fn check_fits(roots: &Roots, rest: &str, text: &str) -> Result<(), String> {
-    let size_mib: u64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
-    let volume = volume(roots, rest, false).map_err(|error| error.to_string())?;
-    volume.check_size(size_mib.saturating_mul(MIB))
-}
+impl Setting for ExtJournal {
+    fn read(&self, roots: &Roots) -> io::Result<String> {
+        Ok(self.volume(roots, false)?.text())
+    }
 
-/// Why this process could not write to it; `None` if it could.
-pub(super) fn unwritable(roots: &Roots, rest: &str) -> Option<Errno> {
-    let place: PathBuf = roots.place(named(rest).ok()?.1);
-    let place: &Path = &place;
-    rustix::fs::accessat(CWD, place, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS).err()
-}
+    fn write(&self, roots: &Roots, text: &str) -> io::Result<()> {
+        let size_mib: u64 = text.parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let volume = self.volume(roots, true)?;
+        if volume.text() == text {
+            return Ok(());
+        }
+        volume.check_unused(roots, &self.path).map_err(io::Error::other)?;
+        volume.check_sound().map_err(io::Error::other)?;
+        volume.check_size(size_mib.saturating_mul(MIB)).map_err(io::Error::other)?;
+        volume.make(size_mib)
+    }
 
-/// A line of shell that makes the journal anew.
-pub(super) fn shell_line(roots: &Roots, rest: &str, text: &str) -> String {
-    let path = named(rest).map(|(_, path)| roots.place(path).display().to_string()).unwrap_or_default();
-    let path = format!("'{}'", path.replace('\'', "'\\''"));
-    format!("tune2fs -O ^has_journal {path}; tune2fs -J size={text} {path}; e2fsck -fn {path}")
+    /// Whether it is that of a file system between the removal of a journal and the making of the next.
+    fn is_between(&self, text: &str) -> bool {
+        text == NONE
+    }
+
+    /// Refuses a size that there is no room for.
+    fn check_fits(&self, roots: &Roots, text: &str) -> Result<(), String> {
+        let size_mib: u64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
+        let volume = self.volume(roots, false).map_err(|error| error.to_string())?;
+        volume.check_size(size_mib.saturating_mul(MIB))
+    }
+
+    fn unwritable(&self, roots: &Roots) -> Option<Errno> {
+        let place = roots.place(&self.path);
+        rustix::fs::accessat(CWD, place, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS).err()
+    }
+
+    fn shell_line(&self, roots: &Roots, text: &str) -> String {
+        let path = quoted(&roots.place(&self.path).display().to_string());
+        format!("tune2fs -O ^has_journal {path}; tune2fs -J size={text} {path}; e2fsck -fn {path}")
+    }
 }

@@ -1,96 +1,138 @@
 //! A limit of a process that runs, as `prlimit(2)` sets it.
 //!
 //! Its text is the soft and the hard limit: `1024 4096`, with `unlimited` where there is none. A process is named by its
-//! id and its start time.
+//! id and its start time: `limit:PID:START:NAME`.
 
+use super::at_boot::UNITS;
+use super::{AtBoot, Setting, SettingFamily, SettingPlace, live_only};
+use crate::name::SettingName;
+use crate::process::start_ticks;
+use crate::roots::Roots;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use std::fmt;
 use std::fs;
 use std::io;
 
-/// A limit that can be set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
-    /// Open files.
-    OpenFiles,
-    /// Processes of its user.
-    Processes,
-    /// Memory that may be locked.
-    LockedMemory,
-}
+pub(super) const PREFIX: &str = "limit:";
 
-/// Each with its name here, its name in `/proc/PID/limits`, and the kernel's resource.
-const LIMITS: [(Limit, &str, &str, Resource); 3] = [
-    (Limit::OpenFiles, "nofile", "Max open files", Resource::Nofile),
-    (Limit::Processes, "nproc", "Max processes", Resource::Nproc),
-    (Limit::LockedMemory, "memlock", "Max locked memory", Resource::Memlock),
-];
-
-/// The name of a limit of a process; `None` if there is no such process.
-pub(crate) fn limit_of(pid: u32, limit: Limit) -> Option<String> {
-    let (_, name, _, _) = LIMITS.iter().find(|(known, ..)| *known == limit)?;
-    Some(format!("limit:{pid}:{}:{name}", start_ticks(pid).ok()?))
-}
-
-struct Named {
-    pid: u32,
-    heading: &'static str,
-    resource: Resource,
+/// One limit, of all processes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProcessLimits {
     name: &'static str,
+    /// Its name in `/proc/PID/limits`.
+    heading: &'static str,
+    /// Its name in units of systemd.
+    directive: &'static str,
+    resource: Resource,
 }
 
-/// Understands `PID:START:NAME`, if that process is still the one.
-fn named(rest: &str) -> io::Result<Named> {
-    let gone = || io::Error::from(io::ErrorKind::NotFound);
-    let mut parts = rest.split(':');
-    let mut part = || parts.next().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput));
-    let (pid, start, name) = (part()?, part()?, part()?);
-    let pid: u32 = pid.parse().map_err(|_| gone())?;
-    let known = LIMITS.iter().find(|(_, known, ..)| *known == name);
-    let (_, name, heading, resource) = known.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    if start_ticks(pid)?.to_string() != start {
-        return Err(gone());
+/// Open files.
+pub(crate) const OPEN_FILES: ProcessLimits = ProcessLimits {
+    name: "nofile",
+    heading: "Max open files",
+    directive: "LimitNOFILE",
+    resource: Resource::Nofile,
+};
+
+/// Processes of its user.
+pub(crate) const PROCESSES: ProcessLimits = ProcessLimits {
+    name: "nproc",
+    heading: "Max processes",
+    directive: "LimitNPROC",
+    resource: Resource::Nproc,
+};
+
+/// Memory that may be locked.
+pub(crate) const LOCKED_MEMORY: ProcessLimits = ProcessLimits {
+    name: "memlock",
+    heading: "Max locked memory",
+    directive: "LimitMEMLOCK",
+    resource: Resource::Memlock,
+};
+
+impl SettingFamily for ProcessLimits {
+    fn place(&self, _: &str) -> String {
+        "prlimit(2)".into()
     }
-    Ok(Named { pid, heading, resource: *resource, name })
+
+    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+        live_only(roots)?;
+        let first = name.first();
+        let pid = first.parse().map_err(|_| format!("'{first}' is not a process id"))?;
+        let start = start_ticks(pid).map_err(|_| format!("there is no process {pid}"))?;
+        Ok(vec![SettingPlace::of(ProcessLimit { pid, start, limit: *self })])
+    }
+
+    fn persists_in(&self) -> Option<&'static str> {
+        Some(UNITS)
+    }
 }
 
-/// Start time of a process. Source: `/proc/PID/stat` field 22.
-fn start_ticks(pid: u32) -> io::Result<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    let ticks = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(19)?.parse().ok());
-    ticks.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+/// A limit of one process.
+#[derive(Debug)]
+pub(super) struct ProcessLimit {
+    pid: u32,
+    /// When the process was started. Unit: clock ticks since boot.
+    start: u64,
+    limit: ProcessLimits,
 }
 
-/// Soft and hard limit.
-pub(super) fn read(rest: &str) -> io::Result<String> {
-    let named = named(rest)?;
-    let limits = fs::read_to_string(format!("/proc/{}/limits", named.pid))?;
-    let line = limits.lines().find_map(|line| line.strip_prefix(named.heading));
-    let line = line.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
-    let values: Vec<&str> = line.split_whitespace().take(2).collect();
-    Ok(values.join(" "))
+impl ProcessLimit {
+    pub(super) fn parse(rest: &str) -> Option<ProcessLimit> {
+        let mut parts = rest.split(':');
+        let (pid, start, name) = (parts.next()?, parts.next()?, parts.next()?);
+        let limit = [OPEN_FILES, PROCESSES, LOCKED_MEMORY].into_iter().find(|limit| limit.name == name)?;
+        Some(ProcessLimit { pid: pid.parse().ok()?, start: start.parse().ok()?, limit })
+    }
+
+    /// Refuses a process that is not the one that was named.
+    fn check_alive(&self) -> io::Result<()> {
+        if start_ticks(self.pid)? == self.start { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
 }
 
-/// Sets soft and hard limit.
-pub(super) fn write(rest: &str, text: &str) -> io::Result<()> {
-    let named = named(rest)?;
-    let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
-    let value = |word: &str| match word {
-        "unlimited" => Ok(None),
-        word => word.parse().map(Some).map_err(|_| invalid()),
-    };
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let [soft, hard] = words[..] else { return Err(invalid()) };
-    let new = Rlimit { current: value(soft)?, maximum: value(hard)? };
-    let pid = i32::try_from(named.pid).ok().and_then(Pid::from_raw).ok_or_else(invalid)?;
-    prlimit(Some(pid), named.resource, new)?;
-    Ok(())
+impl fmt::Display for ProcessLimit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{PREFIX}{}:{}:{}", self.pid, self.start, self.limit.name)
+    }
 }
 
-/// A line of shell that sets it.
-pub(super) fn shell_line(rest: &str, text: &str) -> String {
-    match named(rest) {
-        Ok(named) => format!("prlimit --pid {} --{}={}", named.pid, named.name, text.replace(' ', ":")),
-        Err(_) => "# the process is gone, and its limits with it".into(),
+impl Setting for ProcessLimit {
+    fn read(&self, _: &Roots) -> io::Result<String> {
+        self.check_alive()?;
+        let limits = fs::read_to_string(format!("/proc/{}/limits", self.pid))?;
+        let line = limits.lines().find_map(|line| line.strip_prefix(self.limit.heading));
+        let line = line.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+        let values: Vec<&str> = line.split_whitespace().take(2).collect();
+        Ok(values.join(" "))
+    }
+
+    fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
+        self.check_alive()?;
+        let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
+        let value = |word: &str| match word {
+            "unlimited" => Ok(None),
+            word => word.parse().map(Some).map_err(|_| invalid()),
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [soft, hard] = words[..] else { return Err(invalid()) };
+        let new = Rlimit { current: value(soft)?, maximum: value(hard)? };
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or_else(invalid)?;
+        prlimit(Some(pid), self.limit.resource, new)?;
+        Ok(())
+    }
+
+    fn shell_line(&self, _: &Roots, text: &str) -> String {
+        match self.check_alive() {
+            Ok(()) => {
+                format!("prlimit --pid {} --{}={}", self.pid, self.limit.name, text.replace(' ', ":"))
+            }
+            Err(_) => "# the process is gone, and its limits with it".into(),
+        }
+    }
+
+    fn at_boot(&self) -> AtBoot<'_> {
+        AtBoot::Unit { pid: self.pid, name: self.limit.name, directive: self.limit.directive }
     }
 }
 
@@ -102,18 +144,19 @@ mod tests {
     fn limits_of_a_process_that_runs_are_set_and_put_back() {
         let child = std::process::Command::new("sleep").arg("60").spawn();
         let mut child = child.expect("sleep can be run");
-        let name = limit_of(child.id(), Limit::OpenFiles).expect("it runs");
-        let rest = name.strip_prefix("limit:").expect("is a limit");
-        let before = read(rest).expect("reads");
+        let (roots, key) = (Roots::host(), format!("process.{}.nofile", child.id()));
+        let name = SettingName::of("process.*.nofile", &key).expect("is one");
+        let limit = OPEN_FILES.find(&name, &roots).expect("it runs").remove(0);
+        let before = limit.read(&roots).expect("reads");
         let hard = before.split(' ').nth(1).expect("has a hard limit");
-        write(rest, &format!("77 {hard}")).expect("sets");
-        assert_eq!(read(rest).expect("reads"), format!("77 {hard}"));
-        assert!(shell_line(rest, &before).starts_with("prlimit --pid "));
-        write(rest, &before).expect("sets");
-        assert_eq!(read(rest).expect("reads"), before);
+        limit.write(&roots, &format!("77 {hard}")).expect("sets");
+        assert_eq!(limit.read(&roots).expect("reads"), format!("77 {hard}"));
+        assert!(limit.shell_line(&roots, &before).starts_with("prlimit --pid "));
+        limit.write(&roots, &before).expect("sets");
+        assert_eq!(limit.read(&roots).expect("reads"), before);
         child.kill().expect("ends");
         child.wait().expect("ends");
-        assert_eq!(read(rest).expect_err("is gone").kind(), io::ErrorKind::NotFound);
-        assert_eq!(write(rest, &before).expect_err("is gone").kind(), io::ErrorKind::NotFound);
+        assert_eq!(limit.read(&roots).expect_err("is gone").kind(), io::ErrorKind::NotFound);
+        assert_eq!(limit.write(&roots, &before).expect_err("is gone").kind(), io::ErrorKind::NotFound);
     }
 }

@@ -1,12 +1,16 @@
 //! The backlog of a listening TCP socket of a process that runs.
 //!
 //! The socket itself is borrowed by `pidfd_getfd(2)` and `listen(2)` is called on it again, which changes its backlog and
-//! nothing else. A socket is named by its cookie, which the kernel never uses again in the same boot; its inode tells
+//! nothing else. A socket is named by its cookie, `listener:COOKIE:INODE`, which the kernel never uses again in the same boot; its inode tells
 //! where to look. What it is now comes from `TCP_INFO`, whose fields mean the accept queue for a listener
 //! (`net/ipv4/tcp.c`, `tcp_get_info`).
 
+use super::{Setting, SettingFamily, SettingPlace, live_only, read_file};
+use crate::name::SettingName;
+use crate::roots::Roots;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+use std::fmt;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -14,11 +18,84 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// `TCP_LISTEN` in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
 
-/// Names of the listeners on a port, or on an address and port: `8080`, `127.0.0.1:8080`, `[::1]:8080`.
+pub(super) const PREFIX: &str = "listener:";
+
+/// Backlogs of the listeners on a port, or on an address and port: `8080`, `127.0.0.1:8080`, `[::1]:8080`.
+#[derive(Debug)]
+pub(crate) struct Backlogs;
+
+impl SettingFamily for Backlogs {
+    fn place(&self, _: &str) -> String {
+        "listen(2) on the socket itself".into()
+    }
+
+    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+        live_only(roots)?;
+        Ok(listeners(name.first())?.into_iter().map(SettingPlace::of).collect())
+    }
+}
+
+/// The backlog of one listener.
+#[derive(Debug)]
+pub(super) struct Backlog {
+    cookie: u64,
+    inode: u64,
+}
+
+impl Backlog {
+    pub(super) fn parse(rest: &str) -> Option<Backlog> {
+        let (cookie, inode) = rest.split_once(':')?;
+        Some(Backlog { cookie: cookie.parse().ok()?, inode: inode.parse().ok()? })
+    }
+
+    /// A descriptor of ours for its socket.
+    fn socket(&self) -> io::Result<OwnedFd> {
+        let (socket, found) = borrow(self.inode)?;
+        if found == self.cookie { Ok(socket) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+}
+
+impl fmt::Display for Backlog {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{PREFIX}{}:{}", self.cookie, self.inode)
+    }
+}
+
+impl Setting for Backlog {
+    fn read(&self, _: &Roots) -> io::Result<String> {
+        let backlog = crate::sys::listen_backlog(self.socket()?.as_fd());
+        backlog
+            .map(|backlog| backlog.to_string())
+            .ok_or_else(|| io::Error::other("it is not a listening TCP socket"))
+    }
+
+    /// Calls `listen` again.
+    fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
+        let backlog = text.trim().parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(rustix::net::listen(self.socket()?, backlog)?)
+    }
+
+    fn shell_line(&self, _: &Roots, text: &str) -> String {
+        format!("# no shell can set the backlog back to {text}: restart the server")
+    }
+
+    /// Refuses a backlog that the kernel would cut down to another setting.
+    fn check_fits(&self, roots: &Roots, text: &str) -> Result<(), String> {
+        let ceiling = read_file(roots, "/proc/sys/net/core/somaxconn").map_err(|error| error.to_string())?;
+        match (ceiling.trim().parse::<u64>(), text.parse::<u64>()) {
+            (Ok(ceiling), Ok(wanted)) if wanted > ceiling => Err(format!(
+                "net.core.somaxconn is {ceiling}, and the kernel cuts it down to that: raise that first"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The listeners on a port, or on an address and port.
 ///
 /// # Errors
 /// It is not of that form, there is none in this network namespace, or its process cannot be looked into.
-pub(crate) fn listeners(wanted: &str) -> Result<Vec<String>, String> {
+fn listeners(wanted: &str) -> Result<Vec<Backlog>, String> {
     let (address, port) = match wanted.rsplit_once(':') {
         None => (None, wanted),
         Some((address, port)) => (Some(address.trim_matches(['[', ']'])), port),
@@ -35,11 +112,11 @@ pub(crate) fn listeners(wanted: &str) -> Result<Vec<String>, String> {
         return Err(format!("nothing listens on '{wanted}' in this network namespace"));
     }
     inodes.sort_unstable();
-    let name = |inode: u64| match borrow(inode) {
-        Ok((_, cookie)) => Ok(format!("listener:{cookie}:{inode}")),
+    let named = |inode: u64| match borrow(inode) {
+        Ok((_, cookie)) => Ok(Backlog { cookie, inode }),
         Err(error) => Err(format!("cannot get at the socket that listens on '{wanted}': {error}")),
     };
-    inodes.into_iter().map(name).collect()
+    inodes.into_iter().map(named).collect()
 }
 
 /// The inode of a line of `/proc/net/tcp`, if it is a listener that is meant.
@@ -63,29 +140,6 @@ fn parse_address(text: &str) -> Option<IpAddr> {
         }
         _ => None,
     }
-}
-
-/// The text of a backlog.
-pub(super) fn read(rest: &str) -> io::Result<String> {
-    let socket = named(rest)?;
-    let backlog = crate::sys::listen_backlog(socket.as_fd());
-    backlog
-        .map(|backlog| backlog.to_string())
-        .ok_or_else(|| io::Error::other("it is not a listening TCP socket"))
-}
-
-/// Calls `listen` again.
-pub(super) fn write(rest: &str, text: &str) -> io::Result<()> {
-    let backlog = text.trim().parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    Ok(rustix::net::listen(named(rest)?, backlog)?)
-}
-
-/// The socket of `COOKIE:INODE`.
-fn named(rest: &str) -> io::Result<OwnedFd> {
-    let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
-    let (cookie, inode) = rest.split_once(':').ok_or_else(invalid)?;
-    let (socket, found) = borrow(inode.parse().map_err(|_| invalid())?)?;
-    if found.to_string() == cookie { Ok(socket) } else { Err(io::Error::from(io::ErrorKind::NotFound)) }
 }
 
 /// A descriptor of ours for the socket with this inode, and its cookie.
@@ -128,16 +182,16 @@ mod tests {
         let address = listener.local_addr().expect("has an address");
         let found = listeners(&address.to_string());
         // Another process may be asked for its sockets by the privileged only; this one may always be.
-        let names = found.expect("finds its own");
-        assert_eq!(names.len(), 1);
-        let rest = names[0].strip_prefix("listener:").expect("is a listener");
-        assert_eq!(read(rest).expect("reads"), "128");
-        write(rest, "7").expect("sets");
-        assert_eq!(read(rest).expect("reads"), "7");
-        write(rest, "128").expect("sets");
-        assert_eq!(read(rest).expect("reads"), "128");
+        let found = found.expect("finds its own");
+        let [backlog] = &found[..] else { panic!("one listener") };
+        let roots = Roots::host();
+        assert_eq!(backlog.read(&roots).expect("reads"), "128");
+        for text in ["7", "128"] {
+            backlog.write(&roots, text).expect("sets");
+            assert_eq!(backlog.read(&roots).expect("reads"), text);
+        }
         drop(listener);
-        let gone = eventually(|| read(rest), Result::is_err);
+        let gone = eventually(|| backlog.read(&roots), Result::is_err);
         assert_eq!(gone.expect_err("is gone").kind(), io::ErrorKind::NotFound);
     }
 

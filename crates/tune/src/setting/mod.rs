@@ -1,211 +1,266 @@
-//! One setting, wherever it lives: a file of the kernel, a limit of a process, the backlog of a listener, the queueing
-//! discipline of a device, what the device itself is set to, the options of a mount, a file of a service, or the journal of a file
-//! system.
+//! One setting, wherever it lives. Each kind has a file here, and its line in the registry.
 //!
-//! A setting is named by a text, which the journal holds: the path of a file, `limit:PID:START:NAME`,
-//! `listener:COOKIE:INODE`, `qdisc:INDEX:NAME`, `ethtool:GROUP:INDEX:NAME`,
-//! `mount:NAMESPACE:ID:MAJOR:MINOR:PATH`, `config:SERVICE:MODIFIED:PATH` or `extjournal:UUID:PATH`. Process and socket are named so that no
-//! other one that came later can be mistaken for them.
+//! The journal names a setting by a text, its place: the path of a file of the kernel, or what begins as [`KINDS`] says.
+//! A place is parsed once, where it is found or where the journal is read. Process, socket, mount, and file system are
+//! named so that no later one can be mistaken for them.
 
+mod at_boot;
 mod config;
+mod device;
 pub(crate) mod ethtool;
 mod ext_journal;
 mod file;
 mod limit;
-mod link;
 mod listener;
 pub(crate) mod mount;
 pub(crate) mod qdisc;
 
-pub(crate) use config::config;
-pub(crate) use ethtool::Group;
-pub(crate) use ext_journal::ext_journal;
-pub(crate) use limit::{Limit, limit_of};
-pub(crate) use link::link;
-pub(crate) use listener::listeners;
+pub(crate) use at_boot::{AtBoot, UNITS};
+pub(crate) use config::Directives;
+pub(crate) use device::INTERFACE;
+pub(crate) use ext_journal::ExtJournals;
+pub(crate) use file::{DeviceFiles, Sysctls, expanded, read_file};
+pub(crate) use limit::{LOCKED_MEMORY, OPEN_FILES, PROCESSES, ProcessLimits};
+pub(crate) use listener::Backlogs;
+pub(crate) use mount::Mounts;
+pub(crate) use qdisc::Qdiscs;
 
+use crate::name::SettingName;
 use crate::roots::Roots;
-use crate::value::{self, one_line};
+use crate::text::{self, one_line};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::io;
+use std::ops::Deref;
+use std::sync::Arc;
 
-/// A setting, by what its name begins with.
-enum Place<'a> {
-    File(&'a str),
-    Limit(&'a str),
-    Listener(&'a str),
-    Qdisc(&'a str),
-    Ethtool(&'a str),
-    Mount(&'a str),
-    Config(&'a str),
-    ExtJournal(&'a str),
-}
+/// One setting of a host. Its `Display` is its place, as the journal has it.
+pub(crate) trait Setting: fmt::Debug + fmt::Display + Send + Sync {
+    /// Its text.
+    ///
+    /// # Errors
+    /// It is not there (`NotFound`), cannot be read, is too long, or is not UTF-8.
+    fn read(&self, roots: &Roots) -> io::Result<String>;
 
-fn place(name: &str) -> Place<'_> {
-    if let Some(rest) = name.strip_prefix("limit:") {
-        Place::Limit(rest)
-    } else if let Some(rest) = name.strip_prefix("listener:") {
-        Place::Listener(rest)
-    } else if let Some(rest) = name.strip_prefix("qdisc:") {
-        Place::Qdisc(rest)
-    } else if let Some(rest) = name.strip_prefix("ethtool:") {
-        Place::Ethtool(rest)
-    } else if let Some(rest) = name.strip_prefix("mount:") {
-        Place::Mount(rest)
-    } else if let Some(rest) = name.strip_prefix("config:") {
-        Place::Config(rest)
-    } else if let Some(rest) = name.strip_prefix("extjournal:") {
-        Place::ExtJournal(rest)
-    } else {
-        Place::File(name)
+    /// Writes its text in one go.
+    ///
+    /// # Errors
+    /// What the kernel says; nothing is written again.
+    fn write(&self, roots: &Roots, text: &str) -> io::Result<()>;
+
+    /// A line of shell that writes it, without this program; a comment where a shell cannot.
+    fn shell_line(&self, roots: &Roots, text: &str) -> String;
+
+    /// Writes the text that it had before a change.
+    ///
+    /// # Errors
+    /// As for [`Setting::write`].
+    fn put_back(&self, roots: &Roots, text: &str) -> io::Result<()> {
+        self.write(roots, text)
+    }
+
+    /// Has what was written be felt, where somebody has to be told of it.
+    ///
+    /// # Errors
+    /// It could not be told; the setting is written all the same.
+    fn take_effect(&self, _roots: &Roots) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Removes what a death in the middle of a write left behind.
+    fn clean(&self, _roots: &Roots) {}
+
+    /// Whether two of its texts mean the same.
+    fn is_same(&self, one: &str, other: &str) -> bool {
+        text::is_same(one, other)
+    }
+
+    /// The text to write so that it reads as `text` again.
+    fn writable(&self, text: &str) -> String {
+        one_line(text)
+    }
+
+    /// Whether a text is what it has only in the middle of a write, so that it is neither old nor new, and ours.
+    fn is_between(&self, _text: &str) -> bool {
+        false
+    }
+
+    /// Refuses a text that this host cannot take, or could not be brought back from.
+    fn check_fits(&self, _roots: &Roots, _text: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Why this process could not write it; `None` if it could, as far as can be seen beforehand.
+    fn unwritable(&self, _roots: &Roots) -> Option<Errno> {
+        (!rustix::process::geteuid().is_root()).then_some(Errno::PERM)
+    }
+
+    /// Why there is no such setting, if reading it failed by this; `None` if it is there and cannot be read.
+    fn absent(&self, error: &io::Error) -> Option<String> {
+        Some(format!("it has no such setting: {error}"))
+    }
+
+    /// One of its texts on one line, for people: where it is long, what differs in it from the text beside it.
+    fn shown(&self, text: &str, _beside: &str) -> String {
+        one_line(text)
+    }
+
+    /// What sets it again at boot.
+    fn at_boot(&self) -> AtBoot<'_> {
+        AtBoot::Nothing
     }
 }
 
-/// The text of a setting.
-///
-/// # Errors
-/// It is not there (`NotFound`), cannot be read, is longer than 64 KiB, or is not UTF-8.
-pub(crate) fn read(roots: &Roots, name: &str) -> io::Result<String> {
-    match place(name) {
-        Place::File(path) => file::read(roots, path),
-        Place::Limit(rest) => limit::read(rest),
-        Place::Listener(rest) => listener::read(rest),
-        Place::Qdisc(rest) => qdisc::read(rest),
-        Place::Ethtool(rest) => ethtool::read(rest),
-        Place::Mount(rest) => mount::read(rest),
-        Place::Config(rest) => config::read(roots, rest),
-        Place::ExtJournal(rest) => ext_journal::read(roots, rest),
+/// The settings of one definition of the table: where they are, and how one is found by its name.
+pub(crate) trait SettingFamily: fmt::Debug + Sync {
+    /// Where they are, in words or as a path; `*` in it is what it is in the name.
+    fn place(&self, id: &str) -> String;
+
+    /// The setting of this name; more than one if several sockets listen on one port.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be told from others or put back.
+    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String>;
+
+    /// Paths of files that are as they were as long as the device is the same.
+    fn witnesses(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The folder of what sets them again at boot; `None` if nothing does.
+    fn persists_in(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The text by which the setting of this name gets a value; `text` is the one that it has.
+    ///
+    /// # Errors
+    /// It cannot be written there.
+    fn edited(&self, _name: &SettingName<'_>, _text: &str, value: String) -> Result<String, String> {
+        Ok(value)
     }
 }
 
-/// The text of a member of a change; empty for one that follows another and is not there now.
-///
-/// # Errors
-/// As for [`read`].
-pub(crate) fn read_member(roots: &Roots, name: &str, follows: bool) -> io::Result<String> {
-    match read(roots, name) {
-        // A file of a scheduler or governor is there as long as that is in force; some are there and say EINVAL.
-        Err(error)
-            if follows && matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) =>
-        {
-            Ok(String::new())
+/// Understands what follows the beginning of a place; `None` if it is not of that form.
+type Parse = fn(&str) -> Option<Arc<dyn Setting>>;
+
+/// The kinds of settings, by what their places begin with. What begins otherwise is the path of a file of the kernel.
+const KINDS: [(&str, Parse); 7] = [
+    (limit::PREFIX, |rest| kind(limit::ProcessLimit::parse(rest))),
+    (listener::PREFIX, |rest| kind(listener::Backlog::parse(rest))),
+    (qdisc::PREFIX, |rest| kind(qdisc::RootQdisc::parse(rest))),
+    (ethtool::PREFIX, |rest| kind(ethtool::GroupOfDevice::parse(rest))),
+    (mount::PREFIX, |rest| kind(mount::MountOptions::parse(rest))),
+    (config::PREFIX, |rest| kind(config::ServiceFile::parse(rest))),
+    (ext_journal::PREFIX, |rest| kind(ext_journal::ExtJournal::parse(rest))),
+];
+
+fn kind(found: Option<impl Setting + 'static>) -> Option<Arc<dyn Setting>> {
+    Some(Arc::new(found?))
+}
+
+/// A setting with the text that names it in the journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub(crate) struct SettingPlace {
+    text: String,
+    setting: Arc<dyn Setting>,
+}
+
+impl SettingPlace {
+    fn of(setting: impl Setting + 'static) -> SettingPlace {
+        SettingPlace { text: setting.to_string(), setting: Arc::new(setting) }
+    }
+
+    /// The text that names it.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<String> for SettingPlace {
+    fn from(text: String) -> SettingPlace {
+        let parsed = KINDS.iter().find_map(|(prefix, parse)| parse(text.strip_prefix(prefix)?));
+        let setting = parsed.unwrap_or_else(|| Arc::new(file::KernelFile(text.clone())));
+        SettingPlace { text, setting }
+    }
+}
+
+impl From<SettingPlace> for String {
+    fn from(place: SettingPlace) -> String {
+        place.text
+    }
+}
+
+impl PartialEq for SettingPlace {
+    fn eq(&self, other: &SettingPlace) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for SettingPlace {}
+
+impl Deref for SettingPlace {
+    type Target = dyn Setting;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.setting
+    }
+}
+
+/// Refuses what a tree that is no live host does not have.
+fn live_only(roots: &Roots) -> Result<(), String> {
+    if roots.is_host() { Ok(()) } else { Err("it can be changed on the live host only".into()) }
+}
+
+/// A path between the quotes of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_named_as_they_were_parsed() {
+        for text in [
+            "/proc/sys/vm/swappiness",
+            "limit:77:4711:nofile",
+            "listener:12:34",
+            "qdisc:3:eth0.100",
+            "ethtool:rings:3:eth0",
+            "mount:4026531841:65:7:0:/srv/my data",
+            "config:nginx:1700000000123456789:/etc/nginx/nginx.conf",
+            "extjournal:6e1c2b4e-0000-4000-8000-000000000001:/dev/vdb",
+        ] {
+            let place = SettingPlace::from(text.to_owned());
+            assert_eq!((place.text(), place.to_string().as_str()), (text, text));
+            assert!(!place.shell_line(&Roots::host(), "1").starts_with("# '"), "{text}");
         }
-        text => text,
     }
-}
 
-/// Writes the text of a setting in one call.
-///
-/// # Errors
-/// What the kernel says; nothing is written again.
-pub(crate) fn write(roots: &Roots, name: &str, text: &str) -> io::Result<()> {
-    match place(name) {
-        Place::File(path) => file::write(roots, path, text),
-        Place::Limit(rest) => limit::write(rest, text),
-        Place::Listener(rest) => listener::write(rest, text),
-        Place::Qdisc(rest) => qdisc::write(rest, text),
-        Place::Ethtool(rest) => ethtool::write(rest, text),
-        Place::Mount(rest) => mount::write(rest, text),
-        Place::Config(rest) => config::write(roots, rest, text),
-        Place::ExtJournal(rest) => ext_journal::write(roots, rest, text),
-    }
-}
-
-/// Writes the text that a setting had before a change.
-///
-/// # Errors
-/// As for [`write`].
-pub(crate) fn put_back(roots: &Roots, name: &str, text: &str) -> io::Result<()> {
-    match place(name) {
-        Place::Config(rest) => config::put_back(roots, rest, text),
-        _ => write(roots, name, text),
-    }
-}
-
-/// Has what was written be felt, where somebody has to be told of it.
-///
-/// # Errors
-/// It could not be told; the setting is written all the same.
-pub(crate) fn take_effect(roots: &Roots, name: &str) -> io::Result<()> {
-    match place(name) {
-        Place::Config(rest) => config::take_effect(roots, rest),
-        _ => Ok(()),
-    }
-}
-
-/// Removes what a death in the middle of a write left behind.
-pub(crate) fn clean(roots: &Roots, name: &str) {
-    if let Place::Config(rest) = place(name) {
-        config::clean(roots, rest);
-    }
-}
-
-/// Whether two texts of a setting mean the same.
-pub(crate) fn is_same(name: &str, one: &str, other: &str) -> bool {
-    match place(name) {
-        Place::Config(_) => one == other,
-        _ => value::is_same(one, other),
-    }
-}
-
-/// The text to write so that a setting reads as `text` again.
-pub(crate) fn writable(name: &str, text: &str) -> String {
-    match place(name) {
-        Place::Config(_) => text.to_owned(),
-        _ => one_line(text),
-    }
-}
-
-/// Whether a text is what a setting has only in the middle of a write, so that it is neither old nor new, and ours.
-pub(crate) fn is_between(name: &str, text: &str) -> bool {
-    matches!(place(name), Place::ExtJournal(_)) && ext_journal::is_between(text)
-}
-
-/// Refuses a text that the setting of this host cannot take, or could not be brought back from.
-pub(crate) fn check_fits(roots: &Roots, name: &str, text: &str) -> Result<(), String> {
-    match place(name) {
-        Place::ExtJournal(rest) => ext_journal::check_fits(roots, rest, text),
-        _ => Ok(()),
-    }
-}
-
-/// Why this process could not write a setting; `None` if it could, as far as can be seen beforehand.
-pub(crate) fn unwritable(roots: &Roots, name: &str) -> Option<Errno> {
-    match place(name) {
-        Place::File(path) => file::unwritable(roots, path),
-        Place::Config(rest) => config::unwritable(roots, rest),
-        Place::ExtJournal(rest) => ext_journal::unwritable(roots, rest),
-        _ => (!rustix::process::geteuid().is_root()).then_some(Errno::PERM),
-    }
-}
-
-/// Whether there is such a setting.
-pub(crate) fn exists(roots: &Roots, name: &str) -> bool {
-    match place(name) {
-        Place::File(path) => file::exists(roots, path),
-        _ => read(roots, name).is_ok(),
-    }
-}
-
-/// A text of a setting on one line, for people: where it is long, what differs in it from the text beside it.
-pub(crate) fn shown(name: &str, text: &str, beside: &str) -> String {
-    match place(name) {
-        Place::Ethtool(_) => ethtool::differing(text, beside),
-        Place::Config(_) => config::differing(text, beside),
-        _ => one_line(text),
-    }
-}
-
-/// A line of shell that writes a setting, without this program; a comment where a shell cannot.
-pub(crate) fn shell_line(roots: &Roots, name: &str, text: &str) -> String {
-    match place(name) {
-        Place::File(path) => file::shell_line(roots, path, text),
-        Place::Limit(rest) => limit::shell_line(rest, text),
-        Place::Qdisc(rest) => qdisc::shell_line(rest, text),
-        Place::Ethtool(rest) => ethtool::shell_line(rest, text),
-        Place::Mount(rest) => mount::shell_line(rest, text),
-        Place::Config(rest) => config::shell_line(rest),
-        Place::ExtJournal(rest) => ext_journal::shell_line(roots, rest, text),
-        Place::Listener(_) => format!("# no shell can set the backlog back to {text}: restart the server"),
+    #[test]
+    fn what_is_no_place_is_neither_read_nor_written() {
+        for text in [
+            "limit:1",
+            "limit:1:2:cpu",
+            "listener:x:1",
+            "qdisc:eth0",
+            "ethtool:rings",
+            "ethtool:other:3:eth0",
+            "mount:1:2:3",
+            "config:nginx:0:etc",
+            "config:nginx:0:/etc/../passwd",
+            "extjournal:uuid:dev",
+            "other:1",
+        ] {
+            let place = SettingPlace::from(text.to_owned());
+            let read = place.read(&Roots::host()).expect_err("is refused");
+            assert_eq!(read.kind(), io::ErrorKind::InvalidInput, "{text}");
+            assert!(place.write(&Roots::host(), "1").is_err(), "{text}");
+            assert!(place.shell_line(&Roots::host(), "1").starts_with("# '"), "{text}");
+        }
     }
 }

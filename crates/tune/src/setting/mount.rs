@@ -6,10 +6,16 @@
 //! remount does not name stays as it is, so only what differs is named. Sources: mount(2), proc_pid_mountinfo(5),
 //! `admin-guide/ext4.rst`, `fs/proc_namespace.c`.
 
+use super::{Setting, SettingFamily, SettingPlace, live_only, quoted};
+use crate::name::SettingName;
+use crate::roots::Roots;
 use rustix::mount::{MountFlags, mount_remount};
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
+
+pub(super) const PREFIX: &str = "mount:";
 
 /// Where the mounts of this namespace are listed.
 const MOUNTS: &str = "/proc/thread-self/mountinfo";
@@ -216,42 +222,119 @@ fn namespace() -> io::Result<u64> {
     Ok(fs::metadata("/proc/thread-self/ns/mnt")?.ino())
 }
 
-/// The name of what is mounted at a path.
-///
-/// # Errors
-/// Nothing is, or it could not be put back.
-pub(crate) fn mounted(path: &str) -> Result<String, String> {
-    let list = fs::read_to_string(MOUNTS).map_err(|error| format!("cannot read '{MOUNTS}': {error}"))?;
-    let found = parse(&list).into_iter().rfind(|mount| mount.path == path);
-    let found = found.ok_or_else(|| format!("nothing is mounted at '{path}'"))?;
-    if Text::has(&found.text.own, "ro") != Text::has(&found.text.of_file_system, "ro") {
-        return Err("the mount is read-only and its file system is not, which a remount would change".into());
+/// Options of mounts, by the paths at which they are mounted.
+#[derive(Debug)]
+pub(crate) struct Mounts;
+
+impl SettingFamily for Mounts {
+    fn place(&self, _: &str) -> String {
+        "mount(2): what is mounted at the path".into()
     }
-    let namespace = namespace().map_err(|error| error.to_string())?;
-    Ok(format!("mount:{namespace}:{}:{}:{path}", found.id, found.device))
+
+    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+        live_only(roots)?;
+        Ok(vec![SettingPlace::of(MountOptions::find(name.first())?)])
+    }
 }
 
-/// The mount of `NAMESPACE:ID:MAJOR:MINOR:PATH`, and whether it is what its path leads to.
-fn named(rest: &str) -> io::Result<(Mount, bool)> {
-    let gone = || io::Error::from(io::ErrorKind::NotFound);
-    let mut parts = rest.splitn(5, ':');
-    let mut part = || parts.next().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput));
-    let (wanted, id, major, minor, path) = (part()?, part()?, part()?, part()?, part()?);
-    if namespace()?.to_string() != wanted {
-        return Err(if is_alive(wanted) {
-            io::Error::other("it is a mount of another mount namespace: recover from within it")
-        } else {
-            gone()
-        });
+/// The options of one mount.
+#[derive(Debug)]
+pub(super) struct MountOptions {
+    namespace: String,
+    id: String,
+    /// Numbers of its device, with a colon between them.
+    device: String,
+    path: String,
+}
+
+impl MountOptions {
+    /// Those of what is mounted at a path.
+    ///
+    /// # Errors
+    /// Nothing is, or it could not be put back.
+    fn find(path: &str) -> Result<MountOptions, String> {
+        let list = fs::read_to_string(MOUNTS).map_err(|error| format!("cannot read '{MOUNTS}': {error}"))?;
+        let found = parse(&list).into_iter().rfind(|mount| mount.path == path);
+        let found = found.ok_or_else(|| format!("nothing is mounted at '{path}'"))?;
+        if Text::has(&found.text.own, "ro") != Text::has(&found.text.of_file_system, "ro") {
+            return Err(
+                "the mount is read-only and its file system is not, which a remount would change".into()
+            );
+        }
+        let namespace = namespace().map_err(|error| error.to_string())?.to_string();
+        Ok(MountOptions { namespace, id: found.id, device: found.device, path: path.into() })
     }
-    let mounts = parse(&fs::read_to_string(MOUNTS)?);
-    let top = mounts.iter().rfind(|mount| mount.path == path).map(|mount| mount.id.clone());
-    let device = format!("{major}:{minor}");
-    let mut found =
-        mounts.into_iter().filter(|mount| mount.id == id && mount.device == device && mount.path == path);
-    let found = found.next().ok_or_else(gone)?;
-    let is_on_top = top.is_some_and(|top| top == found.id);
-    Ok((found, is_on_top))
+
+    pub(super) fn parse(rest: &str) -> Option<MountOptions> {
+        let mut parts = rest.splitn(5, ':');
+        let mut part = || parts.next().map(str::to_owned);
+        let (namespace, id, major, minor, path) = (part()?, part()?, part()?, part()?, part()?);
+        Some(MountOptions { namespace, id, device: format!("{major}:{minor}"), path })
+    }
+
+    /// The mount as it is listed now, and whether it is what its path leads to.
+    fn listed(&self) -> io::Result<(Mount, bool)> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        if namespace()?.to_string() != self.namespace {
+            return Err(if is_alive(&self.namespace) {
+                io::Error::other("it is a mount of another mount namespace: recover from within it")
+            } else {
+                gone()
+            });
+        }
+        let mut mounts = parse(&fs::read_to_string(MOUNTS)?);
+        mounts.retain(|mount| mount.path == self.path);
+        let is_it = |mount: &Mount| mount.id == self.id && mount.device == self.device;
+        let is_on_top = mounts.last().is_some_and(|top| top.id == self.id);
+        let found = mounts.into_iter().find(is_it).ok_or_else(gone)?;
+        Ok((found, is_on_top))
+    }
+}
+
+impl fmt::Display for MountOptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{PREFIX}{}:{}:{}:{}", self.namespace, self.id, self.device, self.path)
+    }
+}
+
+impl Setting for MountOptions {
+    fn read(&self, _: &Roots) -> io::Result<String> {
+        self.listed().map(|(mount, _)| mount.text.shown())
+    }
+
+    fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
+        let (now, is_on_top) = self.listed()?;
+        if !is_on_top {
+            return Err(io::Error::other("something else is mounted over it"));
+        }
+        let wanted = Text::parse(text).filter(|wanted| wanted.kind == now.text.kind);
+        let wanted = wanted.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let sorted = |text: &Text| text.shown().split(' ').nth(2).map(str::to_owned);
+        if sorted(&wanted) == sorted(&now.text) {
+            mount_remount(now.path.as_str(), MountFlags::BIND | wanted.flags(), "")?;
+        } else {
+            let flags = wanted.flags() | flags(&wanted.of_file_system, SUPER_FLAGS);
+            mount_remount(now.path.as_str(), flags, wanted.data_since(&now.text))?;
+        }
+        Ok(())
+    }
+
+    fn shell_line(&self, _: &Roots, text: &str) -> String {
+        let path = quoted(&self.path);
+        let now = self.listed().map(|(mount, _)| mount.text).ok();
+        let Some(wanted) = Text::parse(text) else { return format!("# the options of {path} were {text}") };
+        let mut words: Vec<String> = vec!["remount".into()];
+        words.extend(wanted.own.iter().filter(|word| *word != "rw").cloned());
+        let is_strict = !wanted.own.iter().any(|word| ACCESS_TIMES.contains(&word.as_str()));
+        words.extend(is_strict.then(|| "strictatime".to_owned()));
+        words.extend((!Text::has(&wanted.own, "nodiratime")).then(|| "diratime".to_owned()));
+        words.extend(now.map(|now| wanted.data_since(&now)).filter(|data| !data.is_empty()));
+        if !options(&wanted.kind).is_empty() {
+            let is_lazy = Text::has(&wanted.of_file_system, "lazytime");
+            words.push(if is_lazy { "lazytime" } else { "nolazytime" }.into());
+        }
+        format!("mount -o {} {path}", words.join(","))
+    }
 }
 
 /// Whether any process is in the mount namespace of this inode.
@@ -259,29 +342,6 @@ fn is_alive(namespace: &str) -> bool {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut inodes = processes.filter_map(|entry| fs::metadata(entry.path().join("ns/mnt")).ok());
     inodes.any(|found| found.ino().to_string() == namespace)
-}
-
-/// The text of a mount.
-pub(super) fn read(rest: &str) -> io::Result<String> {
-    named(rest).map(|(mount, _)| mount.text.shown())
-}
-
-/// Gives a mount the options of a text.
-pub(super) fn write(rest: &str, text: &str) -> io::Result<()> {
-    let (now, is_on_top) = named(rest)?;
-    if !is_on_top {
-        return Err(io::Error::other("something else is mounted over it"));
-    }
-    let wanted = Text::parse(text).filter(|wanted| wanted.kind == now.text.kind);
-    let wanted = wanted.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let sorted = |text: &Text| text.shown().split(' ').nth(2).map(str::to_owned);
-    if sorted(&wanted) == sorted(&now.text) {
-        mount_remount(now.path.as_str(), MountFlags::BIND | wanted.flags(), "")?;
-    } else {
-        let flags = wanted.flags() | flags(&wanted.of_file_system, SUPER_FLAGS);
-        mount_remount(now.path.as_str(), flags, wanted.data_since(&now.text))?;
-    }
-    Ok(())
 }
 
 /// The text that a mount with the text `old` gets by options as they are typed, with commas between them.
@@ -292,24 +352,6 @@ pub(crate) fn typed(typed: &str, old: &str) -> Result<String, String> {
     let mut text = Text::parse(old).ok_or("its options cannot be understood")?;
     typed.split(',').try_for_each(|word| text.set(word.trim()))?;
     Ok(text.shown())
-}
-
-/// A line of shell that sets it.
-pub(super) fn shell_line(rest: &str, text: &str) -> String {
-    let path = rest.splitn(5, ':').nth(4).unwrap_or(rest).replace('\'', "'\\''");
-    let now = named(rest).map(|(mount, _)| mount.text).ok();
-    let Some(wanted) = Text::parse(text) else { return format!("# the options of '{path}' were {text}") };
-    let mut words: Vec<String> = vec!["remount".into()];
-    words.extend(wanted.own.iter().filter(|word| *word != "rw").cloned());
-    let is_strict = !wanted.own.iter().any(|word| ACCESS_TIMES.contains(&word.as_str()));
-    words.extend(is_strict.then(|| "strictatime".to_owned()));
-    words.extend((!Text::has(&wanted.own, "nodiratime")).then(|| "diratime".to_owned()));
-    words.extend(now.map(|now| wanted.data_since(&now)).filter(|data| !data.is_empty()));
-    if !options(&wanted.kind).is_empty() {
-        let is_lazy = Text::has(&wanted.of_file_system, "lazytime");
-        words.push(if is_lazy { "lazytime" } else { "nolazytime" }.into());
-    }
-    format!("mount -o {} '{path}'", words.join(","))
 }
 
 #[cfg(test)]

@@ -1,14 +1,19 @@
 //! The queueing discipline at the root of a device, over rtnetlink.
 //!
-//! Its text is `KIND HANDLE: OPTIONS`, then the same with the parent before it for each discipline below the root; options
+//! Its place is `qdisc:INDEX:NAME`, its text is `KIND HANDLE: OPTIONS`, then the same with the parent before it for each discipline below the root; options
 //! are the bytes of the kernel's `TCA_OPTIONS`, in hexadecimal digits, and left out where there are none. A handle of 0
 //! means that the kernel chose the discipline itself, and chooses it again when the root is deleted (`net/sched/sch_api.c`,
 //! `net/sched/sch_generic.c`). What has classes or filters of its own is not taken: it could not be put back.
 
-use super::link::{Link, link_name};
+use super::device::{INTERFACE, NetworkDevice};
+use super::{Setting, SettingFamily, SettingPlace};
+use crate::name::SettingName;
 use crate::netlink::{NLM_F_CREATE, NLM_F_REPLACE, Netlink, Wanted, find, put, text, words};
-use std::fmt::Write;
+use crate::roots::Roots;
+use std::fmt::{self, Write};
 use std::io;
+
+pub(super) const PREFIX: &str = "qdisc:";
 
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
@@ -43,15 +48,80 @@ struct Qdisc {
     options: Vec<u8>,
 }
 
-/// The text of the disciplines of a device.
-pub(super) fn read(rest: &str) -> io::Result<String> {
-    let link = Link::of(rest)?;
-    let answers = Netlink::route()?.ask(RTM_GETQDISC, Wanted::Dump, &head(0, 0, 0))?;
-    // A device that is not there and one without any discipline look the same in a dump.
-    if link_name(link.index)?.is_none() {
-        return Err(io::Error::from(io::ErrorKind::NotFound));
+/// Disciplines at the root of devices, by the names of the devices.
+#[derive(Debug)]
+pub(crate) struct Qdiscs;
+
+impl SettingFamily for Qdiscs {
+    fn place(&self, _: &str) -> String {
+        "rtnetlink(7): the root of the device".into()
     }
-    Ok(shown(answers.iter().filter_map(|answer| parse(answer, link.index)).collect()))
+
+    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+        Ok(vec![SettingPlace::of(RootQdisc(NetworkDevice::find(name.first(), roots)?))])
+    }
+
+    fn witnesses(&self) -> &'static [&'static str] {
+        INTERFACE
+    }
+}
+
+/// The discipline at the root of a device.
+#[derive(Debug)]
+pub(super) struct RootQdisc(NetworkDevice);
+
+impl RootQdisc {
+    pub(super) fn parse(rest: &str) -> Option<RootQdisc> {
+        NetworkDevice::parse(rest).map(RootQdisc)
+    }
+}
+
+impl fmt::Display for RootQdisc {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{PREFIX}{}", self.0)
+    }
+}
+
+impl Setting for RootQdisc {
+    fn read(&self, _: &Roots) -> io::Result<String> {
+        let answers = Netlink::route()?.ask(RTM_GETQDISC, Wanted::Dump, &head(0, 0, 0))?;
+        // A device that is not there and one without any discipline look the same in a dump.
+        self.0.check_there()?;
+        Ok(shown(answers.iter().filter_map(|answer| parse(answer, self.0.index)).collect()))
+    }
+
+    fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
+        let root = root(text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let netlink = Netlink::route()?;
+        let mut request = head(self.0.index, root.handle, TC_H_ROOT);
+        let answer = if root.handle == 0 {
+            netlink.ask(RTM_DELQDISC, Wanted::Change(0), &request)
+        } else {
+            put(&mut request, TCA_KIND, format!("{}\0", root.kind).as_bytes());
+            if !root.options.is_empty() {
+                put(&mut request, TCA_OPTIONS, &root.options);
+            }
+            netlink.ask(RTM_NEWQDISC, Wanted::Change(NLM_F_CREATE | NLM_F_REPLACE), &request)
+        };
+        answer.map(drop)
+    }
+
+    fn shell_line(&self, _: &Roots, text: &str) -> String {
+        let name = &self.0.name;
+        match root(text) {
+            Some(root) if root.handle == 0 => format!("tc qdisc delete dev {name} root"),
+            Some(root) => {
+                let handle = root.handle >> 16;
+                let limit = words(&root.options, 0).filter(|_| FIFOS.contains(&root.kind.as_str()));
+                let limit = limit.map_or(String::new(), |limit| format!(" limit {limit}"));
+                let line =
+                    format!("tc qdisc replace dev {name} root handle {handle:x}: {}{limit}", root.kind);
+                let is_said = root.options.is_empty() || !limit.is_empty();
+                if is_said { line } else { format!("{line} # and its options, which were {text}") }
+            }
+            None => format!("# what {name} had cannot be understood: {text}"),
+        }
+    }
 }
 
 fn shown(mut all: Vec<Qdisc>) -> String {
@@ -86,24 +156,6 @@ fn parse(message: &[u8], index: u32) -> Option<Qdisc> {
         parent: words(message, 12)?,
         options: find(attributes, TCA_OPTIONS).unwrap_or_default().to_vec(),
     })
-}
-
-/// Sets the root of a device to what a text says.
-pub(super) fn write(rest: &str, text: &str) -> io::Result<()> {
-    let link = Link::of(rest)?;
-    let root = root(text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let netlink = Netlink::route()?;
-    let mut request = head(link.index, root.handle, TC_H_ROOT);
-    let answer = if root.handle == 0 {
-        netlink.ask(RTM_DELQDISC, Wanted::Change(0), &request)
-    } else {
-        put(&mut request, TCA_KIND, format!("{}\0", root.kind).as_bytes());
-        if !root.options.is_empty() {
-            put(&mut request, TCA_OPTIONS, &root.options);
-        }
-        netlink.ask(RTM_NEWQDISC, Wanted::Change(NLM_F_CREATE | NLM_F_REPLACE), &request)
-    };
-    answer.map(drop)
 }
 
 /// The root of a text.
@@ -170,23 +222,6 @@ fn check_restorable(old: &str) -> Result<Qdisc, String> {
     Ok(found)
 }
 
-/// A line of shell that sets it.
-pub(super) fn shell_line(rest: &str, text: &str) -> String {
-    let name = rest.split_once(':').map_or(rest, |(_, name)| name);
-    match root(text) {
-        Some(root) if root.handle == 0 => format!("tc qdisc delete dev {name} root"),
-        Some(root) => {
-            let handle = root.handle >> 16;
-            let limit = words(&root.options, 0).filter(|_| FIFOS.contains(&root.kind.as_str()));
-            let limit = limit.map_or(String::new(), |limit| format!(" limit {limit}"));
-            let line = format!("tc qdisc replace dev {name} root handle {handle:x}: {}{limit}", root.kind);
-            let is_said = root.options.is_empty() || !limit.is_empty();
-            if is_said { line } else { format!("{line} # and its options, which were {text}") }
-        }
-        None => format!("# what {name} had cannot be understood: {text}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,8 +273,10 @@ mod tests {
 
     #[test]
     fn shells_are_told_what_undoes_it() {
-        assert_eq!(shell_line("3:eth0", "noqueue 0:"), "tc qdisc delete dev eth0 root");
-        let line = shell_line("3:eth0", "pfifo 8001: e8030000");
+        let shell_line =
+            |text| RootQdisc::parse("3:eth0").expect("is a device").shell_line(&Roots::host(), text);
+        assert_eq!(shell_line("noqueue 0:"), "tc qdisc delete dev eth0 root");
+        let line = shell_line("pfifo 8001: e8030000");
         assert_eq!(line, "tc qdisc replace dev eth0 root handle 8001: pfifo limit 1000");
     }
 }

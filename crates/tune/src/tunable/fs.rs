@@ -1,9 +1,9 @@
 //! Files, descriptors, watches and pipes.
 
-use super::{Effect, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
-use crate::value::Kind;
+use super::{EffectTime, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
+use crate::value::ValueKind;
 
-const fn fs(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+const fn fs(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::Host, "admin-guide/sysctl/fs.rst")
 }
 
@@ -14,7 +14,7 @@ pub const TABLE: &[Tunable] = &[
         .risks(Risk::High),
     fs("fs.nr_open", int(1024, 1_073_741_816), "descriptors",
         "Highest limit of open files that a process can be given (RLIMIT_NOFILE). It does not raise any limit by itself; processes or their units have to ask.")
-        .felt(Effect::NewProcesses).risks(Risk::Medium),
+        .felt(EffectTime::NewProcesses).risks(Risk::Medium),
     fs("fs.aio-max-nr", int(1024, LONG_MAX), "requests",
         "Most asynchronous I/O requests that may be pending on the host. Databases that use libaio fail with EAGAIN from io_setup when it is used up."),
     fs("fs.inotify.max_user_instances", int(1, INT_MAX), "instances",
@@ -26,18 +26,18 @@ pub const TABLE: &[Tunable] = &[
     fs("fs.epoll.max_user_watches", int(1024, LONG_MAX), "descriptors",
         "Most descriptors that all epoll instances of one user can hold. A server with more connections gets ENOSPC from epoll_ctl.")
         .risks(Risk::Medium),
-    fs("fs.pipe-max-size", Kind::PowerOfTwo { min: 4096, max: 1 << 30, has_zero: false }, "bytes",
+    fs("fs.pipe-max-size", ValueKind::PowerOfTwo { min: 4096, max: 1 << 30, has_zero: false }, "bytes",
         "Largest buffer that an unprivileged process can give a pipe. Larger pipes take fewer switches between writer and reader.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     fs("fs.pipe-user-pages-soft", int(0, LONG_MAX), "pages",
         "Pages in pipes of one user beyond which new pipes get a single page. A proxy that splices through many pipes slows down beyond it; 0 means no limit.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     fs("fs.pipe-user-pages-hard", int(0, LONG_MAX), "pages",
         "Pages in pipes of one user beyond which no pipe can be made. It is a protection of memory; 0 means no limit.")
-        .felt(Effect::NewSockets).risks(Risk::Medium),
+        .felt(EffectTime::NewSockets).risks(Risk::Medium),
     fs("fs.lease-break-time", int(1, 3600), "seconds",
         "How long the holder of a file lease may take to give it up. File servers that hand out leases make others wait so long at most."),
     fs("fs.leases-enable", FLAG, "switch",
         "Whether leases on files can be taken. File servers use them to let clients cache; without them every open is cheaper.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
 ];

@@ -1,38 +1,38 @@
 //! IPv4 beside TCP: ports, fragments, UDP, ICMP, neighbours, connection tracking.
 
-use super::{Effect, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
-use crate::value::Kind;
+use super::{EffectTime, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
+use crate::value::ValueKind;
 
 const IP: &str = "networking/ip-sysctl.rst";
 const CONNTRACK: &str = "networking/nf_conntrack-sysctl.rst";
 
-const fn own(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+const fn own(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::Network, IP)
 }
 
-const fn host(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+const fn host(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::InitialNetwork, IP)
 }
 
 /// The settings below `net.ipv4.` that are not TCP's, and those of connection tracking.
 pub const TABLE: &[Tunable] = &[
-    own("net.ipv4.ip_local_port_range", Kind::Rising { count: 2, min: 1024, max: 65_535 }, "ports",
+    own("net.ipv4.ip_local_port_range", ValueKind::Rising { count: 2, min: 1024, max: 65_535 }, "ports",
         "First and last port that outgoing connections may take. A client or proxy can hold that many connections to one address and port, those in TIME_WAIT included.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     own("net.ipv4.ip_default_ttl", int(1, 255), "hops",
         "Hops that a packet of this host may take. Too few make distant hosts unreachable.")
         .risks(Risk::Medium),
     own("net.ipv4.ip_no_pmtu_disc", int(0, 3), "mode",
         "Whether the packet size of a path is left undiscovered (1, 2), or trusted only when protected (3). Without discovery packets are smaller than they could be, or fragmented.")
-        .felt(Effect::NewSockets).risks(Risk::Medium),
+        .felt(EffectTime::NewSockets).risks(Risk::Medium),
     own("net.ipv4.ip_early_demux", FLAG, "switch",
         "Whether a packet's socket is looked up before its route. It saves work for servers, and costs routers a lookup."),
     own("net.ipv4.ip_nonlocal_bind", FLAG, "switch",
         "Whether a program may bind to an address that the host does not have. Needed by servers that start before a shared address moves to them.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     own("net.ipv4.ip_autobind_reuse", FLAG, "switch",
         "Whether ports may be shared by sockets that are bound automatically with SO_REUSEADDR. It relieves hosts that run out of ports; such a connect can then fail later.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     own("net.ipv4.ipfrag_high_thresh", int(65_536, LONG_MAX), "bytes",
         "Memory for fragments of packets that wait for the rest. Beyond it new fragments are dropped."),
     own("net.ipv4.ipfrag_time", int(1, 3600), "seconds",
@@ -45,7 +45,7 @@ pub const TABLE: &[Tunable] = &[
         "Receive buffer that every UDP socket may use even when UDP memory is short. Beyond it datagrams are dropped then."),
     own("net.ipv4.udp_wmem_min", int(4096, INT_MAX), "bytes",
         "Send buffer that every UDP socket may use even when UDP memory is short. Beyond it senders wait then."),
-    host("net.ipv4.udp_mem", Kind::Rising { count: 3, min: 64, max: INT_MAX }, "pages",
+    host("net.ipv4.udp_mem", ValueKind::Rising { count: 3, min: 64, max: INT_MAX }, "pages",
         "Memory of all UDP sockets at which it is unrestricted, is held back, and may not grow. Beyond the last, datagrams are dropped.")
         .risks(Risk::High),
     host("net.ipv4.neigh.default.gc_thresh1", int(0, INT_MAX), "entries",

@@ -1,15 +1,15 @@
 //! IPv6.
 
-use super::{Effect, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
-use crate::value::Kind;
+use super::{EffectTime, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
+use crate::value::ValueKind;
 
 const IP: &str = "networking/ip-sysctl.rst";
 
-const fn own(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+const fn own(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::Network, IP)
 }
 
-const fn host(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+const fn host(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::InitialNetwork, IP)
 }
 
@@ -17,10 +17,10 @@ const fn host(id: &'static str, kind: Kind, unit: &'static str, does: &'static s
 pub const TABLE: &[Tunable] = &[
     own("net.ipv6.auto_flowlabels", int(0, 3), "mode",
         "Whether packets carry a flow label made of their flow: never (0), unless a socket says no (1), if it says yes (2), always (3). Links and routers spread traffic by it.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     own("net.ipv6.bindv6only", FLAG, "switch",
         "Whether a socket bound to :: leaves IPv4 alone. It changes what servers that start later listen on.")
-        .felt(Effect::NewSockets).risks(Risk::Medium),
+        .felt(EffectTime::NewSockets).risks(Risk::Medium),
     own("net.ipv6.fib_multipath_hash_policy", int(0, 3), "mode",
         "What spreads flows over several routes: addresses and flow label (0), also ports (1), inner packets (2), a chosen set (3). With few pairs of addresses, 0 may put all traffic on one link."),
     own("net.ipv6.ip6frag_high_thresh", int(65_536, LONG_MAX), "bytes",

@@ -1,9 +1,9 @@
 //! Processes, scheduler, watchdogs and measuring.
 
-use super::{Effect, FLAG, INT_MAX, Risk, Scope, Tunable, int};
-use crate::value::Kind;
+use super::{EffectTime, FLAG, INT_MAX, Risk, Scope, Tunable, int};
+use crate::value::ValueKind;
 
-const fn kernel(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+const fn kernel(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::Host, "admin-guide/sysctl/kernel.rst")
 }
 
@@ -11,10 +11,10 @@ const fn kernel(id: &'static str, kind: Kind, unit: &'static str, does: &'static
 pub const TABLE: &[Tunable] = &[
     kernel("kernel.pid_max", int(1024, 4_194_304), "process ids",
         "Process and thread ids are below this number, so it bounds how many there can be. Beyond it fork and clone fail with EAGAIN.")
-        .felt(Effect::NewProcesses).risks(Risk::High),
+        .felt(EffectTime::NewProcesses).risks(Risk::High),
     kernel("kernel.threads-max", int(1024, 1_073_741_823), "threads",
         "Most threads that may exist on the host. Beyond it clone fails with EAGAIN, for servers with a thread per connection first.")
-        .felt(Effect::NewProcesses).risks(Risk::High),
+        .felt(EffectTime::NewProcesses).risks(Risk::High),
     kernel("kernel.sched_autogroup_enabled", FLAG, "switch",
         "Whether each login session gets an equal share of the CPUs. Meant for desktops: on a server it can put all workers of a service into one share."),
     kernel("kernel.sched_cfs_bandwidth_slice_us", int(1, 1_000_000), "microseconds",
@@ -44,7 +44,7 @@ pub const TABLE: &[Tunable] = &[
         .risks(Risk::Medium).of(Scope::Host, "arch/x86/buslock.rst"),
     kernel("kernel.task_delayacct", FLAG, "switch",
         "Whether waits of tasks for CPU, disk and memory are accounted. Needed by tools such as iotop; costs a little on each wait.")
-        .felt(Effect::NewProcesses),
+        .felt(EffectTime::NewProcesses),
     kernel("kernel.bpf_stats_enabled", FLAG, "switch",
         "Whether run time and runs of BPF programs are counted. It costs two clock readings per run of each program."),
     kernel("kernel.perf_event_paranoid", int(-1, 4), "level",
@@ -57,7 +57,7 @@ pub const TABLE: &[Tunable] = &[
         .risks(Risk::Medium),
     kernel("kernel.io_uring_disabled", int(0, 2), "level",
         "Who may make io_uring instances: all (0), a group (1), nobody (2). Servers built on io_uring fall back to slower calls, or do not start.")
-        .felt(Effect::NewProcesses).risks(Risk::Medium),
+        .felt(EffectTime::NewProcesses).risks(Risk::Medium),
     kernel("kernel.printk_ratelimit_burst", int(0, INT_MAX), "messages",
         "Kernel messages that pass before rate limiting sets in. Many messages on a slow console hold up the CPU that prints them."),
 ];

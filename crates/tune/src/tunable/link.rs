@@ -3,10 +3,10 @@
 //! A device refuses what it does not have; it then says what it has. Which of these a device has can be seen with
 //! `sysdyno tune plan`, which reads and changes nothing.
 
-use super::object::Object;
 use super::{Risk, Scope, Tunable};
-use crate::setting::Group;
-use crate::value::Kind;
+use crate::setting::Qdiscs;
+use crate::setting::ethtool::{CHANNELS, COALESCING, DeviceGroup, OFFLOADS, RINGS};
+use crate::value::ValueKind;
 
 const ETHTOOL: &str = "networking/ethtool-netlink.rst";
 
@@ -19,25 +19,30 @@ const QUEUES: &[&str] = &[
     "/sys/class/net/*/queues/+/tx_maxrate",
 ];
 
-const fn ethtool(id: &'static str, group: Group, kind: Kind, does: &'static str) -> Tunable {
-    Tunable::new(id, kind, "pairs", does).of(Scope::NetworkDevice, ETHTOOL).at(Object::Ethtool(group))
+const fn ethtool(
+    id: &'static str,
+    group: &'static DeviceGroup,
+    kind: ValueKind,
+    does: &'static str,
+) -> Tunable {
+    Tunable::new(id, kind, "pairs", does).of(Scope::NetworkDevice, ETHTOOL).at(group)
 }
 
 /// Settings of links.
 pub const TABLE: &[Tunable] = &[
-    Tunable::new("netdev.*.qdisc", Kind::Discipline, "discipline",
+    Tunable::new("netdev.*.qdisc", ValueKind::Discipline, "discipline",
         "How packets wait until the device sends them: fq spaces out the connections of a server, fq_codel keeps waiting short, pfifo and bfifo are plain queues with a limit in packets or bytes. One that the kernel chose, or a plain one, can be put back with its parameters; trees with classes are left alone.")
-        .of(Scope::NetworkDevice, "net/sched/sch_api.c").risks(Risk::Medium).at(Object::Qdisc),
-    ethtool("netdev.*.channels", Group::Channels, Kind::Pairs,
+        .of(Scope::NetworkDevice, "net/sched/sch_api.c").risks(Risk::Medium).at(&Qdiscs),
+    ethtool("netdev.*.channels", &CHANNELS, ValueKind::Pairs,
         "Queues of the device, each with its interrupt: rx, tx, other, combined. One for each CPU spreads receive work over all of them; most drivers take the link down for a moment to change it.")
         .risks(Risk::High).resets(QUEUES),
-    ethtool("netdev.*.rings", Group::Rings, Kind::Pairs,
+    ethtool("netdev.*.rings", &RINGS, ValueKind::Pairs,
         "Packets that each queue of the device holds: rx, rx-mini, rx-jumbo, tx. Longer ones lose less in bursts and delay more; most drivers take the link down for a moment to change it.")
         .risks(Risk::High),
-    ethtool("netdev.*.coalescing", Group::Coalescing, Kind::Pairs,
+    ethtool("netdev.*.coalescing", &COALESCING, ValueKind::Pairs,
         "How long, or for how many packets, the device waits before it raises an interrupt, as in 'rx-usecs 8'. Longer saves CPU, and adds to every latency.")
         .risks(Risk::Medium),
-    ethtool("netdev.*.offloads", Group::Offloads, Kind::Switches,
+    ethtool("netdev.*.offloads", &OFFLOADS, ValueKind::Switches,
         "What the device or the kernel does for many packets at once, such as rx-gro, tx-tcp-segmentation, rx-gro-hw. Without them every packet costs its full price in CPU; some confuse captures and routers.")
         .risks(Risk::High),
 ];

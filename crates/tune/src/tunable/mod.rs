@@ -7,122 +7,27 @@
 //! Sources are named per table: `admin-guide/…` and `networking/…` are below `Documentation/` of the kernel's source.
 
 mod device;
+mod effect;
 mod file_system;
 mod fs;
 mod ip;
 mod ipv6;
 mod kernel;
 mod link;
+mod locate;
 mod mount;
 mod net_core;
 mod never;
-mod object;
 mod process;
 mod service;
 mod tcp;
 mod vm;
 
-use crate::roots::Roots;
-use crate::service::Service;
-use crate::value::Kind;
+use crate::setting::{SettingFamily, Sysctls};
+use crate::value::ValueKind;
+pub use effect::{EffectTime, Risk, Scope};
+pub(crate) use locate::Located;
 pub use never::never;
-use object::Object;
-pub(crate) use object::Target;
-
-/// How far a setting reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// The whole host.
-    Host,
-    /// The network namespace that it is set in.
-    Network,
-    /// The whole host, and it can be set from the initial network namespace only.
-    InitialNetwork,
-    /// A device of the network.
-    NetworkDevice,
-    /// A device that is not of the network.
-    Device,
-    /// A service that reads the file.
-    Service,
-    /// What is mounted at a path; of options of the file system, every mount of it.
-    Mount,
-    /// A file system that is not mounted.
-    FileSystem,
-    /// A process.
-    Process,
-    /// A listening socket.
-    Listener,
-}
-
-impl Scope {
-    /// Whether it is still there after the host was booted.
-    pub fn survives_boot(self) -> bool {
-        matches!(self, Scope::Service | Scope::FileSystem)
-    }
-
-    /// The words for it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Scope::Host => "whole host",
-            Scope::Network => "this network namespace",
-            Scope::InitialNetwork => "whole host, from the initial network namespace",
-            Scope::NetworkDevice | Scope::Device => "this device",
-            Scope::Service => "the service that reads the file",
-            Scope::Mount => "this mount; options of the file system, every mount of it",
-            Scope::FileSystem => "this file system",
-            Scope::Process => "this process",
-            Scope::Listener => "this listener",
-        }
-    }
-}
-
-/// When a change is felt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// From now on, on everything.
-    AtOnce,
-    /// By connections and sockets that are made from now on.
-    NewSockets,
-    /// By a listener when it calls `listen` again, as most do only when they are restarted.
-    NewListeners,
-    /// When the service has read its files again, which it is told to.
-    Reloaded,
-    /// When the service is restarted, which is not done here.
-    Restarted,
-    /// When the file system is mounted the next time, which is not done here.
-    Mounted,
-    /// By processes that are started, or set their limits, from now on.
-    NewProcesses,
-}
-
-impl Effect {
-    /// The words for it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Effect::AtOnce => "at once",
-            Effect::NewSockets => "on new sockets",
-            Effect::NewListeners => "when a listener calls listen() again",
-            Effect::Reloaded => "once the service has reloaded its files, which sysdyno asks it to do",
-            Effect::Restarted => "when the service is restarted, which is left to you",
-            Effect::Mounted => "when it is mounted the next time, which is left to you",
-            Effect::NewProcesses => "on new processes",
-        }
-    }
-}
-
-/// What a wrong value can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Risk {
-    /// Speed or memory of what uses it.
-    Low,
-    /// Failed connections or calls, or a good deal of memory.
-    Medium,
-    /// The use of the host.
-    High,
-}
 
 /// A setting that may be changed.
 #[derive(Clone, Copy, Debug)]
@@ -130,15 +35,15 @@ pub struct Tunable {
     /// Its name, as `sysctl` writes it; `*` stands for a device, a queue, a process or a port.
     pub id: &'static str,
     /// Where it lies.
-    object: Object,
+    family: &'static dyn SettingFamily,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Unit of its numbers.
     pub unit: &'static str,
     /// How far it reaches.
     pub scope: Scope,
     /// When a change is felt.
-    pub effect: Effect,
+    pub effect: EffectTime,
     /// What a wrong value can do.
     pub risk: Risk,
     /// The setting that the kernel zeroes when this one is written, and the other way round.
@@ -153,14 +58,14 @@ pub struct Tunable {
 }
 
 impl Tunable {
-    const fn new(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+    const fn new(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
         Tunable {
             id,
-            object: Object::Sysctl,
+            family: &Sysctls,
             kind,
             unit,
             scope: Scope::Host,
-            effect: Effect::AtOnce,
+            effect: EffectTime::AtOnce,
             risk: Risk::Low,
             counterpart: None,
             followers: &[],
@@ -175,7 +80,7 @@ impl Tunable {
         self
     }
 
-    const fn felt(mut self, effect: Effect) -> Tunable {
+    const fn felt(mut self, effect: EffectTime) -> Tunable {
         self.effect = effect;
         self
     }
@@ -195,59 +100,19 @@ impl Tunable {
         self
     }
 
-    const fn at(mut self, object: Object) -> Tunable {
-        self.object = object;
+    const fn at(mut self, family: &'static dyn SettingFamily) -> Tunable {
+        self.family = family;
         self
     }
 
     /// Where it lies, in words or as a path from the root; `*` stands for what it does in the name.
     pub fn place(&self) -> String {
-        self.object.place(self.id)
+        self.family.place(self.id)
     }
 
     /// Where it can be kept over a reboot; `None` if nowhere.
     pub fn persists_in(&self) -> Option<&'static str> {
-        match self.object {
-            Object::Sysctl => Some("/etc/sysctl.d"),
-            Object::File { path, .. }
-                if path.starts_with("/sys/block/") || path.starts_with("/sys/class/net/") =>
-            {
-                Some("/etc/udev/rules.d")
-            }
-            Object::File { path, .. } if path.starts_with("/sys/") => Some("/etc/tmpfiles.d"),
-            Object::Limit(_) => Some("/etc/systemd/system"),
-            _ => None,
-        }
-    }
-
-    /// A path of the definition with each `*` replaced by what it is in `key`.
-    pub(crate) fn filled(&self, path: &str, key: &str) -> String {
-        object::parts(self.id, key).map_or_else(|| path.to_owned(), |parts| object::filled(path, &parts))
-    }
-
-    /// The service whose file this is set in, and the directive, by the name of the setting; `None` for others.
-    pub(crate) fn directive(&self, key: &str) -> Option<(Service, String)> {
-        let Object::Directive(service, directive) = self.object else { return None };
-        let parts = object::parts(self.id, key)?;
-        // The first part is the path of the file.
-        Some((service, object::filled(directive, &parts[1..])))
-    }
-
-    /// Files that are there and that the kernel sets anew when the setting of this name is written.
-    pub(crate) fn followers(&self, key: &str, roots: &Roots) -> std::io::Result<Vec<String>> {
-        let mut all = Vec::new();
-        for path in self.followers {
-            all.extend(object::expanded(&self.filled(path, key), roots)?);
-        }
-        Ok(all)
-    }
-
-    /// Where the setting of this name lies: several places if several sockets listen on one port.
-    ///
-    /// # Errors
-    /// There is no such thing, or it cannot be told from others.
-    pub(crate) fn target(&self, key: &str, roots: &Roots) -> Result<Target, String> {
-        self.object.target(self.id, key, roots)
+        self.family.persists_in()
     }
 }
 
@@ -257,12 +122,12 @@ const INT_MAX: i128 = i32::MAX as i128;
 /// Greatest value of a kernel `unsigned long` that its parser takes.
 const LONG_MAX: i128 = i64::MAX as i128;
 
-const fn int(min: i128, max: i128) -> Kind {
-    Kind::Integer { min, max }
+const fn int(min: i128, max: i128) -> ValueKind {
+    ValueKind::Integer { min, max }
 }
 
 /// A switch.
-const FLAG: Kind = int(0, 1);
+const FLAG: ValueKind = int(0, 1);
 
 /// Every setting that may be changed, by subsystem.
 pub const TUNABLES: &[&[Tunable]] = &[
@@ -283,7 +148,7 @@ pub const TUNABLES: &[&[Tunable]] = &[
 
 /// The setting of this name.
 pub fn find(key: &str) -> Option<&'static Tunable> {
-    TUNABLES.iter().copied().flatten().find(|tunable| object::parts(tunable.id, key).is_some())
+    TUNABLES.iter().copied().flatten().find(|tunable| tunable.name(key).is_some())
 }
 
 /// The name in the table that is most like `key`; `None` if none is.

@@ -1,26 +1,30 @@
 //! Processes and listeners that run: changed without a restart.
 
-use super::object::Object;
 use super::{INT_MAX, Risk, Scope, Tunable, int};
-use crate::setting::Limit;
-use crate::value::Kind;
+use crate::setting::{Backlogs, LOCKED_MEMORY, OPEN_FILES, PROCESSES, ProcessLimits};
+use crate::value::ValueKind;
 
-const fn limit(id: &'static str, limit: Limit, unit: &'static str, does: &'static str) -> Tunable {
-    Tunable::new(id, Kind::SoftLimit, unit, does).of(Scope::Process, "prlimit(2)").at(Object::Limit(limit))
+const fn limit(
+    id: &'static str,
+    limits: &'static ProcessLimits,
+    unit: &'static str,
+    does: &'static str,
+) -> Tunable {
+    Tunable::new(id, ValueKind::SoftLimit, unit, does).of(Scope::Process, "prlimit(2)").at(limits)
 }
 
 /// Settings of processes and listeners.
 pub const TABLE: &[Tunable] = &[
-    limit("process.*.nofile", Limit::OpenFiles, "descriptors",
+    limit("process.*.nofile", &OPEN_FILES, "descriptors",
         "Descriptors that this process may have open. It takes effect at the next open or accept; a server that sized its tables when it started has to be restarted to use more.")
         .risks(Risk::Medium),
-    limit("process.*.nproc", Limit::Processes, "processes",
+    limit("process.*.nproc", &PROCESSES, "processes",
         "Processes and threads that the user of this process may have when it starts another one. Privileged processes are not bound by it.")
         .risks(Risk::Medium),
-    limit("process.*.memlock", Limit::LockedMemory, "bytes",
+    limit("process.*.memlock", &LOCKED_MEMORY, "bytes",
         "Memory that this process may lock. Too little fails io_uring buffers, huge pages and real-time programs; lowering it frees nothing.")
         .risks(Risk::Medium),
     Tunable::new("listener.*.backlog", int(1, INT_MAX), "connections",
         "Accept queue of the sockets that listen on a port, or ADDRESS:PORT, changed while the server runs. It cannot exceed net.core.somaxconn, and lasts until the server listens anew.")
-        .of(Scope::Listener, "listen(2)").at(Object::Backlog),
+        .of(Scope::Listener, "listen(2)").at(&Backlogs),
 ];

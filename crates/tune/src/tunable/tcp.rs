@@ -1,21 +1,21 @@
 //! TCP.
 
-use super::{Effect, FLAG, INT_MAX, Risk, Scope, Tunable, int};
-use crate::value::Kind;
+use super::{EffectTime, FLAG, INT_MAX, Risk, Scope, Tunable, int};
+use crate::value::ValueKind;
 
-const fn tcp(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+const fn tcp(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::Network, "networking/ip-sysctl.rst")
 }
 
-const fn rising(min: i128) -> Kind {
-    Kind::Rising { count: 3, min, max: INT_MAX }
+const fn rising(min: i128) -> ValueKind {
+    ValueKind::Rising { count: 3, min, max: INT_MAX }
 }
 
 /// The settings below `net.ipv4.tcp_`.
 pub const TABLE: &[Tunable] = &[
     tcp("net.ipv4.tcp_max_syn_backlog", int(1, INT_MAX), "requests",
         "Most connection requests that are remembered per listener before the handshake is complete. With SYN cookies on, the listener's own backlog decides first.")
-        .felt(Effect::NewListeners),
+        .felt(EffectTime::NewListeners),
     tcp("net.ipv4.tcp_syncookies", int(0, 2), "mode",
         "Whether a full request queue is answered by cookies instead of memory (1), never (0), or always (2). Cookies keep a flooded server reachable, and lose window scaling and SACK without time stamps."),
     tcp("net.ipv4.tcp_abort_on_overflow", FLAG, "switch",
@@ -57,31 +57,31 @@ pub const TABLE: &[Tunable] = &[
         .of(Scope::InitialNetwork, "networking/ip-sysctl.rst").risks(Risk::High),
     tcp("net.ipv4.tcp_rmem", rising(1), "bytes",
         "Least, first and greatest receive buffer of a connection. The greatest bounds the window, and so rate times round trip.")
-        .felt(Effect::NewSockets).risks(Risk::Medium),
+        .felt(EffectTime::NewSockets).risks(Risk::Medium),
     tcp("net.ipv4.tcp_wmem", rising(1), "bytes",
         "Least, first and greatest send buffer of a connection. The greatest bounds what can be under way, and so rate times round trip.")
-        .felt(Effect::NewSockets).risks(Risk::Medium),
-    tcp("net.ipv4.tcp_congestion_control", Kind::Listed { file: "/proc/sys/net/ipv4/tcp_available_congestion_control" }, "name",
+        .felt(EffectTime::NewSockets).risks(Risk::Medium),
+    tcp("net.ipv4.tcp_congestion_control", ValueKind::Listed { file: "/proc/sys/net/ipv4/tcp_available_congestion_control" }, "name",
         "Congestion control of new connections. Only what is loaded already can be chosen, since a loaded module cannot be taken back for sure.")
-        .felt(Effect::NewSockets).risks(Risk::Medium),
+        .felt(EffectTime::NewSockets).risks(Risk::Medium),
     tcp("net.ipv4.tcp_window_scaling", FLAG, "switch",
         "Whether windows may exceed 64 KiB. Off limits every connection to 64 KiB per round trip.")
-        .felt(Effect::NewSockets).risks(Risk::Medium),
+        .felt(EffectTime::NewSockets).risks(Risk::Medium),
     tcp("net.ipv4.tcp_timestamps", int(0, 2), "mode",
         "Whether segments carry time stamps: no (0), with a random offset (1), without (2). They cost 12 bytes per segment, and give better round-trip times and protection from old segments.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_sack", FLAG, "switch",
         "Whether the receiver says which later segments it has. Off makes a connection that lost several segments much slower.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_dsack", FLAG, "switch",
         "Whether duplicate segments are reported to the sender. It lets the sender undo a reduction that was not needed.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_ecn", int(0, 2), "mode",
         "Whether congestion may be marked instead of packets dropped: no (0), asked for (1), when asked (2). It needs routers that mark.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_fastopen", int(0, 3), "bits",
         "Whether data may go with the connection request: as client (1), as server (2). It saves a round trip where programs ask for it.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_slow_start_after_idle", FLAG, "switch",
         "Whether a connection starts slowly again after it was idle. Off keeps its window, which helps connections that are kept open between requests."),
     tcp("net.ipv4.tcp_no_metrics_save", FLAG, "switch",
@@ -100,17 +100,17 @@ pub const TABLE: &[Tunable] = &[
         "Share of the window that one offloaded packet may take, as 1/n. Larger numbers make traffic smoother and cost more CPU."),
     tcp("net.ipv4.tcp_mtu_probing", int(0, 2), "mode",
         "Whether the path's packet size is found by trying: no (0), when packets vanish (1), always (2). It gets around routers that swallow packets that are too large.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_base_mss", int(88, 65_535), "bytes",
         "Segment size that probing of the path starts from. It counts when tcp_mtu_probing is on.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_early_retrans", int(0, 4), "mode",
         "Whether a probe is sent when the last segments of a flow stay unanswered (3). It recovers short responses sooner than the timer would; 0 is off."),
     tcp("net.ipv4.tcp_recovery", int(0, 7), "bits",
         "Which parts of time-based loss detection are on; 1 is the detection itself. It tolerates reordering better than counting duplicates."),
     tcp("net.ipv4.tcp_reordering", int(1, 127), "segments",
         "Reordering that is taken for normal at first. More of it delays recovery; less of it retransmits what only took another path.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_max_reordering", int(1, 10_000), "segments",
         "Most reordering that a connection learns to tolerate. It counts on paths that spread packets over several links."),
     tcp("net.ipv4.tcp_frto", int(0, 2), "mode",
@@ -129,10 +129,10 @@ pub const TABLE: &[Tunable] = &[
         "Most challenge acknowledgements per second, which answer suspicious segments. A low limit can be used by attackers to learn of connections."),
     tcp("net.ipv4.tcp_rto_min_us", int(1000, 1_000_000), "microseconds",
         "Least retransmission timeout of a connection whose route sets none. Lower recovers sooner on quick networks, and repeats needlessly where acknowledgements are delayed.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_shrink_window", FLAG, "switch",
         "Whether the offered window may shrink when memory gets short. It keeps the receiver within its buffer; some senders do not expect it.")
-        .felt(Effect::NewSockets),
+        .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_migrate_req", FLAG, "switch",
         "Whether waiting connections move to another listener of the same port when theirs closes. It lets servers with SO_REUSEPORT reload without resets."),
     tcp("net.ipv4.tcp_early_demux", FLAG, "switch",

@@ -1,9 +1,9 @@
 //! Memory: page cache, writeback, reclaim, overcommit.
 
-use super::{Effect, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
-use crate::value::Kind;
+use super::{EffectTime, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
+use crate::value::ValueKind;
 
-const fn vm(id: &'static str, kind: Kind, unit: &'static str, does: &'static str) -> Tunable {
+const fn vm(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::Host, "admin-guide/sysctl/vm.rst")
 }
 
@@ -72,7 +72,7 @@ pub const TABLE: &[Tunable] = &[
         "Memory that a single process cannot take for itself when vm.overcommit_memory is 2. It lets a user recover from a process that takes everything."),
     vm("vm.page_lock_unfairness", int(0, INT_MAX), "rounds",
         "How often a waiter for a page lock may be overtaken before it is handed the lock. 0 is strictly fair, which is slower under contention.")
-        .felt(Effect::AtOnce),
+        .felt(EffectTime::AtOnce),
     vm("vm.min_unmapped_ratio", int(0, 100), "percent of the node",
         "Share of unmapped page cache that a node keeps when vm.zone_reclaim_mode is on. It has no effect on hosts with one node."),
     vm("vm.nr_overcommit_hugepages", int(0, 1 << 30), "huge pages",

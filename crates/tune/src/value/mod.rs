@@ -3,12 +3,13 @@
 mod cpus;
 
 use crate::setting::{ethtool, mount, qdisc};
+use crate::text::one_line;
 use std::collections::BTreeSet;
 use sysdyno_record::units::Bytes;
 
 /// What a setting holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// One integer within bounds.
     Integer {
         /// Least value.
@@ -86,7 +87,7 @@ pub enum Kind {
 }
 
 /// What a value is understood by.
-pub(crate) struct Context<'a> {
+pub(crate) struct ValueContext<'a> {
     /// Unit of the numbers.
     pub(crate) unit: &'a str,
     /// The text of the setting now.
@@ -98,41 +99,42 @@ pub(crate) struct Context<'a> {
 /// Which CPUs are online.
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
-impl Kind {
+impl ValueKind {
     /// The value that `typed` means, as it is written to the kernel.
     ///
     /// A size is taken as `16MiB` too where the unit is bytes. The error says why it is no value.
-    pub(crate) fn parse(&self, typed: &str, context: &Context<'_>) -> Result<String, String> {
+    pub(crate) fn parse(&self, typed: &str, context: &ValueContext<'_>) -> Result<String, String> {
         match *self {
-            Kind::Integer { .. } | Kind::PowerOfTwo { .. } | Kind::Stepped { .. } | Kind::Rising { .. } => {
-                self.number(&integers(typed, context.unit)?)
+            ValueKind::Integer { .. }
+            | ValueKind::PowerOfTwo { .. }
+            | ValueKind::Stepped { .. }
+            | ValueKind::Rising { .. } => self.number(&integers(typed, context.unit)?),
+            ValueKind::IntegerOr { word, .. } if typed == word => Ok(typed.to_owned()),
+            ValueKind::IntegerOr { min, max, .. } => {
+                ValueKind::Integer { min, max }.number(&integers(typed, context.unit)?)
             }
-            Kind::IntegerOr { word, .. } if typed == word => Ok(typed.to_owned()),
-            Kind::IntegerOr { min, max, .. } => {
-                Kind::Integer { min, max }.number(&integers(typed, context.unit)?)
-            }
-            Kind::Size { min, max } => size(typed, min, max),
-            Kind::OneOf(words) => one_of(typed, words.iter().copied()),
-            Kind::Listed { file } => {
+            ValueKind::Size { min, max } => size(typed, min, max),
+            ValueKind::OneOf(words) => one_of(typed, words.iter().copied()),
+            ValueKind::Listed { file } => {
                 let words = (context.file)(file)
                     .ok_or_else(|| format!("cannot read '{file}', which lists its values"))?;
                 one_of(typed, words.split_whitespace())
             }
-            Kind::Bracketed { except } => {
+            ValueKind::Bracketed { except } => {
                 if !except.is_empty() && (typed == except || one_line(context.old) == except) {
                     return Err(format!("to or from '{except}' it changes other settings as well"));
                 }
                 one_of(typed, context.old.split_whitespace().map(|word| word.trim_matches(['[', ']'])))
             }
-            Kind::CpuList => online(typed, context).map(|cpus| cpus::list(&cpus)),
-            Kind::CpuMask => {
+            ValueKind::CpuList => online(typed, context).map(|cpus| cpus::list(&cpus)),
+            ValueKind::CpuMask => {
                 let cpus = if typed == "none" { BTreeSet::new() } else { online(typed, context)? };
                 cpus::mask(&cpus, context.old).ok_or_else(|| format!("'{typed}' does not fit into its mask"))
             }
-            Kind::SoftLimit => soft_limit(typed, context),
-            Kind::Discipline => qdisc::typed(typed, context.old, |kind| has_discipline(kind, context)),
-            Kind::Pairs | Kind::Switches => ethtool::typed(typed, context.old),
-            Kind::MountOptions => mount::typed(typed, context.old),
+            ValueKind::SoftLimit => soft_limit(typed, context),
+            ValueKind::Discipline => qdisc::typed(typed, context.old, |kind| has_discipline(kind, context)),
+            ValueKind::Pairs | ValueKind::Switches => ethtool::typed(typed, context.old),
+            ValueKind::MountOptions => mount::typed(typed, context.old),
         }
     }
 
@@ -144,16 +146,16 @@ impl Kind {
         };
         let text = |number: i128| Ok(number.to_string());
         match *self {
-            Kind::Integer { min, max } => within(one()?, min, max).and_then(text),
-            Kind::PowerOfTwo { has_zero: true, .. } if one()? == 0 => text(0),
-            Kind::PowerOfTwo { min, max, .. } => {
+            ValueKind::Integer { min, max } => within(one()?, min, max).and_then(text),
+            ValueKind::PowerOfTwo { has_zero: true, .. } if one()? == 0 => text(0),
+            ValueKind::PowerOfTwo { min, max, .. } => {
                 let number = within(one()?, i128::from(min), i128::from(max))?;
                 if number.count_ones() != 1 {
                     return Err("it takes a power of two; the kernel would round another number".into());
                 }
                 text(number)
             }
-            Kind::Stepped { step, max } => {
+            ValueKind::Stepped { step, max } => {
                 let number = within(one()?, 0, i128::from(max))?;
                 if number % i128::from(step) != 0 {
                     return Err(format!(
@@ -162,7 +164,7 @@ impl Kind {
                 }
                 text(number)
             }
-            Kind::Rising { count, min, max } => {
+            ValueKind::Rising { count, min, max } => {
                 if numbers.len() != count {
                     return Err(format!("it takes {count} numbers, not {}", numbers.len()));
                 }
@@ -180,41 +182,41 @@ impl Kind {
 
     /// Whether the kernel decides the rest of what is written.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self, Kind::Discipline | Kind::Switches)
+        matches!(self, ValueKind::Discipline | ValueKind::Switches)
     }
 
     /// What may be typed, in words.
     pub fn describe(&self) -> String {
         match *self {
-            Kind::Integer { min: 0, max: 1 } => "0 or 1".into(),
-            Kind::Integer { min, max } => format!("{min} to {max}"),
-            Kind::PowerOfTwo { min, max, has_zero } => {
+            ValueKind::Integer { min: 0, max: 1 } => "0 or 1".into(),
+            ValueKind::Integer { min, max } => format!("{min} to {max}"),
+            ValueKind::PowerOfTwo { min, max, has_zero } => {
                 format!("{}a power of two, {min} to {max}", if has_zero { "0 or " } else { "" })
             }
-            Kind::Stepped { step, max } => format!("a multiple of {step}, up to {max}"),
-            Kind::Rising { count, min, max } => format!("{count} rising numbers, {min} to {max}"),
-            Kind::IntegerOr { word, min, max } => format!("{min} to {max}, or {word}"),
-            Kind::Size { min, max } => format!("{min} to {max} bytes; K, M or G may follow the number"),
-            Kind::OneOf(words) => words.join(" or "),
-            Kind::Listed { file } => format!("a word of {file}"),
-            Kind::Bracketed { except: "" } => "a word that it lists".into(),
-            Kind::Bracketed { except } => format!("a word that it lists, but {except}"),
-            Kind::CpuList => "CPUs that are online, as in 0-2,5".into(),
-            Kind::CpuMask => "CPUs that are online, as in 0-2,5, or none".into(),
-            Kind::SoftLimit => "a number, or unlimited".into(),
-            Kind::Discipline => {
+            ValueKind::Stepped { step, max } => format!("a multiple of {step}, up to {max}"),
+            ValueKind::Rising { count, min, max } => format!("{count} rising numbers, {min} to {max}"),
+            ValueKind::IntegerOr { word, min, max } => format!("{min} to {max}, or {word}"),
+            ValueKind::Size { min, max } => format!("{min} to {max} bytes; K, M or G may follow the number"),
+            ValueKind::OneOf(words) => words.join(" or "),
+            ValueKind::Listed { file } => format!("a word of {file}"),
+            ValueKind::Bracketed { except: "" } => "a word that it lists".into(),
+            ValueKind::Bracketed { except } => format!("a word that it lists, but {except}"),
+            ValueKind::CpuList => "CPUs that are online, as in 0-2,5".into(),
+            ValueKind::CpuMask => "CPUs that are online, as in 0-2,5, or none".into(),
+            ValueKind::SoftLimit => "a number, or unlimited".into(),
+            ValueKind::Discipline => {
                 "noqueue, pfifo, bfifo, pfifo_fast, fq, fq_codel, codel or pie; a limit after pfifo and bfifo"
                     .into()
             }
-            Kind::Pairs => "names and numbers in turn, as in 'rx 512 tx 512'".into(),
-            Kind::MountOptions => "options with commas between them, as in 'noatime,commit=30'".into(),
-            Kind::Switches => "names and on or off in turn, as in 'rx-gro off'".into(),
+            ValueKind::Pairs => "names and numbers in turn, as in 'rx 512 tx 512'".into(),
+            ValueKind::MountOptions => "options with commas between them, as in 'noatime,commit=30'".into(),
+            ValueKind::Switches => "names and on or off in turn, as in 'rx-gro off'".into(),
         }
     }
 }
 
 /// Whether the kernel has a discipline without loading a module for it.
-fn has_discipline(kind: &str, context: &Context<'_>) -> bool {
+fn has_discipline(kind: &str, context: &ValueContext<'_>) -> bool {
     let file = |path: &str| (context.file)(path);
     let built_in = format!("kernel/net/sched/sch_{kind}.ko");
     file(&format!("/sys/module/sch_{kind}/refcnt")).is_some()
@@ -247,7 +249,7 @@ fn one_of<'a>(typed: &str, words: impl Iterator<Item = &'a str>) -> Result<Strin
     Err(format!("'{typed}' is not available here; available: {}", words.join(", ")))
 }
 
-fn online(typed: &str, context: &Context<'_>) -> Result<BTreeSet<u32>, String> {
+fn online(typed: &str, context: &ValueContext<'_>) -> Result<BTreeSet<u32>, String> {
     let cpus = cpus::parse(typed).ok_or_else(|| format!("'{typed}' is not a list of CPUs"))?;
     let online = (context.file)(ONLINE).and_then(|text| cpus::parse(&text));
     let online = online.ok_or_else(|| format!("cannot read '{ONLINE}'"))?;
@@ -258,7 +260,7 @@ fn online(typed: &str, context: &Context<'_>) -> Result<BTreeSet<u32>, String> {
 }
 
 /// A soft limit with the hard limit that is there, or that it needs.
-fn soft_limit(typed: &str, context: &Context<'_>) -> Result<String, String> {
+fn soft_limit(typed: &str, context: &ValueContext<'_>) -> Result<String, String> {
     let hard = context.old.split_whitespace().nth(1).ok_or("its hard limit cannot be read")?;
     if typed == "unlimited" {
         return Ok("unlimited unlimited".into());
@@ -287,53 +289,37 @@ fn integers(typed: &str, unit: &str) -> Result<Vec<i128>, String> {
     typed.split_whitespace().map(read).collect()
 }
 
-/// Whether two texts of a setting mean the same: blanks and line ends do not count, and of words that are offered only
-/// the one in brackets does.
-pub(crate) fn is_same(one: &str, other: &str) -> bool {
-    one_line(one) == one_line(other)
-}
-
-/// A text of a setting on one line; of words that are offered, the one in brackets.
-pub(crate) fn one_line(text: &str) -> String {
-    let in_brackets = |word: &&str| word.len() > 2 && word.starts_with('[') && word.ends_with(']');
-    match text.split_whitespace().find(in_brackets) {
-        Some(word) => word.trim_matches(['[', ']']).to_owned(),
-        None => text.split_whitespace().collect::<Vec<_>>().join(" "),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse_over(kind: Kind, typed: &str, old: &str) -> Result<String, String> {
+    fn parse_over(kind: ValueKind, typed: &str, old: &str) -> Result<String, String> {
         let file = |path: &str| Some(if path == ONLINE { "0-1\n" } else { "reno bbr\n" }.to_owned());
-        kind.parse(typed, &Context { unit: "bytes", old, file: &file })
+        kind.parse(typed, &ValueContext { unit: "bytes", old, file: &file })
     }
 
-    fn parse(kind: Kind, typed: &str) -> Result<String, String> {
+    fn parse(kind: ValueKind, typed: &str) -> Result<String, String> {
         parse_over(kind, typed, "")
     }
 
     #[test]
     fn values_that_depend_on_the_present_one_are_completed_from_it() {
         let words = "always defer [madvise] never";
-        assert_eq!(parse_over(Kind::Bracketed { except: "" }, "never", words).as_deref(), Ok("never"));
-        assert!(parse_over(Kind::Bracketed { except: "never" }, "never", words).is_err());
-        assert!(parse_over(Kind::Bracketed { except: "never" }, "always", "always [never]").is_err());
-        assert_eq!(one_line(words), "madvise");
-        assert_eq!(parse_over(Kind::CpuList, "0,1", "0\n").as_deref(), Ok("0-1"));
-        assert_eq!(parse_over(Kind::CpuMask, "1", "00\n").as_deref(), Ok("02"));
-        assert_eq!(parse_over(Kind::CpuMask, "none", "03\n").as_deref(), Ok("00"));
-        assert!(parse_over(Kind::CpuList, "0-2", "0\n").expect_err("is offline").contains("0-1 is"));
-        assert_eq!(parse_over(Kind::SoftLimit, "100", "50 4096").as_deref(), Ok("100 4096"));
-        assert_eq!(parse_over(Kind::SoftLimit, "9000", "50 4096").as_deref(), Ok("9000 9000"));
-        assert_eq!(parse_over(Kind::SoftLimit, "9000", "50 unlimited").as_deref(), Ok("9000 unlimited"));
+        assert_eq!(parse_over(ValueKind::Bracketed { except: "" }, "never", words).as_deref(), Ok("never"));
+        assert!(parse_over(ValueKind::Bracketed { except: "never" }, "never", words).is_err());
+        assert!(parse_over(ValueKind::Bracketed { except: "never" }, "always", "always [never]").is_err());
+        assert_eq!(parse_over(ValueKind::CpuList, "0,1", "0\n").as_deref(), Ok("0-1"));
+        assert_eq!(parse_over(ValueKind::CpuMask, "1", "00\n").as_deref(), Ok("02"));
+        assert_eq!(parse_over(ValueKind::CpuMask, "none", "03\n").as_deref(), Ok("00"));
+        assert!(parse_over(ValueKind::CpuList, "0-2", "0\n").expect_err("is offline").contains("0-1 is"));
+        assert_eq!(parse_over(ValueKind::SoftLimit, "100", "50 4096").as_deref(), Ok("100 4096"));
+        assert_eq!(parse_over(ValueKind::SoftLimit, "9000", "50 4096").as_deref(), Ok("9000 9000"));
+        assert_eq!(parse_over(ValueKind::SoftLimit, "9000", "50 unlimited").as_deref(), Ok("9000 unlimited"));
     }
 
     #[test]
     fn only_values_that_the_kernel_takes_as_they_are_pass() {
-        let integer = Kind::Integer { min: -1, max: 65_536 };
+        let integer = ValueKind::Integer { min: -1, max: 65_536 };
         assert_eq!(parse(integer, "4096").as_deref(), Ok("4096"));
         assert_eq!(parse(integer, "64KiB").as_deref(), Ok("65536"));
         assert_eq!(parse(integer, "007").as_deref(), Ok("7"));
@@ -342,23 +328,17 @@ mod tests {
         {
             assert!(parse(integer, wrong).is_err(), "{wrong}");
         }
-        let power = Kind::PowerOfTwo { min: 1, max: 1 << 29, has_zero: true };
+        let power = ValueKind::PowerOfTwo { min: 1, max: 1 << 29, has_zero: true };
         assert_eq!(parse(power, "32768").as_deref(), Ok("32768"));
         assert_eq!(parse(power, "0").as_deref(), Ok("0"));
         assert!(parse(power, "32767").is_err());
-        let rising = Kind::Rising { count: 3, min: 1, max: i128::from(i32::MAX) };
+        let rising = ValueKind::Rising { count: 3, min: 1, max: i128::from(i32::MAX) };
         assert_eq!(parse(rising, "4096\t131072  33554432").as_deref(), Ok("4096 131072 33554432"));
         for wrong in ["4096 131072", "4096 131072 1", "0 1 2", "1 2 2147483648"] {
             assert!(parse(rising, wrong).is_err(), "{wrong}");
         }
-        let word = Kind::Listed { file: "proc/sys/net/ipv4/tcp_available_congestion_control" };
+        let word = ValueKind::Listed { file: "proc/sys/net/ipv4/tcp_available_congestion_control" };
         assert_eq!(parse(word, "reno").as_deref(), Ok("reno"));
         assert!(parse(word, "cubic").expect_err("is not there").contains("available: reno, bbr"));
-    }
-
-    #[test]
-    fn blanks_do_not_make_a_difference() {
-        assert!(is_same("4096\t131072\t33554432\n", "4096 131072 33554432"));
-        assert!(!is_same("1", "10"));
     }
 }

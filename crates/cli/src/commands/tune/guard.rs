@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use sysdyno_run::service::roots_with_programs;
-use sysdyno_tune::{GUARDIAN, Guard, GuardEnd, GuardOrder, StateFolder, Terminal};
+use sysdyno_tune::{GUARDIAN, GuardEnd, GuardOrder, StateFolder, Terminal, TrialGuard};
 
 pub fn guard(
     root: PathBuf,
@@ -41,7 +41,7 @@ pub fn guard(
     }
 }
 
-fn armed(order: &GuardOrder) -> anyhow::Result<(Guard, UnixStream)> {
+fn armed(order: &GuardOrder) -> anyhow::Result<(TrialGuard, UnixStream)> {
     // Only a name, a terminal and a chance to survive are lost if these fail.
     let _ = rustix::thread::set_name(GUARDIAN);
     let _ = rustix::process::setsid();
@@ -50,5 +50,5 @@ fn armed(order: &GuardOrder) -> anyhow::Result<(Guard, UnixStream)> {
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
         pipe::register(signal, told.try_clone()?)?;
     }
-    Ok((Guard::arm(order, roots_with_programs(&order.root)).map_err(|error| anyhow!("{error}"))?, stop))
+    Ok((TrialGuard::arm(order, roots_with_programs(&order.root)).map_err(|error| anyhow!("{error}"))?, stop))
 }

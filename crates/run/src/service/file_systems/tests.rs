@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use sysdyno_record::units::{SpanNs, WallNs};
 use sysdyno_tune::{
-    Arm, Armed, Change, GuardOrder, Now, Outcome, Recovery, Roots, StateFolder, Trial, TrialOrder, TuneError,
+    ArmGuardian, Armed, Change, GuardOrder, Now, Outcome, Recovery, Roots, StateFolder, Trial, TrialOrder,
+    TuneError,
 };
 
 /// A guardian that died at once.
 struct Dead;
 
-impl Arm for Dead {
+impl ArmGuardian for Dead {
     fn arm(&mut self, _: &GuardOrder) -> io::Result<Box<dyn Armed>> {
         Ok(Box::new(Dead))
     }

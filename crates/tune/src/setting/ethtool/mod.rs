@@ -1,13 +1,19 @@
 //! What a device itself is set to: channels, rings, coalescing, offloads, over the netlink family `ethtool`.
 //!
-//! The text of a group is `NAME VALUE` pairs in the kernel's order, with the names of ethtool(8). Of offloads it is what
+//! The place of a group is `ethtool:GROUP:INDEX:NAME`, its text is `NAME VALUE` pairs in the kernel's order, with the names of ethtool(8). Of offloads it is what
 //! was asked for, of those that can be changed, then the word `active` and all that are in force, for asking for one can
 //! bring or take others. A write sends only what differs from what is there: drivers refuse what they do not know, even
 //! if it is unchanged. Sources: `networking/ethtool-netlink.rst`, `include/uapi/linux/ethtool_netlink.h`.
 
-use super::link::{Link, link_name};
+use super::device::{INTERFACE, NetworkDevice};
+use super::{Setting, SettingFamily, SettingPlace};
+use crate::name::SettingName;
 use crate::netlink::{Attributes, Netlink, Wanted, find, number, put, put_nested, text};
+use crate::roots::Roots;
+use std::fmt;
 use std::io;
+
+pub(super) const PREFIX: &str = "ethtool:";
 
 const GENL_ID_CTRL: u16 = 16;
 const CTRL_CMD_GETFAMILY: u8 = 3;
@@ -32,19 +38,6 @@ const ACTIVE: &str = "active";
 /// Length of the head of a generic message. Unit: bytes.
 const GENERIC_HEAD: usize = 4;
 
-/// A group of settings that are read and sent together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Group {
-    /// Numbers of queues.
-    Channels,
-    /// Lengths of queues.
-    Rings,
-    /// When interrupts are raised.
-    Coalescing,
-    /// What the device does for the kernel.
-    Offloads,
-}
-
 /// Width of a number in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
@@ -52,104 +45,168 @@ enum Width {
     Word,
 }
 
-/// How a group is asked for.
-struct Form {
-    group: Group,
+/// What is in a group.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    /// Numbers by their attribute, in the kernel's order.
+    Numbers(&'static [(u16, Width, &'static str)]),
+    /// What the device does for the kernel.
+    Offloads,
+}
+
+/// A group of settings that are read and sent together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeviceGroup {
     /// Its name in places.
     name: &'static str,
     /// The request that reads; the one after it sets.
     get: u8,
     /// The option of ethtool(8).
     option: &'static str,
-    /// Numbers by their attribute, in the kernel's order.
-    numbers: &'static [(u16, Width, &'static str)],
+    content: Content,
 }
 
 use Width::{Byte, Word};
 
-const FORMS: [Form; 4] = [
-    Form {
-        group: Group::Channels,
-        name: "channels",
-        get: 17,
-        option: "-L",
-        numbers: &[(6, Word, "rx"), (7, Word, "tx"), (8, Word, "other"), (9, Word, "combined")],
-    },
-    Form {
-        group: Group::Rings,
-        name: "rings",
-        get: 15,
-        option: "-G",
-        numbers: &[(6, Word, "rx"), (7, Word, "rx-mini"), (8, Word, "rx-jumbo"), (9, Word, "tx")],
-    },
-    Form {
-        group: Group::Coalescing,
-        name: "coalescing",
-        get: 19,
-        option: "-C",
-        numbers: &[
-            (2, Word, "rx-usecs"),
-            (3, Word, "rx-frames"),
-            (4, Word, "rx-usecs-irq"),
-            (5, Word, "rx-frames-irq"),
-            (6, Word, "tx-usecs"),
-            (7, Word, "tx-frames"),
-            (8, Word, "tx-usecs-irq"),
-            (9, Word, "tx-frames-irq"),
-            (10, Word, "stats-block-usecs"),
-            (11, Byte, "adaptive-rx"),
-            (12, Byte, "adaptive-tx"),
-            (13, Word, "pkt-rate-low"),
-            (14, Word, "rx-usecs-low"),
-            (15, Word, "rx-frames-low"),
-            (16, Word, "tx-usecs-low"),
-            (17, Word, "tx-frames-low"),
-            (18, Word, "pkt-rate-high"),
-            (19, Word, "rx-usecs-high"),
-            (20, Word, "rx-frames-high"),
-            (21, Word, "tx-usecs-high"),
-            (22, Word, "tx-frames-high"),
-            (23, Word, "sample-interval"),
-            (24, Byte, "cqe-mode-tx"),
-            (25, Byte, "cqe-mode-rx"),
-        ],
-    },
-    Form { group: Group::Offloads, name: "offloads", get: 11, option: "-K", numbers: &[] },
-];
+/// Numbers of queues.
+pub(crate) const CHANNELS: DeviceGroup = DeviceGroup {
+    name: "channels",
+    get: 17,
+    option: "-L",
+    content: Content::Numbers(&[(6, Word, "rx"), (7, Word, "tx"), (8, Word, "other"), (9, Word, "combined")]),
+};
 
-impl Group {
-    /// The place of this group of a device, given as `INDEX:NAME`.
-    pub(crate) fn place(self, link: &str) -> String {
-        let name = FORMS.iter().find(|form| form.group == self).map_or("", |form| form.name);
-        format!("ethtool:{name}:{link}")
+/// Lengths of queues.
+pub(crate) const RINGS: DeviceGroup = DeviceGroup {
+    name: "rings",
+    get: 15,
+    option: "-G",
+    content: Content::Numbers(&[
+        (6, Word, "rx"),
+        (7, Word, "rx-mini"),
+        (8, Word, "rx-jumbo"),
+        (9, Word, "tx"),
+    ]),
+};
+
+/// When interrupts are raised.
+pub(crate) const COALESCING: DeviceGroup = DeviceGroup {
+    name: "coalescing",
+    get: 19,
+    option: "-C",
+    content: Content::Numbers(&[
+        (2, Word, "rx-usecs"),
+        (3, Word, "rx-frames"),
+        (4, Word, "rx-usecs-irq"),
+        (5, Word, "rx-frames-irq"),
+        (6, Word, "tx-usecs"),
+        (7, Word, "tx-frames"),
+        (8, Word, "tx-usecs-irq"),
+        (9, Word, "tx-frames-irq"),
+        (10, Word, "stats-block-usecs"),
+        (11, Byte, "adaptive-rx"),
+        (12, Byte, "adaptive-tx"),
+        (13, Word, "pkt-rate-low"),
+        (14, Word, "rx-usecs-low"),
+        (15, Word, "rx-frames-low"),
+        (16, Word, "tx-usecs-low"),
+        (17, Word, "tx-frames-low"),
+        (18, Word, "pkt-rate-high"),
+        (19, Word, "rx-usecs-high"),
+        (20, Word, "rx-frames-high"),
+        (21, Word, "tx-usecs-high"),
+        (22, Word, "tx-frames-high"),
+        (23, Word, "sample-interval"),
+        (24, Byte, "cqe-mode-tx"),
+        (25, Byte, "cqe-mode-rx"),
+    ]),
+};
+
+/// What the device does for the kernel.
+pub(crate) const OFFLOADS: DeviceGroup =
+    DeviceGroup { name: "offloads", get: 11, option: "-K", content: Content::Offloads };
+
+impl SettingFamily for DeviceGroup {
+    fn place(&self, _: &str) -> String {
+        "the netlink family ethtool".into()
+    }
+
+    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+        let device = NetworkDevice::find(name.first(), roots)?;
+        Ok(vec![SettingPlace::of(GroupOfDevice { group: *self, device })])
+    }
+
+    fn witnesses(&self) -> &'static [&'static str] {
+        INTERFACE
     }
 }
 
-/// Understands `GROUP:INDEX:NAME`.
-fn named(rest: &str) -> io::Result<(&'static Form, Link<'_>)> {
-    let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
-    let (name, link) = rest.split_once(':').ok_or_else(invalid)?;
-    Ok((FORMS.iter().find(|form| form.name == name).ok_or_else(invalid)?, Link::of(link)?))
+/// A group of one device.
+#[derive(Debug)]
+pub(super) struct GroupOfDevice {
+    group: DeviceGroup,
+    device: NetworkDevice,
 }
 
-/// The text of a group.
-pub(super) fn read(rest: &str) -> io::Result<String> {
-    let (form, link) = named(rest)?;
-    if link_name(link.index)?.is_none() {
-        return Err(io::Error::from(io::ErrorKind::NotFound));
+impl GroupOfDevice {
+    pub(super) fn parse(rest: &str) -> Option<GroupOfDevice> {
+        let (name, device) = rest.split_once(':')?;
+        let group = [CHANNELS, RINGS, COALESCING, OFFLOADS].into_iter().find(|group| group.name == name)?;
+        Some(GroupOfDevice { group, device: NetworkDevice::parse(device)? })
     }
-    let netlink = Netlink::generic()?;
-    let answers = netlink.ask(family(&netlink)?, Wanted::Answer, &request(form.get, link.index))?;
-    let answer = answers.first().and_then(|answer| answer.get(GENERIC_HEAD..));
-    let answer = answer.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
-    Ok(match form.group {
-        Group::Offloads => offloads(answer),
-        _ => numbers(form, answer),
-    })
 }
 
-fn numbers(form: &Form, answer: &[u8]) -> String {
-    let found = form.numbers.iter().filter_map(|(attribute, _, name)| {
+impl fmt::Display for GroupOfDevice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{PREFIX}{}:{}", self.group.name, self.device)
+    }
+}
+
+impl Setting for GroupOfDevice {
+    fn read(&self, _: &Roots) -> io::Result<String> {
+        self.device.check_there()?;
+        let netlink = Netlink::generic()?;
+        let question = request(self.group.get, self.device.index);
+        let answers = netlink.ask(family(&netlink)?, Wanted::Answer, &question)?;
+        let answer = answers.first().and_then(|answer| answer.get(GENERIC_HEAD..));
+        let answer = answer.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+        Ok(match self.group.content {
+            Content::Numbers(known) => numbers(known, answer),
+            Content::Offloads => offloads(answer),
+        })
+    }
+
+    /// Sets what differs in a text from what is there.
+    fn write(&self, roots: &Roots, text: &str) -> io::Result<()> {
+        let now = self.read(roots)?;
+        let now = pairs(&now);
+        let differing: Vec<(&str, &str)> =
+            pairs(text).into_iter().filter(|pair| !now.contains(pair)).collect();
+        if differing.is_empty() {
+            return Ok(());
+        }
+        let mut message = request(self.group.get + 1, self.device.index);
+        match self.group.content {
+            Content::Numbers(known) => {
+                differing.into_iter().try_for_each(|pair| put_number(&mut message, known, pair))?;
+            }
+            Content::Offloads => put_nested(&mut message, FEATURES_WANTED, &bitset(&differing)),
+        }
+        let netlink = Netlink::generic()?;
+        netlink.ask(family(&netlink)?, Wanted::Answer, &message).map(drop)
+    }
+
+    fn shown(&self, text: &str, beside: &str) -> String {
+        differing(text, beside)
+    }
+
+    fn shell_line(&self, _: &Roots, text: &str) -> String {
+        format!("ethtool {} {} {}", self.group.option, self.device.name, joined(&pairs(text)))
+    }
+}
+
+fn numbers(known: &[(u16, Width, &str)], answer: &[u8]) -> String {
+    let found = known.iter().filter_map(|(attribute, _, name)| {
         let value = find(answer, *attribute).and_then(number)?;
         Some(format!("{name} {value}"))
     });
@@ -181,24 +238,6 @@ fn bits(answer: &[u8], attribute: u16) -> Vec<(&str, bool)> {
         .collect()
 }
 
-/// Sets what differs in a text from what is there.
-pub(super) fn write(rest: &str, text: &str) -> io::Result<()> {
-    let (form, link) = named(rest)?;
-    let now = read(rest)?;
-    let now = pairs(&now);
-    let differing: Vec<(&str, &str)> = pairs(text).into_iter().filter(|pair| !now.contains(pair)).collect();
-    let mut message = request(form.get + 1, link.index);
-    if differing.is_empty() {
-        return Ok(());
-    }
-    match form.group {
-        Group::Offloads => put_nested(&mut message, FEATURES_WANTED, &bitset(&differing)),
-        _ => differing.iter().try_for_each(|(name, value)| put_number(&mut message, form, (name, value)))?,
-    }
-    let netlink = Netlink::generic()?;
-    netlink.ask(family(&netlink)?, Wanted::Answer, &message).map(drop)
-}
-
 fn bitset(differing: &[(&str, &str)]) -> Vec<u8> {
     let mut all = Vec::new();
     for (name, value) in differing {
@@ -214,9 +253,13 @@ fn bitset(differing: &[(&str, &str)]) -> Vec<u8> {
     set
 }
 
-fn put_number(message: &mut Vec<u8>, form: &Form, (name, value): (&str, &str)) -> io::Result<()> {
+fn put_number(
+    message: &mut Vec<u8>,
+    known: &[(u16, Width, &str)],
+    (name, value): (&str, &str),
+) -> io::Result<()> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
-    let known = form.numbers.iter().find(|(_, _, known)| *known == name);
+    let known = known.iter().find(|(_, _, known)| *known == name);
     let (attribute, width, _) = known.ok_or_else(invalid)?;
     let value: u32 = value.parse().map_err(|_| invalid())?;
     match width {
@@ -233,14 +276,15 @@ fn pairs(text: &str) -> Vec<(&str, &str)> {
 }
 
 /// The pairs of a text that another one does not have; all of it if they are the same.
-pub(super) fn differing(text: &str, beside: &str) -> String {
+fn differing(text: &str, beside: &str) -> String {
     let others = pairs(beside);
     let mut own = pairs(text);
     own.retain(|pair| !others.contains(pair));
-    match own.is_empty() {
-        true => text.split_whitespace().take_while(|word| *word != ACTIVE).collect::<Vec<_>>().join(" "),
-        false => own.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(" "),
-    }
+    if own.is_empty() { joined(&pairs(text)) } else { joined(&own) }
+}
+
+fn joined(pairs: &[(&str, &str)]) -> String {
+    pairs.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(" ")
 }
 
 fn request(command: u8, index: u32) -> Vec<u8> {
@@ -285,21 +329,8 @@ pub(crate) fn typed(typed: &str, old: &str) -> Result<String, String> {
         };
         known.1 = value;
     }
-    let mut texts: Vec<String> = new.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    texts.extend(is_switch.then(|| ACTIVE.to_owned()));
-    Ok(texts.join(" "))
-}
-
-/// A line of shell that sets it.
-pub(super) fn shell_line(rest: &str, text: &str) -> String {
-    match named(rest) {
-        Ok((form, link)) => {
-            let all: Vec<String> =
-                pairs(text).iter().map(|(name, value)| format!("{name} {value}")).collect();
-            format!("ethtool {} {} {}", form.option, link.name, all.join(" "))
-        }
-        Err(_) => format!("# '{rest}' cannot be understood"),
-    }
+    let text = joined(&new);
+    Ok(if is_switch { format!("{text} {ACTIVE}") } else { text })
 }
 
 #[cfg(test)]

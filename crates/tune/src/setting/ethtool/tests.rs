@@ -2,6 +2,17 @@
 
 use super::*;
 
+fn known(group: DeviceGroup) -> &'static [(u16, Width, &'static str)] {
+    match group.content {
+        Content::Numbers(known) => known,
+        Content::Offloads => panic!("these are no numbers"),
+    }
+}
+
+fn of_device(rest: &str) -> GroupOfDevice {
+    GroupOfDevice::parse(rest).expect("is a group of a device")
+}
+
 #[test]
 fn pairs_are_laid_over_what_is_there() {
     assert_eq!(typed("tx 512", "rx 256 tx 256").as_deref(), Ok("rx 256 tx 512"));
@@ -22,14 +33,14 @@ fn pairs_are_laid_over_what_is_there() {
 
 #[test]
 fn numbers_are_sent_in_the_width_of_their_attribute() {
-    let form = &FORMS[2];
+    let known = known(COALESCING);
     let mut message = Vec::new();
-    put_number(&mut message, form, ("rx-usecs", "8")).expect("is known");
-    put_number(&mut message, form, ("adaptive-rx", "1")).expect("is known");
-    assert_eq!(numbers(form, &message), "rx-usecs 8 adaptive-rx 1");
+    put_number(&mut message, known, ("rx-usecs", "8")).expect("is known");
+    put_number(&mut message, known, ("adaptive-rx", "1")).expect("is known");
+    assert_eq!(numbers(known, &message), "rx-usecs 8 adaptive-rx 1");
     assert_eq!(find(&message, 11), Some(&[1u8][..]));
-    assert!(put_number(&mut message, form, ("adaptive-rx", "256")).is_err());
-    assert!(put_number(&mut message, form, ("combined", "1")).is_err());
+    assert!(put_number(&mut message, known, ("adaptive-rx", "256")).is_err());
+    assert!(put_number(&mut message, known, ("combined", "1")).is_err());
 }
 
 #[test]
@@ -42,6 +53,7 @@ fn offloads_that_differ_are_sent_by_name() {
 
 #[test]
 fn shells_are_told_what_undoes_it() {
+    let shell_line = |rest: &str, text: &str| of_device(rest).shell_line(&Roots::host(), text);
     assert_eq!(shell_line("rings:3:eth0", "rx 256 tx 256"), "ethtool -G eth0 rx 256 tx 256");
     assert_eq!(shell_line("offloads:3:eth0", "rx-gro on active rx-gro"), "ethtool -K eth0 rx-gro on");
 }
@@ -49,11 +61,13 @@ fn shells_are_told_what_undoes_it() {
 /// The loopback device is in every network namespace, has offloads and has no rings.
 #[test]
 fn the_loopback_device_is_read() {
-    let link = crate::setting::link("lo").expect("is there");
-    let found = read(&format!("offloads:{link}")).expect("reads");
+    let roots = Roots::host();
+    let device = NetworkDevice::find("lo", &roots).expect("is there");
+    let read = |rest: String| of_device(&rest).read(&roots);
+    let found = read(format!("offloads:{device}")).expect("reads");
     assert!(found.contains(" active ") && pairs(&found).iter().any(|(name, _)| *name == "rx-gro"), "{found}");
-    assert!(read(&format!("rings:{link}")).is_err());
-    assert_eq!(read("offloads:2147483647:no").expect_err("is gone").kind(), io::ErrorKind::NotFound);
+    assert!(read(format!("rings:{device}")).is_err());
+    assert_eq!(read("offloads:2147483647:no".into()).expect_err("is gone").kind(), io::ErrorKind::NotFound);
 }
 
 fn recorded(hex: &str) -> Vec<u8> {
@@ -65,13 +79,13 @@ fn recorded(hex: &str) -> Vec<u8> {
 /// Answers of `virtio_net` under Linux 6.18, as they came from the kernel.
 #[test]
 fn answers_of_a_driver_are_understood() {
-    let check = |form: usize, hex: &str, expected: &str| {
-        assert_eq!(numbers(&FORMS[form], &recorded(hex)), expected);
+    let check = |group: DeviceGroup, hex: &str, expected: &str| {
+        assert_eq!(numbers(known(group), &recorded(hex)), expected);
     };
-    check(0, include_str!("recorded/channels.hex"), "combined 1");
-    check(1, include_str!("recorded/rings.hex"), "rx 256 tx 256");
+    check(CHANNELS, include_str!("recorded/channels.hex"), "combined 1");
+    check(RINGS, include_str!("recorded/rings.hex"), "rx 256 tx 256");
     check(
-        2,
+        COALESCING,
         include_str!("recorded/coalescing.hex"),
         "rx-usecs 0 rx-frames 1 tx-usecs 0 tx-frames 1 adaptive-rx 0",
     );
