@@ -9,14 +9,12 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use sysdyno_tune::netlink::{NLM_F_CREATE, Netlink, Wanted, put, put_nested};
+use sysdyno_netlink::{CREATE, EXCLUSIVE, NetlinkSocket, put, put_nested, word};
 
 const RTM_NEWLINK: u16 = 16;
 const RTM_NEWADDR: u16 = 20;
 const RTM_GETLINK: u16 = 18;
 const RTM_NEWQDISC: u16 = 36;
-/// Fails if it is there; of requests that make something.
-const NLM_F_EXCL: u16 = 0x200;
 
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
@@ -58,7 +56,7 @@ const TBF_QUEUE_BYTES: u32 = 1 << 20;
 
 /// Brings the loopback interface of a namespace up.
 pub(super) fn loopback_up(path: &Path) -> io::Result<()> {
-    namespace::within(path, || set_up(&Netlink::route()?, LOOPBACK))
+    namespace::within(path, || set_up(&mut NetlinkSocket::route()?, LOOPBACK))
 }
 
 /// Where an end of a link is.
@@ -82,14 +80,15 @@ pub(super) enum Role {
 /// Makes the bridge of a switch, in whose namespace nothing else is.
 pub(super) fn make_switch(path: &Path) -> io::Result<()> {
     namespace::within(path, || {
-        let netlink = Netlink::route()?;
+        let mut netlink = NetlinkSocket::route()?;
         let mut request = vec![0; LINK_HEAD];
         put(&mut request, IFLA_IFNAME, &named(SWITCH));
         let mut info = Vec::new();
         put(&mut info, IFLA_INFO_KIND, b"bridge");
         put_nested(&mut request, IFLA_LINKINFO, &info);
-        netlink.ask(RTM_NEWLINK, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request)?;
-        set_up(&netlink, index(&netlink, SWITCH)?)
+        netlink.change(RTM_NEWLINK, CREATE | EXCLUSIVE, &request)?;
+        let index = index(&mut netlink, SWITCH)?;
+        set_up(&mut netlink, index)
     })
 }
 
@@ -107,7 +106,7 @@ pub(super) fn make(link: &Link, places: [Place<'_>; 2]) -> io::Result<()> {
         put(&mut info, IFLA_INFO_KIND, b"veth");
         put_nested(&mut info, IFLA_INFO_DATA, &data);
         put_nested(&mut request, IFLA_LINKINFO, &info);
-        Netlink::route()?.ask(RTM_NEWLINK, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request).map(drop)
+        NetlinkSocket::route()?.change(RTM_NEWLINK, CREATE | EXCLUSIVE, &request)
     })?;
     let mut ends = link.ends.iter().zip(places);
     ends.try_for_each(|(end, place)| namespace::within(place.namespace, || set(link, end, place.role)))
@@ -128,42 +127,42 @@ fn named(name: &str) -> Vec<u8> {
 
 /// Address, queueing discipline and state of one end, in whose namespace this is.
 fn set(link: &Link, end: &End, role: Role) -> io::Result<()> {
-    let netlink = Netlink::route()?;
-    let index = self::index(&netlink, &end.interface)?;
+    let netlink = &mut NetlinkSocket::route()?;
+    let index = self::index(netlink, &end.interface)?;
     match role {
         Role::Host => {}
-        Role::Port => join_switch(&netlink, index)?,
+        Role::Port => join_switch(netlink, index)?,
         Role::Relay => {
             // A kernel without IPv6 has nothing to say.
-            let _ = make_silent(&netlink, index);
+            let _ = make_silent(netlink, index);
             return Ok(());
         }
     }
     if link.relay.is_some() {
-        cut_segments(&netlink, index)?;
+        cut_segments(netlink, index)?;
     }
     if let Some(address) = end.address {
-        add_address(&netlink, index, address)?;
+        add_address(netlink, index, address)?;
     }
     if let Some(rate) = link.rate_bits_hz {
-        limit(&netlink, index, rate)?;
+        limit(netlink, index, rate)?;
     }
-    set_up(&netlink, index)
+    set_up(netlink, index)
 }
 
-fn change(netlink: &Netlink, index: u32, put: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+fn change(netlink: &mut NetlinkSocket, index: u32, put: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
     let mut request = [&[0; 4][..], &index.to_ne_bytes(), &[0; 8]].concat();
     put(&mut request);
-    netlink.ask(RTM_NEWLINK, Wanted::Change(0), &request).map(drop)
+    netlink.change(RTM_NEWLINK, 0, &request)
 }
 
-fn join_switch(netlink: &Netlink, index: u32) -> io::Result<()> {
+fn join_switch(netlink: &mut NetlinkSocket, index: u32) -> io::Result<()> {
     let master = self::index(netlink, SWITCH)?;
     change(netlink, index, |request| put(request, IFLA_MASTER, &master.to_ne_bytes()))
 }
 
 /// No link-local address of IPv6, so that the kernel does not speak there by itself.
-fn make_silent(netlink: &Netlink, index: u32) -> io::Result<()> {
+fn make_silent(netlink: &mut NetlinkSocket, index: u32) -> io::Result<()> {
     let (mut mode, mut family) = (Vec::new(), Vec::new());
     put(&mut mode, IFLA_INET6_ADDR_GEN_MODE, &[IN6_ADDR_GEN_MODE_NONE]);
     put_nested(&mut family, libc::AF_INET6 as u16, &mode);
@@ -172,34 +171,33 @@ fn make_silent(netlink: &Netlink, index: u32) -> io::Result<()> {
 
 /// Has the kernel cut what it sends into packets itself, as it would in front of a wire: a pair hands on up to 64 KiB in one
 /// piece otherwise, which a relay would hold and lose as one frame.
-fn cut_segments(netlink: &Netlink, index: u32) -> io::Result<()> {
+fn cut_segments(netlink: &mut NetlinkSocket, index: u32) -> io::Result<()> {
     change(netlink, index, |request| put(request, IFLA_GSO_MAX_SEGS, &1u32.to_ne_bytes()))
 }
 
 /// Brings an interface of the thread's network namespace up.
 pub(super) fn bring_up(index: u32) -> io::Result<()> {
-    set_up(&Netlink::route()?, index)
+    set_up(&mut NetlinkSocket::route()?, index)
 }
 
 /// The index of an interface of the thread's network namespace.
 pub(super) fn index_of(name: &str) -> io::Result<u32> {
-    index(&Netlink::route()?, name)
+    index(&mut NetlinkSocket::route()?, name)
 }
 
-fn index(netlink: &Netlink, name: &str) -> io::Result<u32> {
+fn index(netlink: &mut NetlinkSocket, name: &str) -> io::Result<u32> {
     let mut request = vec![0; LINK_HEAD];
     put(&mut request, IFLA_IFNAME, &named(name));
-    let answers = netlink.ask(RTM_GETLINK, Wanted::Answer, &request)?;
-    let bytes = answers.first().and_then(|answer| answer.get(4..8)).and_then(|bytes| bytes.try_into().ok());
-    bytes.map(u32::from_ne_bytes).ok_or_else(|| io::ErrorKind::NotFound.into())
+    let found = netlink.get(RTM_GETLINK, &request, |answer| word(answer, 4))?;
+    found.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-fn set_up(netlink: &Netlink, index: u32) -> io::Result<()> {
+fn set_up(netlink: &mut NetlinkSocket, index: u32) -> io::Result<()> {
     let request = [&[0; 4][..], &index.to_ne_bytes(), &IFF_UP.to_ne_bytes(), &IFF_UP.to_ne_bytes()].concat();
-    netlink.ask(RTM_NEWLINK, Wanted::Change(0), &request).map(drop)
+    netlink.change(RTM_NEWLINK, 0, &request)
 }
 
-fn add_address(netlink: &Netlink, index: u32, address: Address) -> io::Result<()> {
+fn add_address(netlink: &mut NetlinkSocket, index: u32, address: Address) -> io::Result<()> {
     let (family, bytes) = match address.ip {
         IpAddr::V4(ip) => (libc::AF_INET as u8, ip.octets().to_vec()),
         IpAddr::V6(ip) => (libc::AF_INET6 as u8, ip.octets().to_vec()),
@@ -208,11 +206,11 @@ fn add_address(netlink: &Netlink, index: u32, address: Address) -> io::Result<()
     request.extend(index.to_ne_bytes());
     put(&mut request, IFA_LOCAL, &bytes);
     put(&mut request, IFA_ADDRESS, &bytes);
-    netlink.ask(RTM_NEWADDR, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request).map(drop)
+    netlink.change(RTM_NEWADDR, CREATE | EXCLUSIVE, &request)
 }
 
 /// A token bucket at the root: 5 ms worth of the rate at once, at least two long packets.
-fn limit(netlink: &Netlink, index: u32, rate_bits_hz: u64) -> io::Result<()> {
+fn limit(netlink: &mut NetlinkSocket, index: u32, rate_bits_hz: u64) -> io::Result<()> {
     let rate = rate_bits_hz / 8;
     let burst = u32::try_from((rate / 200).clamp(128 * 1024, 64 << 20)).expect("was just bounded");
     // struct tc_tbf_qopt: rate and peak rate (tc_ratespec, 12 bytes each), limit, buffer, mtu.
@@ -232,7 +230,6 @@ fn limit(netlink: &Netlink, index: u32, rate_bits_hz: u64) -> io::Result<()> {
     request.extend([index, 0, TC_H_ROOT, 0].iter().flat_map(|word| word.to_ne_bytes()));
     put(&mut request, TCA_KIND, b"tbf\0");
     put_nested(&mut request, TCA_OPTIONS, &options);
-    let made = netlink.ask(RTM_NEWQDISC, Wanted::Change(NLM_F_CREATE | NLM_F_EXCL), &request);
-    made.map(drop)
-        .map_err(|error| io::Error::new(error.kind(), format!("cannot limit its rate (tbf): {error}")))
+    let made = netlink.change(RTM_NEWQDISC, CREATE | EXCLUSIVE, &request);
+    made.map_err(|error| io::Error::new(error.kind(), format!("cannot limit its rate (tbf): {error}")))
 }

@@ -22,7 +22,6 @@ mod discover;
 mod error;
 mod facts;
 mod identity;
-mod netlink;
 mod roots;
 mod route;
 mod sampler;

@@ -27,7 +27,6 @@ mod folder;
 mod guard;
 mod journal;
 mod name;
-pub mod netlink;
 mod netns;
 mod persist;
 mod plan;

@@ -25,14 +25,15 @@ const fn edges(name: &'static str, ours: &'static [&'static str]) -> Allowed {
 const DIAGRAM: &[Allowed] = &[
     edges("needs", &[]),
     edges("stats", &[]),
+    edges("netlink", &[]),
     edges("record", &["stats"]),
     Allowed { name: "load", ours: &["record", "stats"], third_party: Some(LOAD_THIRD_PARTY) },
-    edges("observe", &["record", "stats"]),
-    edges("tune", &["record", "stats"]),
+    edges("observe", &["record", "stats", "netlink"]),
+    edges("tune", &["record", "stats", "netlink"]),
     edges("analyze", &["record", "stats"]),
     edges("target", &["record", "observe"]),
     edges("run", &["load", "observe", "tune", "analyze", "record"]),
-    edges("lab", &["run", "observe", "tune", "record"]),
+    edges("lab", &["run", "observe", "tune", "record", "netlink"]),
     edges("report", &["record"]),
     edges(
         "cli",

@@ -8,6 +8,7 @@ use super::tree::Tree;
 const PLACES: &[&str] = &[
     "crates/lab/src/sys/",
     "crates/load/src/sys/",
+    "crates/netlink/src/sys/",
     "crates/observe/src/sys/",
     "crates/run/src/sys/",
     "crates/tune/src/sys/",

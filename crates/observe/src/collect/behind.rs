@@ -7,8 +7,8 @@ use super::listener::{Queue, are_alone, ask_again, from_inet, keep_fullest, sear
 use super::{Collector, Pass, Table, gauge};
 use crate::diag::InetSocket;
 use crate::discover::scope;
-use crate::netlink::NetlinkSocket;
 use std::io;
+use sysdyno_netlink::NetlinkSocket;
 use sysdyno_record::plan::Endpoint;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -35,7 +35,7 @@ impl BehindCollector {
     fn try_read(&mut self, pass: &Pass<'_>) -> io::Result<()> {
         let diag = match &mut self.diag {
             Some(diag) => diag,
-            None => self.diag.insert(crate::diag::open()?),
+            None => self.diag.insert(NetlinkSocket::sock_diag()?),
         };
         let addresses = pass.scene.behind.iter().take(MAX_ADDRESSES);
         self.sockets.resize_with(addresses.len(), Vec::new);

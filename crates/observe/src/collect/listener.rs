@@ -7,12 +7,12 @@
 
 use super::{Collector, Pass, Table, gauge};
 use crate::clock;
-use crate::diag::{Family, InetQuestion, InetSocket, ListenerQuestion, SocketState};
+use crate::diag::{Family, InetQuestion, InetSocket, ListenerQuestion, SOCK_DIAG_BY_FAMILY, SocketState};
 use crate::discover::{families, find_inet, find_unix_sockets, is_local, scope};
-use crate::netlink::NetlinkSocket;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
+use sysdyno_netlink::NetlinkSocket;
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::units::MonoNs;
 
@@ -59,7 +59,7 @@ impl ListenerCollector {
     fn try_read(&mut self, pass: &mut Pass<'_>, endpoint: &Endpoint) -> io::Result<()> {
         let diag = match &mut self.diag {
             Some(diag) => diag,
-            None => self.diag.insert(crate::diag::open()?),
+            None => self.diag.insert(NetlinkSocket::sock_diag()?),
         };
         self.queues.clear();
         match endpoint {
@@ -168,7 +168,7 @@ impl ListenerCollector {
 pub(super) fn ask_again(diag: &mut NetlinkSocket, sockets: &mut [InetSocket]) -> bool {
     sockets.iter_mut().all(|socket| {
         let question = ListenerQuestion { local: socket.local };
-        let answer = diag.ask_for_one(|sequence| question.encode(sequence), InetSocket::decode);
+        let answer = diag.get_if_there(SOCK_DIAG_BY_FAMILY, &question.encode(), InetSocket::decode);
         let same = answer.ok().flatten().filter(|found| {
             // In its stead the kernel may give a wildcard's socket, or what a program of the administrator chose.
             (found.local, found.inode) == (socket.local, socket.inode)
@@ -246,19 +246,15 @@ impl Connections {
         let family = Family::of(&listening);
         let question = InetQuestion { family, state: SocketState::Established, port: listening.port() };
         let mut out = Connections::default();
-        diag.ask(
-            |sequence| question.encode(sequence),
-            |payload| {
-                let socket = InetSocket::decode(payload);
-                let is_its = |socket: &InetSocket| {
-                    listening.ip().is_unspecified() || socket.local.ip() == listening.ip()
-                };
-                if let Some(socket) = socket.filter(is_its) {
-                    out.established_count += 1;
-                    out.unread_count += u64::from(socket.receive_queue > 0);
-                }
-            },
-        )?;
+        diag.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
+            let socket = InetSocket::decode(payload);
+            let is_its =
+                |socket: &InetSocket| listening.ip().is_unspecified() || socket.local.ip() == listening.ip();
+            if let Some(socket) = socket.filter(is_its) {
+                out.established_count += 1;
+                out.unread_count += u64::from(socket.receive_queue > 0);
+            }
+        })?;
         Ok(out)
     }
 }

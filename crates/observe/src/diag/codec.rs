@@ -1,7 +1,7 @@
 //! Messages of `sock_diag`: what is asked, byte by byte, and what is answered.
 
-use crate::netlink::{HEADER_BYTES, Wanted, attribute, encode_header, read_u32};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use sysdyno_netlink::{find, word};
 
 /// `struct inet_diag_req_v2`. Unit: bytes.
 const INET_REQUEST_BYTES: usize = 56;
@@ -12,7 +12,8 @@ const UNIX_REQUEST_BYTES: usize = 24;
 /// `struct unix_diag_msg`. Unit: bytes.
 const UNIX_ANSWER_BYTES: usize = 16;
 
-const SOCK_DIAG_BY_FAMILY: u16 = 20;
+/// The type of all questions.
+pub(crate) const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const AF_UNIX: u8 = 1;
 const IPPROTO_TCP: u8 = 6;
 const INET_DIAG_SKV6ONLY: u16 = 11;
@@ -62,18 +63,16 @@ pub(crate) struct InetQuestion {
 }
 
 impl InetQuestion {
-    /// The message.
-    pub(crate) fn encode(&self, sequence: u32) -> [u8; HEADER_BYTES + INET_REQUEST_BYTES] {
-        let mut out = [0; HEADER_BYTES + INET_REQUEST_BYTES];
-        encode_header(&mut out, SOCK_DIAG_BY_FAMILY, Wanted::All, sequence);
-        let body = &mut out[HEADER_BYTES..];
+    /// The body of the message.
+    pub(crate) fn encode(&self) -> [u8; INET_REQUEST_BYTES] {
+        let mut body = [0; INET_REQUEST_BYTES];
         body[0] = self.family.number();
         body[1] = IPPROTO_TCP;
         body[4..8].copy_from_slice(&(1u32 << self.state as u32).to_ne_bytes());
         body[8..10].copy_from_slice(&self.port.to_be_bytes());
         // INET_DIAG_NOCOOKIE: any socket will do.
         body[48..56].fill(0xff);
-        out
+        body
     }
 }
 
@@ -82,16 +81,14 @@ impl InetQuestion {
 pub(crate) struct UnixQuestion;
 
 impl UnixQuestion {
-    /// The message.
-    pub(crate) fn encode(sequence: u32) -> [u8; HEADER_BYTES + UNIX_REQUEST_BYTES] {
-        let mut out = [0; HEADER_BYTES + UNIX_REQUEST_BYTES];
-        encode_header(&mut out, SOCK_DIAG_BY_FAMILY, Wanted::All, sequence);
-        let body = &mut out[HEADER_BYTES..];
+    /// The body of the message.
+    pub(crate) fn encode() -> [u8; UNIX_REQUEST_BYTES] {
+        let mut body = [0; UNIX_REQUEST_BYTES];
         body[0] = AF_UNIX;
         body[4..8].copy_from_slice(&(1u32 << SocketState::Listen as u32).to_ne_bytes());
         body[12..16].copy_from_slice(&(UDIAG_SHOW_NAME | UDIAG_SHOW_VFS | UDIAG_SHOW_RQLEN).to_ne_bytes());
         body[16..24].fill(0xff);
-        out
+        body
     }
 }
 
@@ -105,21 +102,19 @@ pub(crate) struct ListenerQuestion {
 }
 
 impl ListenerQuestion {
-    /// The message. *Source*: `net/ipv4/inet_diag.c`, `inet_diag_find_one_icsk`.
-    pub(crate) fn encode(&self, sequence: u32) -> [u8; HEADER_BYTES + INET_REQUEST_BYTES] {
+    /// The body of the message. *Source*: `net/ipv4/inet_diag.c`, `inet_diag_find_one_icsk`.
+    pub(crate) fn encode(&self) -> [u8; INET_REQUEST_BYTES] {
         let question = InetQuestion {
             family: Family::of(&self.local),
             state: SocketState::Listen,
             port: self.local.port(),
         };
-        let mut out = question.encode(sequence);
-        encode_header(&mut out, SOCK_DIAG_BY_FAMILY, Wanted::One, sequence);
-        let body = &mut out[HEADER_BYTES..];
+        let mut body = question.encode();
         match self.local.ip() {
             IpAddr::V4(address) => body[12..16].copy_from_slice(&address.octets()),
             IpAddr::V6(address) => body[12..28].copy_from_slice(&address.octets()),
         }
-        out
+        body
     }
 }
 
@@ -145,12 +140,12 @@ impl InetSocket {
             _ => return None,
         };
         let port = u16::from_be_bytes(<[u8; 2]>::try_from(payload.get(4..6)?).ok()?);
-        let only = attribute(payload.get(INET_ANSWER_BYTES..)?, INET_DIAG_SKV6ONLY);
+        let only = find(payload.get(INET_ANSWER_BYTES..)?, INET_DIAG_SKV6ONLY);
         Some(InetSocket {
             local: SocketAddr::new(local, port),
-            receive_queue: read_u32(payload, 56)?,
-            send_queue: read_u32(payload, 60)?,
-            inode: read_u32(payload, 68)?,
+            receive_queue: word(payload, 56)?,
+            send_queue: word(payload, 60)?,
+            inode: word(payload, 68)?,
             is_v6_only: only.and_then(|value| value.first().map(|flag| *flag != 0)),
         })
     }
@@ -184,13 +179,13 @@ impl UnixSocket<'_> {
     pub(crate) fn decode(payload: &[u8]) -> Option<UnixSocket<'_>> {
         (*payload.first()? == AF_UNIX).then_some(())?;
         let attributes = payload.get(UNIX_ANSWER_BYTES..)?;
-        let name = attribute(attributes, UNIX_DIAG_NAME).unwrap_or(&[]);
-        let queues = attribute(attributes, UNIX_DIAG_RQLEN);
-        let queue = |offset| queues.and_then(|value| read_u32(value, offset));
+        let name = find(attributes, UNIX_DIAG_NAME).unwrap_or(&[]);
+        let queues = find(attributes, UNIX_DIAG_RQLEN);
+        let queue = |offset| queues.and_then(|value| word(value, offset));
         let name = if name.first() == Some(&0) { name } else { name.strip_suffix(&[0]).unwrap_or(name) };
-        let file = attribute(attributes, UNIX_DIAG_VFS)
-            .and_then(|value| Some(FileId { inode: read_u32(value, 0)?, device: read_u32(value, 4)? }));
-        let inode = read_u32(payload, 4)?;
+        let file = find(attributes, UNIX_DIAG_VFS)
+            .and_then(|value| Some(FileId { inode: word(value, 0)?, device: word(value, 4)? }));
+        let inode = word(payload, 4)?;
         Some(UnixSocket { inode, name, file, queue_count: queue(0), limit_count: queue(4) })
     }
 }
@@ -198,22 +193,21 @@ impl UnixSocket<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::netlink::put_attribute;
     use proptest::prelude::*;
+    use sysdyno_netlink::put;
 
     #[test]
     fn a_question_is_laid_out_as_the_header_file_says() {
         let question = InetQuestion { family: Family::V6, state: SocketState::Listen, port: 0x1f90 };
-        let bytes = question.encode(7);
-        assert_eq!(bytes.len(), 72);
-        assert_eq!(&bytes[16..18], &[10, 6]);
-        assert_eq!(bytes[20..24], 0x400u32.to_ne_bytes());
-        assert_eq!(&bytes[24..28], &[0x1f, 0x90, 0, 0]);
-        assert_eq!(&bytes[64..72], &[0xff; 8]);
-        assert_eq!(UnixQuestion::encode(7).len(), 40);
-        let one = ListenerQuestion { local: "10.1.2.3:8080".parse().expect("is one") }.encode(7);
-        assert_eq!(one[6..8], 1u16.to_ne_bytes(), "no list is asked for");
-        assert_eq!(one[24..36], [0x1f, 0x90, 0, 0, 10, 1, 2, 3, 0, 0, 0, 0]);
+        let bytes = question.encode();
+        assert_eq!(bytes.len(), 56);
+        assert_eq!(&bytes[0..2], &[10, 6]);
+        assert_eq!(bytes[4..8], 0x400u32.to_ne_bytes());
+        assert_eq!(&bytes[8..12], &[0x1f, 0x90, 0, 0]);
+        assert_eq!(&bytes[48..56], &[0xff; 8]);
+        assert_eq!(UnixQuestion::encode().len(), 24);
+        let one = ListenerQuestion { local: "10.1.2.3:8080".parse().expect("is one") }.encode();
+        assert_eq!(one[8..20], [0x1f, 0x90, 0, 0, 10, 1, 2, 3, 0, 0, 0, 0]);
     }
 
     #[test]
@@ -225,8 +219,8 @@ mod tests {
         payload[56..60].copy_from_slice(&512u32.to_ne_bytes());
         payload[60..64].copy_from_slice(&511u32.to_ne_bytes());
         payload[68..72].copy_from_slice(&99u32.to_ne_bytes());
-        put_attribute(&mut payload, 8, &[0]);
-        put_attribute(&mut payload, INET_DIAG_SKV6ONLY, &[1]);
+        put(&mut payload, 8, &[0]);
+        put(&mut payload, INET_DIAG_SKV6ONLY, &[1]);
         let expected = InetSocket {
             local: "[::1]:80".parse().expect("is one"),
             receive_queue: 512,
@@ -243,9 +237,9 @@ mod tests {
         let mut payload = vec![0; UNIX_ANSWER_BYTES];
         payload[0] = AF_UNIX;
         payload[4..8].copy_from_slice(&5u32.to_ne_bytes());
-        put_attribute(&mut payload, UNIX_DIAG_NAME, b"/run/a.sock\0");
-        put_attribute(&mut payload, UNIX_DIAG_VFS, &[7, 0, 0, 0, 8, 0, 0, 0]);
-        put_attribute(&mut payload, UNIX_DIAG_RQLEN, &[3, 0, 0, 0, 128, 0, 0, 0]);
+        put(&mut payload, UNIX_DIAG_NAME, b"/run/a.sock\0");
+        put(&mut payload, UNIX_DIAG_VFS, &[7, 0, 0, 0, 8, 0, 0, 0]);
+        put(&mut payload, UNIX_DIAG_RQLEN, &[3, 0, 0, 0, 128, 0, 0, 0]);
         let socket = UnixSocket::decode(&payload).expect("is one");
         assert_eq!((socket.inode, socket.name), (5, b"/run/a.sock".as_slice()));
         if cfg!(target_endian = "little") {

@@ -6,24 +6,20 @@
 mod codec;
 
 pub(crate) use codec::{
-    Family, FileId, InetQuestion, InetSocket, ListenerQuestion, SocketState, UnixQuestion, UnixSocket,
+    Family, FileId, InetQuestion, InetSocket, ListenerQuestion, SOCK_DIAG_BY_FAMILY, SocketState,
+    UnixQuestion, UnixSocket,
 };
-
-use crate::netlink::NetlinkSocket;
-use std::io;
-
-/// Opens a socket for questions to `sock_diag`.
-///
-/// *Errors*: the kernel has no `sock_diag`, or a filter of system calls forbids it.
-pub(crate) fn open() -> io::Result<NetlinkSocket> {
-    NetlinkSocket::open(Some(rustix::net::netlink::SOCK_DIAG))
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::eventually;
     use std::net::{TcpListener, TcpStream};
+    use sysdyno_netlink::NetlinkSocket;
+
+    fn open() -> NetlinkSocket {
+        NetlinkSocket::sock_diag().expect("this kernel has sock_diag")
+    }
 
     #[test]
     fn the_queue_of_a_listener_is_told_with_its_limit() {
@@ -31,14 +27,13 @@ mod tests {
         let address = listener.local_addr().expect("is bound");
         let _waiting = TcpStream::connect(address).expect("connects");
         let question = InetQuestion { family: Family::V4, state: SocketState::Listen, port: address.port() };
-        let mut socket = open().expect("this kernel has sock_diag");
+        let mut socket = open();
         let ask = || {
             let mut found = Vec::new();
             socket
-                .ask(
-                    |sequence| question.encode(sequence),
-                    |payload| found.extend(InetSocket::decode(payload)),
-                )
+                .list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
+                    found.extend(InetSocket::decode(payload));
+                })
                 .expect("answers");
             found
         };
@@ -50,14 +45,14 @@ mod tests {
 
     #[test]
     fn one_listener_is_found_by_its_address_and_none_by_another() {
-        let mut socket = open().expect("this kernel has sock_diag");
+        let mut socket = open();
         for bound in ["127.0.0.1:0", "0.0.0.0:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(bound) else { continue };
             let local = listener.local_addr().expect("is bound");
             let _waiting = TcpStream::connect(local).expect("connects");
             let mut ask = || {
                 let question = ListenerQuestion { local };
-                let asked = socket.ask_for_one(|sequence| question.encode(sequence), InetSocket::decode);
+                let asked = socket.get_if_there(SOCK_DIAG_BY_FAMILY, &question.encode(), InetSocket::decode);
                 asked.expect("is answered")
             };
             let is_waiting =
@@ -71,14 +66,12 @@ mod tests {
 
     #[test]
     fn a_wrong_question_is_an_error_of_the_kernel() {
-        let mut socket = open().expect("this kernel has sock_diag");
-        let encode = |sequence| {
-            let mut bytes = UnixQuestion::encode(sequence).to_vec();
-            bytes[16] = 200;
-            bytes
-        };
-        assert!(socket.ask(encode, |_| {}).is_err());
+        let mut socket = open();
+        let mut body = UnixQuestion::encode();
+        body[0] = 200;
+        assert!(socket.list(SOCK_DIAG_BY_FAMILY, &body, |_| {}).is_err());
         let question = InetQuestion { family: Family::V4, state: SocketState::Listen, port: 1 };
-        assert!(socket.ask(|sequence| question.encode(sequence), |_| {}).is_ok(), "the next one is answered");
+        let next = socket.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |_| {});
+        assert!(next.is_ok(), "the next one is answered");
     }
 }

@@ -1,15 +1,17 @@
 //! Listening sockets that a connection to an endpoint can end at.
 
 use super::processes::owners_by_inode;
-use crate::diag::{Family, FileId, InetQuestion, InetSocket, SocketState, UnixQuestion, UnixSocket};
+use crate::diag::{
+    Family, FileId, InetQuestion, InetSocket, SOCK_DIAG_BY_FAMILY, SocketState, UnixQuestion, UnixSocket,
+};
 use crate::error::ObserveError;
-use crate::netlink::NetlinkSocket;
 use crate::roots::Roots;
 use crate::source::{net_tcp, net_unix, read_once};
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use sysdyno_netlink::NetlinkSocket;
 use sysdyno_record::plan::Endpoint;
 
 /// A listening socket.
@@ -61,7 +63,7 @@ fn find_tcp(roots: &Roots, endpoint: SocketAddr) -> Result<Vec<Listener>, Observ
         return Ok(vec![]);
     }
     let mut sockets = Vec::new();
-    match crate::diag::open()
+    match NetlinkSocket::sock_diag()
         .and_then(|mut diag| find_inet(&mut diag, endpoint, families(endpoint).iter().copied(), &mut sockets))
     {
         Ok(()) => Ok(sockets.iter().map(from_diag).collect()),
@@ -110,7 +112,7 @@ fn find_unix(roots: &Roots, path: &Path) -> Result<Vec<Listener>, ObserveError> 
         owners: vec![],
     };
     let mut found = Vec::new();
-    let asked = crate::diag::open().and_then(|mut diag| {
+    let asked = NetlinkSocket::sock_diag().and_then(|mut diag| {
         find_unix_sockets(&mut diag, path, |socket| {
             found.push(listener(u64::from(socket.inode), socket.queue_count, socket.limit_count));
         })
@@ -132,7 +134,7 @@ pub(crate) fn find_unix_sockets(
     mut each: impl FnMut(UnixSocket<'_>),
 ) -> io::Result<()> {
     let (name, file) = (path.as_os_str().as_bytes(), file_id(path));
-    diag.ask(UnixQuestion::encode, |payload| {
+    diag.list(SOCK_DIAG_BY_FAMILY, &UnixQuestion::encode(), |payload| {
         let socket = UnixSocket::decode(payload);
         let is_it = |socket: &UnixSocket<'_>| socket.name == name || file.is_some() && socket.file == file;
         if let Some(socket) = socket.filter(is_it) {
@@ -164,14 +166,11 @@ pub(crate) fn find_inet(
     best.found.clear();
     for family in families {
         let question = InetQuestion { family, state: SocketState::Listen, port: endpoint.port() };
-        let asked = diag.ask(
-            |sequence| question.encode(sequence),
-            |payload| {
-                if let Some(socket) = InetSocket::decode(payload) {
-                    best.offer(rank(endpoint, socket.local, socket.is_v6_only), socket);
-                }
-            },
-        );
+        let asked = diag.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
+            if let Some(socket) = InetSocket::decode(payload) {
+                best.offer(rank(endpoint, socket.local, socket.is_v6_only), socket);
+            }
+        });
         match asked {
             // A kernel without IPv6 has no such sockets.
             Err(error) if family == Family::V6 && error.kind() == io::ErrorKind::NotFound => {}

@@ -1,6 +1,6 @@
 //! Facts of the network interfaces: driver, speed, queues, rings, offloads, steering. No addresses.
 
-use super::ethtool::Ethtool;
+use super::ethtool::Devices;
 use super::sheet::{Sheet, link_name, list};
 use std::path::Path;
 
@@ -12,10 +12,10 @@ pub(super) fn read(sheet: &mut Sheet<'_>) {
     let (mut physical, virtual_ones): (Vec<String>, Vec<String>) =
         list(&folder).into_iter().partition(|name| folder.join(name).join("device").exists());
     physical.extend(virtual_ones);
-    let mut ethtool = Ethtool::open(sheet.roots.is_host());
+    let mut devices = Devices::open(sheet.roots.is_host());
     for name in physical.into_iter().take(MAX_INTERFACES) {
         read_interface(sheet, &name, &folder.join(&name));
-        ethtool.read(sheet, &name);
+        devices.read(sheet, &name);
     }
 }
 

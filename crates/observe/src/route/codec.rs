@@ -1,15 +1,17 @@
 //! Messages of rtnetlink about routes and addresses: what is asked, and what is answered.
 
-use crate::netlink::{HEADER_BYTES, Wanted, attribute, encode_header, put_attribute, read_u32};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use sysdyno_netlink::{find, put, word};
 
 /// `struct rtmsg`. Unit: bytes.
 const ROUTE_BYTES: usize = 12;
 /// `struct ifaddrmsg`. Unit: bytes.
 const ADDRESS_BYTES: usize = 8;
 
-const RTM_GETADDR: u16 = 22;
-const RTM_GETROUTE: u16 = 26;
+/// The type of questions for addresses.
+pub(super) const RTM_GETADDR: u16 = 22;
+/// The type of questions for a route.
+pub(super) const RTM_GETROUTE: u16 = 26;
 
 const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
@@ -36,18 +38,17 @@ pub(super) struct RouteQuestion {
 }
 
 impl RouteQuestion {
-    /// The message. *Source*: `net/ipv4/route.c`, `inet_rtm_getroute`.
-    pub(super) fn encode(&self, sequence: u32) -> Vec<u8> {
-        let mut out = vec![0; HEADER_BYTES + ROUTE_BYTES];
+    /// The body of the message. *Source*: `net/ipv4/route.c`, `inet_rtm_getroute`.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = vec![0; ROUTE_BYTES];
         let bits = if self.address.is_ipv4() { 32 } else { 128 };
-        out[HEADER_BYTES] = if self.address.is_ipv4() { AF_INET } else { AF_INET6 };
-        out[HEADER_BYTES + 1] = bits;
-        put_attribute(&mut out, RTA_DST, &octets(self.address));
+        out[0] = if self.address.is_ipv4() { AF_INET } else { AF_INET6 };
+        out[1] = bits;
+        put(&mut out, RTA_DST, &octets(self.address));
         if let Some(source) = self.source {
-            out[HEADER_BYTES + 2] = bits;
-            put_attribute(&mut out, RTA_SRC, &octets(source));
+            out[2] = bits;
+            put(&mut out, RTA_SRC, &octets(source));
         }
-        encode_header(&mut out, RTM_GETROUTE, Wanted::One, sequence);
         out
     }
 }
@@ -92,12 +93,12 @@ impl FoundRoute {
         };
         let attributes = payload.get(ROUTE_BYTES..)?;
         // `struct rtvia`: the family in two bytes, then the address.
-        let via = attribute(attributes, RTA_VIA).and_then(|value| value.get(2..));
-        let gateway = attribute(attributes, RTA_GATEWAY).or(via).and_then(address);
-        let is_wrapped = attribute(attributes, RTA_ENCAP_TYPE).is_some();
+        let via = find(attributes, RTA_VIA).and_then(|value| value.get(2..));
+        let gateway = find(attributes, RTA_GATEWAY).or(via).and_then(address);
+        let is_wrapped = find(attributes, RTA_ENCAP_TYPE).is_some();
         Some(FoundRoute {
             kind,
-            interface: attribute(attributes, RTA_OIF).and_then(|value| read_u32(value, 0)).unwrap_or(0),
+            interface: find(attributes, RTA_OIF).and_then(|value| word(value, 0)).unwrap_or(0),
             is_direct: gateway.is_none() && via.is_none() && !is_wrapped,
             gateway,
         })
@@ -110,17 +111,8 @@ fn address(bytes: &[u8]) -> Option<IpAddr> {
     v4().or_else(v6)
 }
 
-/// All addresses of all interfaces.
-pub(super) struct AddressQuestion;
-
-impl AddressQuestion {
-    /// The message.
-    pub(super) fn encode(sequence: u32) -> Vec<u8> {
-        let mut out = vec![0; HEADER_BYTES + ADDRESS_BYTES];
-        encode_header(&mut out, RTM_GETADDR, Wanted::All, sequence);
-        out
-    }
-}
+/// The body of the question for all addresses of all interfaces.
+pub(super) const ALL_ADDRESSES: [u8; ADDRESS_BYTES] = [0; ADDRESS_BYTES];
 
 /// An address of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,10 +130,10 @@ pub(super) struct InterfaceAddress {
 impl InterfaceAddress {
     /// Reads the payload of a message; `None` if it is no address.
     pub(super) fn decode(payload: &[u8]) -> Option<InterfaceAddress> {
-        let (prefix_bits, index) = (*payload.get(1)?, read_u32(payload, 4)?);
+        let (prefix_bits, index) = (*payload.get(1)?, word(payload, 4)?);
         let attributes = payload.get(ADDRESS_BYTES..)?;
-        let network = attribute(attributes, IFA_ADDRESS).and_then(address);
-        let own = attribute(attributes, IFA_LOCAL).and_then(address).or(network)?;
+        let network = find(attributes, IFA_ADDRESS).and_then(address);
+        let own = find(attributes, IFA_LOCAL).and_then(address).or(network)?;
         Some(InterfaceAddress { index, own, network: network.unwrap_or(own), prefix_bits })
     }
 
@@ -167,21 +159,19 @@ mod tests {
     fn route(kind: u8, attributes: &[(u16, &[u8])]) -> Option<FoundRoute> {
         let mut payload = vec![0; ROUTE_BYTES];
         payload[7] = kind;
-        attributes.iter().for_each(|(kind, value)| put_attribute(&mut payload, *kind, value));
+        attributes.iter().for_each(|(kind, value)| put(&mut payload, *kind, value));
         FoundRoute::decode(&payload)
     }
 
     #[test]
     fn a_question_is_laid_out_as_the_header_file_says() {
         let question = RouteQuestion { address: ip("10.77.0.2"), source: Some(ip("10.0.0.1")) };
-        let bytes = question.encode(7);
-        assert_eq!((bytes.len(), &bytes[16..20]), (44, &[2, 32, 32, 0][..]));
-        assert_eq!(bytes[28..36], [&[8, 0, 1, 0][..], &[10, 77, 0, 2]].concat());
-        assert_eq!(bytes[36..44], [&[8, 0, 2, 0][..], &[10, 0, 0, 1]].concat());
-        assert_eq!(bytes[0..4], 44u32.to_ne_bytes());
-        let bytes = RouteQuestion { address: ip("fd00::1"), source: None }.encode(7);
-        assert_eq!((bytes.len(), &bytes[16..19]), (48, &[10, 128, 0][..]));
-        assert_eq!(AddressQuestion::encode(7).len(), 24);
+        let bytes = question.encode();
+        assert_eq!((bytes.len(), &bytes[0..4]), (28, &[2, 32, 32, 0][..]));
+        assert_eq!(bytes[12..20], [&[8, 0, 1, 0][..], &[10, 77, 0, 2]].concat());
+        assert_eq!(bytes[20..28], [&[8, 0, 2, 0][..], &[10, 0, 0, 1]].concat());
+        let bytes = RouteQuestion { address: ip("fd00::1"), source: None }.encode();
+        assert_eq!((bytes.len(), &bytes[0..3]), (32, &[10, 128, 0][..]));
     }
 
     #[test]
@@ -205,7 +195,7 @@ mod tests {
         let address = |bits: u8, attributes: &[(u16, &[u8])]| {
             let mut payload = vec![2, bits, 0, 0, 3, 0, 0, 0];
             payload[4..8].copy_from_slice(&3u32.to_ne_bytes());
-            attributes.iter().for_each(|(kind, value)| put_attribute(&mut payload, *kind, value));
+            attributes.iter().for_each(|(kind, value)| put(&mut payload, *kind, value));
             InterfaceAddress::decode(&payload).expect("is one")
         };
         let one = address(20, &[(IFA_ADDRESS, &[10, 1, 16, 9]), (IFA_LOCAL, &[10, 1, 16, 9])]);

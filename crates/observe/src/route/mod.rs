@@ -8,13 +8,15 @@
 mod codec;
 
 use crate::error::ObserveError;
-use crate::netlink::NetlinkSocket;
 use crate::roots::Roots;
-use codec::{AddressQuestion, FoundRoute, InterfaceAddress, RouteKind, RouteQuestion};
+use codec::{
+    ALL_ADDRESSES, FoundRoute, InterfaceAddress, RTM_GETADDR, RTM_GETROUTE, RouteKind, RouteQuestion,
+};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::io;
 use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
+use sysdyno_netlink::{NetlinkSocket, errno};
 use sysdyno_record::route::{HostAddress, Route};
 
 /// Where packets for `address` go that come from `source`; without one, from where the kernel chooses.
@@ -29,10 +31,10 @@ pub fn route(address: IpAddr, source: Option<IpAddr>) -> Route {
 
 fn look_up(address: IpAddr, source: Option<IpAddr>) -> Result<Route, ObserveError> {
     let failed = |source| ObserveError::Route { operation: "look a route up", source };
-    let mut socket = NetlinkSocket::open(None).map_err(failed)?;
+    let mut socket = NetlinkSocket::route().map_err(failed)?;
     let question =
         RouteQuestion { address: address.to_canonical(), source: source.map(|it| it.to_canonical()) };
-    match socket.ask_for_certain(|sequence| question.encode(sequence), FoundRoute::decode) {
+    match socket.get(RTM_GETROUTE, &question.encode(), FoundRoute::decode) {
         Ok(Some(found)) => place(&mut socket, question.address, &found).map_err(failed),
         Ok(None) => Err(failed(io::Error::other("the answer is malformed"))),
         Err(error) if is_no_route(&error) => Ok(Route::Nowhere { cause: cause(&error) }),
@@ -52,7 +54,7 @@ pub fn own_network() -> Option<u64> {
 /// *Errors*: the kernel does not tell.
 pub fn host_addresses() -> Result<Vec<HostAddress>, ObserveError> {
     let failed = |source| ObserveError::Route { operation: "list addresses", source };
-    let mut socket = NetlinkSocket::open(None).map_err(failed)?;
+    let mut socket = NetlinkSocket::route().map_err(failed)?;
     let found = addresses(&mut socket).map_err(failed)?;
     let told = |it: &InterfaceAddress| HostAddress { address: it.own, interface: interface_name(it.index) };
     Ok(found.iter().map(told).collect())
@@ -60,7 +62,7 @@ pub fn host_addresses() -> Result<Vec<HostAddress>, ObserveError> {
 
 fn addresses(socket: &mut NetlinkSocket) -> io::Result<Vec<InterfaceAddress>> {
     let mut found = Vec::new();
-    socket.ask(AddressQuestion::encode, |payload| found.extend(InterfaceAddress::decode(payload)))?;
+    socket.list(RTM_GETADDR, &ALL_ADDRESSES, |body| found.extend(InterfaceAddress::decode(body)))?;
     Ok(found)
 }
 
@@ -86,7 +88,7 @@ fn place(socket: &mut NetlinkSocket, address: IpAddr, found: &FoundRoute) -> io:
 fn is_no_route(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let no_route = [Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::ACCESS, Errno::INVAL, Errno::NODEV];
-    error.raw_os_error().is_some_and(|number| no_route.iter().any(|errno| errno.raw_os_error() == number))
+    errno(error).is_some_and(|number| no_route.iter().any(|errno| errno.raw_os_error() == number))
 }
 
 fn cause(error: &io::Error) -> String {

@@ -8,10 +8,10 @@
 use super::device::{INTERFACE, NetworkDevice};
 use super::{Setting, SettingFamily, SettingPlace};
 use crate::name::SettingName;
-use crate::netlink::{NLM_F_CREATE, NLM_F_REPLACE, Netlink, Wanted, find, put, text, words};
 use crate::roots::Roots;
 use std::fmt::{self, Write};
 use std::io;
+use sysdyno_netlink::{CREATE, NetlinkSocket, REPLACE, find, put, text, word};
 
 pub(super) const PREFIX: &str = "qdisc:";
 
@@ -84,26 +84,26 @@ impl fmt::Display for RootQdisc {
 
 impl Setting for RootQdisc {
     fn read(&self, _: &Roots) -> io::Result<String> {
-        let answers = Netlink::route()?.ask(RTM_GETQDISC, Wanted::Dump, &head(0, 0, 0))?;
+        let mut found = Vec::new();
+        let of_device = |message: &[u8]| found.extend(parse(message, self.0.index));
+        NetlinkSocket::route()?.list(RTM_GETQDISC, &head(0, 0, 0), of_device)?;
         // A device that is not there and one without any discipline look the same in a dump.
         self.0.check_there()?;
-        Ok(shown(answers.iter().filter_map(|answer| parse(answer, self.0.index)).collect()))
+        Ok(shown(found))
     }
 
     fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
         let root = root(text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let netlink = Netlink::route()?;
+        let mut netlink = NetlinkSocket::route()?;
         let mut request = head(self.0.index, root.handle, TC_H_ROOT);
-        let answer = if root.handle == 0 {
-            netlink.ask(RTM_DELQDISC, Wanted::Change(0), &request)
-        } else {
-            put(&mut request, TCA_KIND, format!("{}\0", root.kind).as_bytes());
-            if !root.options.is_empty() {
-                put(&mut request, TCA_OPTIONS, &root.options);
-            }
-            netlink.ask(RTM_NEWQDISC, Wanted::Change(NLM_F_CREATE | NLM_F_REPLACE), &request)
-        };
-        answer.map(drop)
+        if root.handle == 0 {
+            return netlink.change(RTM_DELQDISC, 0, &request);
+        }
+        put(&mut request, TCA_KIND, format!("{}\0", root.kind).as_bytes());
+        if !root.options.is_empty() {
+            put(&mut request, TCA_OPTIONS, &root.options);
+        }
+        netlink.change(RTM_NEWQDISC, CREATE | REPLACE, &request)
     }
 
     fn shell_line(&self, _: &Roots, text: &str) -> String {
@@ -112,7 +112,7 @@ impl Setting for RootQdisc {
             Some(root) if root.handle == 0 => format!("tc qdisc delete dev {name} root"),
             Some(root) => {
                 let handle = root.handle >> 16;
-                let limit = words(&root.options, 0).filter(|_| FIFOS.contains(&root.kind.as_str()));
+                let limit = word(&root.options, 0).filter(|_| FIFOS.contains(&root.kind.as_str()));
                 let limit = limit.map_or(String::new(), |limit| format!(" limit {limit}"));
                 let line =
                     format!("tc qdisc replace dev {name} root handle {handle:x}: {}{limit}", root.kind);
@@ -146,14 +146,14 @@ fn shown(mut all: Vec<Qdisc>) -> String {
 
 /// A discipline of a device; `None` if the message is about another one.
 fn parse(message: &[u8], index: u32) -> Option<Qdisc> {
-    if words(message, 4)? != index {
+    if word(message, 4)? != index {
         return None;
     }
     let attributes = message.get(HEAD..)?;
     Some(Qdisc {
         kind: text(find(attributes, TCA_KIND)?)?.to_owned(),
-        handle: words(message, 8)?,
-        parent: words(message, 12)?,
+        handle: word(message, 8)?,
+        parent: word(message, 12)?,
         options: find(attributes, TCA_OPTIONS).unwrap_or_default().to_vec(),
     })
 }

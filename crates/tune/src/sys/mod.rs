@@ -1,4 +1,4 @@
-//! The system calls that no safe library offers: options of sockets, the cookie of the network namespace that one is
+//! The system calls that no safe library offers: the cookie of the network namespace that a socket is
 //! in, the backlog of a listener, and whether somebody can write to a file.
 #![allow(unsafe_code)]
 
@@ -7,27 +7,8 @@ use rustix::fd::{AsRawFd, BorrowedFd};
 /// Source: `include/uapi/asm-generic/socket.h`.
 const SO_NETNS_COOKIE: libc::c_int = 71;
 
-/// Source: `include/uapi/linux/netlink.h`.
-const NETLINK_EXT_ACK: libc::c_int = 11;
-
 /// Source: `include/uapi/asm-generic/fcntl.h`.
 const F_SETSIG: libc::c_int = 10;
-
-/// Asks for the kernel's own words in errors of a netlink socket; `None` where it has none (before Linux 4.12).
-pub(crate) fn ask_for_error_texts(socket: BorrowedFd<'_>) -> Option<()> {
-    let on: libc::c_int = 1;
-    // SAFETY: value and length are those of `on`, which outlives the call.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_NETLINK,
-            NETLINK_EXT_ACK,
-            (&raw const on).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    (result == 0).then_some(())
-}
 
 /// The cookie of the network namespace of a socket; `None` where the kernel does not have it (before Linux 5.14).
 pub(crate) fn netns_cookie(socket: BorrowedFd<'_>) -> Option<u64> {

@@ -8,35 +8,19 @@
 use super::device::{INTERFACE, NetworkDevice};
 use super::{Setting, SettingFamily, SettingPlace};
 use crate::name::SettingName;
-use crate::netlink::{Attributes, Netlink, Wanted, find, number, put, put_nested, text};
 use crate::roots::Roots;
 use std::fmt;
 use std::io;
+use sysdyno_netlink::ethtool::{
+    CHANNELS_GET, COALESCE_GET, DeviceId, Ethtool, FEATURES_ACTIVE, FEATURES_GET, FEATURES_HW,
+    FEATURES_WANTED, RINGS_GET, bits, put_bits,
+};
+use sysdyno_netlink::{find, number, put};
 
 pub(super) const PREFIX: &str = "ethtool:";
 
-const GENL_ID_CTRL: u16 = 16;
-const CTRL_CMD_GETFAMILY: u8 = 3;
-const CTRL_ATTR_FAMILY_ID: u16 = 1;
-const CTRL_ATTR_FAMILY_NAME: u16 = 2;
-
-/// The head of every request; the same number in all of them.
-const HEADER: u16 = 1;
-const HEADER_DEV_INDEX: u16 = 1;
-
-const FEATURES_HW: u16 = 2;
-const FEATURES_WANTED: u16 = 3;
-const FEATURES_ACTIVE: u16 = 4;
-const BITSET_BITS: u16 = 3;
-const BITSET_BIT: u16 = 1;
-const BIT_NAME: u16 = 2;
-const BIT_VALUE: u16 = 3;
-
 /// The word between what was asked for and what is in force.
 const ACTIVE: &str = "active";
-
-/// Length of the head of a generic message. Unit: bytes.
-const GENERIC_HEAD: usize = 4;
 
 /// Width of a number in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +55,7 @@ use Width::{Byte, Word};
 /// Numbers of queues.
 pub(crate) const CHANNELS: DeviceGroup = DeviceGroup {
     name: "channels",
-    get: 17,
+    get: CHANNELS_GET,
     option: "-L",
     content: Content::Numbers(&[(6, Word, "rx"), (7, Word, "tx"), (8, Word, "other"), (9, Word, "combined")]),
 };
@@ -79,7 +63,7 @@ pub(crate) const CHANNELS: DeviceGroup = DeviceGroup {
 /// Lengths of queues.
 pub(crate) const RINGS: DeviceGroup = DeviceGroup {
     name: "rings",
-    get: 15,
+    get: RINGS_GET,
     option: "-G",
     content: Content::Numbers(&[
         (6, Word, "rx"),
@@ -92,7 +76,7 @@ pub(crate) const RINGS: DeviceGroup = DeviceGroup {
 /// When interrupts are raised.
 pub(crate) const COALESCING: DeviceGroup = DeviceGroup {
     name: "coalescing",
-    get: 19,
+    get: COALESCE_GET,
     option: "-C",
     content: Content::Numbers(&[
         (2, Word, "rx-usecs"),
@@ -124,7 +108,7 @@ pub(crate) const COALESCING: DeviceGroup = DeviceGroup {
 
 /// What the device does for the kernel.
 pub(crate) const OFFLOADS: DeviceGroup =
-    DeviceGroup { name: "offloads", get: 11, option: "-K", content: Content::Offloads };
+    DeviceGroup { name: "offloads", get: FEATURES_GET, option: "-K", content: Content::Offloads };
 
 impl SettingFamily for DeviceGroup {
     fn place(&self, _: &str) -> String {
@@ -165,11 +149,7 @@ impl fmt::Display for GroupOfDevice {
 impl Setting for GroupOfDevice {
     fn read(&self, _: &Roots) -> io::Result<String> {
         self.device.check_there()?;
-        let netlink = Netlink::generic()?;
-        let question = request(self.group.get, self.device.index);
-        let answers = netlink.ask(family(&netlink)?, Wanted::Answer, &question)?;
-        let answer = answers.first().and_then(|answer| answer.get(GENERIC_HEAD..));
-        let answer = answer.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+        let answer = &Ethtool::open()?.get(self.group.get, DeviceId::Index(self.device.index))?;
         Ok(match self.group.content {
             Content::Numbers(known) => numbers(known, answer),
             Content::Offloads => offloads(answer),
@@ -185,15 +165,18 @@ impl Setting for GroupOfDevice {
         if differing.is_empty() {
             return Ok(());
         }
-        let mut message = request(self.group.get + 1, self.device.index);
+        let mut attributes = Vec::new();
         match self.group.content {
             Content::Numbers(known) => {
-                differing.into_iter().try_for_each(|pair| put_number(&mut message, known, pair))?;
+                differing.into_iter().try_for_each(|pair| put_number(&mut attributes, known, pair))?;
             }
-            Content::Offloads => put_nested(&mut message, FEATURES_WANTED, &bitset(&differing)),
+            Content::Offloads => {
+                let bits: Vec<(&str, bool)> =
+                    differing.into_iter().map(|(name, value)| (name, value == "on")).collect();
+                put_bits(&mut attributes, FEATURES_WANTED, &bits);
+            }
         }
-        let netlink = Netlink::generic()?;
-        netlink.ask(family(&netlink)?, Wanted::Answer, &message).map(drop)
+        Ethtool::open()?.set(self.group.get + 1, DeviceId::Index(self.device.index), &attributes)
     }
 
     fn shown(&self, text: &str, beside: &str) -> String {
@@ -222,35 +205,6 @@ fn offloads(answer: &[u8]) -> String {
     let active = bits(answer, FEATURES_ACTIVE).into_iter().filter(|(_, is_on)| *is_on);
     let words = pairs.chain([ACTIVE.to_owned()]).chain(active.map(|(name, _)| name.to_owned()));
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// The bits of a set that are named in it, and whether they are on; a set without a mask names only those.
-fn bits(answer: &[u8], attribute: u16) -> Vec<(&str, bool)> {
-    const NOMASK: u16 = 1;
-    let set = find(answer, attribute).unwrap_or_default();
-    let are_all_on = find(set, NOMASK).is_some();
-    let named = Attributes(find(set, BITSET_BITS).unwrap_or_default());
-    named
-        .filter_map(|(_, bit)| {
-            let name = text(find(bit, BIT_NAME)?)?;
-            Some((name, are_all_on || find(bit, BIT_VALUE).is_some()))
-        })
-        .collect()
-}
-
-fn bitset(differing: &[(&str, &str)]) -> Vec<u8> {
-    let mut all = Vec::new();
-    for (name, value) in differing {
-        let mut bit = Vec::new();
-        put(&mut bit, BIT_NAME, format!("{name}\0").as_bytes());
-        if *value == "on" {
-            put(&mut bit, BIT_VALUE, &[]);
-        }
-        put_nested(&mut all, BITSET_BIT, &bit);
-    }
-    let mut set = Vec::new();
-    put_nested(&mut set, BITSET_BITS, &all);
-    set
 }
 
 fn put_number(
@@ -285,24 +239,6 @@ fn differing(text: &str, beside: &str) -> String {
 
 fn joined(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(" ")
-}
-
-fn request(command: u8, index: u32) -> Vec<u8> {
-    let mut header = Vec::new();
-    put(&mut header, HEADER_DEV_INDEX, &index.to_ne_bytes());
-    let mut message = vec![command, 1, 0, 0];
-    put_nested(&mut message, HEADER, &header);
-    message
-}
-
-/// The number of the family in this boot.
-fn family(netlink: &Netlink) -> io::Result<u16> {
-    let mut message = vec![CTRL_CMD_GETFAMILY, 1, 0, 0];
-    put(&mut message, CTRL_ATTR_FAMILY_NAME, b"ethtool\0");
-    let answers = netlink.ask(GENL_ID_CTRL, Wanted::Answer, &message)?;
-    let id = answers.first().and_then(|answer| find(answer.get(GENERIC_HEAD..)?, CTRL_ATTR_FAMILY_ID));
-    let id = id.and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?)));
-    id.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
 /// The text that a group of this text becomes by `typed`, which is pairs too; for offloads only how it begins.

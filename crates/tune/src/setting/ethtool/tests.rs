@@ -44,14 +44,6 @@ fn numbers_are_sent_in_the_width_of_their_attribute() {
 }
 
 #[test]
-fn offloads_that_differ_are_sent_by_name() {
-    let set = bitset(&[("rx-gro", "on"), ("tx-gso", "off")]);
-    let mut answer = Vec::new();
-    put_nested(&mut answer, FEATURES_WANTED, &set);
-    assert_eq!(bits(&answer, FEATURES_WANTED), [("rx-gro", true), ("tx-gso", false)]);
-}
-
-#[test]
 fn shells_are_told_what_undoes_it() {
     let shell_line = |rest: &str, text: &str| of_device(rest).shell_line(&Roots::host(), text);
     assert_eq!(shell_line("rings:3:eth0", "rx 256 tx 256"), "ethtool -G eth0 rx 256 tx 256");

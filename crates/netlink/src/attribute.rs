@@ -50,23 +50,25 @@ pub fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(&bytes[..end]).ok()
 }
 
-/// The number of an attribute of one or four bytes.
+/// A number of one, two, or four bytes, in the host's order.
 pub fn number(bytes: &[u8]) -> Option<u32> {
     match *bytes {
         [byte] => Some(u32::from(byte)),
+        [a, b] => Some(u32::from(u16::from_ne_bytes([a, b]))),
         [a, b, c, d] => Some(u32::from_ne_bytes([a, b, c, d])),
         _ => None,
     }
 }
 
 /// The 32-bit word at a position of a message's fixed part.
-pub fn words(message: &[u8], at: usize) -> Option<u32> {
-    message.get(at..at + 4).and_then(number)
+pub fn word(message: &[u8], at: usize) -> Option<u32> {
+    message.get(at..at.checked_add(4)?).and_then(number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn attributes_are_read_as_they_were_put() {
@@ -78,6 +80,13 @@ mod tests {
         assert_eq!(read, [(1, &b"fq\0"[..]), (2, &[1, 2, 3, 4, 5])]);
         assert_eq!(find(&message, 1).and_then(text), Some("fq"));
         assert_eq!(find(&message, 3), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_break_the_reading(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = (find(&bytes, 1).and_then(number), find(&bytes, 1).and_then(text), word(&bytes, 4));
+        }
     }
 
     #[test]
