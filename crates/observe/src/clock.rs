@@ -13,6 +13,17 @@ pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
 }
 
+/// CPU time of all threads of a process, also of those that have ended. Unit: nanoseconds. Source: clock_getcpuclockid(3).
+///
+/// Unlike `utime` and `stime` of `/proc/PID/stat`, it is not rounded to ticks of 10 ms, which a short trial of an idle server
+/// is made of. `None`: the process is gone.
+pub fn process_cpu_ns(pid: u32) -> Option<u64> {
+    let clock = nix::time::clock_getcpuclockid(nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
+    let at = clock.now().ok()?;
+    let seconds = u64::try_from(at.tv_sec()).ok()?;
+    Some(seconds * 1_000_000_000 + u64::try_from(at.tv_nsec()).ok()?)
+}
+
 fn nanoseconds(clock: ClockId) -> u64 {
     let at = clock_gettime(clock);
     let seconds = u64::try_from(at.tv_sec).expect("these clocks do not run before zero");
@@ -31,5 +42,19 @@ mod tests {
             sum = sum.wrapping_add(1);
         }
         assert!(monotonic() > first && thread_cpu_ns() > cpu);
+    }
+
+    #[test]
+    fn the_clock_of_a_process_counts_threads_that_have_ended_and_no_ticks() {
+        let pid = std::process::id();
+        let begin = process_cpu_ns(pid).expect("exists");
+        let spin = || {
+            let own = thread_cpu_ns();
+            while thread_cpu_ns() < own + 1_000_000 {}
+        };
+        std::thread::spawn(spin).join().expect("ends");
+        let end = process_cpu_ns(pid).expect("exists");
+        assert!(end >= begin + 1_000_000, "{begin} {end}");
+        assert_eq!(process_cpu_ns(u32::MAX), None);
     }
 }

@@ -90,7 +90,7 @@ fn a_new_kernel_is_read_whole() {
     first.check("disk.flush_ms@disk:vda", 1_960.0);
     first.check_absent("disk.writes_count@disk:loop0");
     first.check("process.run_delay_us@process:100", 656.0);
-    first.check("process.cpu_us@process:101", 2_575.0);
+    first.check("thread.cpu_us@thread:101/101", 2_575.0);
     first.check("process.fds_count@process:100", 7.0);
     first.check("process.running_threads_count@process:101", 0.0);
     first.check("thread.run_delay_us@thread:101/101", 8_371.0);
@@ -138,7 +138,7 @@ fn an_old_kernel_is_read_by_name_and_says_what_it_lacks() {
 #[test]
 fn processes_of_an_old_kernel_are_summed_over_their_threads() {
     let first = First::of("linux-4.18-server", vec![process(900, 5900), process(901, 5901)]);
-    first.check("process.cpu_us@process:900", 1000.0);
+    first.check("process.cpu_us@process:900", 750_000.0);
     first.check("process.user_us@process:900", 500_000.0);
     first.check("process.cpu_us@process:901", 7_250_000.0);
     first.check("process.run_delay_us@process:901", 2000.0 + 4000.0 + 6000.0);

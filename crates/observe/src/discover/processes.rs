@@ -1,6 +1,7 @@
 //! Processes that hold a socket, their descendants, and who they are.
 
 use super::listeners::find_listeners;
+use crate::clock;
 use crate::error::ObserveError;
 use crate::roots::Roots;
 use crate::source::{self, pid_io, pid_stat, read_once};
@@ -50,15 +51,16 @@ pub fn reaped_cpu_seconds() -> Option<f64> {
     Some(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64)
 }
 
-/// CPU time of a process and of the children that it has waited for. Unit: microseconds, in ticks.
+/// CPU time of a process and of the children that it has waited for. Unit: microseconds; that of the children in ticks.
 ///
 /// `None`: it is gone or hidden.
 pub fn process_cpu_us(pid: u32) -> Option<u64> {
     let mut buffer = Vec::new();
     let text = read_once(&Roots::host().in_proc(&format!("{pid}/stat")), &mut buffer).ok()?;
     let stat = pid_stat::parse(text).ok()?;
-    let ticks = stat.user_ticks.saturating_add(stat.system_ticks).saturating_add(stat.reaped_ticks);
-    Some(ticks.saturating_mul(1_000_000) / rustix::param::clock_ticks_per_second().max(1))
+    let reaped_us =
+        stat.reaped_ticks.saturating_mul(1_000_000) / rustix::param::clock_ticks_per_second().max(1);
+    Some(reaped_us.saturating_add(clock::process_cpu_ns(pid)? / 1000))
 }
 
 /// All processes of the target: those that hold a listening socket of the endpoint, and their descendants.

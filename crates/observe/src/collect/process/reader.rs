@@ -3,6 +3,7 @@
 use super::columns::{PROCESS_WIDTH, ProcessValues, SOURCES, SOURCES_COUNT, Source, THREAD_WIDTH};
 use super::columns::{process_columns, thread_columns};
 use super::threads::Threads;
+use crate::clock;
 use crate::collect::cpu::tick_us;
 use crate::collect::{Beat, Table};
 use crate::error::ObserveError;
@@ -30,8 +31,8 @@ pub(super) struct ProcessReader {
     values: ProcessValues,
     latest_cpu_us: u64,
     is_gone: bool,
-    /// Whether the size of `/proc/PID/fd` is the number of descriptors; in a recorded tree it is something else.
-    trusts_size: bool,
+    /// Whether it is a process of this host: a recorded tree has no clocks, and its folders have other sizes.
+    is_live: bool,
     /// Why a source could not be read when it was last looked for.
     reasons: [Option<String>; SOURCES_COUNT],
     are_reasons_new: bool,
@@ -49,7 +50,7 @@ impl ProcessReader {
             values: ProcessValues::default(),
             latest_cpu_us: 0,
             is_gone: false,
-            trusts_size: roots.is_host(),
+            is_live: roots.is_host(),
             reasons: Default::default(),
             are_reasons_new: false,
         }
@@ -186,9 +187,9 @@ impl ProcessReader {
         let of_only = |state| (stat.threads_count == 1).then_some(u64::from(stat.state == state));
         values.running_threads_count = self.threads.count_in_state(b'R').or(of_only(b'R'));
         values.uninterruptible_threads_count = self.threads.count_in_state(b'D').or(of_only(b'D'));
-        let only_ns = self.threads.only_cpu_ns().filter(|_| stat.threads_count == 1);
-        let cpu_us = only_ns.map_or(user_us.saturating_add(system_us), |cpu_ns| cpu_ns / 1000);
-        // The two sources differ by some ticks; the counter does not fall when a process becomes multi-threaded.
+        let clock_ns = if self.is_live { clock::process_cpu_ns(self.process.pid) } else { None };
+        let cpu_us = clock_ns.map_or(user_us.saturating_add(system_us), |cpu_ns| cpu_ns / 1000);
+        // The two sources differ by some ticks; the counter does not fall when one takes the other's place.
         self.latest_cpu_us = cpu_us.max(self.latest_cpu_us);
         values.cpu_us = Some(self.latest_cpu_us);
         Ok(())
@@ -196,7 +197,7 @@ impl ProcessReader {
 
     /// Open descriptors as the size of their folder; `None`: a kernel before 6.2 does not tell it.
     fn descriptors_size(&self) -> Option<u64> {
-        let size = rustix::fs::stat(&self.descriptors).ok().filter(|_| self.trusts_size)?.st_size;
+        let size = rustix::fs::stat(&self.descriptors).ok().filter(|_| self.is_live)?.st_size;
         u64::try_from(size).ok().filter(|size| *size > 0)
     }
 

@@ -191,14 +191,6 @@ impl Threads {
         result.map(|()| sum)
     }
 
-    /// CPU time of the only thread. Unit: nanoseconds. `None`: there are several, or it could not be read.
-    pub(super) fn only_cpu_ns(&self) -> Option<u64> {
-        match self.followed.as_slice() {
-            [only] => only.reading.map(|reading| reading.cpu_ns),
-            _ => None,
-        }
-    }
-
     /// Run delay of all threads there were. Unit: nanoseconds. `None`: none could be read in this pass.
     pub(super) fn run_delay_ns(&self) -> Option<u64> {
         self.followed.iter().find(|thread| thread.reading.is_some())?;
