@@ -59,14 +59,14 @@ export function rateInterval(hz: number, low: number, high: number): { rate: str
   return { rate: stepped(hz, step), low: stepped(low, step), high: stepped(high, step) };
 }
 
-/** A share as a percentage; only exactly 1 is 100 % and only exactly 0 is 0 %. */
+/** A share as a percentage; only exactly 1 is 100% and only exactly 0 is 0%. */
 export function percent(ratio: number): string {
   const value = ratio * 100;
   if (!Number.isFinite(value)) return MISSING;
-  if (value === 0) return "0 %";
-  if (value > 99.9 && value < 100) return "> 99.9 %";
-  if (value > 0 && value < 0.001) return "< 0.001 %";
-  return `${significant(value, value >= 10 ? 3 : 2)} %`;
+  if (value === 0) return "0%";
+  if (value > 99.9 && value < 100) return "> 99.9%";
+  if (value > 0 && value < 0.001) return "< 0.001%";
+  return `${significant(value, value >= 10 ? 3 : 2)}%`;
 }
 
 const BINARY = ["KiB", "MiB", "GiB", "TiB"];
@@ -132,7 +132,7 @@ export function inUnit(value: number, unit: string): string {
     case "/s":
       return `${significant(value, 3)}/s`;
     case "%":
-      return `${significant(value, value >= 100 ? 4 : 3)} %`;
+      return `${significant(value, value >= 100 ? 4 : 3)}%`;
     default:
       return `${significant(value, 4)} ${unit}`;
   }
@@ -140,7 +140,7 @@ export function inUnit(value: number, unit: string): string {
 
 /** The same, shorter, for the marks of an axis. */
 export function onAxis(value: number, unit: string): string {
-  if (value === 0) return unit === "%" ? "0 %" : "0";
+  if (value === 0) return unit === "%" ? "0%" : "0";
   switch (unit) {
     case "ns":
       return chosenDuration(value);
@@ -148,7 +148,7 @@ export function onAxis(value: number, unit: string): string {
     case "bytes/s":
       return trimmed(bytes(value));
     case "%":
-      return `${trimmed(significant(value, 3))} %`;
+      return `${trimmed(significant(value, 3))}%`;
     default:
       return compact(value);
   }

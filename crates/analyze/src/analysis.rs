@@ -70,7 +70,7 @@ fn analyze_load(examined: &Examined, input: &AnalyzeInput) -> Analysis {
     let parts = Parts {
         headline: headline::headline_of_load(view, &verdict, ramp.as_ref()),
         limit: match ramp.as_ref().is_some_and(|ramp| ramp.broke.is_none()) {
-            true => "The ramp met no limit: the objective was met to its end".to_owned(),
+            true => "No bottleneck was reached: the objective was met to the end of the ramp".to_owned(),
             false => limit::limit(&LimitScene {
                 focus: &scene.focus,
                 findings: &findings,
@@ -145,7 +145,7 @@ fn withhold(capacity: &mut Capacity, verdict: &Verdict) {
         (capacity.rate_hz, capacity.low_hz, capacity.high_hz, capacity.certified_hz) =
             (None, None, None, None);
         capacity.certified_passes = 0;
-        capacity.method.push_str("; no rate is given, since the run is not valid");
+        capacity.method.push_str("; no rate is given because the run is not valid");
     }
 }
 
@@ -339,7 +339,7 @@ fn nothing(verdict: Verdict) -> Analysis {
     Analysis {
         schema: SCHEMA.to_owned(),
         headline: "Nothing was measured".to_owned(),
-        limit: "No limit can be named: no trial has ended".to_owned(),
+        limit: "No bottleneck can be named: no trial was completed".to_owned(),
         verdict,
         capacity: None,
         curve: Vec::new(),

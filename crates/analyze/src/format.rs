@@ -65,14 +65,14 @@ pub(crate) fn bytes(count: f64) -> String {
     if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{} {unit}", whole(value)) }
 }
 
-/// A share as a percentage: `98 %`, `4.2 %`, `0.05 %`.
+/// A share as a percentage: `98%`, `4.2%`, `0.05%`.
 pub(crate) fn percent(ratio: f64) -> String {
     let value = ratio * 100.0;
     match value.abs() {
-        size if size == 0.0 || size >= 10.0 => format!("{} %", whole(value)),
-        size if size >= 1.0 => format!("{value:.1} %"),
-        size if size >= 0.01 => format!("{value:.2} %"),
-        _ => "< 0.01 %".to_owned(),
+        size if size == 0.0 || size >= 10.0 => format!("{}%", whole(value)),
+        size if size >= 1.0 => format!("{value:.1}%"),
+        size if size >= 0.01 => format!("{value:.2}%"),
+        _ => "< 0.01%".to_owned(),
     }
 }
 
@@ -108,12 +108,13 @@ pub(crate) fn name(text: &str) -> String {
     if letters.next().is_some() { format!("{kept}…") } else { kept }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// `a`, `a and b`, `a, b, and c`.
 pub(crate) fn list(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [one, other] => format!("{one} and {other}"),
+        [first @ .., last] => format!("{}, and {last}", first.join(", ")),
     }
 }
 
@@ -132,9 +133,9 @@ mod tests {
         assert_eq!(whole(1e300), "1.00e300");
         assert_eq!(duration(12_345_678.0), "12.3 ms");
         assert_eq!(duration(999.0), "999 ns");
-        assert_eq!(percent(0.0), "0 %");
-        assert_eq!(percent(1.0), "100 %");
-        assert_eq!(percent(0.000_01), "< 0.01 %");
+        assert_eq!(percent(0.0), "0%");
+        assert_eq!(percent(1.0), "100%");
+        assert_eq!(percent(0.000_01), "< 0.01%");
         assert_eq!(counted(1.0, "request"), "1 request");
         assert_eq!(counted(1200.0, "request"), "1,200 requests");
     }
@@ -143,6 +144,6 @@ mod tests {
     fn a_name_from_the_host_is_bounded_and_printable() {
         assert_eq!(name("nginx\u{1b}[31m"), "nginx\u{fffd}[31m");
         assert_eq!(name(&"x".repeat(100)).chars().count(), NAME_CHARS_MAX + 1);
-        assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
+        assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b, and c");
     }
 }

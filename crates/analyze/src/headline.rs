@@ -50,44 +50,41 @@ pub(crate) fn headline_of_run(capacity: &Capacity, context: &Context) -> String 
     if capacity.is_lower_bound {
         let why = match capacity.ended_by {
             EndedBy::Generator if is_doubted(verdict) && worst(verdict).is_none() => {
-                "the generator may have been the limit"
+                "the generator may have been the bottleneck"
             }
-            EndedBy::Generator => "the generator was the limit",
-            EndedBy::Ceiling => "no more was tried",
-            _ => "the search was stopped",
+            EndedBy::Generator => "the generator was the bottleneck",
+            EndedBy::Ceiling => "no higher rate was allowed",
+            _ => "the search was stopped early",
         };
-        return format!("{who} takes at least {} req/s{with}; {why}", rate(rate_hz));
+        return format!("{who} carries at least {} req/s{with}; {why}", rate(rate_hz));
     }
     let (Some(low), Some(high)) = (capacity.low_hz, capacity.high_hz) else {
-        return format!("{who} takes {} req/s{with}", rate(rate_hz));
+        return format!("{who} carries {} req/s{with}", rate(rate_hz));
     };
     // No more digits than the interval allows.
     let step = rounding_step(rate_hz, (high - low).abs() / 2.0);
     let round = |hz: f64| rate((hz / step).round() * step);
     let interval = match capacity.basis {
-        CapacityBasis::Confidence => format!("95 % interval {}–{}", round(low), round(high)),
+        CapacityBasis::Confidence => format!("95% interval {}–{}", round(low), round(high)),
         CapacityBasis::Enclosure => format!("between {} and {}", round(low), round(high)),
     };
-    format!("{who} takes {} req/s ({interval}){with}", round(rate_hz))
+    format!("{who} carries {} req/s ({interval}){with}", round(rate_hz))
 }
 
 /// What a search saw that was stopped.
 fn stopped_early(who: &str, met_hz: f64, missed_hz: Option<f64>, with: &str) -> String {
     let missed = match missed_hz {
-        Some(missed_hz) => format!(" and did not carry {} req/s", rate(missed_hz)),
-        None => ", and no higher rate failed".to_owned(),
+        Some(missed_hz) => format!(", but not {} req/s", rate(missed_hz)),
+        None => ", and no higher rate was missed".to_owned(),
     };
-    format!(
-        "Stopped early: {who} carried {} req/s{missed}{with}; the capacity was not measured",
-        rate(met_hz)
-    )
+    format!("Stopped early: {who} carried {} req/s{missed}{with}; the capacity is not known", rate(met_hz))
 }
 
 fn no_capacity(capacity: &Capacity, plan: &RunPlan, verdict: &Verdict) -> String {
     let worst = worst(verdict).map(|reason| reason.text.clone());
     match (capacity.ended_by, worst) {
         (EndedBy::Interrupted, _) => {
-            "No capacity yet: the search was stopped before any rate was carried".to_owned()
+            "No capacity yet: the search was stopped before any rate met the objective".to_owned()
         }
         (EndedBy::NothingCarried, None) => {
             format!("No capacity: no rate was carried with {}", objective_phrase(&plan.objective))
@@ -107,7 +104,7 @@ pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict, ramp: Option
         let is_bound = reason.id == CPU_BOUND.id && view.goodput_hz() > 0.0;
         let goodput = rate(view.goodput_hz());
         return if is_bound {
-            format!("At least {goodput} req/s: the generator was the limit")
+            format!("At least {goodput} req/s: the generator was the bottleneck")
         } else {
             format!("Not to be trusted: {}", reason.text)
         };
@@ -135,7 +132,7 @@ pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict, ramp: Option
             rate(offered)
         ),
         None if is_doubted(verdict) => format!(
-            "{} completed at least {} req/s with {}{latency}; the generator may have been the limit",
+            "{} completed at least {} req/s with {}{latency}; the generator may have been the bottleneck",
             server(view.watched),
             rate(view.goodput_hz()),
             connections(view.plan())
@@ -156,18 +153,18 @@ fn headline_of_ramp(ramp: &RampResult, view: &TrialView) -> String {
         RampOf::Rate => format!("{} req/s", rate(amount)),
         RampOf::Clients => counted(amount.round(), "client"),
     };
-    let best = format!("; it completed {} req/s at most", rate(ramp.goodput_max_hz));
+    let best = format!("; it completed at most {} req/s", rate(ramp.goodput_max_hz));
     match (&ramp.broke, ramp.met_until) {
-        (None, _) => format!("{who} kept {phrase} to the end of the ramp, at {}", offered(ramp.top)),
+        (None, _) => format!("{who} met {phrase} to the end of the ramp, at {}", offered(ramp.top)),
         (Some(broke), Some(met)) => format!(
-            "{who} kept {phrase} up to {}; at {}, {:.0} s into the ramp, {}{best}",
+            "{who} met {phrase} up to {}; at {}, {:.0} s into the ramp, {}{best}",
             offered(met),
             offered(broke.at),
             broke.after_seconds,
             broke.text
         ),
         (Some(broke), None) => {
-            format!("{who} never kept {phrase}: at {}, {}{best}", offered(broke.at), broke.text)
+            format!("{who} never met {phrase}: at {}, {}{best}", offered(broke.at), broke.text)
         }
     }
 }
@@ -176,14 +173,14 @@ fn headline_of_ramp(ramp: &RampResult, view: &TrialView) -> String {
 fn connections(plan: &LoadPlan) -> String {
     let connections = counted(f64::from(plan.connections), "connection");
     match plan.wire.http2 {
-        Some(http2) => format!("{connections} of {}", counted(f64::from(http2.streams), "stream")),
+        Some(http2) => format!("{connections} with {} each", counted(f64::from(http2.streams), "stream")),
         None => connections,
     }
 }
 
 fn headline_of_session(session: &SessionResult, latency: &str) -> String {
     let who = match session.users {
-        0 => "Sessions that arrive by themselves".to_owned(),
+        0 => "arriving sessions".to_owned(),
         users => counted(f64::from(users), "user"),
     };
     let missed = session.rules.iter().filter(|rule| !rule.passed).count();

@@ -20,19 +20,19 @@ const LEVEL: f64 = 0.95;
 const GRAIN_NS: u64 = 1_000_000;
 
 const STRONG: Threshold = Threshold::new(
-    "autocorrelation, from one window to the next, of the share of slow responses",
+    "autocorrelation of the share of slow responses between consecutive windows",
     0.5,
     "ratio",
-    "house value: (1+ρ)/(1−ρ), values are worth a third of their number",
+    "house value: by (1+ρ)/(1−ρ), samples are worth a third of their number",
 );
 
 /// V42.
 pub(crate) static DEPENDENT_SAMPLES: Check = Check {
     id: "V42",
     name: "dependent-samples",
-    meaning: "Good and bad seconds came in rows, so that the samples are worth far fewer independent ones.",
+    meaning: "Slow responses came in clusters, so the samples are worth far fewer independent ones.",
     thresholds: &[STRONG],
-    remedy: "measure longer; the intervals of the percentiles allow for it, or are not given",
+    remedy: "measure longer; percentile intervals are widened for this, or omitted",
     examine: Examine::Run,
 };
 
@@ -45,7 +45,7 @@ pub(crate) fn examine_dependence(felt: &LatencySummary) -> Option<Reason> {
     });
     let (name, found) = strong?;
     let seen = format!(
-        "slow responses came in rows: beyond {name}, the autocorrelation of {} windows is {:.2}",
+        "slow responses came in clusters: beyond {name}, the autocorrelation over {} windows is {:.2}",
         basis.windows_count, found.autocorrelation_ratio
     );
     let text = match found.effective_count {
@@ -54,7 +54,7 @@ pub(crate) fn examine_dependence(felt: &LatencySummary) -> Option<Reason> {
             counted(felt.count as f64, "sample"),
             whole(effective as f64)
         ),
-        None => format!("{seen}, too much for an interval"),
+        None => format!("{seen}, too high for an interval"),
     };
     Observation::remark(text).map(|observation| DEPENDENT_SAMPLES.reason(observation))
 }
@@ -219,7 +219,7 @@ mod tests {
         let found = intervals(&wave);
         assert_eq!((found.p50_interval, found.p99_interval), (None, None));
         let reason = examine_dependence(&found).expect("strong");
-        assert!(reason.text.contains("too much for an interval"), "{reason:?}");
+        assert!(reason.text.contains("too high for an interval"), "{reason:?}");
         assert!(found.p50.is_some(), "the percentile itself stays");
     }
 

@@ -14,11 +14,11 @@ const EXCLUSIONS_MAX: usize = 3;
 
 /// Wrong answers that are named before any limit. Unit: ratio.
 const WRONG_FIRST: Threshold =
-    Threshold::new("share of wrong answers that is named before any limit", 0.01, "ratio", HOUSE);
+    Threshold::new("share of wrong responses that is mentioned before any bottleneck", 0.01, "ratio", HOUSE);
 
 /// A possible limit that is named in the sentence about the limit.
 const WORTH_NAMING: Threshold = Threshold::new(
-    "part of the failed or slow requests that a possible limit must account for to be named as such",
+    "share of failed or slow requests that a possible bottleneck must explain, to be mentioned",
     0.1,
     "ratio",
     HOUSE,
@@ -73,7 +73,7 @@ fn wrong_answers(view: &TrialView) -> Option<String> {
         }
         None => class.meaning().trim_end_matches('.').to_owned(),
     };
-    Some(format!("{} of the answers are wrong: {said}", percent(share)))
+    Some(format!("{} of the responses are wrong: {said}", percent(share)))
 }
 
 /// Limits that may be there unseen, and why.
@@ -87,7 +87,7 @@ fn not_checked(unchecked: &[Unchecked]) -> String {
 fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdict) -> Stop {
     let is_ended_by = |end: EndedBy| capacity.is_some_and(|capacity| capacity.ended_by == end);
     if is_ended_by(EndedBy::NothingCarried) {
-        return Stop::unknown("Nothing was carried, so nothing can be said about a limit".to_owned());
+        return Stop::unknown("No rate was carried, so no bottleneck can be named".to_owned());
     }
     // A generator that may have been the limit leaves nothing to be said of the server, unless something speaks against it.
     let is_argued =
@@ -102,7 +102,7 @@ fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdic
         return Stop::named(with_evidence(finding));
     }
     if is_ended_by(EndedBy::Ceiling) {
-        let text = "The limit was not reached: the highest rate that was allowed is carried";
+        let text = "No bottleneck was reached: the server carried the highest allowed rate";
         return Stop::named(text.to_owned());
     }
     let is_possible = |finding: &&Finding| finding.confidence == Confidence::Possible && !is_beside(finding);
@@ -120,10 +120,10 @@ fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdic
     let seen = if against.is_empty() { String::new() } else { format!(": {}", against.join(", ")) };
     let is_invalid = verdict.status == VerdictStatus::Invalid;
     if is_invalid {
-        return Stop::unknown(format!("No limit can be named{seen}"));
+        return Stop::unknown(format!("No bottleneck can be named{seen}"));
     }
     let host = findings.iter().find_map(|finding| finding.host.as_deref()).unwrap_or("this host");
-    Stop::unknown(format!("No limit found on {host}{seen}"))
+    Stop::unknown(format!("No bottleneck found on {host}{seen}"))
 }
 
 /// Whether it is there, and accounts for next to nothing of what the user noticed.

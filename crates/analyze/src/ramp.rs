@@ -244,7 +244,7 @@ mod tests {
             (interval.counts.ok, interval.counts.failed) = (1_000, 200);
         }
         let broke = result(&case).broke.expect("breaks");
-        assert_eq!((broke.at, broke.text.as_str()), (1_650.0, "17 % of the requests failed"));
+        assert_eq!((broke.at, broke.text.as_str()), (1_650.0, "17% of the requests failed"));
     }
 
     #[test]

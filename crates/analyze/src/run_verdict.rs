@@ -57,7 +57,7 @@ pub(crate) fn verdict_of_load(examined: &Examined, shown: usize) -> Verdict {
     if examined.cut_off > 0 {
         reasons.extend(raise(
             &INCOMPLETE,
-            Observation::invalid("the trial has no end in the record".to_owned()),
+            Observation::invalid("the record of the trial has no end".to_owned()),
         ));
     }
     verdict_of(reasons)
@@ -94,10 +94,10 @@ fn limit_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
     let at_least = state
         .capacity
         .rate_hz
-        .map_or(String::new(), |hz| format!(": the server takes at least {} req/s", rate(hz)));
+        .map_or(String::new(), |hz| format!(": the server can carry at least {} req/s", rate(hz)));
     match state.capacity.ended_by {
         EndedBy::Generator if state.is_connection_limited => {
-            let text = "all connections were in use while the server answered as fast as at low load";
+            let text = "all connections were busy while the server answered as fast as at low load";
             let check = crate::verdict::CHECKS.iter().find(|check| check.id == "M02");
             check
                 .and_then(|check| raise(check, Observation::invalid(format!("{text}{at_least}"))))
@@ -146,10 +146,13 @@ fn nothing_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
     reasons
 }
 
-const MOVED: Threshold =
-    Threshold::new("a rate that mostly passed ÷ a lower one that mostly failed", 1.15, "ratio", HOUSE);
-const MOVED_FAR: Threshold =
-    Threshold::new("the same, from which on there was no one capacity", 1.5, "ratio", HOUSE);
+const MOVED: Threshold = Threshold::new(
+    "a rate that mostly met the objective ÷ a lower one that mostly missed it",
+    1.15,
+    "ratio",
+    HOUSE,
+);
+const MOVED_FAR: Threshold = Threshold::new("the same, to rule out a single capacity", 1.5, "ratio", HOUSE);
 /// Trials that must agree on a fail before it contradicts anything.
 const AGREEING_FAILS: usize = 2;
 
@@ -157,9 +160,10 @@ const AGREEING_FAILS: usize = 2;
 pub(crate) static MOVING_CAPACITY: Check = Check {
     id: "V36",
     name: "moving-capacity",
-    meaning: "A rate was carried and a lower one was not: the server or its host changed during the search.",
+    meaning: "A rate met the objective although a lower one had missed it: the server or its host changed \
+              during the search.",
     thresholds: &[MOVED, MOVED_FAR],
-    remedy: "find out what changed (other load on the host, a growing cache or table, throttling) and repeat",
+    remedy: "find out what changed (other load, a growing cache or table, CPU throttling) and repeat",
     examine: Examine::Run,
 };
 
@@ -180,7 +184,7 @@ fn contradiction(examined: &Examined) -> Option<Reason> {
         group.outcomes.iter().find(fits).map_or(0, |outcome| outcome.trial)
     };
     let text = format!(
-        "{} req/s met the objective in trial {}, {} req/s did not in trial {}",
+        "{} req/s met the objective in trial {}, but {} req/s missed it in trial {}",
         rate(carried.rate_hz),
         of(carried, true),
         rate(failed.rate_hz),
@@ -204,11 +208,7 @@ fn disturbed_reasons(examined: &Examined) -> Vec<Reason> {
     let unsound = unsound.count() as f64;
     let mut reasons = Vec::new();
     if unsound > UNEVEN_SHARE.value * all {
-        let text = format!(
-            "{} of {} said nothing about the server",
-            counted(unsound, "trial"),
-            counted(all, "trial")
-        );
+        let text = format!("{} were discarded ({} in all)", counted(unsound, "trial"), counted(all, "trial"));
         reasons.extend(raise(&UNEVEN_TRIALS, Observation::suspect(text)));
     }
     let deciding: Vec<usize> = (0..examined.outcomes.len())
@@ -225,7 +225,7 @@ fn disturbed_reasons(examined: &Examined) -> Vec<Reason> {
         let Some(first) = fired.first() else { continue };
         if fired.len() as f64 > UNEVEN_SHARE.value * deciding.len() as f64 {
             let text = format!(
-                "in {} of the {} that decided; in one, {}",
+                "in {} of the {} that decided; for example, {}",
                 fired.len(),
                 counted(deciding.len() as f64, "trial"),
                 first.text
@@ -240,8 +240,8 @@ fn ending_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if examined.cut_off > 0 {
         let text = format!(
-            "{} no end in the record",
-            if examined.cut_off == 1 { "one trial has" } else { "trials have" }
+            "{} incomplete in the record",
+            if examined.cut_off == 1 { "one trial is" } else { "some trials are" }
         );
         let observation = if examined.outcomes.is_empty() {
             Observation::invalid(text)
@@ -255,7 +255,7 @@ fn ending_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
         let trials = counted(examined.outcomes.len() as f64, "trial");
         let text = match state.plan.search.limit.filter(|_| state.is_out_of_time) {
             Some(limit) => {
-                format!("the time of the search was up after {trials}: {}", duration(limit.0 as f64))
+                format!("the search ran out of time after {trials}: {}", duration(limit.0 as f64))
             }
             None => format!("the search was stopped after {trials}"),
         };

@@ -101,7 +101,7 @@ fn judge(
             operation: None,
             passed: users.is_some_and(|users| users <= most),
             sentence: match users {
-                Some(users) => format!("{users:.2} users per operation in a second, {most} at most"),
+                Some(users) => format!("{users:.2} users per operation/s (at most {most})"),
                 None => "no operation was completed".into(),
             },
         });
@@ -137,12 +137,12 @@ fn judge_limit(operation: &SessionOperationSummary, limit: OperationLimit) -> Ru
     let passed = value_ns <= limit.limit.0;
     let found = duration(value_ns as f64);
     let sentence = match (is_max, passed) {
-        (false, true) => format!("{name} {found}, {most} at most"),
-        (false, false) => format!("{name} {found}, above {most}"),
-        (true, true) => format!("all within {found}, {most} at most"),
+        (false, true) => format!("{name} {found} (at most {most})"),
+        (false, false) => format!("{name} {found}, over the limit of {most}"),
+        (true, true) => format!("all within {found} (at most {most})"),
         (true, false) => {
             format!(
-                "{name} is not known from {} samples, the longest took {found}, above {most}",
+                "{name} unknown ({} samples only); the longest took {found}, over the limit of {most}",
                 latency.count
             )
         }
@@ -155,7 +155,7 @@ fn judge_mix(operation: &SessionOperationResult, most: f64) -> RuleOutcome {
     let found = operation.mix_ratio.unwrap_or(0.0);
     let passed = operation.mix_ratio.is_some() && (found - target).abs() <= most;
     let text = format!(
-        "{} of all operations, {} by its matrix ({:.1} points at most apart)",
+        "{} of all operations, {} planned (at most {:.1} points apart)",
         percent(found),
         percent(target),
         most * 100.0
@@ -171,7 +171,7 @@ fn judge_rarity(operation: &SessionOperationResult, started: f64) -> RuleOutcome
         "mix_relative",
         &operation.measured,
         passed,
-        format!("begun {found:.0} times, {expected:.0} expected"),
+        format!("started {found:.0} times, {expected:.0} expected"),
     )
 }
 
@@ -179,7 +179,7 @@ fn judge_cycle(operation: &SessionOperationSummary, most: f64) -> Option<RuleOut
     let (planned, actual) = operation.cycle_planned_ns.zip(operation.cycle_actual_ns)?;
     let deviation = ratio(actual - planned, planned)?;
     let text = format!(
-        "cycle {} on average, {} drawn ({:+.2} %, {:.0} % at most)",
+        "mean cycle {}, {} planned ({:+.2}%, at most {:.0}%)",
         duration(actual),
         duration(planned),
         deviation * 100.0,
@@ -198,7 +198,7 @@ fn judge_errors(operations: &[SessionOperationResult], most: f64) -> RuleOutcome
         rule: "errors".into(),
         operation: None,
         passed: share.is_some_and(|share| share <= most),
-        sentence: format!("{failed:.0} of {started:.0} operations failed, {} at most", percent(most)),
+        sentence: format!("{failed:.0} of {started:.0} operations failed (at most {})", percent(most)),
     }
 }
 
@@ -255,15 +255,15 @@ mod tests {
             let outcome = judge_limit(&measured(count, p90, max), limit);
             assert_eq!((outcome.passed, outcome.sentence.as_str()), (passed, sentence));
         };
-        check(200, Some(900_000_000), 7_000_000_000, true, "Home: p90 900 ms, 1.00 s at most");
-        check(200, Some(1_500_000_000), 7_000_000_000, false, "Home: p90 1.50 s, above 1.00 s");
-        check(5, None, 900_000_000, true, "Home: all within 900 ms, 1.00 s at most");
+        check(200, Some(900_000_000), 7_000_000_000, true, "Home: p90 900 ms (at most 1.00 s)");
+        check(200, Some(1_500_000_000), 7_000_000_000, false, "Home: p90 1.50 s, over the limit of 1.00 s");
+        check(5, None, 900_000_000, true, "Home: all within 900 ms (at most 1.00 s)");
         check(
             5,
             None,
             1_900_000_000,
             false,
-            "Home: p90 is not known from 5 samples, the longest took 1.90 s, above 1.00 s",
+            "Home: p90 unknown (5 samples only); the longest took 1.90 s, over the limit of 1.00 s",
         );
         check(0, None, 0, false, "Home: it was never completed");
     }

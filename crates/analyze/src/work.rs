@@ -192,7 +192,7 @@ fn verdict(plan: &WorkPlan, summary: &WorkSummary, runs: &[&CommandRun]) -> Verd
         let text = format!("no run succeeded: {}", ways(runs));
         add("W02", "no-run-succeeded", VerdictStatus::Invalid, text, see);
     } else if bad_count > 0 {
-        let text = format!("{bad_count} of {} runs did not succeed: {}", summary.runs_count, ways(runs));
+        let text = format!("{bad_count} of {} runs failed: {}", summary.runs_count, ways(runs));
         add("W01", "runs-failed", VerdictStatus::Suspect, text, see);
     }
     let (ok, failed) = summary.files.iter().fold((0u64, 0u64), |(ok, failed), kind| {
@@ -200,14 +200,29 @@ fn verdict(plan: &WorkPlan, summary: &WorkSummary, runs: &[&CommandRun]) -> Verd
     });
     if !is_command && ok == 0 {
         let text = "no file operation succeeded".to_owned();
-        add("W04", "file-operations-failed", VerdictStatus::Invalid, text, "See what the failures are.");
+        add(
+            "W04",
+            "file-operations-failed",
+            VerdictStatus::Invalid,
+            text,
+            "Check the failures and their \
+                                                                            causes.",
+        );
     } else if failed > 0 {
         let text = format!("{failed} of {} file operations failed", ok + failed);
-        add("W04", "file-operations-failed", VerdictStatus::Suspect, text, "See what the failures are.");
+        add(
+            "W04",
+            "file-operations-failed",
+            VerdictStatus::Suspect,
+            text,
+            "Check the failures and their \
+                                                                            causes.",
+        );
     }
     if summary.interrupted_count > 0 {
-        let text = format!("{} runs were cut off and are in no time", summary.interrupted_count);
-        add("W03", "cut-off", VerdictStatus::Valid, text, "Let it run to its end.");
+        let text =
+            format!("{} runs were cut off and are not counted in the times", summary.interrupted_count);
+        add("W03", "cut-off", VerdictStatus::Valid, text, "Let all runs finish.");
     }
     let status = reasons.iter().map(|reason| reason.status).max().unwrap_or(VerdictStatus::Valid);
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.status));
@@ -230,7 +245,7 @@ fn ways(runs: &[&CommandRun]) -> String {
     let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let ways: Vec<String> = counts.iter().take(3).map(|(way, count)| format!("{way} ({count})")).collect();
-    if ways.is_empty() { "none came to its end".to_owned() } else { ways.join(", ") }
+    if ways.is_empty() { "none finished".to_owned() } else { ways.join(", ") }
 }
 
 fn headline(plan: &WorkPlan, summary: &WorkSummary) -> String {
@@ -242,21 +257,21 @@ fn headline(plan: &WorkPlan, summary: &WorkSummary) -> String {
                 0 | 1 => (format!("'{}'", command.run.text.chars().take(60).collect::<String>()), "takes"),
                 _ => (format::list(&names), "take"),
             };
-            let Some(wall) = &summary.wall_ns else { return format!("{name} did not succeed") };
+            let Some(wall) = &summary.wall_ns else { return format!("{name} failed") };
             if let Some(served) = &summary.served {
                 return work_served::headline(served);
             }
             let runs = if wall.count == 1 { "1 run".to_owned() } else { format!("{} runs", wall.count) };
             let interval = wall
                 .median_interval
-                .map_or_else(String::new, |[low, high]| format!(" (95 % interval {}–{})", ms(low), ms(high)));
+                .map_or_else(String::new, |[low, high]| format!(" (95% interval {}–{})", ms(low), ms(high)));
             format!("{name} {verb} {}{interval}, median of {runs}", ms(wall.median))
         }
         WorkKind::Files(_) => {
             let placed = summary.files.iter().find(|kind| kind.operation == FileOperation::Rename);
             let rate = placed.map_or(0.0, |kind| kind.rate_hz);
             format!(
-                "{rate:.0} files per second made, locked, synced, renamed and removed by {} workers",
+                "{rate:.0} files per second created, locked, synced, renamed, and removed by {} workers",
                 plan.workers
             )
         }
@@ -323,10 +338,10 @@ mod tests {
         );
         let wall = summary.wall_ns.expect("seven succeeded");
         assert_eq!((wall.min, wall.median, wall.max), (101e6, 104e6, 107e6));
-        assert_eq!(wall.median_interval, Some([101e6, 107e6]), "P(min ≤ median ≤ max) of seven is 98.4 %");
+        assert_eq!(wall.median_interval, Some([101e6, 107e6]), "P(min ≤ median ≤ max) of seven is 98.4%");
         assert_eq!(summary.io_calls_count.expect("known").median, 7.0);
         assert_eq!(summary.verdict.status, VerdictStatus::Suspect);
-        assert!(summary.verdict.reasons[0].text.starts_with("2 of 9 runs did not succeed"), "{summary:?}");
+        assert!(summary.verdict.reasons[0].text.starts_with("2 of 9 runs failed"), "{summary:?}");
         assert!(
             summary.headline.contains("svn update wc") && summary.headline.contains("7 runs"),
             "{}",

@@ -14,10 +14,9 @@ const CPUS_BUSY: Threshold = Threshold::new(
     "busy share of all CPUs",
     0.85,
     "ratio",
-    "netdata, CPU utilisation alarm (75 % clears, 85 % warns)",
+    "netdata, CPU utilization alarm (warns at 85%, clears at 75%)",
 );
-const DISK_BUSY: Threshold =
-    Threshold::new("share of the time in which a disk had something to do", 0.80, "ratio", HOUSE);
+const DISK_BUSY: Threshold = Threshold::new("share of time in which a disk was busy", 0.80, "ratio", HOUSE);
 
 /// What was used up in these spans of time, in a sentence; `None`: nothing was read.
 pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]]) -> Option<String> {
@@ -33,7 +32,7 @@ pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]]) -> Option<String> {
     if busy >= CPUS_BUSY.value {
         let (user, system) = (mean(|share| share.user_ratio)?, mean(|share| share.system_ratio)?);
         return Some(format!(
-            "The CPUs are the limit: all {count} were {} busy, {} user, {} system",
+            "The CPUs are the bottleneck: all {count} were {} busy, {} user, {} system",
             percent(busy),
             percent(user),
             percent(system)
@@ -41,18 +40,16 @@ pub(crate) fn limit(series: &Series, spans: &[[MonoNs; 2]]) -> Option<String> {
     }
     let disk = busiest_disk(&windows);
     match &disk {
-        Some((disk, share)) if *share >= DISK_BUSY.value => Some(format!(
-            "A disk is the limit: {} had something to do in {} of the time",
-            name(disk),
-            percent(*share)
-        )),
+        Some((disk, share)) if *share >= DISK_BUSY.value => {
+            Some(format!("A disk is the bottleneck: {} was busy {} of the time", name(disk), percent(*share)))
+        }
         Some((disk, share)) => Some(format!(
-            "No part of the machine is full: CPUs {} busy, disk {} {}; it waits for itself",
+            "Nothing on the host is saturated: CPUs {} busy, disk {} {} busy",
             percent(busy),
             name(disk),
             percent(*share)
         )),
-        None => Some(format!("The CPUs are not the limit: they were {} busy", percent(busy))),
+        None => Some(format!("The CPUs are not the bottleneck: they were {} busy", percent(busy))),
     }
 }
 
@@ -113,10 +110,10 @@ mod tests {
     fn what_was_used_up_is_said_and_what_was_not_as_well() {
         assert!(
             said(0.02, 0.99)
-                .is_some_and(|text| text.starts_with("The CPUs are the limit: all 1 were 98 % busy"))
+                .is_some_and(|text| text.starts_with("The CPUs are the bottleneck: all 1 were 98% busy"))
         );
-        assert!(said(0.5, 0.9).is_some_and(|text| text.starts_with("A disk is the limit: sda")));
-        assert!(said(0.5, 0.1).is_some_and(|text| text.contains("CPUs 50 % busy, disk sda 10 %")));
+        assert!(said(0.5, 0.9).is_some_and(|text| text.starts_with("A disk is the bottleneck: sda")));
+        assert!(said(0.5, 0.1).is_some_and(|text| text.contains("CPUs 50% busy, disk sda 10%")));
         assert_eq!(limit(&Series::default(), &[[MonoNs(0), MonoNs(1)]]), None);
     }
 }

@@ -11,7 +11,7 @@ use crate::work::{spread, wall_ns};
 use sysdyno_record::work::{CommandRun, ServedSummary, ServiceCounter, Spread};
 
 const SIDE_BUSY: Threshold = Threshold::new(
-    "CPU time of a command or a service over the time of the CPUs that it may run on, from which on it is the limit",
+    "CPU time of a command or service ÷ time of its allowed CPUs, to be the bottleneck",
     0.90,
     "ratio",
     HOUSE,
@@ -68,7 +68,7 @@ pub(crate) fn headline(summary: &ServedSummary) -> String {
     let each = match (&summary.cpu_ns, &summary.server_cpu_ns) {
         (Some(own), Some(server)) => {
             let [own, server] = [own, server].map(|spread| duration(spread.median));
-            format!(", for {own} of CPU of the command and {server} of its own each")
+            format!(", each using {own} of the command's CPU time and {server} of the service's")
         }
         _ => String::new(),
     };
@@ -104,13 +104,13 @@ pub(crate) fn limit(summary: Option<&ServedSummary>, runs: &[&CommandRun]) -> Op
     let command = side(summary.busy_cpus, f64::from(own))?;
     let server = side(summary.server_busy_cpus, servers as f64)?;
     let who = match (command.is_limit(), server.is_limit()) {
-        (true, true) => "Both are the limit",
-        (true, false) => "The command is the limit",
-        (false, true) => "The service is the limit",
-        (false, false) => "Neither is the limit",
+        (true, true) => "Both are the bottleneck",
+        (true, false) => "The command is the bottleneck",
+        (false, true) => "The service is the bottleneck",
+        (false, false) => "Neither is the bottleneck",
     };
     let (own, service, its) = (command.text(), name(&summary.service), server.text());
-    Some(format!("{who}: the command used {own}, {service} {its}"))
+    Some(format!("{who}: the command used {own}, and {service} used {its}"))
 }
 
 #[cfg(test)]
@@ -150,7 +150,8 @@ mod tests {
         assert_eq!(both.server_busy_cpus.map(|busy| busy.median), Some(0.5));
         assert_eq!(
             headline(&both),
-            "web counted 2,000 operations per second, for 250 µs of CPU of the command and 250 µs of its own each"
+            "web counted 2,000 operations per second, each using 250 µs of the command's CPU time and 250 µs \
+             of the service's"
         );
         let silent = CommandRun { served: None, ..run(1, 0.5, 0.5) };
         assert_eq!(served(Some(&counter()), &[vec![&silent]]), None);
@@ -168,10 +169,10 @@ mod tests {
         };
         assert_eq!(
             said(0.99, 1.0),
-            "The command is the limit: the command used 0.99 of 1 CPU, web 1.0 of 2 CPUs"
+            "The command is the bottleneck: the command used 0.99 of 1 CPU, and web used 1.0 of 2 CPUs"
         );
-        assert!(said(0.5, 1.9).starts_with("The service is the limit: "));
-        assert!(said(0.95, 1.9).starts_with("Both are the limit: "));
-        assert!(said(0.5, 1.0).starts_with("Neither is the limit: "));
+        assert!(said(0.5, 1.9).starts_with("The service is the bottleneck: "));
+        assert!(said(0.95, 1.9).starts_with("Both are the bottleneck: "));
+        assert!(said(0.5, 1.0).starts_with("Neither is the bottleneck: "));
     }
 }

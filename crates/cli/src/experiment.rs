@@ -117,21 +117,22 @@ fn sides_of_arguments(args: &TryArgs, options: TryOptions, target: TargetOptions
     }
     match (args.servers.as_slice(), args.changes.as_slice()) {
         ([], _) => bail!(
-            "cannot try anything: there is no server to load\nhint: name it behind '--', as in sysdyno try 'net.core.somaxconn=4096' -- http://127.0.0.1/"
+            "cannot try anything: no server to load\nhint: give its URL after '--', such as sysdyno try \
+             'net.core.somaxconn=4096' -- http://127.0.0.1/"
         ),
         ([url], []) if is_calibration => {
             let same = vec![variant("A", Action::AsItIs), variant("B", Action::AsItIs)];
             Ok(sides(Some(url.clone()), same))
         }
-        ([_], []) => bail!("cannot try nothing: name a change, a second URL, or --calibrate"),
+        ([_], []) => bail!("cannot try nothing: give a change, a second URL, or --calibrate"),
         ([_], _) | ([_, _], _) if is_calibration => {
-            bail!("cannot compare the host with itself and change something")
+            bail!("cannot combine --calibrate with a change")
         }
         ([url], changes) => {
             let changes = settings(changes, url)?;
             ensure!(
                 changes.len() <= CHANGES_MAX,
-                "cannot try {} changes: at most {CHANGES_MAX}",
+                "cannot try {} changes: the maximum is {CHANGES_MAX}",
                 changes.len()
             );
             Ok(sides(Some(url.clone()), variants_of(&changes)))
@@ -141,7 +142,7 @@ fn sides_of_arguments(args: &TryArgs, options: TryOptions, target: TargetOptions
             let variants = vec![variant("A", action(&url(a), a)?), variant("B", action(&url(b), a)?)];
             Ok(sides(Some(a.clone()), variants))
         }
-        _ => bail!("cannot compare two servers and change a setting as well: choose one"),
+        _ => bail!("cannot compare two servers and change a setting at the same time"),
     }
 }
 
@@ -162,7 +163,7 @@ fn sides_of_file(path: &Path, options: TryOptions, target: TargetOptions) -> any
     let variants = vec![variant("A", &file.a)?, variant("B", &file.b)?];
     let is_command = |variant: &&Variant| matches!(variant.action, Action::Command(_));
     match variants.iter().filter(is_command).count() {
-        0 => ensure!(url.is_some(), "{}: it names no url to load", cannot()),
+        0 => ensure!(url.is_some(), "{}: it has no url to load", cannot()),
         1 => bail!("{}: a command can only be compared with a command", cannot()),
         _ => {}
     }
@@ -185,7 +186,7 @@ fn sides_of_file(path: &Path, options: TryOptions, target: TargetOptions) -> any
 
 /// Refuses a fence in a file that says what is loaded.
 pub fn check_no_fence(target: &TargetOptions) -> anyhow::Result<()> {
-    ensure!(target.allow == Allow::default(), "'allow' is set in sysdyno.toml, not by experiments");
+    ensure!(target.allow == Allow::default(), "'allow' can only be set in sysdyno.toml, not in experiments");
     Ok(())
 }
 
@@ -193,7 +194,7 @@ pub fn check_no_fence(target: &TargetOptions) -> anyhow::Result<()> {
 fn action(side: &SideTable, url: &str) -> anyhow::Result<Action> {
     let given = usize::from(!side.settings.is_empty())
         + [&side.command, &side.prepare, &side.url].into_iter().flatten().count();
-    ensure!(given <= 1, "a side is one of settings, command, prepare and url");
+    ensure!(given <= 1, "a side has one of settings, command, prepare, or url");
     if !side.settings.is_empty() {
         return Ok(Action::Settings(settings(&side.settings, url)?));
     }
@@ -216,7 +217,7 @@ pub fn command(text: &str, has_shell: bool) -> anyhow::Result<CommandSpec> {
         false => shlex::split(text)
             .with_context(|| format!("cannot read command '{text}': a quote is not closed"))?,
     };
-    ensure!(!words.is_empty(), "cannot run a command without words");
+    ensure!(!words.is_empty(), "cannot run an empty command");
     Ok(CommandSpec { text: text.to_owned(), words })
 }
 
@@ -249,7 +250,7 @@ fn metric(sides: &Sides) -> anyhow::Result<Metric> {
         is_of_command == has_commands,
         "cannot decide by '{}': {}",
         Metric::from(chosen).name(),
-        if has_commands { "commands have time and cpu-time" } else { "only commands have that" }
+        if has_commands { "commands only have time and cpu-time" } else { "only commands have it" }
     );
     Ok(chosen.into())
 }
@@ -259,7 +260,7 @@ fn rate(metric: Metric, sides: &Sides) -> anyhow::Result<RatePlan> {
     let is_rated = !matches!(metric, Metric::Capacity | Metric::Time | Metric::CpuTime);
     ensure!(
         is_rated || options.rate.is_none() && options.share.is_none(),
-        "cannot set a rate: '{}' has none",
+        "cannot set a rate for metric '{}'",
         metric.name()
     );
     Ok(match (metric, options.rate, options.share) {
@@ -317,7 +318,7 @@ fn with_targets(variants: Vec<Variant>, load: Option<&LoadPlan>) -> anyhow::Resu
     let has_target = |variant: &Variant| matches!(variant.action, Action::Target(_));
     ensure!(
         load.is_none_or(|load| load.workload.operations.is_empty()) || !variants.iter().any(has_target),
-        "cannot compare two servers with a list of URLs, which names its own"
+        "cannot compare two servers with a list of URLs: the list names its own server"
     );
     Ok(variants)
 }
@@ -327,7 +328,7 @@ fn pairs(options: &TryOptions, is_calibration: bool) -> anyhow::Result<PairCaps>
     let max_count = options.pairs.unwrap_or(default);
     ensure!(
         (PAIRS_MIN..=PAIRS_LIMIT).contains(&max_count),
-        "cannot measure {max_count} pairs: give {PAIRS_MIN} to {PAIRS_LIMIT}"
+        "cannot measure {max_count} pairs: use {PAIRS_MIN} to {PAIRS_LIMIT}"
     );
     Ok(PairCaps { min_count: PAIRS_MIN, max_count })
 }

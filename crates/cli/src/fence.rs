@@ -73,11 +73,12 @@ pub fn pass(goals: &[Goal], guard: &mut Guard, others: Others<'_>, ui: &Ui) -> a
     let cannot = format!("cannot {} {}", goal.command, goal.target.url);
     let told =
         asked.iter().map(|(goal, cause)| format!("{}: {cause}\n", goal.target.url)).collect::<String>();
-    match ui.ask(&format!("{told}is it yours to load?"))? {
+    match ui.ask(&format!("{told}Are you allowed to load it?"))? {
         Some(true) => guard.fence.is_target_mine = true,
-        Some(false) => bail!("{cannot}: it is not yours"),
+        Some(false) => bail!("{cannot}: you are not allowed to"),
         None => bail!(
-            "{cannot}: {cause}\nhint: --target-is-mine says that it is yours; {VARIABLE} or [target] allow in {} lists such networks",
+            "{cannot}: {cause}\nhint: if you are allowed to load it, add --target-is-mine, or list its \
+             network in {VARIABLE} or under [target] allow in {}",
             crate::settings::SYSTEM_FILE
         ),
     }

@@ -12,7 +12,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// What a file holds; the error says the cause only.
 pub fn read(path: &Path) -> anyhow::Result<String> {
     let metadata = std::fs::metadata(path)?;
-    ensure!(metadata.is_file() && metadata.len() <= MAX_BYTES, "it is no file, or longer than 1 MiB");
+    ensure!(metadata.is_file() && metadata.len() <= MAX_BYTES, "not a regular file, or longer than 1 MiB");
     Ok(std::fs::read_to_string(path)?)
 }
 
@@ -28,11 +28,11 @@ pub fn read_own(path: &Path) -> anyhow::Result<Option<String>> {
         opened => opened?,
     };
     let metadata = file.metadata()?;
-    ensure!(metadata.is_file() && metadata.len() <= MAX_BYTES, "it is no file, or longer than 1 MiB");
+    ensure!(metadata.is_file() && metadata.len() <= MAX_BYTES, "not a regular file, or longer than 1 MiB");
     for owner in [link.uid(), metadata.uid()] {
         ensure!(is_own(owner), "it belongs to another user (uid {owner})");
     }
-    ensure!(metadata.mode() & 0o002 == 0, "everybody can write to it\nhint: chmod o-w '{}'", path.display());
+    ensure!(metadata.mode() & 0o002 == 0, "it is world-writable\nhint: chmod o-w '{}'", path.display());
     let mut text = String::new();
     file.by_ref().take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(Some(text))

@@ -58,7 +58,7 @@ pub fn load(url: &str, load: &LoadOptions, target: &TargetOptions) -> anyhow::Re
     let is_open = load.rate.is_some() || !load.steps.is_empty();
     ensure!(
         is_open || load.arrival.is_none() || load.ramp.is_some(),
-        "cannot choose an arrival process: a load without --rate is closed"
+        "cannot set an arrival process: a load without --rate is closed"
     );
     let arrival = if is_open { load.arrival.map_or(Arrival::Poisson, Into::into) } else { Arrival::Closed };
     ensure!(load.requests != Some(0), "cannot send 0 requests");
@@ -128,7 +128,8 @@ pub fn add_origin(plan: &mut LoadPlan, options: &OriginOptions, ui: &Ui) -> anyh
     let churns = plan.origin.churn_hz.is_some();
     ensure!(
         !churns || plan.keep_alive != KeepAlive::Requests(1),
-        "cannot make connections anew at a rate: each carries one request\nhint: leave out --no-keepalive or --churn"
+        "cannot combine --churn with --no-keepalive: each connection already carries a single request\nhint: \
+         leave out one of them"
     );
     if let Some(warning) = check_origin(plan)? {
         ui.note(&format!("note: {warning}"));
@@ -141,7 +142,7 @@ pub fn add_probe(plan: &mut LoadPlan, options: &ProbeOptions) -> anyhow::Result<
     let Some(kind) = options.probe else {
         ensure!(
             options.probe_log.is_none(),
-            "cannot write a probe log: there is no probe\nhint: add --probe http"
+            "cannot write a probe log without a probe\nhint: add --probe http"
         );
         return Ok(());
     };
@@ -213,7 +214,7 @@ struct Base {
 fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPlan> {
     ensure!(
         (1..=MAX_CONNECTIONS).contains(&base.connections),
-        "cannot use {} connections: give 1 to {MAX_CONNECTIONS}",
+        "cannot use {} connections: use 1 to {MAX_CONNECTIONS}",
         base.connections
     );
     let threads = options.threads.unwrap_or_else(default_threads).min(base.connections);
@@ -273,7 +274,7 @@ fn base(url: &str, options: &TargetOptions, base: Base) -> anyhow::Result<LoadPl
 
 fn validators(options: &TargetOptions, wire: &WirePlan) -> anyhow::Result<Validators> {
     if let Some(status) = options.expect_status.iter().find(|status| !(200..600).contains(*status)) {
-        bail!("cannot expect status {status}: final responses have 200 to 599");
+        bail!("cannot expect status {status}: final responses have status 200 to 599");
     }
     let expected = |field: &Field| ExpectedHeader { name: field.name.clone(), value: field.value.clone() };
     Ok(Validators {
@@ -306,7 +307,7 @@ fn header(field: &Field) -> anyhow::Result<HeaderField> {
 fn read_body(path: &Path) -> anyhow::Result<Vec<u8>> {
     let cannot = || format!("cannot read body file '{}'", path.display());
     let length = std::fs::metadata(path).with_context(cannot)?.len();
-    ensure!(length <= MAX_REQUEST_BODY_BYTES, "{}: it is longer than 256 MiB", cannot());
+    ensure!(length <= MAX_REQUEST_BODY_BYTES, "{}: longer than 256 MiB", cannot());
     std::fs::read(path).with_context(cannot)
 }
 
@@ -345,7 +346,7 @@ pub fn worst_case(plan: &LoadPlan) -> String {
         Some(session) => {
             format!("the requests of {} sessions per second", session.sessions_hz.unwrap_or(0.0))
         }
-        None => open.map_or("as many requests as are answered".into(), |count| {
+        None => open.map_or("as many requests as the server answers".into(), |count| {
             format!("about {}", counted(count, "request"))
         }),
     };

@@ -39,11 +39,12 @@ pub fn add(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<()> {
     let Some(typed) = &load.ramp else { return Ok(()) };
     ensure!(
         load.rate.is_none() && load.steps.is_empty() && load.requests.is_none() && load.duration.is_none(),
-        "cannot use a ramp beside a rate, steps, a duration or a number of requests: it says all of that itself"
+        "cannot combine a ramp with a rate, steps, a duration, or a number of requests: the ramp sets all of \
+         these"
     );
     ensure!(
         plan.arrival != Arrival::Trace,
-        "cannot use a ramp for a log that is replayed: it has instants of its own"
+        "cannot combine a ramp with a replayed log: the log sets the timing"
     );
     let (of, segments) = read(typed)?;
     check_count(segments.len())?;
@@ -60,7 +61,8 @@ pub fn add_objective(plan: &mut LoadPlan, load: &LoadOptions) -> anyhow::Result<
     let Some(objective) = load.objective else { return Ok(()) };
     ensure!(
         plan.changes().is_some(),
-        "cannot use an objective for a load that does not rise\nhint: --fail-if 'p99>20ms' judges this one; --ramp 100/s..5k/s:60s rises; sysdyno run finds the highest rate"
+        "cannot use an objective for a constant load\nhint: use --fail-if 'p99>20ms' to check it, --ramp \
+         100/s..5k/s:60s for a rising load, or sysdyno run to find the highest rate"
     );
     plan.objective = Some(objective.0);
     Ok(())
@@ -75,12 +77,12 @@ fn add_rates(
     plan.arrival = load.arrival.map_or(Arrival::Poisson, Into::into);
     for phase in &mut phases {
         let first_hz = segments[0].begin;
-        ensure!(first_hz > 0.0, "cannot warm up: the ramp begins with nothing");
+        ensure!(first_hz > 0.0, "cannot warm up: the ramp starts at zero");
         phase.rate_hz = Some(first_hz);
     }
     for segment in segments {
         let mean = segment.begin.midpoint(segment.end);
-        ensure!(mean > 0.0, "cannot use a ramp in which nothing is sent for a while\n{HINT}");
+        ensure!(mean > 0.0, "cannot use a ramp with a phase of zero rate\n{HINT}");
         if segment.begin != segment.end {
             let phase = phases.len() as u32;
             plan.workload.slopes.push(Slope { phase, begin_hz: segment.begin, end_hz: segment.end });
@@ -100,10 +102,11 @@ fn add_clients(
     let most = segments.iter().map(|segment| segment.begin.max(segment.end)).fold(0.0, f64::max);
     ensure!(
         load.connections.is_none() && load.arrival.is_none() && phases.is_empty(),
-        "cannot choose connections, arrival or warm-up of a ramp of clients: it begins and ends with the numbers that it says"
+        "cannot set connections, arrival, or warm-up for a ramp of clients: the ramp sets the number of \
+         clients"
     );
     let has_clients = segments.iter().all(|segment| segment.begin.max(segment.end) >= 1.0);
-    ensure!(has_clients, "cannot use a ramp in which there is no client for a while\n{HINT}");
+    ensure!(has_clients, "cannot use a ramp with a phase of zero clients\n{HINT}");
     let mut at = SpanNs(0);
     let mut points = vec![ClientPoint { at, clients: 0 }];
     for segment in segments {
@@ -150,7 +153,7 @@ pub fn lines(plan: &LoadPlan) -> Vec<String> {
     }
     let left = lines.len().saturating_sub(MAX_TOLD_COUNT);
     lines.truncate(MAX_TOLD_COUNT);
-    lines.extend((left > 0).then(|| format!("  and {left} phases more")));
+    lines.extend((left > 0).then(|| format!("  and {left} more phases")));
     lines
 }
 
@@ -206,7 +209,7 @@ fn parts(typed: &str) -> anyhow::Result<Vec<&str>> {
 fn check_count(count: usize) -> anyhow::Result<()> {
     ensure!(
         count <= MAX_SEGMENTS_COUNT,
-        "cannot use more than {MAX_SEGMENTS_COUNT} lines or steps of a ramp"
+        "cannot use more than {MAX_SEGMENTS_COUNT} lines or steps in a ramp"
     );
     Ok(())
 }
@@ -217,17 +220,17 @@ fn hinted(what: &str, typed: &str, error: &anyhow::Error) -> anyhow::Error {
 
 /// `100/s..5k/s:60s`
 fn read_line(text: &str) -> anyhow::Result<(Of, Segment)> {
-    let (range, span) = text.rsplit_once(':').context("it needs a time behind ':'")?;
+    let (range, span) = text.rsplit_once(':').context("it needs a time after ':'")?;
     let (of, [begin, end]) = read_range(range)?;
     Ok((of, Segment { begin, end, span: read_span(span)? }))
 }
 
 /// `100/s..1k/s:10x30s`
 fn read_steps(text: &str) -> anyhow::Result<(Of, Vec<Segment>)> {
-    let (range, times) = text.rsplit_once(':').context("they need a number and a time behind ':'")?;
-    let (count, span) = times.split_once('x').context("write their number and their time as 10x30s")?;
-    let count: usize = count.parse().context("their number is none")?;
-    ensure!((2..=MAX_SEGMENTS_COUNT).contains(&count), "there are 2 to {MAX_SEGMENTS_COUNT} steps");
+    let (range, times) = text.rsplit_once(':').context("they need a number and a time after ':'")?;
+    let (count, span) = times.split_once('x').context("write their number and time as 10x30s")?;
+    let count: usize = count.parse().context("their number cannot be read")?;
+    ensure!((2..=MAX_SEGMENTS_COUNT).contains(&count), "use 2 to {MAX_SEGMENTS_COUNT} steps");
     let (of, [begin, end]) = read_range(range)?;
     let span = read_span(span)?;
     let step = |number: usize| {
@@ -239,26 +242,28 @@ fn read_steps(text: &str) -> anyhow::Result<(Of, Vec<Segment>)> {
 }
 
 fn read_range(text: &str) -> anyhow::Result<(Of, [f64; 2])> {
-    let (begin, end) = text.split_once("..").context("it needs two rates with '..' between them")?;
+    let (begin, end) = text.split_once("..").context("it needs two rates separated by '..'")?;
     let of = if begin.contains('/') || end.contains('/') { Of::Rate } else { Of::Clients };
     let number = |text: &str| -> anyhow::Result<f64> {
         match of {
             Of::Rate if matches!(text.trim(), "0" | "0/s") => Ok(0.0),
             Of::Rate => Ok(text.parse::<Typed<RateHz>>()?.0.0),
-            Of::Clients => Ok(f64::from(text.trim().parse::<u32>().context("it is no number of clients")?)),
+            Of::Clients => {
+                Ok(f64::from(text.trim().parse::<u32>().context("it is not a number of clients")?))
+            }
         }
     };
     let ends = [number(begin)?, number(end)?];
     ensure!(
         of == Of::Rate || ends.iter().all(|end| *end <= MAX_CLIENTS),
-        "there are at most {MAX_CLIENTS} clients"
+        "the maximum is {MAX_CLIENTS} clients"
     );
     Ok((of, ends))
 }
 
 fn read_span(text: &str) -> anyhow::Result<SpanNs> {
     let span = text.parse::<Typed<SpanNs>>()?.0;
-    ensure!(span.0 > 0, "it takes no time");
+    ensure!(span.0 > 0, "its time is zero");
     Ok(span)
 }
 
@@ -285,9 +290,9 @@ fn points(path: &str, text: &str) -> anyhow::Result<Vec<Segment>> {
         let most = [1e6, 1e8];
         let point = [number(0), number(1)].map(|number| number.unwrap_or(f64::NAN));
         let is_point = point.iter().zip(most).all(|(number, most)| (0.0..=most).contains(number));
-        ensure!(is_point, "line {line}: it is not a time in seconds and a rate per second");
+        ensure!(is_point, "line {line}: expected a time in seconds and a rate per second");
         let is_later = points.last().is_none_or(|last| last[0] <= point[0]);
-        ensure!(is_later, "line {line}: its time is before that of the line above");
+        ensure!(is_later, "line {line}: its time is earlier than on the line above");
         points.push(point);
     }
     let lines = points.windows(2).filter(|pair| pair[1][0] > pair[0][0]);
@@ -298,7 +303,7 @@ fn points(path: &str, text: &str) -> anyhow::Result<Vec<Segment>> {
             span: SpanNs(((pair[1][0] - pair[0][0]) * 1e9).round() as u64),
         })
         .collect();
-    ensure!(!lines.is_empty(), "there are no two points at different times");
+    ensure!(!lines.is_empty(), "it needs two points at different times");
     Ok(lines)
 }
 
@@ -362,7 +367,7 @@ mod tests {
         for (text, told) in [
             ("", "line 1"),
             ("a,b\n1,2\n", "the first line"),
-            ("time,rate\n1,2\n", "no two points"),
+            ("time,rate\n1,2\n", "it needs two points"),
             ("time,rate\n1,2\n0,2\n", "line 3: its time"),
             ("time,rate\n0,2\n1,-2\n", "line 3: it is not"),
             ("time,rate\n0,2\n1,inf\n", "line 3: it is not"),

@@ -182,8 +182,10 @@ impl RecordOptions {
         let state = || folder_of("XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local/state")));
         let default = || state().map(|state| state.join("sysdyno/runs"));
         let found = self.runs_dir.clone().or_else(default);
-        found
-            .context("cannot choose a folder for runs: this user has no home\nhint: give one with --runs-dir")
+        found.context(
+            "cannot choose a folder for runs: this user has no home directory\nhint: set it with \
+                      --runs-dir",
+        )
     }
 }
 

@@ -41,7 +41,7 @@ fn check_connections(connections: u32, hosts: u32) -> anyhow::Result<()> {
 fn check_places(plan: &LoadPlan, places: &[Typed<HostPlace>]) -> anyhow::Result<u32> {
     ensure!(
         places.len() <= MAX_GENERATORS,
-        "cannot spread a load over {} hosts: {MAX_GENERATORS} are the most",
+        "cannot spread a load over {} hosts: the maximum is {MAX_GENERATORS}",
         places.len()
     );
     for (position, place) in places.iter().enumerate() {
@@ -54,7 +54,8 @@ fn check_places(plan: &LoadPlan, places: &[Typed<HostPlace>]) -> anyhow::Result<
     let is_elsewhere = places.iter().any(|place| place.0.way != Way::Here);
     ensure!(
         places.len() == 1 || !is_elsewhere || !is_home(&plan.target.endpoint),
-        "cannot reach '{}' from several hosts: that address is another one on each\nhint: give an address that all of them reach",
+        "cannot reach '{}' from several hosts: on each of them, this address means the host itself\nhint: \
+         use an address that all of them can reach",
         plan.target.url
     );
     Ok(places.len() as u32)
@@ -66,17 +67,18 @@ fn check_workload(plan: &LoadPlan) -> anyhow::Result<()> {
     let operations = workload.operations.iter().map(|operation| operation.request.body.len());
     let body_bytes = plan.request.body.len() + operations.sum::<usize>();
     let refused = [
-        (workload.log.is_some(), "a log that is replayed or mixed"),
-        (workload.session.is_some(), "users of a session"),
+        (workload.log.is_some(), "a log (--replay, --mix)"),
+        (workload.session.is_some(), "a session"),
         (!workload.files.is_empty(), "values from a file"),
         (plan.probe.is_some(), "a load with a probe"),
-        (!plan.origin.sources.is_empty(), "a load with source addresses, which belong to one host,"),
+        (!plan.origin.sources.is_empty(), "a load with source addresses"),
         (body_bytes > MAX_SPREAD_BODY_BYTES, "requests with bodies of more than 2 MiB"),
     ];
     let cause = refused.iter().find(|(is_so, _)| *is_so).map(|(_, what)| *what);
     ensure!(
         cause.is_none(),
-        "cannot spread {} over several hosts\nhint: have this machine send it (without --load-from, or a generator behind ssh), or send one request or a mix (with a rate, a ramp or clients)",
+        "cannot spread {} over several hosts\nhint: send it from this machine (leave out --load-from, or the \
+         generator behind ssh), or send a single request or a list of URLs (with a rate, a ramp, or clients)",
         cause.unwrap_or_default()
     );
     Ok(())

@@ -34,7 +34,7 @@ pub fn add(plan: &mut LoadPlan) -> anyhow::Result<()> {
     }
     ensure!(
         plan.workload.log.is_none() || !has_values(plan),
-        "cannot put values into requests of a log: they are sent as they stand in it"
+        "cannot use values with a log: its requests are sent unchanged"
     );
     let is_needed = !files.is_empty() || has_values(plan) || plan.workload.session.is_some();
     plan.workload.files = files;
@@ -81,14 +81,14 @@ fn add_tables((place, text): (String, &str), files: &mut Vec<ValueFile>) -> anyh
 fn read(file: &str) -> anyhow::Result<ValueFile> {
     let cannot = || format!("cannot read table '{file}'");
     let metadata = std::fs::metadata(Path::new(file)).with_context(cannot)?;
-    ensure!(metadata.is_file(), "{}: it is no file", cannot());
-    ensure!(metadata.len() <= csv::MAX_FILE_BYTES, "{}: it is longer than 256 MiB", cannot());
+    ensure!(metadata.is_file(), "{}: not a regular file", cannot());
+    ensure!(metadata.len() <= csv::MAX_FILE_BYTES, "{}: longer than 256 MiB", cannot());
     let bytes = std::fs::read(file).with_context(cannot)?;
     let text = match std::str::from_utf8(&bytes) {
         Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
         Err(error) => {
             let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
-            bail!("{}: line {line}: it is not UTF-8", cannot());
+            bail!("{}: line {line}: not UTF-8", cannot());
         }
     };
     csv::parse(file, text).map_err(|misread| anyhow!("{}: {}", cannot(), told(text, &misread)))

@@ -24,17 +24,17 @@ pub fn plan(url: &str, options: &WireOptions) -> anyhow::Result<WirePlan> {
     let memcached = is_memcached(url).then(|| memcached(options));
     ensure!(
         memcached.is_some() || !has_memcached_options(options),
-        "cannot use options of memcached for '{url}'\nhint: write the target as memcached[s]://HOST[:PORT]"
+        "cannot use memcached options for '{url}'\nhint: write the target as memcached[s]://HOST[:PORT]"
     );
     ensure!(
         options.insecure != Some(true) || options.tls_ca.is_none(),
-        "cannot take any certificate and trust only some\nhint: --insecure=false undoes what a file says"
+        "cannot combine --insecure with --tls-ca\nhint: --insecure=false overrides a settings file"
     );
     let tls = tls_name(url).map(|host| tls(host, options));
     let secure = if memcached.is_some() { "memcacheds://HOST[:PORT]" } else { "https://HOST[:PORT]/PATH" };
     ensure!(
         tls.is_some() || !has_tls_options(options),
-        "cannot use options of TLS for '{url}'\nhint: write the target as {secure}"
+        "cannot use TLS options for '{url}'\nhint: write the target as {secure}"
     );
     let http2 = http2(url, tls.is_some(), options)?;
     Ok(WirePlan { memcached, http2, tls })
@@ -42,10 +42,10 @@ pub fn plan(url: &str, options: &WireOptions) -> anyhow::Result<WirePlan> {
 
 fn http2(url: &str, is_tls: bool, options: &WireOptions) -> anyhow::Result<Option<Http2Plan>> {
     let Some(way) = options.http2 else {
-        ensure!(options.streams.is_none(), "cannot use streams: they are those of HTTP/2\nhint: add --http2");
+        ensure!(options.streams.is_none(), "cannot use streams without HTTP/2\nhint: add --http2");
         return Ok(None);
     };
-    ensure!(!is_memcached(url), "cannot speak HTTP/2 with memcached");
+    ensure!(!is_memcached(url), "cannot use HTTP/2 with memcached");
     let fits = match way {
         Http2Option::Auto => true,
         Http2Option::Alpn => is_tls,
@@ -53,7 +53,8 @@ fn http2(url: &str, is_tls: bool, options: &WireOptions) -> anyhow::Result<Optio
     };
     ensure!(
         fits,
-        "cannot speak HTTP/2 that way with '{url}'\nhint: --http2 alpn is for https://, --http2 prior for http://"
+        "cannot negotiate HTTP/2 this way with '{url}'\nhint: use --http2 alpn for https://, and --http2 \
+         prior for http://"
     );
     Ok(Some(Http2Plan { streams: options.streams.unwrap_or(1) }))
 }

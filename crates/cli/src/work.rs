@@ -22,17 +22,18 @@ pub fn plan(options: &WorkOptions, load: &LoadOptions, timeout: Option<SpanNs>) 
         load.rate.is_some() || !load.steps.is_empty() || load.ramp.is_some() || load.arrival.is_some();
     ensure!(
         !has_rate,
-        "cannot do work at a rate: each worker begins with the next when it is done\nhint: --workers sets how many there are"
+        "cannot do work at a rate: each worker starts its next operation when the last one is done\nhint: \
+         --workers sets the number of workers"
     );
     ensure!(
         load.connections.is_none(),
-        "cannot use connections for work on this host\nhint: --workers sets how many work side by side"
+        "cannot use connections for work on this host\nhint: --workers sets the number of parallel workers"
     );
     ensure!(
         load.warmup.is_none(),
-        "cannot warm up work for a time\nhint: --cache warm runs the command once before"
+        "cannot use --warmup for work\nhint: --cache warm runs the command once beforehand"
     );
-    ensure!(load.fail_if.is_empty(), "cannot check work with --fail-if: it knows requests only");
+    ensure!(load.fail_if.is_empty(), "cannot use --fail-if for work: it only checks requests");
     ensure!(load.requests != Some(0), "cannot do 0 operations");
     let workers = options.workers.unwrap_or(1);
     let cache = options.cache.map_or(CacheChoice::AsIs, CacheChoice::from);
@@ -61,10 +62,10 @@ fn kind(options: &WorkOptions) -> anyhow::Result<WorkKind> {
         })));
     }
     let Some(folder) = &options.files else {
-        bail!("cannot do work: there is neither a command nor a folder")
+        bail!("cannot do work: neither a command nor a folder is given")
     };
     let bytes = options.file_size.map_or(u64::from(DEFAULT_FILE_BYTES), |size| size.0.0);
-    ensure!(bytes <= MAX_FILE_BYTES, "cannot use files of {bytes} bytes: they have at most 16MiB");
+    ensure!(bytes <= MAX_FILE_BYTES, "cannot use files of {bytes} bytes: the maximum is 16 MiB");
     Ok(WorkKind::Files(FileWork {
         folder: std::path::absolute(folder)
             .with_context(|| format!("cannot use folder '{}'", folder.display()))?,
@@ -91,12 +92,14 @@ fn check_cache(cache: CacheChoice, workers: u32, is_accepted: bool) -> anyhow::R
     }
     ensure!(
         workers == 1,
-        "cannot give {workers} workers a cold cache: each would drop that of the others\nhint: leave out --workers"
+        "cannot use a cold cache with {workers} workers: each would drop the others' cache\nhint: leave out \
+         --workers"
     );
     ensure!(
         is_accepted,
-        "cannot drop the page cache unasked: before each run all of this host's is written back and dropped, every \
-         program reads from storage again for a while, and nothing puts it back\nhint: add --accept-drop-caches if that is wanted"
+        "cannot drop the page cache without consent: each run would first write back and drop this host's \
+         entire page cache, slowing down all programs until it fills again; this cannot be undone\nhint: add \
+         --accept-drop-caches to consent"
     );
     Ok(())
 }
@@ -112,14 +115,15 @@ pub fn forecast(plan: &WorkPlan) -> String {
     match &plan.kind {
         WorkKind::Command(command) => {
             let cache = if plan.cache == CacheChoice::Cold {
-                "; before each run the page cache of the whole host is dropped"
+                "; drops the page cache of the whole host before each run"
             } else {
                 ""
             };
             format!("runs '{}' {end}{workers}{cache}", command.run.text)
         }
         WorkKind::Files(files) => format!(
-            "makes and removes files of {} bytes in '{}' {end}{workers}, and removes them all",
+            "creates and removes files of {} bytes in '{}' {end}{workers}, and removes all of them at the \
+             end",
             files.file_bytes,
             files.folder.display()
         ),
@@ -155,7 +159,7 @@ mod tests {
     fn a_cold_cache_must_be_agreed_to() {
         let cold = WorkOptions { cache: Some(crate::args::CacheOption::Cold), ..options("true") };
         let error = plan(&cold, &LoadOptions::default(), None).expect_err("not agreed to").to_string();
-        assert!(error.contains("--accept-drop-caches") && error.contains("nothing puts it back"), "{error}");
+        assert!(error.contains("--accept-drop-caches") && error.contains("this cannot be undone"), "{error}");
         let agreed = WorkOptions { accept_drop_caches: true, ..cold };
         assert!(plan(&agreed, &LoadOptions::default(), None).is_ok());
         let many = WorkOptions { workers: Some(2), ..agreed };

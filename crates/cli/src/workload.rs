@@ -29,10 +29,7 @@ pub fn add_replay(
     longest: Option<SpanNs>,
 ) -> anyhow::Result<()> {
     let Some(path) = &options.replay else {
-        ensure!(
-            options.speed.is_none(),
-            "cannot choose a speed: there is no log\nhint: add --replay access.log"
-        );
+        ensure!(options.speed.is_none(), "cannot set a speed without a log\nhint: add --replay access.log");
         return Ok(());
     };
     let speed = options.speed.map_or(1.0, |speed| speed.0);
@@ -64,7 +61,7 @@ fn add_urls(plan: &mut LoadPlan, path: &Path) -> anyhow::Result<()> {
 }
 
 fn add_log(plan: &mut LoadPlan, path: &Path, speed_ratio: Option<f64>) -> anyhow::Result<()> {
-    ensure!(plan.request.body.is_empty(), "cannot send a body: requests of a log have none");
+    ensure!(plan.request.body.is_empty(), "cannot send a body: requests from a log have none");
     let wish = Wish {
         file: &path.to_string_lossy(),
         speed_ratio,
@@ -79,14 +76,14 @@ fn add_log(plan: &mut LoadPlan, path: &Path, speed_ratio: Option<f64>) -> anyhow
 fn read_log(path: &Path) -> anyhow::Result<AccessLog> {
     let cannot = || format!("cannot read access log '{}'", path.display());
     let file = File::open(path).with_context(cannot)?;
-    ensure!(file.metadata().with_context(cannot)?.is_file(), "{}: it is no file", cannot());
+    ensure!(file.metadata().with_context(cannot)?.is_file(), "{}: not a regular file", cannot());
     AccessLog::read(BufReader::with_capacity(1 << 18, file)).with_context(cannot)
 }
 
 /// A file of text that is not longer than this.
 fn read_text(path: &Path, max_bytes: u64) -> anyhow::Result<String> {
     let metadata = std::fs::metadata(path)?;
-    ensure!(metadata.is_file(), "it is no file");
-    ensure!(metadata.len() <= max_bytes, "it is longer than {max_bytes} bytes");
+    ensure!(metadata.is_file(), "not a regular file");
+    ensure!(metadata.len() <= max_bytes, "longer than {max_bytes} bytes");
     Ok(std::fs::read_to_string(path)?)
 }

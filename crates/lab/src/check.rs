@@ -71,7 +71,7 @@ fn expect_text(answer: Answer, text: &str) -> io::Result<()> {
         return Ok(());
     }
     read?;
-    Err(io::Error::other(format!("its answer does not hold '{}'", text.escape_debug())))
+    Err(io::Error::other(format!("its answer does not contain '{}'", text.escape_debug())))
 }
 
 /// The end of a file, as text.

@@ -29,7 +29,7 @@ impl Labs {
     /// There is no such lab, another process is at it, or something of it cannot be taken away.
     pub fn down(&self, name: &str, told: &mut dyn FnMut(&str)) -> Result<Vec<String>, RunError> {
         let cannot =
-            |source| RunError::Process { operation: "take away", object: format!("lab '{name}'"), source };
+            |source| RunError::Process { operation: "tear down", object: format!("lab '{name}'"), source };
         let path = self.journal_of(name);
         let is_name = super::plan::is_kept_name(name);
         if !is_name || !path.exists() {
@@ -42,7 +42,7 @@ impl Labs {
         let (mut journal, made) = self.open_patiently(name)?;
         let Some(made) = made else {
             let cause = format!(
-                "its journal cannot be read\nhint: look at '{}', and at what `ip netns` lists",
+                "its journal cannot be read\nhint: check '{}' and the output of `ip netns`",
                 path.display()
             );
             return Err(cannot(io::Error::other(cause)));
@@ -66,7 +66,7 @@ impl Labs {
         files::remove_tree(&self.folder_of(name)).map_err(cannot)?;
         if !failures.is_empty() {
             let hint =
-                format!("hint: once that is mended, `sysdyno lab down {name}` takes away what is left there");
+                format!("hint: once this is fixed, `sysdyno lab down {name}` removes what is left there");
             return Err(RunError::Refused(format!("{}\n{hint}", failures.join("\n"))));
         }
         journal.remove()?;
@@ -138,7 +138,7 @@ fn remove_host(host: &MadeHost, is_here: bool, notes: &mut Vec<String>) -> io::R
     let now = namespace::inode(&host.namespace);
     if now.zip(host.inode).is_some_and(|(now, inode)| now != inode) {
         let path = host.namespace.display();
-        notes.push(format!("'{path}' is another one than was made; it was left alone"));
+        notes.push(format!("'{path}' is not the one that the lab created; it was left alone"));
         return Ok(());
     }
     if let Some(inode) = host.inode.or(now).filter(|_| !is_here) {
@@ -147,7 +147,7 @@ fn remove_host(host: &MadeHost, is_here: bool, notes: &mut Vec<String>) -> io::R
         notes.extend(inside.map(|process| {
             let command = process.command.escape_debug();
             format!(
-                "process {} ({command}) is not of the lab and goes on without host '{}'",
+                "process {} ({command}) does not belong to the lab and keeps running without host '{}'",
                 process.pid, host.host
             )
         }));

@@ -61,7 +61,7 @@ pub(super) fn lock_by_name(path: &Path, patience: Duration) -> io::Result<File> 
             let holder = fs::read_to_string(path).unwrap_or_default();
             let holder = Some(holder.trim()).filter(|text| !text.is_empty()).unwrap_or("another process");
             let seconds = patience.as_secs();
-            io::Error::other(format!("{holder} has held '{}' for {seconds} s", path.display()))
+            io::Error::other(format!("{holder} has been holding '{}' for {seconds} s", path.display()))
         }
         _ => error,
     })?;
@@ -182,7 +182,7 @@ fn find_files(source: &Path, path: &str, depth: u32, found: &mut Vec<SourceFile>
     let known = fs::symlink_metadata(source)?;
     if known.is_file() {
         if found.len() >= MAX_FILES {
-            return Err(io::Error::other("there are more than 100,000 files"));
+            return Err(io::Error::other("more than 100,000 files"));
         }
         found.push(SourceFile { from: source.to_owned(), path: path.to_owned(), length_bytes: known.len() });
     }
@@ -288,7 +288,7 @@ mod tests {
         let path = folder.path().join("lock");
         let held = lock_by_name(&path, Duration::ZERO).expect("is free");
         let told = lock_by_name(&path, Duration::from_millis(30)).expect_err("is held").to_string();
-        assert!(told.contains(&format!("process {} has held", std::process::id())), "{told}");
+        assert!(told.contains(&format!("process {} has been holding", std::process::id())), "{told}");
         drop(held);
         // A program that another test is just starting has it open until it is executed.
         lock_by_name(&path, Duration::from_secs(10)).expect("is free again");

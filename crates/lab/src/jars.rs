@@ -108,13 +108,13 @@ fn check(folder: &Path, list: &str) -> io::Result<()> {
         let name = entry.file_name().to_string_lossy().into_owned();
         let digest = digest(File::open(entry.path())?)?;
         if wanted.remove(name.as_str()) != Some(digest.as_str()) {
-            let cause = format!("'{}' is not the one that this version knows", name.escape_debug());
+            let cause = format!("'{}' is not the file that this version expects", name.escape_debug());
             return Err(io::Error::other(cause));
         }
     }
     match wanted.first_key_value() {
         None => Ok(()),
-        Some((name, _)) => Err(io::Error::other(format!("'{name}' did not come"))),
+        Some((name, _)) => Err(io::Error::other(format!("'{name}' was not downloaded"))),
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
         let digest = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
         let list = format!("{digest} a.jar\n");
         let said = |list: &str| check(folder.path(), list).expect_err("is refused").to_string();
-        assert_eq!(said(&list), "'a.jar' did not come");
+        assert_eq!(said(&list), "'a.jar' was not downloaded");
         files::write(folder.path(), "a.jar", b"x").expect("can be written");
         check(folder.path(), &list).expect("is what the list says");
         assert!(said(&list.replace("2d71", "2d72")).contains("not the one"));

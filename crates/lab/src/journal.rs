@@ -220,7 +220,7 @@ impl Journal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let busy = io::Error::other("another sysdyno is at this lab");
+                let busy = io::Error::other("another sysdyno process is using this lab");
                 return Err(cannot("use", path)(busy));
             }
             Err(TryLockError::Error(error)) => return Err(cannot("lock", path)(error)),
@@ -278,7 +278,7 @@ fn bounded(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other("it is longer than 16 MiB"));
+        return Err(io::Error::other("longer than 16 MiB"));
     }
     Ok(bytes)
 }

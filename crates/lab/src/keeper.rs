@@ -121,7 +121,7 @@ impl Kept<'_> {
         let mut set = CpuSet::new();
         self.order.cpus.iter().for_each(|cpu| set.set(*cpu as usize));
         sched_setaffinity(None, &set).map_err(|errno| {
-            let cause = format!("cannot keep it to CPUs {:?}: {errno}", self.order.cpus);
+            let cause = format!("cannot pin it to CPUs {:?}: {errno}", self.order.cpus);
             io::Error::new(io::Error::from(errno).kind(), cause)
         })
     }
@@ -156,7 +156,7 @@ impl Kept<'_> {
             if let Some(status) = self.bury(main) {
                 return Ok(match (limit, is_killed && !is_told) {
                     (Some(limit), true) => {
-                        format!("it did not end within {} s, and was killed", limit.as_secs())
+                        format!("it did not stop within {} s and was killed", limit.as_secs())
                     }
                     _ => how(status),
                 });
@@ -209,13 +209,13 @@ impl Kept<'_> {
     }
 }
 
-const ENDED_WELL: &str = "it ended with exit code 0";
+const ENDED_WELL: &str = "it exited with code 0";
 
 fn how(status: WaitStatus) -> String {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => format!("it ended with exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal} ended it"),
-        (None, None) => "it ended in an unknown way".into(),
+        (Some(code), _) => format!("it exited with code {code}"),
+        (None, Some(signal)) => format!("it was killed by signal {signal}"),
+        (None, None) => "it exited for an unknown reason".into(),
     }
 }
 

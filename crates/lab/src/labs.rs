@@ -93,7 +93,8 @@ impl Labs {
             None => Ok(()),
             Some(closed) => {
                 let cause = format!(
-                    "services cannot get through '{}', which others may not enter\nhint: chmod o+x it, or name another --state-dir",
+                    "services cannot pass through '{}', which other users may not enter\nhint: chmod o+x it, \
+                     or use another --state-dir",
                     closed.display()
                 );
                 Err(io::Error::other(cause))
@@ -109,8 +110,8 @@ impl Labs {
     pub(crate) fn unknown(&self, name: &str) -> RunError {
         let known = self.names().unwrap_or_default();
         let hint = match known.is_empty() {
-            true => "there is none; `sysdyno lab up lab.toml` makes one".to_owned(),
-            false => format!("there are {}", known.join(", ")),
+            true => "there are no labs; `sysdyno lab up lab.toml` creates one".to_owned(),
+            false => format!("known labs: {}", known.join(", ")),
         };
         RunError::Refused(format!(
             "cannot find lab '{}': there is no such lab\nhint: {hint}",

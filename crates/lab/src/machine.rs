@@ -69,7 +69,10 @@ pub fn install(packages: &BTreeSet<String>) -> Result<(), RunError> {
     let object = packages.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
     let cannot = |source| RunError::Process { operation: "install", object: object.clone(), source };
     let Some(program) = find(&["apt-get".to_owned()]) else {
-        let cause = io::Error::other("only apt-get is known here\nhint: install them, then try again");
+        let cause = io::Error::other(
+            "sysdyno can only install with apt-get\nhint: install them yourself, \
+                                      then try again",
+        );
         return Err(cannot(cause));
     };
     let run = |arguments: &[&str]| {
@@ -140,13 +143,13 @@ pub(super) fn place(plan: &LabPlan, service: &Service, folder: PathBuf) -> Resul
     }
     let mut paths = BTreeMap::new();
     for (name, candidates) in &recipe.paths {
-        let found = find_path(candidates).ok_or_else(|| format!("'{}' is not there", candidates[0]))?;
+        let found = find_path(candidates).ok_or_else(|| format!("'{}' is missing", candidates[0]))?;
         paths.insert(name.clone(), found);
     }
     let (user, group) = match recipe.users.is_empty() {
         true => ("root".to_owned(), "root".to_owned()),
         false => {
-            let account = accounts(&recipe.users).ok_or("none of its accounts is there")?;
+            let account = accounts(&recipe.users).ok_or("none of its accounts exists")?;
             (account.name, account.group)
         }
     };

@@ -48,7 +48,7 @@ pub(super) fn understand(files: &[HostFile]) -> Result<BTreeMap<String, Outside>
     for file in files {
         let Some(outside) = outside(file)? else { continue };
         if outside.seat == Seat::Here && known.values().any(|other| other.seat == Seat::Here) {
-            return Err(Problem::with(&file.name, "another host is this machine already"));
+            return Err(Problem::with(&file.name, "another host is already this machine"));
         }
         known.insert(file.name.get_ref().clone(), outside);
     }
@@ -62,18 +62,22 @@ fn outside(file: &HostFile) -> Result<Option<Outside>, Problem> {
         (None, true) => (Seat::Here, None),
         (None, false) => {
             let wrong =
-                |address| Problem::with(address, "a network namespace has the addresses of its links");
+                |address| Problem::with(address, "a network namespace gets its addresses from its links");
             return file.address.as_ref().map_or(Ok(None), |address| Err(wrong(address)));
         }
     };
     if file.switch {
         return Err(Problem::with(
             &file.name,
-            "a switch is a network namespace, neither 'here' nor behind 'ssh'",
+            "a switch is a network namespace; it cannot be 'here' or behind 'ssh'",
         ));
     }
     let address = file.address.as_ref().map(address).transpose()?.or(named).ok_or_else(|| {
-        Problem::with(&file.name, "it takes an 'address' at which the other hosts find it, as in 192.0.2.7")
+        Problem::with(
+            &file.name,
+            "it needs an 'address' where the other hosts can reach it, such as \
+                                   192.0.2.7",
+        )
     })?;
     Ok(Some(Outside { seat, address }))
 }
@@ -84,7 +88,7 @@ fn ssh_seat(typed: &Spanned<String>) -> Result<(Seat, Option<IpAddr>), Problem> 
     let Ok(Way::Ssh(address)) = place else {
         return Err(Problem::with(
             typed,
-            "this is no host behind ssh, as in USER@HOST or ssh://USER@HOST:PORT",
+            "this is not a host for ssh: write USER@HOST or ssh://USER@HOST:PORT",
         ));
     };
     Ok((Seat::Ssh(typed.get_ref().clone()), address.host.parse().ok()))
@@ -93,7 +97,7 @@ fn ssh_seat(typed: &Spanned<String>) -> Result<(Seat, Option<IpAddr>), Problem> 
 fn address(typed: &Spanned<String>) -> Result<IpAddr, Problem> {
     let address = typed.get_ref().parse::<IpAddr>().ok();
     let is_good = |address: &IpAddr| !address.is_unspecified() && !address.is_multicast();
-    address.filter(is_good).ok_or_else(|| Problem::with(typed, "this is no address, as in 192.0.2.7"))
+    address.filter(is_good).ok_or_else(|| Problem::with(typed, "this is not an address, such as 192.0.2.7"))
 }
 
 /// Links are made between namespaces only: the network of other hosts is not touched.
@@ -102,7 +106,7 @@ pub(super) fn check_links(links: &[LinkFile], known: &BTreeMap<String, Outside>)
     match ends.find(|host| known.contains_key(host.get_ref())) {
         None => Ok(()),
         Some(host) => {
-            let cause = "links are between network namespaces: the network of this host is left as it is";
+            let cause = "links only connect network namespaces: the network of this host is left alone";
             Err(Problem::with(host, cause))
         }
     }

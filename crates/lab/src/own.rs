@@ -68,7 +68,8 @@ impl LabPlan {
         }
         let inner = if is_outside(from) { to } else { from };
         Err(format!(
-            "there is no way between '{from}' and '{to}': '{inner}' is a network namespace, which has links to others of the lab only"
+            "'{from}' cannot reach '{to}': '{inner}' is a network namespace, which only has links within the \
+             lab"
         ))
     }
 
@@ -79,7 +80,7 @@ impl LabPlan {
         if is_same {
             Ok(())
         } else {
-            Err(format!("its files are on '{to}', and '{from}' is another machine"))
+            Err(format!("its files are on '{to}', but '{from}' is another machine"))
         }
     }
 }

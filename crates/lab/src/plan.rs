@@ -115,7 +115,7 @@ impl LabPlan {
 /// What is wrong with the name of a lab, a host or a service; `None` if nothing is.
 pub fn wrong_name(name: &str) -> Option<&'static str> {
     let is_good = name.len() <= MAX_NAME && is_kept_name(name);
-    (!is_good).then_some("a name is 1 to 24 of a-z, 0-9 and '-', which is not at its ends")
+    (!is_good).then_some("a name has 1 to 24 characters (a-z, 0-9, and '-', but not at its ends)")
 }
 
 /// Whether a lab may be kept under this name: that of a share is made of two.

@@ -91,7 +91,7 @@ fn link(
         return Err(Problem::with(unknown, "there is no such host"));
     }
     if a.get_ref() == b.get_ref() {
-        return Err(Problem::with(b, "a link is between two hosts, which are not the same"));
+        return Err(Problem::with(b, "a link is between two different hosts"));
     }
     if before.len() >= MAX_COUNT {
         return Err(Problem::with(&file.between, format!("a lab has at most {MAX_COUNT} links")));
@@ -100,7 +100,7 @@ fn link(
     let ends = [end(file, 0, a, addresses[0], before)?, end(file, 1, b, addresses[1], before)?];
     let within = |value: &Option<Spanned<u32>>, range: std::ops::RangeInclusive<u32>| match value {
         Some(value) if !range.contains(value.get_ref()) => {
-            Err(Problem::with(value, format!("this is not from {} to {}", range.start(), range.end())))
+            Err(Problem::with(value, format!("this must be from {} to {}", range.start(), range.end())))
         }
         value => Ok(value.as_ref().map(|value| *value.get_ref())),
     };
@@ -117,7 +117,7 @@ fn link(
 fn relay(file: &LinkFile, position: usize) -> Result<Option<Relay>, Problem> {
     if file.delay.is_none() && file.loss.is_none() {
         return match &file.seed {
-            Some(seed) => Err(Problem::with(seed, "only a link with loss has a seed")),
+            Some(seed) => Err(Problem::with(seed, "only a link with loss can have a seed")),
             None => Ok(None),
         };
     }
@@ -132,7 +132,7 @@ fn relay(file: &LinkFile, position: usize) -> Result<Option<Relay>, Problem> {
 /// `20ms`.
 fn delay(typed: &Spanned<String>) -> Result<SpanNs, Problem> {
     let span = typed.get_ref().parse::<SpanNs>().ok().filter(|span| *span <= MAX_DELAY);
-    span.ok_or_else(|| Problem::with(typed, "this is no delay up to 10s, as in 20ms or 500us"))
+    span.ok_or_else(|| Problem::with(typed, "this is not a delay up to 10s, such as 20ms or 500us"))
 }
 
 /// `0.1%`, in millionths.
@@ -140,7 +140,7 @@ fn loss(typed: &Spanned<String>) -> Result<u32, Problem> {
     let percent = typed.get_ref().strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
     let ppm = percent.map(|percent| percent * 10_000.0).filter(|ppm| (1.0..=1e6).contains(ppm));
     let ppm = ppm.map(|ppm| ppm.round() as u32);
-    ppm.ok_or_else(|| Problem::with(typed, "this is no loss from 0.0001% to 100%, as in 0.1%"))
+    ppm.ok_or_else(|| Problem::with(typed, "this is not a loss from 0.0001% to 100%, such as 0.1%"))
 }
 
 fn addresses(file: &LinkFile, is_switch: [bool; 2]) -> Result<[Option<Address>; 2], Problem> {
@@ -150,7 +150,7 @@ fn addresses(file: &LinkFile, is_switch: [bool; 2]) -> Result<[Option<Address>; 
         ([one], [false, true]) => Ok([Some(address(one)?), None]),
         ([one], [true, false]) => Ok([None, Some(address(one)?)]),
         (_, [false, true] | [true, false]) => {
-            Err(Problem::with(list, "a link to a switch has one address, that of its other end, or none"))
+            Err(Problem::with(list, "a link to a switch has at most one address, for its other end"))
         }
         ([a, b], [false, false]) => {
             let (one, other) = (address(a)?, address(b)?);
@@ -159,12 +159,12 @@ fn addresses(file: &LinkFile, is_switch: [bool; 2]) -> Result<[Option<Address>; 
             }
             Ok([Some(one), Some(other)])
         }
-        _ => Err(Problem::with(list, "a link has an address for each end, or none")),
+        _ => Err(Problem::with(list, "a link has one address per end, or none")),
     }
 }
 
 fn address(typed: &Spanned<String>) -> Result<Address, Problem> {
-    let wrong = || Problem::with(typed, "this is no address with its prefix length, as in 10.77.0.1/24");
+    let wrong = || Problem::with(typed, "this is not an address with a prefix length, such as 10.77.0.1/24");
     let (ip, prefix) = typed.get_ref().split_once('/').ok_or_else(wrong)?;
     let (ip, prefix_bits) =
         (ip.parse::<IpAddr>().map_err(|_| wrong())?, prefix.parse::<u8>().map_err(|_| wrong())?);
@@ -173,7 +173,7 @@ fn address(typed: &Spanned<String>) -> Result<Address, Problem> {
         return Err(wrong());
     }
     if ip.is_loopback() || ip.is_multicast() || ip.is_unspecified() {
-        return Err(Problem::with(typed, "this address cannot be that of a link"));
+        return Err(Problem::with(typed, "a link cannot have this address"));
     }
     Ok(Address { ip, prefix_bits })
 }
@@ -190,7 +190,7 @@ fn end(
         None => format!("eth{}", of_host().count()),
         Some(names) => {
             let [a, b] = names.get_ref().as_slice() else {
-                return Err(Problem::with(names, "a link has a name for each end"));
+                return Err(Problem::with(names, "a link has one name per end"));
             };
             let name = [a, b][position];
             check_interface(name)?;
@@ -198,13 +198,16 @@ fn end(
         }
     };
     if of_host().any(|end| end.interface == interface) {
-        let cause = format!("this host has an interface '{interface}' already; name it with names = [..]");
+        let cause = format!(
+            "this host already has an interface '{interface}'; choose a name with names = \
+                             [..]"
+        );
         return Err(Problem::with(host, cause));
     }
     if address
         .is_some_and(|address| of_host().any(|end| end.address.is_some_and(|other| other.ip == address.ip)))
     {
-        return Err(Problem::with(host, "this host has that address already"));
+        return Err(Problem::with(host, "this host already has this address"));
     }
     Ok(End { host: host.get_ref().clone(), interface, address })
 }
@@ -218,12 +221,16 @@ fn check_interface(name: &Spanned<String>) -> Result<(), Problem> {
     if is_good {
         return Ok(());
     }
-    Err(Problem::with(name, "the name of an interface is 1 to 15 of A-Z a-z 0-9 - _ ., and not lo"))
+    Err(Problem::with(
+        name,
+        "the name of an interface has 1 to 15 characters (A-Z a-z 0-9 - _ .) and is not \
+                             lo",
+    ))
 }
 
 /// `100Mbit`, in bits per second.
 fn rate(typed: &Spanned<String>) -> Result<u64, Problem> {
-    let wrong = || Problem::with(typed, "this is no rate from 8Kbit to 100Gbit, as in 100Mbit");
+    let wrong = || Problem::with(typed, "this is not a rate from 8Kbit to 100Gbit, such as 100Mbit");
     let text = typed.get_ref();
     let at = text.find(|letter: char| !letter.is_ascii_digit()).ok_or_else(wrong)?;
     let number: u64 = text[..at].parse().map_err(|_| wrong())?;

@@ -37,7 +37,7 @@ impl Timed {
 }
 
 fn late() -> io::Error {
-    io::Error::new(io::ErrorKind::TimedOut, "its answer did not come in time")
+    io::Error::new(io::ErrorKind::TimedOut, "it did not answer in time")
 }
 
 /// A time that is over is, to the kernel, a call that would block.
@@ -77,7 +77,7 @@ impl Answer {
     pub(super) fn expect(&self, wanted: Option<u16>) -> io::Result<()> {
         let status = self.status;
         let is_good = wanted.map_or((200..400).contains(&status), |wanted| status == wanted);
-        if is_good { Ok(()) } else { Err(io::Error::other(format!("it answers with status {status}"))) }
+        if is_good { Ok(()) } else { Err(io::Error::other(format!("it answered with status {status}"))) }
     }
 
     /// What comes behind the status, as far as it is kept, and whether it came to its end.
@@ -168,7 +168,7 @@ mod tests {
         });
         let mut stream = Timed::connect(address, Duration::from_millis(50)).expect("somebody listens");
         let error = io::copy(&mut stream, &mut io::sink()).expect_err("it has no end");
-        assert_eq!(error.to_string(), "its answer did not come in time");
+        assert_eq!(error.to_string(), "it did not answer in time");
     }
 
     #[test]
@@ -177,6 +177,6 @@ mod tests {
         let address = listener.local_addr().expect("has one");
         let stream = Timed::connect(address, Duration::from_millis(50)).expect("somebody listens");
         let error = http(stream, "/").err().expect("nobody answers");
-        assert_eq!(error.to_string(), "its answer did not come in time");
+        assert_eq!(error.to_string(), "it did not answer in time");
     }
 }

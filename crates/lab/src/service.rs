@@ -66,7 +66,7 @@ impl Site<'_> {
         if let Some(jars) = &recipe.jars
             && !jars_of(&folder, jars).is_dir()
         {
-            return Err(other(format!("{} is not there\nhint: `sysdyno lab up` fetches it", jars.name)));
+            return Err(other(format!("{} is missing\nhint: `sysdyno lab up` fetches it", jars.name)));
         }
         self.fill(service, &recipe, &values, &place.user).map_err(cannot)?;
         if let Some(wanted) = &recipe.volume {
@@ -94,11 +94,11 @@ impl Site<'_> {
             |source| RunError::Process { operation: "start", object: format!("service '{name}'"), source };
         let mut keeper = self.keeper().map_err(cannot)?;
         let id = process::identify(keeper.id());
-        let id = id.ok_or_else(|| cannot(io::Error::other("its keeper has ended at once")))?;
+        let id = id.ok_or_else(|| cannot(io::Error::other("its keeper exited immediately")))?;
         journal.append(&Record::Keeper { service: name.to_owned(), process: id })?;
         let main = let_go(&mut keeper, order).map_err(cannot)?;
         journal.append(&Record::Main { service: name.to_owned(), process: main })?;
-        Held::of(id).ok_or_else(|| failed(order, "its keeper has ended")).map_err(cannot)
+        Held::of(id).ok_or_else(|| failed(order, "its keeper exited")).map_err(cannot)
     }
 
     /// Makes the folder of a service with all that is in it.
@@ -168,7 +168,7 @@ impl Site<'_> {
         loop {
             let asked = check::ask(check, subject);
             if keeper.wait(AGAIN)? {
-                return Err(failed(order, "it has ended"));
+                return Err(failed(order, "it exited"));
             }
             let Err(error) = asked else { return Ok(()) };
             if (self.is_stopped)() {
@@ -212,7 +212,7 @@ fn let_go(keeper: &mut Child, order: &Order) -> io::Result<super::journal::Proce
         (Some("main"), Some(pid), Some(start_ticks)) => {
             Ok(super::journal::ProcessId { pid: pid as u32, start_ticks })
         }
-        _ => Err(failed(order, said.trim().strip_prefix("ended ").unwrap_or("its keeper has ended"))),
+        _ => Err(failed(order, said.trim().strip_prefix("ended ").unwrap_or("its keeper exited"))),
     }
 }
 

@@ -146,7 +146,7 @@ impl Labs {
         if !made.begin.plan.hosts.iter().any(|known| known == host) {
             let known = made.begin.plan.hosts.join(", ");
             let cause =
-                format!("cannot run in '{host}': lab '{name}' has no such host\nhint: it has {known}");
+                format!("cannot run in '{host}': lab '{name}' has no such host\nhint: its hosts are {known}");
             return Err(RunError::Refused(cause));
         }
         if !made.begin.plan.is_own(host) {
@@ -227,10 +227,10 @@ impl Labs {
             Some(ReloadSignal::Hup) => Signal::HUP,
             Some(ReloadSignal::Usr1) => Signal::USR1,
             Some(ReloadSignal::Usr2) => Signal::USR2,
-            None => return Err(cannot("it reads its files only when it starts")),
+            None => return Err(cannot("it reads its configuration only at start")),
         };
         let main = made.mains.iter().rev().find(|(name, _)| name == service);
-        let held = main.and_then(|(_, id)| Held::of(*id)).ok_or_else(|| cannot("it does not run"))?;
+        let held = main.and_then(|(_, id)| Held::of(*id)).ok_or_else(|| cannot("it is not running"))?;
         held.signal(signal);
         Ok(())
     }
@@ -309,7 +309,7 @@ fn process_of(made: &Made, name: &str) -> (Option<u32>, Option<String>) {
         Some((_, id)) => (Some(id.pid), None),
         None => {
             let how = fs::read_to_string(ended_of(&made.begin.folder, name));
-            (None, Some(how.unwrap_or_else(|_| "it does not run".to_owned())))
+            (None, Some(how.unwrap_or_else(|_| "it is not running".to_owned())))
         }
     }
 }

@@ -118,7 +118,7 @@ fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Pro
         let known: Vec<&str> = recipe::names().collect();
         return Err(Problem::with(
             &file.recipe,
-            format!("there is no such recipe; known are {}", known.join(", ")),
+            format!("there is no such recipe, only {}", known.join(", ")),
         ));
     };
     let mut with = BTreeMap::new();
@@ -143,7 +143,7 @@ fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Pro
 
 /// `0-3,8`, as the kernel writes lists of CPUs; one at least.
 fn cpus(typed: &Spanned<String>) -> Result<Vec<u32>, Problem> {
-    let wrong = || Problem::with(typed, format!("these are no CPUs up to {MAX_CPU}, as in 0-3,8"));
+    let wrong = || Problem::with(typed, format!("this is not a list of CPUs up to {MAX_CPU}, such as 0-3,8"));
     let cpus = sysdyno_observe::source::cpu_list::parse(typed.get_ref().as_bytes()).map_err(|_| wrong())?;
     let is_good = !cpus.is_empty() && cpus.iter().all(|cpu| *cpu <= MAX_CPU);
     if is_good { Ok(cpus) } else { Err(wrong()) }
@@ -157,17 +157,17 @@ fn check_parameter(
 ) -> Result<(), Problem> {
     let Some(parameter) = recipe.parameters.get(name.get_ref()) else {
         let known: Vec<&str> = recipe.parameters.keys().map(String::as_str).collect();
-        let cause = format!("recipe '{}' has no such parameter; it has {}", recipe.name, known.join(", "));
+        let cause = format!("recipe '{}' has no such parameter, only {}", recipe.name, known.join(", "));
         return Err(Problem::with(name, cause));
     };
     let read = parameter.read(value.get_ref()).map_err(|cause| Problem::with(value, cause))?;
     match read {
         recipe::Value::Endpoint(text) if values::endpoint(plan, "", &text).is_none() => {
-            let cause = "this is no address with a port, and no service above";
+            let cause = "this is neither ADDRESS:PORT nor a service above";
             Err(Problem::with(value, cause))
         }
         recipe::Value::Folder(text) if !text.starts_with('/') && plan.service(&text).is_none() => {
-            Err(Problem::with(value, "this is no path that begins with '/', and no service above"))
+            Err(Problem::with(value, "this is neither a path starting with '/' nor a service above"))
         }
         _ => Ok(()),
     }
@@ -177,14 +177,14 @@ fn check_health(health: &Spanned<Check>) -> Result<(), Problem> {
     let Check { http, port, log, status, text, .. } = health.get_ref();
     let is_path = |path: &String| path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic());
     if http.as_ref().is_some_and(|path| !is_path(path)) {
-        return Err(Problem::with(health, "'http' is a path that begins with '/'"));
+        return Err(Problem::with(health, "'http' is a path starting with '/'"));
     }
     if port.as_ref().is_some_and(|port| port.parse::<u16>().is_err()) {
-        return Err(Problem::with(health, "'port' is a text with a number from 1 to 65535"));
+        return Err(Problem::with(health, "'port' is a number from 1 to 65535, as text"));
     }
     let has_more = status.is_some() || text.is_some();
     if http.is_none() && port.is_none() && log.is_none() || has_more && http.is_none() {
-        return Err(Problem::with(health, "this takes 'http' (with 'status' and 'text'), 'port' or 'log'"));
+        return Err(Problem::with(health, "this takes 'http' (with 'status' and 'text'), 'port', or 'log'"));
     }
     Ok(())
 }
@@ -198,23 +198,23 @@ fn data(file: &DataFile) -> Result<Data, Problem> {
             && parts.all(|part| matches!(part, Component::Normal(_)))
     };
     if !is_below(file.path.get_ref()) {
-        return Err(Problem::with(&file.path, "this is no path below the folder of data"));
+        return Err(Problem::with(&file.path, "this is not a path below the data folder"));
     }
     let content = match (&file.text, &file.source, &file.size) {
         (Some(text), None, None) => Content::Text(text.clone()),
         (None, Some(source), None) if is_below(source.get_ref()) => Content::Source(source.get_ref().clone()),
         (None, Some(source), None) => {
-            return Err(Problem::with(source, "this is no path below the folder of lab.toml"));
+            return Err(Problem::with(source, "this is not a path below the folder of lab.toml"));
         }
         (None, None, Some(size)) => Content::Bytes(bytes(size)?),
-        _ => return Err(Problem::with(&file.path, "a file has one of 'text', 'source' and 'size'")),
+        _ => return Err(Problem::with(&file.path, "a file has one of 'text', 'source', or 'size'")),
     };
     Ok(Data { path: file.path.get_ref().clone(), content })
 }
 
 /// `64KiB`, in bytes.
 fn bytes(typed: &Spanned<String>) -> Result<u64, Problem> {
-    let wrong = || Problem::with(typed, "this is no size up to 16GiB, as in 64KiB");
+    let wrong = || Problem::with(typed, "this is not a size up to 16GiB, such as 64KiB");
     let text = typed.get_ref();
     let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..at].parse().map_err(|_| wrong())?;

@@ -43,48 +43,48 @@ fn what_is_wrong_is_told_with_line_and_column() {
         ("name = 'a'\nport = 1\n".to_owned(), "unknown field `port`"),
         (format!("{HOSTS}[[host]]\nname = 'c'\n"), "line 7, column 8: this name is taken"),
         (format!("{HOSTS}[[link]]\nbetween = ['c', 'x']\n"), "line 7, column 17: there is no such host"),
-        (format!("{HOSTS}[[link]]\nbetween = ['c', 'c']\n"), "not the same"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 'c']\n"), "two different hosts"),
         (
             format!("{HOSTS}[[link]]\nbetween = ['c', 's']\naddresses = ['10.0.0.1', '10.0.0.2/24']\n"),
             "prefix length",
         ),
-        (format!("{HOSTS}{service}cpus = '3-1'\n"), "line 10, column 8: these are no CPUs"),
-        (format!("{HOSTS}{service}cpus = '65535'\n"), "these are no CPUs"),
+        (format!("{HOSTS}{service}cpus = '3-1'\n"), "line 10, column 8: this is not a list of CPUs"),
+        (format!("{HOSTS}{service}cpus = '65535'\n"), "this is not a list of CPUs"),
         (
             format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nrate = '1Tbit'\n"),
-            "line 8, column 8: this is no rate",
+            "line 8, column 8: this is not a rate",
         ),
         (
             format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nnames = ['a;b', 'x']\n"),
             "the name of an interface",
         ),
-        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nqueues = 0\n"), "not from 1 to 64"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nqueues = 0\n"), "must be from 1 to 64"),
         (
             format!("{HOSTS}[[link]]\nbetween = ['c', 's']\ndelay = '11s'\n"),
-            "line 8, column 9: this is no delay",
+            "line 8, column 9: this is not a delay",
         ),
-        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = '0.1'\n"), "this is no loss from"),
-        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = 'nan%'\n"), "this is no loss from"),
-        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = '101%'\n"), "this is no loss from"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = '0.1'\n"), "this is not a loss from"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = 'nan%'\n"), "this is not a loss from"),
+        (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nloss = '101%'\n"), "this is not a loss from"),
         (format!("{HOSTS}[[link]]\nbetween = ['c', 's']\nseed = 1\n"), "only a link with loss"),
         (
             format!("{HOSTS}{service}with = {{ port = 70000 }}\n"),
             "line 10, column 17: it takes an integer from 1 to 65535",
         ),
         (format!("{HOSTS}{service}with = {{ color = 'red' }}\n"), "has no such parameter"),
-        (format!("{HOSTS}{service}with = {{ site = 'php' }}\n"), "'upstream' has to be given"),
-        (format!("{HOSTS}{service}with = {{ site = 'proxy', upstream = 'later' }}\n"), "no service above"),
-        (format!("{HOSTS}{service}files = [{{ path = '../x', text = '' }}]\n"), "no path below"),
+        (format!("{HOSTS}{service}with = {{ site = 'php' }}\n"), "'upstream' is required"),
+        (format!("{HOSTS}{service}with = {{ site = 'proxy', upstream = 'later' }}\n"), "nor a service above"),
+        (format!("{HOSTS}{service}files = [{{ path = '../x', text = '' }}]\n"), "not a path below"),
         (
             format!("{HOSTS}{service}files = [{{ path = 'x', source = '/etc/shadow' }}]\n"),
             "below the folder of lab.toml",
         ),
-        (format!("{HOSTS}{service}files = [{{ path = 'x' }}]\n"), "one of 'text', 'source' and 'size'"),
+        (format!("{HOSTS}{service}files = [{{ path = 'x' }}]\n"), "one of 'text', 'source', or 'size'"),
         (format!("{HOSTS}{service}health = {{ status = 200 }}\n"), "this takes 'http'"),
         (format!("{HOSTS}[[service]]\nname = 'logs'\nhost = 's'\nrecipe = 'nginx'\n"), "this name is taken"),
         (
             format!("{HOSTS}[[service]]\nname = 'w'\nhost = 's'\nrecipe = 'iis'\n"),
-            "no such recipe; known are apache",
+            "no such recipe, only apache",
         ),
     ];
     for (text, part) in cases {
@@ -127,31 +127,31 @@ fn what_is_wrong_with_hosts_that_are_no_namespaces_is_told() {
         service(&web.replace("HOST", host))
     };
     let cases = [
-        (host("ssh = 'u@h'"), "line 3, column 8: it takes an 'address' at which the other hosts find it"),
-        (host("here = true"), "line 3, column 8: it takes an 'address'"),
-        (host("ssh = 'netns:x'"), "line 4, column 7: this is no host behind ssh"),
-        (host("ssh = '-oProxyCommand=id'"), "line 4, column 7: this is no host behind ssh"),
+        (host("ssh = 'u@h'"), "line 3, column 8: it needs an 'address' where the other hosts can reach it"),
+        (host("here = true"), "line 3, column 8: it needs an 'address'"),
+        (host("ssh = 'netns:x'"), "line 4, column 7: this is not a host for ssh"),
+        (host("ssh = '-oProxyCommand=id'"), "line 4, column 7: this is not a host for ssh"),
         (host("ssh = 'u@10.0.0.1'\nhere = true"), "line 4, column 7: a host is 'here' or behind 'ssh'"),
         (
             host("address = '10.0.0.1'"),
-            "line 4, column 11: a network namespace has the addresses of its links",
+            "line 4, column 11: a network namespace gets its addresses from its links",
         ),
-        (host("here = true\naddress = '0.0.0.0'"), "line 5, column 11: this is no address"),
-        (host("here = true\naddress = '10.0.0.1/24'"), "this is no address, as in 192.0.2.7"),
+        (host("here = true\naddress = '0.0.0.0'"), "line 5, column 11: this is not an address"),
+        (host("here = true\naddress = '10.0.0.1/24'"), "this is not an address, such as 192.0.2.7"),
         (host("switch = true\nssh = 'u@10.0.0.1'"), "a switch is a network namespace"),
         (
             format!("{OUTSIDE}[[host]]\nname = 'z'\nhere = true\naddress = '192.0.2.2'\n"),
-            "is this machine already",
+            "is already this machine",
         ),
         (
             format!("{OUTSIDE}[[link]]\nbetween = ['n', 'far']\n"),
-            "line 16, column 17: links are between network",
+            "line 16, column 17: links only connect network",
         ),
         (
             user("n").replace("root = 's'", "root = '/srv'"),
-            "there is no way between 'n' and 'far': 'n' is a network namespace",
+            "'n' cannot reach 'far': 'n' is a network namespace",
         ),
-        (user("me"), "its files are on 'far', and 'me' is another machine"),
+        (user("me"), "its files are on 'far', but 'me' is another machine"),
     ];
     for (text, part) in cases {
         let error = parse(&text).expect_err(&text);
@@ -186,7 +186,7 @@ fn a_switch_joins_links_and_runs_nothing() {
     assert_eq!(plan.address_from("c", "s").to_string(), "10.77.0.2");
     let error =
         parse(&format!("{hosts}{}", links.replace("'10.77.0.1/24'", "'10.77.0.1/24', '10.77.0.3/24'")));
-    assert!(error.expect_err("is refused").contains("a link to a switch has one address"));
+    assert!(error.expect_err("is refused").contains("a link to a switch has at most one address"));
     let service = "[[service]]\nname = 'x'\nhost = 'w'\nrecipe = 'nginx'\n";
     assert!(
         parse(&format!("{hosts}{service}")).expect_err("is refused").contains("nothing runs on a switch")

@@ -20,7 +20,7 @@ pub fn may_make(plan: &LabPlan) -> Result<(), RunError> {
         return Ok(());
     }
     let source = io::Error::other(
-        "labs take root\nhint: run it with sudo; on hosts behind ssh, be root there or give --server-sudo",
+        "labs need root\nhint: run it with sudo; on hosts behind ssh, log in as root or use --server-sudo",
     );
     Err(RunError::Process { operation: "make", object: format!("lab '{}'", plan.name), source })
 }
@@ -41,7 +41,7 @@ impl Labs {
         let made = self.make((order, &id), &mut journal, told, is_stopped);
         drop(journal);
         let Err(error) = made else { return Ok(()) };
-        told(&format!("{}: taking away what was made", order.plan.name));
+        told(&format!("{}: cleaning up", order.plan.name));
         match self.down(&order.plan.name, &mut |_| {}) {
             Ok(_) => Err(error),
             Err(other) => {
@@ -64,13 +64,13 @@ impl Labs {
         let name = &order.plan.name;
         let folder = self.folder_of(name);
         if self.journal_of(name).exists() || folder.exists() {
-            let cause = format!("it is there already\nhint: `sysdyno lab down {name}` takes it away");
+            let cause = format!("it already exists\nhint: `sysdyno lab down {name}` tears it down");
             return Err(cannot(io::Error::other(cause)));
         }
         for host in order.plan.own_hosts().cloned().chain(relay::names(&order.plan)) {
             let path = namespace::path_of(name, &host);
             if path.exists() {
-                let cause = format!("'{}' is there already, and is of no lab", path.display());
+                let cause = format!("'{}' already exists and does not belong to a lab", path.display());
                 return Err(cannot(io::Error::other(cause)));
             }
         }

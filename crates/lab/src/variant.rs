@@ -32,7 +32,7 @@ impl LabPlan {
             let place = plan.services.iter().position(|service| service.name == change.service);
             let place = place.ok_or_else(|| {
                 let known: Vec<&str> = plan.services.iter().map(|service| service.name.as_str()).collect();
-                cannot(format!("lab '{}' has no such service; it has {}", plan.name, known.join(", ")))
+                cannot(format!("lab '{}' has no such service, only {}", plan.name, known.join(", ")))
             })?;
             let service = apply(&plan, &plan.services[place], change).map_err(cannot)?;
             plan.services[place] = service;
@@ -44,12 +44,12 @@ impl LabPlan {
         }
         for service in plan.services.iter().filter(|service| !service.is_off) {
             let cannot = |cause: String| {
-                RunError::Refused(format!("cannot have service '{}' so: {cause}", service.name))
+                RunError::Refused(format!("cannot change service '{}': {cause}", service.name))
             };
             check_counts(&plan, service).map_err(cannot)?;
             let named = service.with.values().filter_map(|value| plan.service(value.as_str()?));
             if let Some(off) = named.into_iter().find(|other| other.is_off) {
-                return Err(cannot(format!("it is told of '{}', which is off", off.name)));
+                return Err(cannot(format!("it refers to '{}', which is off", off.name)));
             }
         }
         Ok(plan)
@@ -132,7 +132,7 @@ impl LabPlan {
             };
             filled.push_str(before);
             filled.push_str(
-                &value.ok_or_else(|| cannot("a place is SERVICE, SERVICE.folder or SERVICE.data"))?,
+                &value.ok_or_else(|| cannot("a place is SERVICE, SERVICE.folder, or SERVICE.data"))?,
             );
             rest = after;
         }
@@ -147,7 +147,7 @@ impl LabPlan {
         let cannot =
             |cause: &str| RunError::Refused(format!("cannot load '{}': {cause}", text.escape_debug()));
         let (before, rest) = text.split_once("{{").ok_or_else(|| {
-            cannot("it names no service of the lab\nhint: write it as http://{{SERVICE}}/PATH")
+            cannot("it does not name a service of the lab\nhint: write it as http://{{SERVICE}}/PATH")
         })?;
         let (name, after) = rest.split_once("}}").ok_or_else(|| cannot("'{{' without '}}'"))?;
         let service = self.service(name).ok_or_else(|| cannot("the lab has no such service"))?;
@@ -161,10 +161,10 @@ impl LabPlan {
 fn apply(plan: &LabPlan, service: &Service, change: &ServiceChange) -> Result<Service, String> {
     let mut service = service.clone();
     if change.key == RECIPE {
-        let name = change.value.as_str().ok_or("a recipe is named by a text")?;
+        let name = change.value.as_str().ok_or("the name of a recipe must be a text")?;
         let recipe = recipe::find(name).ok_or_else(|| {
             let known: Vec<&str> = recipe::names().collect();
-            format!("there is no such recipe; known are {}", known.join(", "))
+            format!("there is no such recipe, only {}", known.join(", "))
         })?;
         if recipe.name != service.recipe {
             service.with.clear();
@@ -185,12 +185,12 @@ fn apply(plan: &LabPlan, service: &Service, change: &ServiceChange) -> Result<Se
 fn read(plan: &LabPlan, recipe: &Recipe, change: &ServiceChange) -> Result<toml::Value, String> {
     let parameter = recipe.parameters.get(&change.key).ok_or_else(|| {
         let known: Vec<&str> = recipe.parameters.keys().map(String::as_str).collect();
-        format!("recipe '{}' has no such parameter; it has {}", recipe.name, known.join(", "))
+        format!("recipe '{}' has no such parameter, only {}", recipe.name, known.join(", "))
     })?;
     let value = toml::Value::try_from(&change.value).map_err(|_| parameter.takes())?;
     match parameter.read(&value)? {
         Value::Endpoint(text) if values::endpoint(plan, "", &text).is_none() => {
-            Err("this is no address with a port, and no service".into())
+            Err("this is neither ADDRESS:PORT nor a service".into())
         }
         _ => Ok(value),
     }
@@ -234,8 +234,8 @@ mod tests {
             (change("back", "workers", 1), "has no such service; it has front"),
             (change("front", "speed", 1), "recipe 'nginx' has no such parameter"),
             (change("front", "workers", 0), "it takes an integer from 1 to 256"),
-            (change("front", "recipe", "iis"), "there is no such recipe; known are"),
-            (change("front", "site", "php"), "'upstream' has to be given"),
+            (change("front", "recipe", "iis"), "there is no such recipe, only"),
+            (change("front", "site", "php"), "'upstream' is required"),
         ] {
             let told = lab().with(&[wrong]).expect_err(said).to_string();
             assert!(told.contains(said), "{told}");
@@ -268,7 +268,7 @@ mod tests {
         let fewer = lab.with(&[off, change("names", "replication", 1)]).expect("one copy on one");
         assert!(fewer.services[2].is_off && !fewer.services[1].is_off);
         let told = lab.with(&[change("names", "on", false)]).expect_err("they need it").to_string();
-        assert!(told.contains("it is told of 'names', which is off"), "{told}");
+        assert!(told.contains("it refers to 'names', which is off"), "{told}");
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(lab.generator(), "n");
         assert_eq!(lab.url("me", "http://{{front}}/x").expect("is there").0, "http://192.0.2.7:80/x");
         let told = lab.url("n", "http://{{front}}/x").expect_err("has no way").to_string();
-        assert!(told.contains("there is no way between 'n' and 'far'"), "{told}");
+        assert!(told.contains("'n' cannot reach 'far'"), "{told}");
         let told = lab.fill("me", Path::new("/l"), "{{front.data}}").expect_err("is elsewhere").to_string();
         assert!(told.contains("its files are on 'far'"), "{told}");
         assert_eq!(lab.fill("me", Path::new("/l"), "{{near.data}}").expect("is here"), "/l/near/data");

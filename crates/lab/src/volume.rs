@@ -53,7 +53,7 @@ fn put(wanted: &Wanted<'_>, made: &MadeVolume, values: &Values) -> io::Result<()
     let expand = |text: &str| values.expand(text).map_err(io::Error::other);
     let kind = expand(&wanted.volume.kind)?;
     let size_mib: u64 = expand(&wanted.volume.size_mib)?.parse().map_err(io::Error::other)?;
-    let no_way = || io::Error::other(format!("the recipe does not say how {kind} is made"));
+    let no_way = || io::Error::other(format!("the recipe does not define how to create {kind}"));
     let make = wanted.volume.make.get(&kind).ok_or_else(no_way)?;
     let image = files::make_sized(&made.image, size_mib << 20)?;
     files::lock(&image, LIMIT)?;
@@ -94,12 +94,12 @@ pub(super) fn remove(made: &MadeVolume, notes: &mut Vec<String>) -> io::Result<(
         let path = made.folder.display();
         let file = fs::metadata(&made.folder).ok().and_then(|found| loop_file(found.dev()));
         if file.as_deref() != Some(made.image.as_path()) {
-            notes.push(format!("what is mounted at '{path}' is not what was made; it was left alone"));
+            notes.push(format!("the file system mounted at '{path}' is not the lab's; it was left alone"));
             return Ok(());
         }
         match unmount(&made.folder, UnmountFlags::NOFOLLOW) {
             Err(rustix::io::Errno::BUSY) => {
-                let cause = format!("'{path}' is in use\nhint: `fuser -vm {path}` says by whom");
+                let cause = format!("'{path}' is in use\nhint: `fuser -vm {path}` shows by which processes");
                 return Err(io::Error::other(cause));
             }
             unmounted => unmounted?,

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 pub enum LoadError {
     /// The kernel does not know an option of sockets, or what runs this program in its place does not.
     #[error(
-        "cannot {operation}: the kernel does not know this option\nhint: `--stamps user` does without the kernel's time stamps"
+        "cannot {operation}: the kernel does not support this option\nhint: `--stamps user` works without \
+         kernel timestamps"
     )]
     Unknown {
         /// The verb and what it was done to.

@@ -52,7 +52,7 @@ impl Detail {
             Detail::Nothing => return None,
             Detail::Clause(clause) => clause.to_owned(),
             Detail::Answered(length) => return answer(&received[..length.min(received.len())]),
-            Detail::Alert(number) => format!("it sent the alert {} ({number})", alert::name(number)),
+            Detail::Alert(number) => format!("it sent alert {} ({number})", alert::name(number)),
             Detail::RsaBits(bits @ 1000..) => {
                 format!("its RSA key has {},{:03} bits", bits / 1000, bits % 1000)
             }
@@ -66,7 +66,7 @@ impl Detail {
 /// What a server answered, in a clause: its first line; `None` if that is empty.
 pub(crate) fn answer(bytes: &[u8]) -> Option<String> {
     if http2::is_greeting(bytes) {
-        return Some("it answered with frames of HTTP/2".to_owned());
+        return Some("it answered with HTTP/2 frames".to_owned());
     }
     if let [0x15, 3, _, 0, 2, _, number] = bytes {
         return Detail::Alert(*number).clause(&[]);
@@ -122,7 +122,7 @@ mod tests {
         check(&[0x80; 300], Some(&format!("it answered '{}…'", "\\x80".repeat(20))));
         check(b"\r\n", None);
         check(b"", None);
-        check(b"\0\0\x12\x04\0\0\0\0\0\0\x03", Some("it answered with frames of HTTP/2"));
-        check(b"\x15\x03\x03\0\x02\x02\x0a", Some("it sent the alert unexpected_message (10)"));
+        check(b"\0\0\x12\x04\0\0\0\0\0\0\x03", Some("it answered with HTTP/2 frames"));
+        check(b"\x15\x03\x03\0\x02\x02\x0a", Some("it sent alert unexpected_message (10)"));
     }
 }

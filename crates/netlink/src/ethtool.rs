@@ -73,7 +73,8 @@ impl Ethtool {
             let id = find(answer.get(GENERIC_HEAD..)?, CTRL_ATTR_FAMILY_ID).and_then(number)?;
             u16::try_from(id).ok()
         })?;
-        let family = family.ok_or_else(|| io::Error::other("the kernel does not name the family"))?;
+        let family =
+            family.ok_or_else(|| io::Error::other("the kernel does not support the ethtool family"))?;
         Ok(Ethtool { socket, family })
     }
 

@@ -163,7 +163,7 @@ impl NetlinkSocket {
             match rustix::net::recv(&self.file, &mut self.buffer[..], RecvFlags::TRUNC) {
                 Err(rustix::io::Errno::INTR) => {}
                 Ok((length, whole)) if whole > length || length == 0 => {
-                    return Err(io::Error::other("the answer is cut off"));
+                    return Err(io::Error::other("the answer is truncated"));
                 }
                 received => return Ok(received?.0),
             }

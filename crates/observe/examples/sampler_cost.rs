@@ -116,12 +116,12 @@ impl Measured {
             out,
             "CPU per sample:   mean {mean_us:.0} us, median {median_us:.0} us, max {max_us:.0} us"
         )?;
-        writeln!(out, "share at 10 Hz:   {share_percent:.3} % of one core (limit {MAX_SHARE_PERCENT} %)")?;
+        writeln!(out, "share at 10 Hz:   {share_percent:.3}% of one core (limit {MAX_SHARE_PERCENT}%)")?;
         let verdict = if share_percent <= MAX_SHARE_PERCENT { "within the limit" } else { "ABOVE the limit" };
         writeln!(out, "verdict:          {verdict}")?;
         for (kind, [rows_with_value, rows]) in &self.rows {
             let percent = *rows_with_value as f64 / *rows as f64 * 100.0;
-            writeln!(out, "rows with value:  {percent:5.1} % {kind}")?;
+            writeln!(out, "rows with value:  {percent:5.1}% {kind}")?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ pub enum ObserveError {
         source: io::Error,
     },
     /// A file of the kernel holds something that it should not.
-    #[error("cannot understand '{path}': {source}")]
+    #[error("cannot parse '{path}': {source}")]
     Malformed {
         /// The file.
         path: PathBuf,

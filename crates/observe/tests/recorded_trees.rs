@@ -95,7 +95,7 @@ fn a_new_kernel_is_read_whole() {
     first.check("process.running_threads_count@process:101", 0.0);
     first.check("thread.run_delay_us@thread:101/101", 8_371.0);
     first.check("cgroup.throttled_us@cgroup:target", 0.0);
-    first.check_unavailable("cgroup.quota_ratio@cgroup:target", "no group of the process has a quota");
+    first.check_unavailable("cgroup.quota_ratio@cgroup:target", "no cgroup of the process has a quota");
     first.check("process.fds_count@process:101", 3.0);
 }
 
@@ -108,7 +108,7 @@ fn an_old_kernel_is_read_by_name_and_says_what_it_lacks() {
     first.check("softnet.dropped_count@cpu:0", 17.0);
     first.check("softnet.received_rps_count@cpu:3", 7000.0);
     first.check("softnet.flow_limit_count@cpu:3", 2.0);
-    first.check_unavailable("softnet.backlog_count@cpu:0", "does not tell it");
+    first.check_unavailable("softnet.backlog_count@cpu:0", "does not have it");
     first.check("irq.count@irq:64/cpu:0", 5_000_000.0);
     first.check("irq.count@irq:65/cpu:1", 4_000_000.0);
     first.check("irq.count@irq:LOC/cpu:3", 900_000.0);
@@ -127,9 +127,9 @@ fn an_old_kernel_is_read_by_name_and_says_what_it_lacks() {
     first.check("disk.read_bytes@disk:dm-0", 790_000.0 * 512.0);
     first.check("disk.in_flight_count@disk:sda", 2.0);
     first.check_absent("disk.read_bytes@disk:sda1");
-    first.check_unavailable("disk.flushes_count@disk:sda", "does not tell it");
+    first.check_unavailable("disk.flushes_count@disk:sda", "does not have it");
     first.check("vmstat.allocstall_normal@host", 25.0);
-    first.check_unavailable("vmstat.workingset_refault_file@host", "does not tell it");
+    first.check_unavailable("vmstat.workingset_refault_file@host", "does not have it");
     first.check_unavailable("psi.cpu_some_us@host", "No such file");
     first.check("memory.available_bytes@host", 9_000_000.0 * 1024.0);
     first.check("files.limit_count@host", 1_600_000.0);
@@ -173,7 +173,7 @@ fn a_container_shows_what_it_has() {
     first.check_unavailable("TcpExt.*@netns:target", "netstat");
     first.check_unavailable("disk.reads_count@disk:*", "diskstats");
     first.check_unavailable("vmstat.oom_kill@host", "vmstat");
-    first.check_unavailable("memory.available_bytes@host", "does not tell it");
+    first.check_unavailable("memory.available_bytes@host", "does not have it");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn facts_come_from_the_tree() {
     assert_eq!(new.text("filesystem.root.options"), Some("rw,relatime,discard,resuid"));
     assert_eq!(new.number("limits.open_files_soft_count"), Some(20_000.0));
     let journal = &new.facts["filesystem.root.journal_bytes"];
-    assert_eq!(journal, &Fact::Unavailable("a recorded tree does not hold the device".into()));
+    assert_eq!(journal, &Fact::Unavailable("a recorded tree does not have the device".into()));
     let garbage = facts(&roots("garbage"));
     for name in
         ["cpu.online_count", "cpu.model", "kernel.uptime_seconds", "load.1min_tasks", "nic.eth0.mtu_bytes"]

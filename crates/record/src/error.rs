@@ -36,8 +36,8 @@ pub enum RecordError {
     },
     /// The folder or file was written in a format that is newer than this program.
     #[error(
-        "cannot open '{path}': its format is '{found}', this program reads '{known}'\n\
-         hint: open it with {opener}"
+        "cannot open '{path}': its format is '{found}', but this program reads '{known}'\nhint: open it with \
+         {opener}"
     )]
     NewerFormat {
         /// The folder or file.

@@ -148,7 +148,7 @@ pub type Failures = BTreeMap<FailureClass, u64>;
 /// Longest clause that is kept. Unit: characters.
 pub const MAX_TOLD_CHARS: usize = 160;
 
-/// What is known of the first failure of each class beside its class, in a clause about the server: "it sent the alert …",
+/// What is known of the first failure of each class beside its class, in a clause about the server: "it sent alert …",
 /// "it answered '…'". Bounded, and without control characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -266,11 +266,11 @@ mod tests {
         let mut told = Told::default();
         let class = FailureClass::TlsVersion;
         assert!(class.sentence(&told).starts_with("Client and server have no TLS version in common"));
-        told.note(class, || "it sent the alert protocol_version (70)".into());
+        told.note(class, || "it sent alert protocol_version (70)".into());
         told.note(class, || "it sent something else".into());
         let text = class.sentence(&told);
         assert!(
-            text.contains("1.3. It sent the alert protocol_version (70). Hint: leave out --tls-version"),
+            text.contains("1.3. It sent alert protocol_version (70). Hint: leave out --tls-version"),
             "{text}"
         );
         for class in FailureClass::ALL {

@@ -118,8 +118,14 @@ impl FromStr for SpanNs {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let invalid =
-            || UnitError::new("duration", text, "write a number with its unit, as in '250ms', '30s' or '2m'");
+        let invalid = || {
+            UnitError::new(
+                "duration",
+                text,
+                "write a number with its unit, such as '250ms', '30s', or \
+                                                 '2m'",
+            )
+        };
         let duration = humantime::parse_duration(text.trim()).map_err(|_| invalid())?;
         let span = u64::try_from(duration.as_nanos()).map_err(|_| invalid())?;
         if span == 0 || duration > MAX_SPAN { Err(invalid()) } else { Ok(SpanNs(span)) }
@@ -143,8 +149,9 @@ impl FromStr for RateHz {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let invalid =
-            || UnitError::new("rate", text, "write a number per second, as in '500/s', '5k/s' or '1.5M/s'");
+        let invalid = || {
+            UnitError::new("rate", text, "write a number per second, such as '500/s', '5k/s', or '1.5M/s'")
+        };
         let trimmed = text.trim();
         let (number, per_seconds) = match trimmed.split_once('/') {
             None => (trimmed, 1.0),
@@ -170,7 +177,7 @@ impl FromStr for Bytes {
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let invalid =
-            || UnitError::new("size", text, "write bytes with a unit, as in '512B', '64KiB' or '10MiB'");
+            || UnitError::new("size", text, "write bytes with a unit, such as '512B', '64KiB', or '10MiB'");
         let bytes = parse_scaled(text.trim(), BYTE_SCALES).ok_or_else(invalid)?;
         if bytes.fract() != 0.0 || bytes > 2f64.powi(53) { Err(invalid()) } else { Ok(Bytes(bytes as u64)) }
     }

@@ -97,7 +97,7 @@ impl<'a> ExperimentInput<'a> {
 /// What a variant does, in the user's own words.
 pub fn action_text(action: &Action) -> String {
     match action {
-        Action::AsItIs => "as it is".to_owned(),
+        Action::AsItIs => "unchanged".to_owned(),
         Action::Settings(changes) => {
             let texts: Vec<String> =
                 changes.iter().map(|change| format!("{}={}", change.key, change.value)).collect();
@@ -122,13 +122,13 @@ pub fn word_badge(word: Comparison) -> &'static str {
 /// Why a comparison ended, as the end of a sentence.
 pub(crate) fn stop_text(stop: Option<StopCause>) -> &'static str {
     match stop {
-        Some(StopCause::Narrow) => "the interval is narrower than what matters",
-        Some(StopCause::Decided) => "the 99 % interval lies beyond what does not matter",
-        Some(StopCause::Pairs) => "no more pairs were allowed",
-        Some(StopCause::Budget) => "the time was up",
-        Some(StopCause::Environment) => "too many pairs were dropped",
-        Some(StopCause::NoValue) => "trials gave no number to compare",
+        Some(StopCause::Narrow) => "the interval is narrow enough",
+        Some(StopCause::Decided) => "the 99% interval lies outside the band that does not matter",
+        Some(StopCause::Pairs) => "the maximum number of pairs was reached",
+        Some(StopCause::Budget) => "the time budget ran out",
+        Some(StopCause::Environment) => "too many pairs were discarded",
+        Some(StopCause::NoValue) => "trials produced no number to compare",
         Some(StopCause::Interrupted) => "it was interrupted",
-        None => "it did not come to its end",
+        None => "it did not finish",
     }
 }

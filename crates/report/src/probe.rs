@@ -13,7 +13,7 @@ const PERCENTILES: [(&str, u64); 3] = [("p50", 20), ("p90", 100), ("p99", 1_000)
 /// The line before the first operation.
 pub fn opening(plan: &ProbePlan, target: &str) -> String {
     format!(
-        "{} probe of {}, every {}, given up after {}",
+        "{} probe of {}, every {}, timeout {}",
         plan.kind.name(),
         escape::terminal(target, 200),
         plan.interval,
@@ -30,7 +30,7 @@ pub fn line(reply: &ProbeReply, at: WallNs) -> String {
         ProbeOutcome::TimedOut => format!("lost: no answer within {waited}"),
         ProbeOutcome::Unsent => format!("lost: not sent within {waited}"),
         ProbeOutcome::Failed(class) => format!("lost: {} after {waited}", class.name()),
-        ProbeOutcome::InFlight => format!("open at the end, {waited} so far"),
+        ProbeOutcome::InFlight => format!("in flight at the end, {waited} so far"),
     };
     let mut line = format!("{}  {trial}seq {}  {what}", at.rfc3339_millis(), reply.sequence);
     if let Some(status) = reply.status {
@@ -96,8 +96,14 @@ fn counts(summary: &ProbeSummary) -> String {
         number::count(summary.received_count),
         number::count(summary.lost_count())
     );
-    for (count, what) in [(summary.unsent_count, "never sent"), (summary.in_flight_count, "open at the end")]
-    {
+    for (count, what) in [
+        (summary.unsent_count, "never sent"),
+        (
+            summary.in_flight_count,
+            "in flight at the \
+                                                                                           end",
+        ),
+    ] {
         if count > 0 {
             text.push_str(&format!(", {} {what}", number::count(count)));
         }
@@ -189,7 +195,7 @@ mod tests {
         check(reply(ProbeOutcome::TimedOut), "seq 7  lost: no answer within 312 µs");
         check(reply(ProbeOutcome::Unsent), "seq 7  lost: not sent within 312 µs");
         check(reply(ProbeOutcome::Failed(FailureClass::Reset)), "seq 7  lost: reset after 312 µs");
-        check(reply(ProbeOutcome::InFlight), "seq 7  open at the end, 312 µs so far");
+        check(reply(ProbeOutcome::InFlight), "seq 7  in flight at the end, 312 µs so far");
     }
 
     fn summary() -> ProbeSummary {
@@ -229,7 +235,7 @@ mod tests {
     #[test]
     fn the_result_has_counts_times_and_what_percentiles_the_replies_support() {
         let text = result(&summary(), &Style::default());
-        let expected = "\n120 sent, 115 received, 4 lost (3.4 %), 1 open at the end\n\
+        let expected = "\n120 sent, 115 received, 4 lost (3.4%), 1 in flight at the end\n\
                         min 210 µs · avg 312 µs · max 1.20 ms · mdev 54.3 µs\n\
                         p50 300 µs (290 µs–310 µs) · p90 ≥ 900 µs (700 µs–≥ 5.00 s) · p99 – (needs 1,000)\n\
                         1 × reset: The server reset the connection during a request.";

@@ -85,7 +85,7 @@ fn fields(view: &ProgressView) -> Vec<Field> {
     if view.errors_count > 0 {
         fields.push(field(1, Tone::Doubtful, format!("errors {}", number::count(view.errors_count))));
     }
-    fields.push(field(4, Tone::Quiet, format!("{} gone", number::clock(view.elapsed))));
+    fields.push(field(4, Tone::Quiet, format!("{} elapsed", number::clock(view.elapsed))));
     if let Some(left) = view.left {
         fields.push(field(0, Tone::Quiet, format!("{} left", number::clock(left))));
     }
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_matters_least_is_left_out_first() {
-        let whole = "trial 7 grid  steady  offered 4,000/s  achieved 3,998/s  p99 12.3 ms  errors 12  1:35 gone  2:42 left";
+        let whole = "trial 7 grid  steady  offered 4,000/s  achieved 3,998/s  p99 12.3 ms  errors 12  1:35 elapsed  2:42 left";
         check(&view(), 120, whole);
         check(
             &view(),
@@ -171,7 +171,7 @@ mod tests {
             left: None,
             ..view()
         };
-        check(&view, 100, "warm-up  achieved –/s  p99 –  1:35 gone");
+        check(&view, 100, "warm-up  achieved –/s  p99 –  1:35 elapsed");
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn a_folder_whose_writer_died_is_shown_as_incomplete() {
     let run = open(&path);
     let input = ReportInput::new(&run, &record.analysis);
     let screen = render(&input, &Style::default());
-    assert!(screen.contains("▲ record  incomplete"), "{screen}");
+    assert!(screen.contains("▲ record   incomplete"), "{screen}");
     assert!(
         screen.contains("http://10.0.0.5:8080/index.html"),
         "the URL is that of the first trial:\n{screen}"

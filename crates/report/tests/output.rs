@@ -47,7 +47,7 @@ fn the_connect_row_is_there_also_where_all_connections_were_kept() {
         let row =
             "\n              min  mean[+/-sd] median   max\nConnect:        0    0   0.0      0       0\n";
         assert!(text.contains(row), "{text}");
-        assert!(text.contains("\n# no connection was opened while it was measured: Connect is 0"), "{text}");
+        assert!(text.contains("\n# no connection was opened during the measurement: Connect is 0"), "{text}");
     }
     let text = ab::render(&SampleRecord::run().input(), &latency(LatencyKind::Service));
     assert!(!text.contains("no connection was opened"), "{text}");

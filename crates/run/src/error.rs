@@ -43,7 +43,8 @@ pub enum RunError {
     },
     /// The pilot of an experiment carried nothing.
     #[error(
-        "cannot choose a rate for '{target}': it answered nothing well in a closed loop\nhint: `sysdyno load` shows what comes back; --rate sets a rate"
+        "cannot choose a rate for '{target}': it gave no valid response in a closed loop\nhint: `sysdyno \
+         load` shows its responses; --rate sets a rate"
     )]
     Pilot {
         /// The URL.
@@ -74,7 +75,7 @@ pub enum RunError {
         cause: String,
     },
     /// The agent on another host could not do what it was asked.
-    #[error("cannot use host '{host}': it says: {cause}")]
+    #[error("cannot use host '{host}': {cause}")]
     There {
         /// The host, as it was typed.
         host: String,
@@ -82,7 +83,7 @@ pub enum RunError {
         cause: String,
     },
     /// An agent gave an answer that does not belong to the request.
-    #[error("cannot use the agent's answer to '{request}': it is of another kind")]
+    #[error("cannot use the agent's answer to '{request}': unexpected type")]
     Answer {
         /// The request.
         request: &'static str,

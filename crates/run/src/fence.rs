@@ -104,10 +104,10 @@ impl Parties<'_> {
         let is_elsewhere =
             |sender: &&Sender| sender.report.is_own() && !is_same(&sender.report.network, &report.network);
         let cause = if !report.is_own() {
-            format!("the address is none of host '{host}', whose counters would be read")
+            format!("the address does not belong to host '{host}', whose counters would be read")
         } else if let Some(sender) = senders.iter().find(is_elsewhere) {
             let own = sender.host.as_ref().map_or("this host".to_owned(), |host| format!("host '{host}'"));
-            format!("{own} has that address itself, so that the load would never reach host '{host}'")
+            format!("{own} has this address itself, so the load would never reach host '{host}'")
         } else {
             return Ok(());
         };

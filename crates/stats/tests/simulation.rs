@@ -230,7 +230,7 @@ fn exponential_gaps_are_rejected_as_often_as_promised() {
 fn arrivals_that_are_not_poisson_are_found() {
     let jittered =
         Rate::of(200, 70, |random| is_not_poisson(&random.many(50, |random| 0.8 + 0.4 * random.uniform())));
-    assert_eq!(jittered.hits, jittered.tries, "constant arrivals with 20 % of jitter");
+    assert_eq!(jittered.hits, jittered.tries, "constant arrivals with 20% of jitter");
     let batched = Rate::of(200, 71, |random| {
         let in_batches =
             |random: &mut Random| if random.uniform() < 0.3 { 1e-6 } else { random.exponential() / 0.7 };

@@ -26,7 +26,7 @@ impl FromStr for Change {
     type Err = Refusal;
 
     fn from_str(text: &str) -> Result<Change, Refusal> {
-        let form = || Refusal::new(text, "it is not of the form KEY=VALUE").hint("net.core.somaxconn=4096");
+        let form = || Refusal::new(text, "it is not in the form KEY=VALUE").hint("net.core.somaxconn=4096");
         if text.len() > MAX_BYTES || text.contains(['\n', '\0']) {
             return Err(form());
         }

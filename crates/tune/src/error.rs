@@ -39,7 +39,8 @@ impl fmt::Display for Refusal {
 pub enum TuneError {
     /// The page cache could not be dropped.
     #[error(
-        "cannot drop the page cache through '{path}': {source}\nhint: this needs root on the host itself; --cache warm needs nothing"
+        "cannot drop the page cache through '{path}': {source}\nhint: this needs root on the host itself; \
+         --cache warm needs no privileges"
     )]
     DropCaches {
         /// The kernel's file.
@@ -83,7 +84,7 @@ pub enum TuneError {
         source: io::Error,
     },
     /// The guardian died before the trial was left to it.
-    #[error("cannot leave the trial to its guardian: {source}\n{afterwards}")]
+    #[error("cannot hand the trial over to its guardian: {source}\n{afterwards}")]
     GuardianDied {
         /// What the system said.
         source: io::Error,

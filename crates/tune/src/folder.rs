@@ -236,7 +236,7 @@ impl Walk {
             return Err(self.refused(&path, "it is not a folder".into()));
         }
         if !is_trusted(found.st_uid) {
-            let cause = format!("it is a link of user {}, who can make it lead elsewhere", found.st_uid);
+            let cause = format!("it is a symbolic link owned by user {}, who can redirect it", found.st_uid);
             return Err(self.refused(&path, cause));
         }
         self.links_count += 1;
@@ -275,7 +275,13 @@ impl Walk {
         }
         let is_sticky = found.mode() & 0o1000 != 0;
         if found.mode() & 0o022 != 0 && !is_sticky {
-            return Err(self.refused(&self.path, format!("others can write to it and rename '{next}' in it")));
+            return Err(self.refused(
+                &self.path,
+                format!(
+                    "other users can write to it and rename '{next}' in \
+                                                         it"
+                ),
+            ));
         }
         Ok(())
     }
@@ -287,7 +293,7 @@ impl Walk {
             return Err(self.refused(&self.path, "it belongs to another user".into()));
         }
         if found.mode() & 0o022 != 0 {
-            return Err(self.refused(&self.path, "others can write to it".into()));
+            return Err(self.refused(&self.path, "other users can write to it".into()));
         }
         Ok(())
     }
@@ -337,7 +343,7 @@ mod tests {
         for mode in [0o777, 0o775, 0o757] {
             allow(&shared, mode);
             let refused = refusal(&state);
-            assert!(refused.contains("others can write to it and rename 'a' in it"), "{refused}");
+            assert!(refused.contains("other users can write to it and rename 'a' in it"), "{refused}");
             assert!(refused.contains(&shared.display().to_string()), "{refused}");
             assert!(!shared.join("a").exists());
         }
@@ -345,7 +351,7 @@ mod tests {
         allow(&shared, 0o1777);
         assert_eq!(HeldFolder::make(&state).expect("is made").path(), state);
         allow(&state, 0o1777);
-        assert!(refusal(&state).contains("others can write to it"));
+        assert!(refusal(&state).contains("other users can write to it"));
     }
 
     #[test]
@@ -362,7 +368,7 @@ mod tests {
         let link = top.path().join("link");
         symlink("/", &link).expect("makes");
         std::os::unix::fs::lchown(&link, Some(4711), None).expect("root may");
-        assert!(refusal(&link.join("tmp")).contains("a link of user 4711"));
+        assert!(refusal(&link.join("tmp")).contains("owned by user 4711"));
     }
 
     #[test]

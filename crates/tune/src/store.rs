@@ -177,7 +177,7 @@ impl Store {
         let since = if waited.is_zero() {
             String::new()
         } else {
-            format!(" and was still at it after {} s", waited.as_secs())
+            format!(" and was still busy after {} s", waited.as_secs())
         };
         TuneError::Busy { cause: format!("{holder} is changing its settings{since}") }
     }
@@ -208,7 +208,7 @@ mod tests {
         let held = one.lock("undo", Duration::ZERO).expect("is free");
         let told = other.lock("commit", Duration::from_millis(50)).expect_err("is held").to_string();
         let holder =
-            format!("process {} (undo) is changing its settings and was still at it", std::process::id());
+            format!("process {} (undo) is changing its settings and was still busy", std::process::id());
         assert!(told.contains(&holder), "{told}");
         drop(held);
         other.lock("commit", Duration::ZERO).expect("is free again");

@@ -2,7 +2,7 @@
 // direction share one band: −1 to +1 does not matter, and to the right is better.
 
 import { type Better, change, type Effect, improvement } from "../record/effect.ts";
-import { count } from "../number.ts";
+import { count, trimmed } from "../number.ts";
 import { linearTicks } from "./scale.ts";
 
 export interface Placed {
@@ -73,6 +73,6 @@ export function forestTicks(domain: readonly [number, number], rows: readonly Ma
   const percents = domain.map((end) => (ratioAt(end) - 1) * 100).sort((one, other) => one - other) as [number, number];
   return linearTicks(percents, 4).map((percent) => {
     const ratio = 1 + percent / 100;
-    return [placeOf(ratio), change(ratio, "ratio", 3).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ")];
+    return [placeOf(ratio), trimmed(change(ratio, "ratio", 3))];
   });
 }

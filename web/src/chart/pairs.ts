@@ -86,5 +86,5 @@ export function effectTicks(domain: readonly [number, number], scale: Effect["sc
 
 /** Without zeros behind the decimal point. */
 function tidied(text: string): string {
-  return text.replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
+  return text.replace(/(\.\d*?)0+(?=[ %])/, "$1").replace(/\.(?=[ %])/, "");
 }

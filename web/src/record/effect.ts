@@ -12,7 +12,7 @@ export interface Effect {
   low: number;
   high: number;
   confidence_ratio: number;
-  /** Both ends of the 90 % interval, which decides whether it is the same. */
+  /** Both ends of the 90% interval, which decides whether it is the same. */
   narrow: readonly [number, number] | null;
   pairs_count: number;
 }
@@ -41,14 +41,14 @@ function signed(value: number, digits: number): string {
 
 /** What one number of an effect says: a change in per cent, of shares in percentage points. */
 export function change(value: number, scale: Effect["scale"], digits = 2): string {
-  return scale === "ratio" ? `${signed((value - 1) * 100, digits)} %` : `${signed(value * 100, digits)} pp`;
+  return scale === "ratio" ? `${signed((value - 1) * 100, digits)}%` : `${signed(value * 100, digits)} pp`;
 }
 
 /** A ratio of this much or its inverse is a factor: of changes in per cent nobody sees that one is ten times another. */
 const FACTOR_MIN = 10;
 
 /**
- * An effect with its interval: `−2.4 % [−3.0, −1.8]`, `× 193 [169, 220]`, `÷ 12 [10, 14]`; differences are of shares, in
+ * An effect with its interval: `−2.4% [−3.0, −1.8]`, `× 193 [169, 220]`, `÷ 12 [10, 14]`; differences are of shares, in
  * percentage points. The last digit is worth about a tenth of the interval's half width, and no less than a thousandth.
  */
 export function effectText({ scale, point, low, high }: Pick<Effect, "scale" | "point" | "low" | "high">): string {
@@ -56,7 +56,7 @@ export function effectText({ scale, point, low, high }: Pick<Effect, "scale" | "
   if (scale === "ratio" && point > 0 && point <= 1 / FACTOR_MIN) return factorText("÷", [1 / point, 1 / high, 1 / low]);
   const sized = (value: number) => (scale === "ratio" ? (value - 1) * 100 : value * 100);
   const [size, one, other] = inSteps([sized(point), sized(low), sized(high)], signedStep);
-  return `${size} ${scale === "ratio" ? "%" : "pp"} [${one}, ${other}]`;
+  return `${size}${scale === "ratio" ? "%" : " pp"} [${one}, ${other}]`;
 }
 
 /** Ends that lie this far apart share no digits: each has two of its own. */
@@ -93,9 +93,9 @@ function signedStep(value: number, step: number): string {
   return value < 0 ? `−${size}` : `+${size}`;
 }
 
-/** The smallest effect that matters: `3 %`, `0.05 pp`. */
+/** The smallest effect that matters: `3%`, `0.05 pp`. */
 export function marginText(ratio: number, scale: Effect["scale"]): string {
-  return `${trimmed(significant(ratio * 100, 3))} ${scale === "ratio" ? "%" : "pp"}`;
+  return `${trimmed(significant(ratio * 100, 3))}${scale === "ratio" ? "%" : " pp"}`;
 }
 
 /** How far a value lies on the better side, as logarithm of a ratio or as a difference; 0 is no effect. */

@@ -259,7 +259,7 @@ export class Experiment {
 /** What a variant does, in the user's own words. */
 export function actionText(action: Action | undefined): string {
   if (action === undefined) return "not recorded";
-  if (action === "as_it_is") return "as it is";
+  if (action === "as_it_is") return "unchanged";
   if ("settings" in action) return action.settings.map(({ key, value }) => `${key}=${value}`).join(", ");
   if ("target" in action) return action.target.url;
   return "command" in action ? action.command.text : `after ${action.prepare.text}`;
@@ -278,19 +278,19 @@ export function ownDirection(improvement: number, { better, scale }: Pick<Metric
 }
 
 export const KINDS: Record<StageKind, { word: string; meaning: string }> = {
-  proof: { word: "proof", meaning: "what the verdict is of" },
-  alone: { word: "alone", meaning: "one change, to choose by" },
-  combined: { word: "combined", meaning: "all changes, to choose by" },
-  ablation: { word: "without", meaning: "the chosen changes against the same without one" },
+  proof: { word: "proof", meaning: "decides the verdict" },
+  alone: { word: "alone", meaning: "one change, to pick candidates" },
+  combined: { word: "combined", meaning: "all changes, to pick candidates" },
+  ablation: { word: "without", meaning: "the chosen changes, compared without one of them" },
 };
 
 export const STOPS: Record<StopCause, string> = {
-  narrow: "the interval was narrower than the smallest effect that matters",
-  decided: "the 99 % interval lay wholly beyond what does not matter",
-  pairs: "no more pairs were allowed",
-  budget: "the time was up",
-  environment: "too many pairs were dropped",
-  no_value: "trials gave no number to compare",
+  narrow: "the interval was narrow enough",
+  decided: "the 99% interval lay outside the band that does not matter",
+  pairs: "the maximum number of pairs was reached",
+  budget: "the time budget ran out",
+  environment: "too many pairs were discarded",
+  no_value: "trials produced no number to compare",
   interrupted: "it was interrupted",
 };
 

@@ -11,7 +11,7 @@ export function loadOf(plan: Plan | null): LoadPlan | null {
 /** `64`, or `4 of 32 streams` where each connection carries several requests at a time. */
 export function connectionsText(connections: number, load: LoadPlan | null): string {
   const streams = load?.wire?.http2?.streams;
-  return streams === undefined ? count(connections) : `${count(connections)} of ${count(streams)} stream${streams === 1 ? "" : "s"}`;
+  return streams === undefined ? count(connections) : `${count(connections)} with ${count(streams)} stream${streams === 1 ? "" : "s"}`;
 }
 
 /** The seed that sends the same load again. */

@@ -13,9 +13,9 @@ import { Badge, ConfidenceMark, ROLES, Seconds, SHAPES } from "./words.tsx";
 const MOST = { reasons: 3, evidence: 3 };
 
 const MEANINGS: Record<VerdictStatus, string> = {
-  VALID: "nothing speaks against these numbers",
-  SUSPECT: "something may have touched these numbers",
-  INVALID: "these numbers must not be taken for the server’s",
+  VALID: "nothing casts doubt on these numbers",
+  SUSPECT: "these numbers may be skewed",
+  INVALID: "these numbers are not the server’s",
 };
 
 export function Answer({ run }: { run: Run }) {
@@ -72,12 +72,12 @@ function Reasons({ run }: { run: Run }) {
     <ul class="reasons-short">
       {is_incomplete && (
         <li>
-          <strong>▲ incomplete</strong> sysdyno ended without a word; everything up to then is here.
+          <strong>▲ incomplete</strong> sysdyno died; the results up to then are shown.
         </li>
       )}
       {!is_incomplete && !isWhole && (
         <li>
-          <strong>▲ {manifest.status}</strong> {manifest.reason ?? "no reason recorded"}; everything up to then is here.
+          <strong>▲ {manifest.status}</strong> {manifest.reason ?? "no reason recorded"}; the results up to then are shown.
         </li>
       )}
       {reasons.slice(0, MOST.reasons).map((reason) => (
@@ -102,7 +102,7 @@ function Limit({ run, finding }: { run: Run; finding: Finding | undefined }) {
   return (
     <article class="card" aria-labelledby="limit-title">
       <h2 id="limit-title" class="eyebrow">
-        What stops it {finding && <ConfidenceMark confidence={finding.confidence} />}
+        Bottleneck {finding && <ConfidenceMark confidence={finding.confidence} />}
       </h2>
       <p class="sentence">{prose(run.payload.analysis.limit)}</p>
       {evidence.length > 0 && (
@@ -130,7 +130,7 @@ function Measured({ run }: { run: Run }) {
   return (
     <article class="card" aria-labelledby="measured-title">
       <h2 id="measured-title" class="eyebrow">
-        What was measured
+        Measured
       </h2>
       <dl class="figures">
         <div>

@@ -13,7 +13,7 @@ export function Figure({ run }: { run: Run }) {
   return (
     <article class="card" aria-labelledby="figure-title">
       <h2 id="figure-title" class="eyebrow">
-        How much it takes
+        Capacity
       </h2>
       {claim.claim === "estimate" && <Estimate run={run} capacity={claim.capacity} />}
       {claim.claim === "at_least" && <AtLeast run={run} capacity={claim.capacity} />}
@@ -23,7 +23,7 @@ export function Figure({ run }: { run: Run }) {
           <p class="big">{run.payload.analysis.verdict.status === "INVALID" ? "not known" : "none found"}</p>
           <p class="quiet">
             {run.payload.analysis.verdict.status === "INVALID"
-              ? "The run is INVALID: no number of it may be taken for the server's."
+              ? "The run is INVALID: its numbers are not the server's."
               : `${objective(claim.objective)}: ${claim.ending}.`}
           </p>
         </>
@@ -43,7 +43,7 @@ function Estimate({ run, capacity }: { run: Run; capacity: Capacity }) {
       <p>
         {written ? (
           <>
-            {capacity.basis === "enclosure" ? "between" : "95 % interval"}{" "}
+            {capacity.basis === "enclosure" ? "between" : "95% interval"}{" "}
             <strong>
               {capacity.basis === "enclosure" ? `${written.low} and ${written.high}` : `${written.low}–${written.high}`}
             </strong>
@@ -60,8 +60,8 @@ function Estimate({ run, capacity }: { run: Run; capacity: Capacity }) {
 }
 
 function openInterval(low: number | null, high: number | null): string {
-  if (low !== null) return `95 % interval from ${significant(low, 4)}, open above`;
-  if (high !== null) return `95 % interval up to ${significant(high, 4)}, open below`;
+  if (low !== null) return `95% interval from ${significant(low, 4)}, open above`;
+  if (high !== null) return `95% interval up to ${significant(high, 4)}, open below`;
   return "no interval";
 }
 
@@ -85,10 +85,10 @@ function AtLeast({ run, capacity }: { run: Run; capacity: Capacity }) {
 function Bounds({ capacity }: { capacity: Omit<Capacity, "rate_hz"> }) {
   return (
     <>
-      <p class="big">not measured</p>
+      <p class="big">not known</p>
       <p>
-        {capacity.low_hz !== null && `${significant(capacity.low_hz, 4)} req/s were carried`}
-        {capacity.high_hz !== null && `, ${significant(capacity.high_hz, 4)} were not`}
+        {capacity.low_hz !== null && `${significant(capacity.low_hz, 4)} req/s met the objective`}
+        {capacity.high_hz !== null && `, ${significant(capacity.high_hz, 4)} did not`}
         <Goal capacity={capacity} />; {ENDINGS[capacity.ended_by]}.
       </p>
     </>

@@ -11,7 +11,7 @@ export function Findings({ run }: { run: Run }) {
   const excluded = findings.filter((finding) => finding.confidence === "excluded");
   return (
     <>
-      {held.length === 0 && <p>No limit was found on this host.</p>}
+      {held.length === 0 && <p>No bottleneck was found on this host.</p>}
       {held.map((finding, position) => (
         <FindingView key={position} run={run} finding={finding} />
       ))}
@@ -49,12 +49,12 @@ function FindingView({ run, finding }: { run: Run; finding: Finding }) {
       <dl class="argument">
         {finding.remedy !== null && (
           <div>
-            <dt>What to change</dt>
+            <dt>Remedy</dt>
             <dd>{prose(finding.remedy)}</dd>
           </div>
         )}
         <div>
-          <dt>What would refute it</dt>
+          <dt>What would disprove it</dt>
           <dd>{prose(finding.counterfactual)}</dd>
         </div>
       </dl>

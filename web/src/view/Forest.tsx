@@ -1,4 +1,4 @@
-// Effects one below the other on a common axis: the estimate, its 95 % interval, thicker its 90 % interval, and the grey
+// Effects one below the other on a common axis: the estimate, its 95% interval, thicker its 90% interval, and the grey
 // band of what does not matter. To the right is better, whichever way the metric goes.
 
 import type { ComponentChildren } from "preact";

@@ -66,8 +66,8 @@ interface RunFrameProps {
 export function RunFrame({ manifest, subject, answer, parts }: RunFrameProps) {
   const colophon = (
     <>
-      Made by sysdyno {manifest.tool.version} ({manifest.tool.target}) from the run <code>{manifest.id}</code>. The page
-      holds the record that it shows, needs no network and sends nothing.
+      Made by sysdyno {manifest.tool.version} ({manifest.tool.target}) from the run <code>{manifest.id}</code>. This
+      page contains its record, needs no network, and sends no data.
     </>
   );
   const masthead = <Masthead manifest={manifest} subject={subject} />;

@@ -4,7 +4,7 @@ import { count, duration, percent, rate } from "../number.ts";
 import type { GeneratorShare } from "../record/types.ts";
 import { numbers, Table } from "./Table.tsx";
 
-const HEADS = ["host", ...numbers(["connections", "requests", "of all", "not ok", "goodput", "late, p99", "busiest thread", "clock"])];
+const HEADS = ["host", ...numbers(["connections", "requests", "share", "not ok", "goodput", "late, p99", "busiest thread", "clock"])];
 
 export function Hosts({ shares }: { shares: GeneratorShare[] }) {
   const sent = shares.reduce((sum, { measured }) => sum + measured.counts.sent, 0);
@@ -31,7 +31,7 @@ function Row({ share, sent }: { share: GeneratorShare; sent: number }) {
     rate(goodput_hz),
     late === null ? "–" : duration(late),
     percent(share.generator.busiest_thread_ratio),
-    share.clock.is_same_clock ? "the same" : `± ${duration(share.clock.uncertainty_ns)}`,
+    share.clock.is_same_clock ? "same clock" : `± ${duration(share.clock.uncertainty_ns)}`,
   ];
   return (
     <tr>

@@ -14,12 +14,12 @@ export function Latency({ run }: { run: Run }) {
   const rows: [string, string, LatencySummary][] = [
     ["response time", "from the intended send to the last byte", analysis.response_time_ns],
     ["service time", "from the actual send to the last byte", analysis.service_time_ns],
-    ["slip", "the send was late by", analysis.slip_ns],
-    ["· loop slip", "the generator was late", analysis.loop_slip_ns],
-    ["· pool slip", "no connection was free", analysis.pool_slip_ns],
+    ["slip", "delay of the send", analysis.slip_ns],
+    ["· loop slip", "caused by a late generator", analysis.loop_slip_ns],
+    ["· pool slip", "caused by a lack of free connections", analysis.pool_slip_ns],
     ["first byte", "from the actual send to the first byte", analysis.first_byte_time_ns],
     ["connect", "to establish a connection", analysis.connect_time_ns],
-    ...(analysis.handshake_time_ns ? [["handshake", "from connected to secured", analysis.handshake_time_ns] as [string, string, LatencySummary]] : []),
+    ...(analysis.handshake_time_ns ? [["handshake", "from connect to TLS established", analysis.handshake_time_ns] as [string, string, LatencySummary]] : []),
     ["failure", "from the intended send to the failure", analysis.failure_time_ns],
   ];
   const seen = rows.filter(([, , summary]) => summary.count > 0);
@@ -29,7 +29,7 @@ export function Latency({ run }: { run: Run }) {
   return (
     <>
       <p class="quiet">
-        Trial {analysis.shown_trial}, measured phases. {!isOpen && "A closed loop has no intended send times, so there is service time only."}
+        Trial {analysis.shown_trial}, measured phases. {!isOpen && "A closed loop has no intended send times, so only service time is known."}
       </p>
       {analysis.distribution.length > 1 && <Distribution run={run} kind={isOpen ? "response" : "service"} />}
       <Table label="Percentiles" class="percentiles" stacks heads={["time", ...numbers(["p50", "p90", "p95", "p99", "p99.9", "max", "mean", "count"])]}>
@@ -51,9 +51,9 @@ export function Latency({ run }: { run: Run }) {
         {analysis.probe && <ProbeRow probe={analysis.probe} />}
       </Table>
       <p class="quiet measure">
-        Small print below a percentile: 95 % interval, widened by how much samples depend on each other in time; without it,
-        that is not known. “–”: not supported, fewer than ten samples lie beyond that percentile.
-        {censored && " “≥”: a lower bound, since requests that timed out, were in flight or were never sent took at least that long."}
+        Small print below a percentile: 95% interval, widened by how much samples depend on each other in time; without it,
+        that is not known. “–”: fewer than ten samples lie beyond that percentile.
+        {censored && " “≥”: a lower bound, because requests that timed out, were in flight, or were never sent took at least that long."}
       </p>
       <Basis summary={isOpen ? analysis.response_time_ns : analysis.service_time_ns} kind={isOpen ? "response" : "service"} />
     </>
@@ -70,7 +70,7 @@ function ProbeRow({ probe }: { probe: ProbeSummary }) {
       <th scope="row">
         probe ({probe.kind}){" "}
         <span class="quiet">
-          an outsider beside the load, every {chosenDuration(probe.interval_ns)}; lost {count(lost)} of {count(all)}
+          outside the load, every {chosenDuration(probe.interval_ns)}; lost {count(lost)} of {count(all)}
         </span>
       </th>
       <Cell summary={summary} value={summary.p50} interval={summary.p50_interval} />
@@ -111,9 +111,9 @@ function Basis({ summary, kind }: { summary: LatencySummary; kind: string }) {
 
 function basisText(found: Dependence | null, basis: IntervalBasis, summary: LatencySummary): string {
   const windows = `${count(basis.windows_count)} windows of ${chosenDuration(basis.window_ns)}`;
-  if (found === null) return `too few samples beyond it, or too few of the ${windows}`;
+  if (found === null) return `too few samples beyond it, or too few windows (${windows})`;
   const autocorrelation = `autocorrelation of the ${windows} ${found.autocorrelation_ratio.toFixed(2)}`;
-  if (found.effective_count === null || found.batch_ns === null || found.batches_count === null) return `${autocorrelation}: too long to be seen, so that there is no interval`;
+  if (found.effective_count === null || found.batch_ns === null || found.batches_count === null) return `${autocorrelation}: too strong for an interval`;
   return `${count(summary.count)} samples are worth ${count(found.effective_count)} independent ones (${count(found.batches_count)} batches of ${chosenDuration(found.batch_ns)}, ${autocorrelation})`;
 }
 
@@ -187,7 +187,7 @@ function Distribution({ run, kind }: { run: Run; kind: "response" | "service" })
               y={y}
               xTicks={marks.map(([ratio, label]) => [beyond(ratio), label])}
               yTicks={logTicks(y.domain).map((tick) => [tick, onAxis(tick, "ns")])}
-              xTitle={width < NARROW ? "percentile (log)" : "percentile, each decade of the tail as wide as the next (log)"}
+              xTitle={width < NARROW ? "percentile (log)" : "percentile (log scale of the tail)"}
               yTitle={`${kind} time (log), lower is better`}
             />
             {objective && (

@@ -5,7 +5,7 @@ import type { Run } from "../record/decode.ts";
 import type { LatencySummary, OperationSummary } from "../record/types.ts";
 import { numbers, Table } from "./Table.tsx";
 
-const HEADS = ["operation", ...numbers(["requests", "of all", "not ok", "goodput", "p50", "p90", "p99", "received"])];
+const HEADS = ["operation", ...numbers(["requests", "share", "not ok", "goodput", "p50", "p90", "p99", "received"])];
 
 /** Shown where there were conditional requests. */
 const NOT_MODIFIED = numbers(["304"]);

@@ -102,7 +102,7 @@ export function PanelView({ run, panel, palette, width, window, focus, isGroupSt
         aria-valuemin={Number(window[0].toFixed(2))}
         aria-valuemax={Number(window[1].toFixed(2))}
         aria-valuenow={Number(window[0].toFixed(2))}
-        aria-valuetext="no second chosen"
+        aria-valuetext="no second selected"
         onKeyDown={move}
         onPointerLeave={() => onSecond(null)}
       />
@@ -188,7 +188,7 @@ function ReadingTable({ panel, window }: { panel: Panel; window: Window }) {
         ))}
       </Table>
       <p class="quiet">
-        {every > 1 && `One in ${every} readings. `}What is read less often than the rest is repeated until its next reading.
+        {every > 1 && `One in ${every} readings. `}Counters that are read less often repeat their last reading.
       </p>
     </>
   );

@@ -50,7 +50,7 @@ export function searchRows(plan: RunPlan): Row[] {
       "objective",
       `${percentileName(objective.percentile_ratio)} < ${duration(objective.limit)}, achieved ≥ ${percent(objective.min_achieved_ratio)} of offered, errors ≤ ${percent(objective.max_error_ratio)}`,
     ],
-    ["looked for", method],
+    ["search for", method],
     ["windows", `probe ${duration(search.probe)}, measured ${duration(search.window)}, warm-up ${duration(search.warmup)}`],
     ["grid", `${search.grid_rates} rates × ${search.grid_replicates}`],
     ["certification", search.certify_passes === 0 ? "none" : `${search.certify_passes} fresh passes`],
@@ -61,14 +61,14 @@ export function searchRows(plan: RunPlan): Row[] {
 }
 
 export function loadRows(load: LoadPlan): Row[] {
-  const arrival = { closed: "closed: each connection waits for its answer", constant: "open, equal gaps", poisson: "open, exponential gaps (Poisson)", trace: "open, at the instants of an access log", sessions: "users that walk over operations" };
+  const arrival = { closed: "closed: each connection waits for its response", constant: "open, equal gaps", poisson: "open, exponential gaps (Poisson)", trace: "open, with the timing of an access log", sessions: "users that walk over operations" };
   const { deadlines, hard_stops } = load;
   return [
     ["arrival", arrival[load.arrival]],
     ["connections", connectionsText(load.connections, load)],
     ...wireRows(load),
     ["keep-alive", load.keep_alive === "unlimited" ? "until the end" : `${count(load.keep_alive.requests)} requests per connection`],
-    ["phases", load.phases.map(phaseText).join(", then ") || "as the search decides"],
+    ["phases", load.phases.map(phaseText).join(", then ") || "chosen by the search"],
     ["deadlines", `total ${duration(deadlines.total)}, connect ${duration(deadlines.connect)}, idle ${duration(deadlines.idle)}, drain ${duration(deadlines.drain)}`],
     [
       "hard stops",
@@ -92,11 +92,11 @@ function wireRows({ wire }: LoadPlan): Row[] {
     const { dialect, get_ratio, keys_per_get, keys_count, is_verified } = wire.memcached;
     const gets = `${percent(get_ratio)} gets of ${keys_per_get === 1 ? "a key" : `${count(keys_per_get)} keys`}, the rest sets`;
     rows.push(["protocol", `memcached, ${dialect} commands`], ["operations", gets], ["keys", count(keys_count)]);
-    rows.push(["values", is_verified ? "each compared with the one that belongs to its key" : "not compared"]);
+    rows.push(["values", is_verified ? "verified for each key" : "not verified"]);
   }
   if (wire?.tls) {
     const { server_name, version, resume_ratio, is_insecure } = wire.tls;
-    const checked = is_insecure ? "certificate not checked" : `certificate of ${server_name}`;
+    const checked = is_insecure ? "certificate not verified" : `certificate of ${server_name}`;
     rows.push(["TLS", `${version ?? "1.2 or 1.3"}, ${percent(resume_ratio)} of the connections resumed, ${checked}`]);
   }
   return rows;
@@ -116,7 +116,7 @@ export function requestRows(load: LoadPlan): Row[] {
     validators.body_bytes !== null && `body of ${count(validators.body_bytes)} bytes`,
     validators.header !== null && `header ${validators.header.name}${validators.header.value === null ? "" : `: ${validators.header.value}`}`,
     validators.body_contains !== null && `body contains “${validators.body_contains}”`,
-    validators.same_body && "the same body every time",
+    validators.same_body && "identical bodies",
   ];
   return [
     ["target", `${request.method} ${target.url}`],
@@ -125,7 +125,7 @@ export function requestRows(load: LoadPlan): Row[] {
     ["host", target.host],
     ...request.headers.map(({ name, value }): Row => ["header", `${name}: ${value}`]),
     ["body", request.body_bytes === 0 ? "none" : bytes(request.body_bytes)],
-    ["ok means", checks.filter(Boolean).join(", ")],
-    ["greatest response", bytes(load.max_body)],
+    ["valid if", checks.filter(Boolean).join(", ")],
+    ["largest response", bytes(load.max_body)],
   ];
 }

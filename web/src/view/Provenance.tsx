@@ -24,10 +24,10 @@ export function Again({ manifest, folder, seed, what }: AgainProps) {
       <p>
         {what}, on any host that has sysdyno {manifest.tool.version}:
       </p>
-      <Copyable text={shellLine(manifest.command, seed)} label="Command that runs it again" />
+      <Copyable text={shellLine(manifest.command, seed)} label="Command to repeat the run" />
       {hasSecrets && <p class="quiet">Secrets were left out of the record: put yours where «redacted» stands.</p>}
-      <p>This report again, from the folder:</p>
-      <Copyable text={shellLine(["sysdyno", "report", folder], null)} label="Command that makes this report again" />
+      <p>Rebuild this report from the folder:</p>
+      <Copyable text={shellLine(["sysdyno", "report", folder], null)} label="Command to rebuild this report" />
     </>
   );
 }

@@ -32,7 +32,7 @@ export function Requests({ run }: { run: Run }) {
           </span>
         ))}
       </p>
-      {counts.unsent > 0 && <p>{count(counts.unsent)} more were due and never sent: no connection was free in time.</p>}
+      {counts.unsent > 0 && <p>{count(counts.unsent)} more were scheduled but never sent, for lack of a free connection.</p>}
       <dl class="facts-row">
         <div>
           <dt>offered</dt>
@@ -51,7 +51,7 @@ export function Requests({ run }: { run: Run }) {
             <dt>connections</dt>
             <dd>
               {connectionsText(shown.connections, loadOf(run.payload.plan))}
-              {shown.measured && `, ${count(shown.measured.connections_opened)} opened meanwhile`}
+              {shown.measured && `, ${count(shown.measured.connections_opened)} opened during the load`}
             </dd>
           </div>
         )}
@@ -107,7 +107,7 @@ function Generator({ run }: { run: Run }) {
   const cpus = generator.cpus.map((cpu) => (cpu === null ? "not pinned" : `CPU ${cpu}`)).join(", ");
   return (
     <>
-      <h3>The generator on itself</h3>
+      <h3>Generator</h3>
       <dl class="facts-row">
         <div>
           <dt>threads</dt>
@@ -129,13 +129,13 @@ function Generator({ run }: { run: Run }) {
         </div>
         {generator.spin_seconds ? (
           <div>
-            <dt>spinning before what was due</dt>
+            <dt>spinning before sends</dt>
             <dd>{significant(generator.spin_seconds, 3)} s of CPU</dd>
           </div>
         ) : null}
         {generator.spin_ended ? (
           <div>
-            <dt>spinning given up</dt>
+            <dt>spinning stopped</dt>
             <dd>{generator.spin_ended}</dd>
           </div>
         ) : null}
@@ -152,7 +152,7 @@ function Generator({ run }: { run: Run }) {
           </dd>
         </div>
         <div>
-          <dt>arrivals that waited at once</dt>
+          <dt>most requests waiting at once</dt>
           <dd>{count(generator.backlog_max)}</dd>
         </div>
       </dl>

@@ -5,7 +5,7 @@ import type { Run } from "../record/decode.ts";
 import type { SessionResult } from "../record/types.ts";
 import { numbers, Table } from "./Table.tsx";
 
-const HEADS = ["operation", ...numbers(["ops/s", "p90", "limit", "share", "by its matrix", "mean cycle", "drawn", "failed", "unfinished"])];
+const HEADS = ["operation", ...numbers(["ops/s", "p90", "limit", "share", "planned", "mean cycle", "planned cycle", "failed", "unfinished"])];
 
 export function Session({ run }: { run: Run }) {
   const session = run.payload.analysis.session;
@@ -15,7 +15,7 @@ export function Session({ run }: { run: Run }) {
     <>
       <p class="sentence">
         <b>{session.passed ? "✔ passed" : "✘ failed"}</b>: {session.name} with{" "}
-        {session.users > 0 ? `${count(session.users)} users` : "sessions that arrive by themselves"},{" "}
+        {session.users > 0 ? `${count(session.users)} users` : "arriving sessions"},{" "}
         {significant(session.rate_hz, 4)} operations per second, {met} of {session.rules.length} rules met.
       </p>
       <Operations session={session} />
@@ -54,7 +54,7 @@ function Operations({ session }: { session: SessionResult }) {
 
 function Rules({ session }: { session: SessionResult }) {
   return (
-    <Table label="Rules" stacks heads={["rule", "met", "what was found"]}>
+    <Table label="Rules" stacks heads={["rule", "met", "result"]}>
       {session.rules.map((rule, position) => (
         <tr key={position}>
           <th scope="row">

@@ -4,7 +4,7 @@ import { settingsOf } from "../record/settings.ts";
 import type { Run } from "../record/decode.ts";
 import { Table } from "./Table.tsx";
 
-const HEADS = ["host", "setting", "without this run", "while it lasted"];
+const HEADS = ["host", "setting", "before", "during the load"];
 
 export function Settings({ run }: { run: Run }) {
   return (

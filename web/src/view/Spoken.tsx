@@ -31,12 +31,12 @@ export function Spoken({ run }: { run: Run }) {
       {loadOf(plan)?.wire?.tls?.is_insecure && (
         <div>
           <dt>certificate</dt>
-          <dd>not checked</dd>
+          <dd>not verified</dd>
         </div>
       )}
       {cache && asked > 0 && (
         <div>
-          <dt>keys found</dt>
+          <dt>hits</dt>
           <dd>
             {percent(cache.hits / asked)}: {count(cache.hits)} of {count(asked)}
           </dd>
@@ -44,7 +44,7 @@ export function Spoken({ run }: { run: Run }) {
       )}
       {cache && (
         <div>
-          <dt>values stored</dt>
+          <dt>stores</dt>
           <dd>{count(cache.stored)}</dd>
         </div>
       )}

@@ -30,13 +30,13 @@ export const PURPOSES: Record<Purpose, string> = {
 };
 
 export const ENDINGS: Record<EndedBy, string> = {
-  objective: "above it the objective is missed",
-  achieved_rate: "above it completions fall behind the offered rate",
-  errors: "above it too many requests fail",
+  objective: "above it, the objective is missed",
+  achieved_rate: "above it, completions fall behind the offered rate",
+  errors: "above it, too many requests fail",
   generator: "the generator could not send more",
   ceiling: "no higher rate was allowed",
   interrupted: "the search was interrupted",
-  saturation: "more connections did not complete more",
+  saturation: "more connections did not raise the rate",
   nothing_carried: "no rate met the objective",
 };
 

@@ -23,9 +23,9 @@ describe("report of an experiment", { skip: skipWithout(hasChromium, "report of 
   behavesEverywhere(EXPERIMENTS, open);
 
   const WORDS = [
-    ["try-better", "▲ BETTER", "B is better", "−9.2 % [−10.1, −8.4]"],
-    ["try-worse", "▼ WORSE", "B is worse", "+8.9 % [+7.8, +9.8]"],
-    ["try-same", "= THE SAME", "B is the same", "within ±3 %"],
+    ["try-better", "▲ BETTER", "B is better", "−9.2% [−10.1, −8.4]"],
+    ["try-worse", "▼ WORSE", "B is worse", "+8.9% [+7.8, +9.8]"],
+    ["try-same", "= THE SAME", "B is the same", "within ±3%"],
     ["try-cannot-tell", "? CAN’T TELL", "Can't tell", "about 61 pairs"],
   ] as const;
   for (const viewport of [DESK, PHONE]) {
@@ -76,9 +76,9 @@ describe("report of an experiment", { skip: skipWithout(hasChromium, "report of 
     }
     const readout = page.locator(".pairs + .readout");
     await page.keyboard.press("ArrowRight");
-    assert.match(await readout.innerText(), /^Pair 1: A 39\.8 µs, B 36\.\d µs, −8\.\d+ %; A ran first, trials 1 and 2\.$/);
+    assert.match(await readout.innerText(), /^Pair 1: A 39\.8 µs, B 36\.\d µs, −8\.\d+%; A ran first, trials 1 and 2\.$/);
     for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press("ArrowRight");
-    assert.match(await readout.innerText(), /^Pair 4: .*Dropped: the hypervisor took 3\.1 %/);
+    assert.match(await readout.innerText(), /^Pair 4: .*Discarded: the hypervisor stole 3\.1%/);
     assert.equal(await page.locator(".pair-chart .halo").count(), 2);
     await page.locator(".pair-chart .reach").last().hover();
     assert.match(await readout.innerText(), /^Pair 10: /);
@@ -88,11 +88,11 @@ describe("report of an experiment", { skip: skipWithout(hasChromium, "report of 
   test("says what speaks against a result before its numbers are read", async () => {
     const { page } = await open("try-dropped");
     const first = await page.locator("#result").innerText();
-    for (const text of ["▲ INTERRUPTED", "5 of 14 dropped", "– not measured"]) assert.ok(first.includes(text), `${text} is not in ${first}`);
+    for (const text of ["▲ INTERRUPTED", "5 of 14 discarded", "– not measured"]) assert.ok(first.includes(text), `${text} is not in ${first}`);
     await page.context().close();
     const { page: full } = await open("try-full");
-    assert.match(await full.locator("#trust").innerText(), /Why nothing can be told/);
-    assert.match(await full.locator(".dropped-list").innerText(), /1 of 38 does not count \(pair 1\): one of its trials gave no number/);
+    assert.match(await full.locator("#trust").innerText(), /Why there is no verdict/);
+    assert.match(await full.locator(".dropped-list").innerText(), /1 of 38 not counted \(pair 1\): one of its trials has no value/);
     assert.match(await full.locator("#result").innerText(), /hardly any effect/);
     await full.context().close();
   });
@@ -132,7 +132,7 @@ describe("report of an experiment", { skip: skipWithout(hasChromium, "report of 
   test("is readable without scripts", async () => {
     const { page, noise } = await open("try-better", { javaScriptEnabled: false });
     const text = await page.locator("#page pre").innerText();
-    assert.ok(text.includes("▲ BETTER") && text.includes("−9.2 % [−10.1, −8.4]"), text);
+    assert.ok(text.includes("▲ BETTER") && text.includes("−9.2% [−10.1, −8.4]"), text);
     assert.deepEqual(noise, []);
     await page.context().close();
   });

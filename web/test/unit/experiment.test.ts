@@ -69,7 +69,7 @@ test("an improvement becomes a change in the metric's own direction", () => {
 });
 
 test("a variant is told in the user's words", () => {
-  assert.equal(actionText("as_it_is"), "as it is");
+  assert.equal(actionText("as_it_is"), "unchanged");
   assert.equal(actionText({ settings: [{ key: "a.b", value: "1" }, { key: "c", value: "2" }] }), "a.b=1, c=2");
   assert.equal(actionText({ target: { url: "http://h/" } }), "http://h/");
   assert.equal(actionText({ command: { text: "true" } }), "true");
@@ -81,8 +81,8 @@ test("a variant is told in the user's words", () => {
 test("effects, margins and values are written as on the terminal", () => {
   const check = (scale: "ratio" | "difference", [low, point, high]: [number, number, number], text: string) =>
     assert.equal(effectText({ scale, low, point, high }), text);
-  check("ratio", [0.97, 0.976, 0.982], "−2.4 % [−3.0, −1.8]");
-  check("ratio", [8, 9.8, 12], "+880 % [+700, +1,100]");
+  check("ratio", [0.97, 0.976, 0.982], "−2.4% [−3.0, −1.8]");
+  check("ratio", [8, 9.8, 12], "+880% [+700, +1,100]");
   check("ratio", [10, 12, 14], "× 12.0 [10.0, 14.0]");
   check("ratio", [1730, 2954, 5050], "× 3,000 [1,700, 5,100]");
   check("ratio", [0.9, 40, Infinity], "× 40 [÷ 1.1, –]");
@@ -90,15 +90,15 @@ test("effects, margins and values are written as on the terminal", () => {
   check("ratio", [0, 0.05, 0.1], "÷ 20 [÷ 10, –]");
   check("ratio", [1 / 18_000, 1 / 12, 4.3], "÷ 12 [× 4.3, ÷ 18,000]");
   check("ratio", [1.5, 20, 18_000], "× 20 [× 1.5, × 18,000]");
-  check("ratio", [0, 0, 0.1], "−100 % [−100, −90]");
-  check("ratio", [0.5, 0.5, 0.5], "−50 % [−50, −50]");
-  check("ratio", [1, 1, 1], "0.0 % [0.0, 0.0]");
-  check("ratio", [0, 1.1, Infinity], "+10.0 % [−100.0, –]");
+  check("ratio", [0, 0, 0.1], "−100% [−100, −90]");
+  check("ratio", [0.5, 0.5, 0.5], "−50% [−50, −50]");
+  check("ratio", [1, 1, 1], "0.0% [0.0, 0.0]");
+  check("ratio", [0, 1.1, Infinity], "+10.0% [−100.0, –]");
   check("difference", [-0.0005, 0.001, 0.002], "+0.10 pp [−0.05, +0.20]");
-  assert.deepEqual([marginText(0.03, "ratio"), marginText(0.0005, "difference")], ["3 %", "0.05 pp"]);
+  assert.deepEqual([marginText(0.03, "ratio"), marginText(0.0005, "difference")], ["3%", "0.05 pp"]);
   assert.deepEqual(
     [metricValue(39_720.4, "ns"), metricValue(1.5, "s"), metricValue(4_000, "hz"), metricValue(0.0005, "ratio"), metricValue(2 ** 20, "bytes"), metricValue(null, "ns")],
-    ["39.7 µs", "1.50 s", "4,000 req/s", "0.050 %", "1.00 MiB", "–"],
+    ["39.7 µs", "1.50 s", "4,000 req/s", "0.050%", "1.00 MiB", "–"],
   );
 });
 
@@ -115,6 +115,6 @@ test("marks of the axes carry their unit", () => {
   assert.deepEqual(minuteTicks([0, 600], 4).map(([, text]) => text), ["0", "2.5", "5", "7.5", "10"]);
   assert.deepEqual(minuteTicks([0, 60], 3).map(([at, text]) => [at, text]), [[0, "0"], [20, "20"], [40, "40"], [60, "60"]]);
   assert.deepEqual(pairTicks([36_000, 40_000], "ns").map(([, text]) => text), ["36 µs", "37 µs", "38 µs", "39 µs", "40 µs"]);
-  assert.deepEqual(effectTicks([0.9, 1.1], "ratio").map(([, text]) => text), ["−10 %", "−7.5 %", "−5 %", "−2.5 %", "0 %", "+2.5 %", "+5 %", "+7.5 %", "+10 %"]);
+  assert.deepEqual(effectTicks([0.9, 1.1], "ratio").map(([, text]) => text), ["−10%", "−7.5%", "−5%", "−2.5%", "0%", "+2.5%", "+5%", "+7.5%", "+10%"]);
   assert.deepEqual(effectTicks([-0.001, 0.001], "difference").map(([, text]) => text).at(-1), "+0.1 pp");
 });

@@ -14,8 +14,8 @@ const effect = (scale: Effect["scale"], low: number, point: number, high: number
 });
 
 test("an effect is written in the metric's own direction", () => {
-  assert.equal(effectText(effect("ratio", 0.97, 0.976, 0.982)), "−2.4 % [−3.0, −1.8]");
-  assert.equal(effectText(effect("ratio", 0.99, 1, 1.02)), "0.0 % [−1.0, +2.0]");
+  assert.equal(effectText(effect("ratio", 0.97, 0.976, 0.982)), "−2.4% [−3.0, −1.8]");
+  assert.equal(effectText(effect("ratio", 0.99, 1, 1.02)), "0.0% [−1.0, +2.0]");
   assert.equal(effectText(effect("difference", -0.0005, 0.001, 0.002)), "+0.10 pp [−0.05, +0.20]");
 });
 
@@ -47,7 +47,7 @@ test("the axis holds the band and every interval, up to a bound", () => {
 
 test("marks are changes where one margin holds for all, else multiples", () => {
   const rows = [{ scale: "ratio", better: "lower", margin: 0.03 }] as const;
-  assert.deepEqual(forestTicks([-2, 2], rows).map(([, text]) => text), ["−5 %", "−2.5 %", "0 %", "+2.5 %", "+5 %"]);
+  assert.deepEqual(forestTicks([-2, 2], rows).map(([, text]) => text), ["−5%", "−2.5%", "0%", "+2.5%", "+5%"]);
   const [first] = forestTicks([-2, 2], rows);
   assert.ok(first && first[0] > 1.7 && first[0] < 1.8, "a lower cost stands to the right");
   const wide = [{ scale: "ratio", better: "lower", margin: 0.1 }] as const;

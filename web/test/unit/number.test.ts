@@ -38,7 +38,7 @@ test("marks of an axis carry no digits that say nothing", () => {
   check(100_000_000, "ns", "100 ms");
   check(10 * 1024 * 1024, "bytes", "10 MiB");
   check(0, "bytes", "0");
-  check(50, "%", "50 %");
+  check(50, "%", "50%");
   check(2_000, "/s", "2,000");
   check(25_000, "/s", "25 k");
   check(1_500_000, "/s", "1.5 M");
@@ -50,7 +50,7 @@ test("values under the cursor carry their unit", () => {
   check(65_536, "count", "65,536");
   check(2.5, "count", "2.500");
   check(5_242_880, "bytes/s", "5.00 MiB/s");
-  check(98.61, "%", "98.6 %");
+  check(98.61, "%", "98.6%");
   check(12.345, "/s", "12.3/s");
   check(3, "ratio", "3.000 ratio");
 });

@@ -29,8 +29,12 @@ use sysdyno_stats::estimate::Estimate;
 pub(crate) use enclosure::{RateGroup, group_by_rate, is_same_rate};
 
 /// Service time that hardly grows from low load to overload is not that of a server that queues.
-pub const FLAT_SERVICE: Threshold =
-    Threshold::new("median service time with all connections in use ÷ that at low load", 1.2, "ratio", HOUSE);
+pub const FLAT_SERVICE: Threshold = Threshold::new(
+    "median service time with all connections busy ÷ median service time at low load",
+    1.2,
+    "ratio",
+    HOUSE,
+);
 /// A load is low up to this share of the rate that failed.
 const LOW_LOAD: f64 = 0.75;
 /// Waiting for a connection makes up at least this share of a percentile that it explains.
@@ -65,7 +69,7 @@ pub(crate) fn cut_short(capacity: &mut Capacity, outcomes: &[TrialOutcome]) {
         is_lower_bound: false,
         certified_hz: None,
         certified_passes: 0,
-        method: format!("{}; stopped after {trials}, so that there are bounds only", capacity.method),
+        method: format!("{}; stopped after {trials}, so only bounds are known", capacity.method),
         objective: std::mem::take(&mut capacity.objective),
     };
 }
@@ -79,7 +83,7 @@ pub(crate) fn bounded_by_generator(capacity: &mut Capacity) {
     let sure_hz = sure_hz.reduce(f64::min);
     (capacity.rate_hz, capacity.low_hz, capacity.high_hz) = (sure_hz, sure_hz, None);
     (capacity.is_lower_bound, capacity.ended_by) = (true, EndedBy::Generator);
-    capacity.method.push_str("; a lower bound, since the generator may have been the limit");
+    capacity.method.push_str("; a lower bound, because the generator may have been the bottleneck");
 }
 
 /// The objective as a user types it: `p99<50ms`.
@@ -136,7 +140,10 @@ pub(crate) fn too_slow_text(outcomes: &[TrialOutcome], plan: &RunPlan) -> Option
     let least = duration(floor_ns);
     let objective = objective_phrase(&plan.objective);
     is_search.then(|| {
-        format!("one connection alone waits {least} or more for a response, so no rate can have {objective}")
+        format!(
+            "a single connection already waits {least} or more for a response, so no rate can meet \
+                 {objective}"
+        )
     })
 }
 
@@ -156,11 +163,11 @@ fn bound(open: &[&TrialOutcome], enclosure: &Enclosure, plan: &RunPlan) -> Optio
 
 fn at_least(low_hz: f64, ended_by: EndedBy, plan: &RunPlan, definition: &str) -> Capacity {
     let why = match ended_by {
-        EndedBy::Generator => "beyond it the generator was at its own limit",
-        EndedBy::Ceiling => "it is the highest rate that the plan allows",
-        _ => "the search did not get further",
+        EndedBy::Generator => "above it, the generator was the bottleneck",
+        EndedBy::Ceiling => "it is the highest rate that the plan allowed",
+        _ => "the search got no further",
     };
-    let method = format!("{definition}; the greatest rate at which every trial met it: {why}");
+    let method = format!("{definition}; the highest rate at which every trial met it: {why}");
     let bound = blank(plan, ended_by, method);
     Capacity { rate_hz: Some(low_hz), low_hz: Some(low_hz), is_lower_bound: true, ..bound }
 }
@@ -202,11 +209,12 @@ fn enclosed(enclosure: &Enclosure, grid: &[&TrialOutcome], limit_ns: f64) -> (Es
     let point = crossing.map_or(low, |crossing| crossing.clamp(low, high));
     let why = match enclosure.cause {
         FailCause::Objective => "latency does not follow a line",
-        FailCause::Errors => "failures set the end",
+        FailCause::Errors => "failures ended the search",
         FailCause::AchievedRate => "completions fell behind",
     };
     let how = format!(
-        "{why}, so the interval reaches from the greatest rate at which all trials met it to the least at which none did"
+        "{why}, so the interval spans from the highest rate at which all trials met the objective to the \
+         lowest at which none did"
     );
     (Estimate { point, low, high, level: 0.95 }, how)
 }
@@ -214,13 +222,13 @@ fn enclosed(enclosure: &Enclosure, grid: &[&TrialOutcome], limit_ns: f64) -> (Es
 fn definition(objective: &Objective) -> String {
     let percentile = recorded_ratio(objective.percentile_ratio);
     let stand_in = if percentile > objective.percentile_ratio + 1e-9 {
-        format!(" (judged by the next percentile that is kept, {})", percent(percentile))
+        format!(" (judged by the next recorded percentile, {})", percent(percentile))
     } else {
         String::new()
     };
     format!(
-        "highest offered rate with {}{stand_in} of response time from the intended send, achieved/offered at least {}, \
-         failures at most {}",
+        "highest offered rate with {}{stand_in} for response time from the intended send, achieved/offered \
+         at least {}, and failures at most {}",
         objective_text(objective),
         percent(objective.min_achieved_ratio),
         percent(objective.max_error_ratio)

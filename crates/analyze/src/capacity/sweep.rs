@@ -12,7 +12,7 @@ use sysdyno_stats::distribution::student_t_quantile;
 
 /// A rate that grows by less than this with more connections has stopped growing.
 pub const STILL_GROWING: Threshold = Threshold::new(
-    "growth of the rate at the greatest number of connections over the next smaller one",
+    "growth of the rate from the second largest number of connections to the largest",
     0.03,
     "ratio",
     HOUSE,
@@ -34,7 +34,7 @@ pub(super) fn estimate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
     let sweep: Vec<&TrialOutcome> =
         outcomes.iter().filter(|outcome| outcome.purpose == TrialPurpose::Sweep).collect();
     let definition = format!(
-        "greatest rate of valid completions in a closed loop, failures at most {}",
+        "highest rate of valid completions in a closed loop, with failures at most {}",
         percent(plan.objective.max_error_ratio)
     );
     let levels = levels(&sweep);
@@ -51,7 +51,7 @@ pub(super) fn estimate(outcomes: &[TrialOutcome], plan: &RunPlan) -> Capacity {
     };
     let ended_by = ended_by(&sweep, &levels, best);
     let method = format!(
-        "{definition}; {}, best of {} levels",
+        "{definition}; {}, the best of {} levels",
         counted(f64::from(best.connections), "connection"),
         levels.len()
     );

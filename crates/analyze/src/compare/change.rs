@@ -10,10 +10,10 @@ pub(super) fn change(effect: &Effect, better: Better) -> String {
         Some(found) => factor(&found),
         None => {
             let point = format!("{} {}", percent((effect.point - 1.0).abs()), word(effect.point, better));
-            [point, percent_end(effect.low), format!("{} %", percent_end(effect.high))]
+            [point, percent_end(effect.low), format!("{}%", percent_end(effect.high))]
         }
     };
-    format!("{point} (95 % interval {low} to {high})")
+    format!("{point} (95% interval {low} to {high})")
 }
 
 fn word(ratio: f64, better: Better) -> &'static str {
@@ -51,11 +51,11 @@ mod tests {
             let found = Effect { scale, point, low, high, confidence_ratio: 0.95, narrow, pairs_count: 8 };
             assert_eq!(change(&found, better), text);
         };
-        check([0.85, 0.88, 0.905], Better::Higher, "12 % lower (95 % interval −15 to −9.5 %)");
-        check([1.0, 1.02, 1.05], Better::Lower, "2.0 % more (95 % interval 0 to +5.0 %)");
-        check([1_730.0, 2_954.0, 5_050.0], Better::Higher, "× 2,954 (95 % interval 1,730 to 5,050)");
-        check([0.5, 20.0, f64::INFINITY], Better::Lower, "× 20 (95 % interval 0.5 to –)");
-        check([0.01, 0.05, 0.1], Better::Lower, "÷ 20 (95 % interval 10 to 100)");
-        check([0.0, 0.0, 0.1], Better::Higher, "100 % lower (95 % interval −100 to −90 %)");
+        check([0.85, 0.88, 0.905], Better::Higher, "12% lower (95% interval −15 to −9.5%)");
+        check([1.0, 1.02, 1.05], Better::Lower, "2.0% more (95% interval 0 to +5.0%)");
+        check([1_730.0, 2_954.0, 5_050.0], Better::Higher, "× 2,954 (95% interval 1,730 to 5,050)");
+        check([0.5, 20.0, f64::INFINITY], Better::Lower, "× 20 (95% interval 0.5 to –)");
+        check([0.01, 0.05, 0.1], Better::Lower, "÷ 20 (95% interval 10 to 100)");
+        check([0.0, 0.0, 0.1], Better::Higher, "100% lower (95% interval −100 to −90%)");
     }
 }

@@ -29,9 +29,9 @@ pub(super) const ALPHA: f64 = 0.05;
 
 /// Why a difference between runs that were not interleaved proves no cause.
 pub(super) const NOT_INTERLEAVED: &str =
-    "the runs were not interleaved: they differ, and what else changed between them is in it";
+    "the runs were not interleaved: the difference includes everything else that changed between them";
 /// Why a comparison of single runs says little.
-pub const SINGLE_RUNS: &str = "one side has a single run: how much its runs differ by themselves is assumed";
+pub const SINGLE_RUNS: &str = "one side has a single run: the variation between runs is assumed";
 
 /// A difference of logarithms y − x with all that is said about it.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ pub(super) fn effect(x: &Measured, y: &Measured, metric: &ComparedMetric, margin
         by_ranks(&logs_x, &logs_y).or_else(|| by_means(&logs_x, &logs_y))
     };
     let Some(difference) = found else {
-        return nothing("the runs of a side do not differ at all, so that no interval follows".to_owned());
+        return nothing("all runs of a side are identical, so there is no interval".to_owned());
     };
     let is_outlier_sensitive = difference.method == EffectMethod::RankShift
         && by_means(&logs_x, &logs_y).is_some_and(|means| {
@@ -198,7 +198,7 @@ pub(super) fn adjust(effects: &mut [&mut MetricEffect]) {
             effect.verdict.word = Comparison::CannotTell;
             effect.verdict.qualifier = None;
             effect.verdict.capped_by =
-                vec![format!("among {} comparisons such a difference is not rare", p.len())];
+                vec![format!("with {} comparisons, such a difference may be chance", p.len())];
         }
     }
 }

@@ -9,10 +9,13 @@ use sysdyno_record::comparison::{
 use sysdyno_record::effect::{Comparison, ComparisonVerdict};
 
 /// What is true of runs that were made one after the other.
-pub(super) const NOT_INTERLEAVED_LIMIT: &str = "The runs were not interleaved: whatever else changed between them is in the difference; `sysdyno try` proves a cause";
+pub(super) const NOT_INTERLEAVED_LIMIT: &str = "The runs were not interleaved, so the difference includes \
+                                                everything else that changed between them; `sysdyno try` can \
+                                                prove a cause";
 
 /// What is true of a side of one run.
-pub(super) const SINGLE_LIMIT: &str = "A single run says how steady it was, not how far the next one would lie from it: 4 runs on each side make an interval of their own";
+pub(super) const SINGLE_LIMIT: &str = "A single run shows how steady it was, but not how much runs vary; 4 \
+                                       or more runs per side give a proper interval";
 
 /// Other metrics that a sentence names.
 const OTHERS_TOLD: usize = 4;
@@ -32,7 +35,7 @@ pub(super) fn side_verdict(
         let mut ids: Vec<String> = reasons.map(|gate| format!("{} {}", gate.id, gate.name)).collect();
         // Both sides may have the same reason.
         ids.dedup();
-        let sentence = format!("A and {letter} may not be compared: {}", list(&ids));
+        let sentence = format!("A and {letter} are not comparable: {}", list(&ids));
         return without(side, ComparisonVerdict::cannot_tell(sentence.clone()), sentence);
     }
     let all = operations.iter().enumerate().flat_map(|(number, operation)| {
@@ -47,7 +50,7 @@ pub(super) fn side_verdict(
     // The first metric that could be compared decides.
     let decisive = effects.iter().find(|(_, effect)| effect.effect.is_some()).or(effects.first());
     let Some((Named { metric, name: decisive }, effect)) = decisive else {
-        let sentence = "the runs have no metric that can be compared".to_owned();
+        let sentence = "the runs have no metric in common".to_owned();
         return without(side, ComparisonVerdict::cannot_tell(sentence.clone()), sentence);
     };
     let named = |word: Comparison| {
@@ -100,14 +103,14 @@ fn effect_sentence(metric: &MetricComparison, effect: &MetricEffect, letter: &st
     };
     let shown = change(numbers, metric.better);
     match effect.verdict.word {
-        Comparison::Better => format!("{title} of {letter} differs for the better: {shown}"),
-        Comparison::Worse => format!("{title} of {letter} differs for the worse: {shown}"),
+        Comparison::Better => format!("{title} of {letter} is better: {shown}"),
+        Comparison::Worse => format!("{title} of {letter} is worse: {shown}"),
         Comparison::Same => format!(
             "{title} of {letter} is the same within {}: {shown}",
             crate::format::percent(metric.margin_ratio)
         ),
         Comparison::CannotTell => {
-            format!("can't tell whether {title} of {letter} differs: {shown}")
+            format!("can't tell if {title} of {letter} differs: {shown}")
         }
     }
 }
@@ -123,17 +126,14 @@ pub(super) fn headline(sides: &[ComparedSide], verdicts: &[SideVerdict]) -> Stri
                 |is_meant: fn(&SideVerdict) -> bool| many.iter().filter(|verdict| is_meant(verdict)).count();
             let refused = many.iter().filter(|verdict| sides[verdict.side].is_refused).count();
             let mut parts = vec![
-                format!(
-                    "{} differ for the worse",
-                    count(|verdict| verdict.verdict.word == Comparison::Worse)
-                ),
-                format!("{} for the better", count(|verdict| verdict.verdict.word == Comparison::Better)),
+                format!("{} worse", count(|verdict| verdict.verdict.word == Comparison::Worse)),
+                format!("{} better", count(|verdict| verdict.verdict.word == Comparison::Better)),
                 format!("{} the same", count(|verdict| verdict.verdict.word == Comparison::Same)),
             ];
             if refused > 0 {
-                parts.push(format!("{refused} may not be compared"));
+                parts.push(format!("{refused} not comparable"));
             }
-            format!("Of {} sides, seen from A, {}", many.len(), list(&parts))
+            format!("{} sides against A: {}", many.len(), list(&parts))
         }
     }
 }
@@ -148,7 +148,8 @@ fn sentence(phrase: &str) -> String {
 pub(super) fn limits(sides: &[Side], refused: &[bool]) -> Vec<String> {
     if sides.iter().zip(refused).skip(1).all(|(_, refused)| *refused) {
         return vec![
-            "The numbers of both are shown, and no difference of them: it would not be one of the servers"
+            "Both numbers are shown, but no difference, because it would not be a difference between the \
+             servers"
                 .to_owned(),
         ];
     }
@@ -156,7 +157,8 @@ pub(super) fn limits(sides: &[Side], refused: &[bool]) -> Vec<String> {
     let has_search = sides.iter().any(|side| side.runs.iter().any(super::RunProfile::is_search));
     if has_search {
         limits.push(
-            "Latency and CPU of searches are not compared: each was measured at a rate of its own".to_owned(),
+            "Latency and CPU of searches are not compared: each search measured them at a different rate"
+                .to_owned(),
         );
     }
     if sides.iter().any(|side| side.runs.len() == 1) {

@@ -39,16 +39,16 @@ const fn margin(value: f64) -> Threshold {
 
 /// Two runs of one server differ by a standard deviation of this, if nothing is known.
 const RUN_DEVIATION: Threshold = Threshold::new(
-    "standard deviation between runs, where one side has a single run",
+    "assumed standard deviation between runs, if a side has a single run",
     0.035,
     "ratio",
-    "Phoronix Test Suite repeats a test whose runs deviate by more than 3.5 %",
+    "the Phoronix Test Suite repeats tests whose runs deviate by more than 3.5%",
 );
 const TAIL_DEVIATION: Threshold = Threshold::new(
-    "standard deviation between runs of a percentile in the tail, where one side has a single run",
+    "assumed standard deviation of a tail percentile between runs, if a side has a single run",
     0.10,
     "ratio",
-    "house value, three times that of rates",
+    "house value, three times that for rates",
 );
 
 const fn latency(
@@ -61,7 +61,7 @@ const fn latency(
     ComparedMetric {
         name,
         title,
-        meaning: "response time of an open load, service time of a closed one; single loads only",
+        meaning: "response time of an open load, or service time of a closed one; loads only, not searches",
         unit: "ns",
         better: Better::Lower,
         margin: margin(margin_ratio),
@@ -89,7 +89,8 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
     ComparedMetric {
         name: "goodput",
         title: "goodput",
-        meaning: "completed and valid requests per second; closed loads only, since an open load sets it",
+        meaning: "completed and valid requests per second; closed loads only, because an open load sets its \
+                  rate",
         unit: "hz",
         better: Better::Higher,
         margin: margin(0.03),
@@ -113,7 +114,8 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
     ComparedMetric {
         name: "cpu",
         title: "CPU per request",
-        meaning: "CPU time of the server's processes per valid response; single loads on this host only",
+        meaning: "CPU time of the server's processes per valid response; loads on this host only, not \
+                  searches",
         unit: "ns",
         better: Better::Lower,
         margin: margin(0.03),
@@ -122,7 +124,7 @@ pub const COMPARED_METRICS: &[ComparedMetric] = &[
         is_by_operation: false,
         of: |subject| match subject.run.around.server_cpu_ns {
             Some(cpu_ns) => positive(cpu_ns, None),
-            None => Err("the server's processes were not seen".to_owned()),
+            None => Err("the server's processes were not visible".to_owned()),
         },
     },
 ];
@@ -136,14 +138,14 @@ const fn of_work(
     ComparedMetric {
         name,
         title,
-        meaning: "work only",
+        meaning: "commands only",
         unit,
         better,
         margin: margin(margin_ratio),
         deviation: RUN_DEVIATION,
         applies: |_| false,
         is_by_operation: true,
-        of: |_| Err("runs under load have no such number".to_owned()),
+        of: |_| Err("runs under load do not have it".to_owned()),
     }
 }
 
@@ -173,7 +175,7 @@ impl<'a> Subject<'a> {
         let found = run.analysis.operations.iter().find(|operation| operation.name == name);
         found
             .map(|operation| Subject { run, operation: Some(operation) })
-            .ok_or_else(|| "a run has no such operation".to_owned())
+            .ok_or_else(|| "a run does not have this operation".to_owned())
     }
 
     /// The latency that a user feels.
@@ -248,13 +250,13 @@ fn positive(value: f64, interval: Option<[f64; 2]>) -> Result<RunValue, String> 
             |ends: &[f64; 2]| ends[0] > 0.0 && ends[0] <= value && value <= ends[1] && ends[1].is_finite();
         Ok(RunValue { value, interval: interval.filter(is_usable) })
     } else {
-        Err("the record holds no number".to_owned())
+        Err("the record has no value".to_owned())
     }
 }
 
 fn capacity(run: &RunProfile) -> Result<RunValue, String> {
-    let capacity = run.analysis.capacity.as_ref().ok_or("no capacity was looked for")?;
-    let rate_hz = capacity.rate_hz.ok_or("no rate was carried, or none may be told")?;
+    let capacity = run.analysis.capacity.as_ref().ok_or("no capacity search was run")?;
+    let rate_hz = capacity.rate_hz.ok_or("no rate met the objective, or the run is not valid")?;
     if capacity.is_lower_bound {
         return Err("only a lower bound is known".to_owned());
     }
@@ -270,10 +272,10 @@ fn percentile(subject: &Subject, at: f64, of: Statistic) -> Result<RunValue, Str
     if summary.count as f64 * (1.0 - at) < COMPARED_TAIL_COUNT_MIN * (1.0 - 1e-9) {
         let needed = crate::format::whole(COMPARED_TAIL_COUNT_MIN / (1.0 - at));
         let samples = crate::format::counted(summary.count as f64, "sample");
-        return Err(format!("{samples}; {needed} are needed to compare it"));
+        return Err(format!("too few samples to compare: {samples}, {needed} needed"));
     }
     let (value, interval) = of(summary);
-    let value_ns = value.ok_or("the record holds no number")? as f64;
+    let value_ns = value.ok_or("the record has no value")? as f64;
     if summary.censored_min_ns.is_some_and(|bound_ns| value_ns >= bound_ns as f64) {
         return Err("only a lower bound is known: too many requests timed out".to_owned());
     }

@@ -26,7 +26,7 @@ use sysdyno_stats::t_test::welch;
 
 /// A split is a change if permutations find one at least as good with no more than this probability.
 pub(super) const CHANGE_P: Threshold =
-    Threshold::new("probability of a split at least as good without order", 0.01, "ratio", HOUSE);
+    Threshold::new("probability of as good a split if the order did not matter", 0.01, "ratio", HOUSE);
 /// Fewest runs at a level.
 const LEVEL_RUNS_MIN: usize = 3;
 /// Permutations of a test; the least p is one in a thousand.
@@ -68,9 +68,12 @@ pub fn over_time(mut runs: Vec<RunProfile>, options: &CompareOptions) -> RunsCom
         matrix: None,
         limits: vec![
             format!(
-                "Each run is compared with {baseline}, the newest with which most others may be compared; the reasons call it A"
+                "Each run is compared with {baseline} (A in the reasons), the newest run that is comparable \
+                 with most others"
             ),
-            "A change point says when the level changed, not why: `sysdyno try` with both versions proves a cause".to_owned(),
+            "A change point shows when the level changed, not why; `sysdyno try` with both versions can \
+             prove a cause"
+                .to_owned(),
         ],
     }
 }
@@ -169,10 +172,10 @@ fn change(index: usize, permutation_p: f64, levels: [&Measured; 2], found: Found
 fn sentence(metric: &ComparedMetric, changes: &[LevelChange], runs: &[RunProfile], count: usize) -> String {
     let title = metric.title;
     if count < 2 * LEVEL_RUNS_MIN {
-        return format!("{title}: {count} runs; {} are needed to look for a change", 2 * LEVEL_RUNS_MIN);
+        return format!("{title}: too few runs to find a change ({count} of {})", 2 * LEVEL_RUNS_MIN);
     }
     if changes.is_empty() {
-        return format!("{title}: no change of level is found in {count} runs");
+        return format!("{title}: no change of level in {count} runs");
     }
     let told = changes.iter().map(|change| {
         let by = change.effect.map_or_else(String::new, |effect| {
@@ -180,9 +183,9 @@ fn sentence(metric: &ComparedMetric, changes: &[LevelChange], runs: &[RunProfile
             format!(" by {sign}{}", percent((effect.point - 1.0).abs()))
         });
         let word = match change.verdict.word {
-            Comparison::Better => " for the better",
-            Comparison::Worse => " for the worse",
-            Comparison::Same => ", too little to matter",
+            Comparison::Better => " (better)",
+            Comparison::Worse => " (worse)",
+            Comparison::Same => " (too small to matter)",
             Comparison::CannotTell => "",
         };
         format!("with {}{by}{word}", runs[change.index].id)
@@ -192,12 +195,12 @@ fn sentence(metric: &ComparedMetric, changes: &[LevelChange], runs: &[RunProfile
 
 fn headline(metrics: &[MetricTrend], count: usize) -> String {
     if count < 2 {
-        return "Fewer than two runs may be compared".to_owned();
+        return "Fewer than two runs are comparable".to_owned();
     }
     let changed: Vec<&MetricTrend> = metrics.iter().filter(|metric| !metric.changes.is_empty()).collect();
     let told = changed
         .first()
         .or(metrics.first().as_ref())
-        .map_or("no metric is common to them", |metric| &metric.sentence);
+        .map_or("they have no metric in common", |metric| &metric.sentence);
     format!("Over {count} runs: {told}")
 }

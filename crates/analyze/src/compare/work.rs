@@ -90,9 +90,9 @@ fn gate(side: usize, one: &WorkSide) -> Option<GateOutcome> {
             let reason = verdict.reasons.first().map_or("none of its commands succeeded", |one| &one.text);
             format!("is INVALID: {}", format::name(reason))
         } else if !run.is_whole {
-            "did not come to its end".to_owned()
+            "did not finish".to_owned()
         } else if run.summary.wall_ns.is_none() {
-            "has no round in which all commands succeeded".to_owned()
+            "has no round where all commands succeeded".to_owned()
         } else {
             return None;
         };
@@ -209,7 +209,7 @@ fn measure(side: &WorkSide, name: Option<&str>, one: WorkMetric) -> Measured {
         let spread = Figures::of(&run.summary, name).and_then(|figures| (one.of)(&figures));
         match spread.filter(|spread| spread.median > 0.0 && spread.median.is_finite()) {
             Some(spread) => measured.runs.push(value(&spread)),
-            None => measured.missing = Some("a command did not succeed, or was not counted".to_owned()),
+            None => measured.missing = Some("a command failed, or was not counted".to_owned()),
         }
     }
     measured

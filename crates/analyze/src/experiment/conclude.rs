@@ -69,7 +69,7 @@ pub fn conclude(
         course.stages().map(|(stage, stop)| stage_conclusion(plan, course, stage, stop)).collect();
     let proof = stages.iter().find(|stage| stage.stage.kind == StageKind::Proof);
     let number = proof.map_or(0, |proof| proof.stage.stage);
-    let none = || ComparisonVerdict::cannot_tell("it did not come to the comparison that counts");
+    let none = || ComparisonVerdict::cannot_tell("it was stopped before the final comparison");
     let mut verdict = proof.map_or_else(none, |proof| proof.verdict.clone());
     let improvements = course.improvements(number);
     let (diagnostics, capped) = diagnose(&Evidence {
@@ -137,9 +137,12 @@ fn stage_conclusion(
     let verdict = match (stage.kind, stop) {
         (_, None | Some(StopCause::Interrupted)) => ComparisonVerdict::cannot_tell("it was interrupted"),
         (StageKind::Alone | StageKind::Combined, _) => {
-            ComparisonVerdict::cannot_tell("measured only to choose; proves nothing")
+            ComparisonVerdict::cannot_tell("measured only to pick a candidate; proves nothing")
         }
-        (_, Some(StopCause::NoValue)) => ComparisonVerdict::cannot_tell("trials gave no number to compare"),
+        (_, Some(StopCause::NoValue)) => ComparisonVerdict::cannot_tell(
+            "no trial produced a number to \
+                                                                         compare",
+        ),
         _ => verdict_of(&improvements, plan.effect_ratio, plan.pairs.min_count),
     };
     StageConclusion {

@@ -37,7 +37,7 @@ pub(super) fn diagnose(evidence: &Evidence) -> (Vec<Diagnostic>, Vec<String>) {
     let (dropped, reason) = dropped(evidence);
     let mut capped: Vec<String> = reason.into_iter().collect();
     if is_unstable {
-        capped.push("the effect changed its sign while it was measured".into());
+        capped.push("the effect changed its sign during the experiment".into());
     }
     let found =
         [order(evidence), drift, stalls(evidence), Some(dropped), calibration(evidence), outliers(evidence)];
@@ -59,25 +59,25 @@ fn order(evidence: &Evidence) -> Option<Diagnostic> {
     let margin = log_margin(evidence.plan.effect_ratio)?;
     if found.order.abs() > margin / 2.0 && found.p_two_sided < ORDER_LEVEL {
         let sentence = format!(
-            "it mattered which of a pair ran first ({}): one trial leaves something behind for the next",
+            "the order within pairs mattered ({}): one trial affects the next",
             share(found.order.exp_m1())
         );
         return said(DiagnosticKind::Order, true, sentence);
     }
-    said(DiagnosticKind::Order, false, "it did not matter which of a pair ran first")
+    said(DiagnosticKind::Order, false, "the order within pairs did not matter")
 }
 
 fn drift(evidence: &Evidence) -> (Option<Diagnostic>, bool) {
     let improvements = evidence.course.improvements(evidence.stage);
     let Some(found) = mann_kendall(&improvements) else { return (None, false) };
     if found.p_two_sided >= DRIFT_LEVEL {
-        return (said(DiagnosticKind::Drift, false, "the effect stayed as it was over time"), false);
+        return (said(DiagnosticKind::Drift, false, "the effect was stable over time"), false);
     }
     let (first, second) = improvements.split_at(improvements.len() / 2);
     let signs = hodges_lehmann_point(first).zip(hodges_lehmann_point(second));
     let is_unstable = signs.is_some_and(|(first, second)| first.signum() != second.signum());
     let way = if found.z > 0.0 { "better" } else { "worse" };
-    (said(DiagnosticKind::Drift, true, format!("the effect got {way} while it was measured")), is_unstable)
+    (said(DiagnosticKind::Drift, true, format!("the effect got {way} over time")), is_unstable)
 }
 
 fn stalls(evidence: &Evidence) -> Option<Diagnostic> {
@@ -94,8 +94,8 @@ fn stalls(evidence: &Evidence) -> Option<Diagnostic> {
     let (a, b) = (stalls(|pair| pair.a)?, stalls(|pair| pair.b)?);
     let is_apart = a.abs_diff(b) >= STALLS_APART;
     let sentence = match a + b {
-        0 => "no trial was twice as bad as the middle of its arm".to_owned(),
-        _ => format!("trials twice as bad as the middle of their arm: {a} of A, {b} of B"),
+        0 => "no trial was twice as bad as its arm's median".to_owned(),
+        _ => format!("trials twice as bad as their arm's median: {a} of A, {b} of B"),
     };
     said(DiagnosticKind::Stalls, is_apart, sentence)
 }
@@ -106,8 +106,8 @@ fn dropped(evidence: &Evidence) -> (Diagnostic, Option<String>) {
     let reason = too_many_dropped(&pairs, evidence.course.trials());
     let sentence = match (&reason, count) {
         (Some(reason), _) => reason.clone(),
-        (None, 0) => "no pair was dropped".to_owned(),
-        (None, count) => format!("{count} of {} pairs were dropped for what was around them", pairs.len()),
+        (None, 0) => "no pair was discarded".to_owned(),
+        (None, count) => format!("{count} of {} pairs were discarded for outside interference", pairs.len()),
     };
     (Diagnostic { kind: DiagnosticKind::Dropped, is_warning: reason.is_some(), sentence }, reason)
 }
@@ -117,26 +117,25 @@ fn calibration(evidence: &Evidence) -> Option<Diagnostic> {
         return None;
     }
     let Some(found) = evidence.calibration else {
-        let sentence =
-            "this host was not compared with itself yet: `sysdyno try --calibrate` says what it can resolve";
+        let sentence = "this host is not calibrated yet: `sysdyno try --calibrate` finds the smallest effect that it \
+             can resolve";
         return said(DiagnosticKind::Calibration, false, sentence);
     };
     let is_wrong = matches!(found.verdict.word, Comparison::Better | Comparison::Worse);
     let minutes = found.elapsed_ns as f64 / 60e9;
     let mut sentence = format!(
-        "compared with itself, this host resolves {} in {minutes:.1} min",
+        "by its calibration, this host resolves an effect of {} in {minutes:.1} min",
         share(found.detectable_ratio).trim_start_matches('+')
     );
     if is_wrong {
-        sentence =
-            "compared with itself, this host was found to differ: its verdicts are not to be trusted".into();
+        sentence = "calibration found this host to differ from itself: its verdicts cannot be trusted".into();
     } else if found.is_of_earlier_boot || found.age_s > CALIBRATION_OLD_S {
-        sentence.push_str("; that was long ago, or before the last boot");
+        sentence.push_str("; but the calibration is old, or from before the last boot");
     }
     said(DiagnosticKind::Calibration, is_wrong, sentence)
 }
 
 fn outliers(evidence: &Evidence) -> Option<Diagnostic> {
-    let sentence = "few trials decide it: by means instead of ranks the word would be another one";
+    let sentence = "a few trials decide the verdict: with means instead of ranks, it would be different";
     if evidence.is_outlier_sensitive { said(DiagnosticKind::Outliers, true, sentence) } else { None }
 }

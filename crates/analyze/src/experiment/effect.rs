@@ -39,12 +39,12 @@ fn own_direction(metric: Metric, estimate: Estimate) -> Estimate {
 pub(super) fn verdict_of(improvements: &[f64], effect_ratio: f64, pairs_min: u32) -> ComparisonVerdict {
     if improvements.len() < pairs_min as usize {
         return ComparisonVerdict::cannot_tell(format!(
-            "{} pairs count, and a verdict needs {pairs_min}",
+            "only {} pairs count; a verdict needs {pairs_min}",
             improvements.len()
         ));
     }
     match judge(improvements, effect_ratio) {
-        None => ComparisonVerdict::cannot_tell("no trial gave a number"),
+        None => ComparisonVerdict::cannot_tell("no trial produced a number"),
         Some(judgement) => ComparisonVerdict {
             word: judgement.comparison,
             qualifier: judgement.qualifier,

@@ -121,10 +121,10 @@ fn environment_of_load(
 fn check_limits(environment: &mut Environment, limits: &EnvironmentLimits) {
     let beyond = |value: Option<f64>, limit: f64| value.filter(|value| *value > limit);
     if let Some(share) = beyond(environment.steal_ratio, limits.steal_ratio) {
-        environment.invalid.push(format!("the hypervisor took {} of the CPU time", percent(share)));
+        environment.invalid.push(format!("the hypervisor stole {} of the CPU time", percent(share)));
     }
     if let Some(share) = beyond(environment.foreign_ratio, limits.foreign_ratio) {
-        environment.invalid.push(format!("others used {} of the CPUs", percent(share)));
+        environment.invalid.push(format!("other processes used {} of the CPUs", percent(share)));
     }
     if environment.clock_step_ns.is_some_and(|step| step.unsigned_abs() > CLOCK_STEP_MAX_NS) {
         environment.invalid.push("the wall clock was stepped".into());
@@ -195,7 +195,7 @@ pub fn observe_capacity(loads: &[Observation], capacity_hz: Option<f64>) -> Obse
     let memory = loads.iter().filter_map(|load| load.values.get(&Metric::Memory).copied()).reduce(f64::max);
     let numbers = [(Metric::Capacity, capacity_hz), (Metric::Memory, memory)];
     let values = numbers.into_iter().filter_map(|(metric, value)| Some((metric, value?))).collect();
-    let failure = capacity_hz.is_none().then(|| "no rate was carried".to_owned());
+    let failure = capacity_hz.is_none().then(|| "no rate met the objective".to_owned());
     Observation { values, environment, failure }
 }
 

@@ -60,11 +60,11 @@ fn why_dropped(limits: &EnvironmentLimits, a: &ExperimentTrial, b: &ExperimentTr
     let steal = beyond(apart(|trial| trial.environment.steal_ratio), limits.steal_difference_ratio);
     let foreign = beyond(apart(|trial| trial.environment.foreign_ratio), limits.foreign_difference_ratio);
     let steal = steal.map(|share| {
-        format!("the hypervisor took {} more CPU time of one than of the other", percent(share))
+        format!("the hypervisor stole {} more CPU time from one trial than from the other", percent(share))
     });
     steal.or_else(|| {
         foreign.map(|share| {
-            format!("others used {} more of the CPUs beside one than beside the other", percent(share))
+            format!("other processes used {} more CPU during one trial than during the other", percent(share))
         })
     })
 }
@@ -73,9 +73,12 @@ fn why_dropped(limits: &EnvironmentLimits, a: &ExperimentTrial, b: &ExperimentTr
 pub(super) fn too_many_dropped(pairs: &[&Pair], trials: &[ExperimentTrial]) -> Option<String> {
     let dropped: Vec<&&Pair> = pairs.iter().filter(|pair| pair.dropped.is_some()).collect();
     if dropped.len() as f64 > DROPPED_MAX * pairs.len() as f64 {
-        let reason = dropped.first().and_then(|pair| pair.dropped.as_deref()).unwrap_or("the environment");
+        let reason = dropped.first().and_then(|pair| pair.dropped.as_deref()).unwrap_or(
+            "outside \
+                                                                                         interference",
+        );
         return Some(format!(
-            "{} of {} pairs were dropped, such as for: {reason}",
+            "{} of {} pairs were discarded, for example: {reason}",
             dropped.len(),
             pairs.len()
         ));
@@ -87,5 +90,10 @@ pub(super) fn too_many_dropped(pairs: &[&Pair], trials: &[ExperimentTrial]) -> O
     let bad_b = dropped.iter().filter(|pair| is_bad(pair.b_trial)).count();
     let (most, name) = if bad_a > bad_b { (bad_a, "A") } else { (bad_b, "B") };
     let is_lopsided = most >= LOPSIDED_COUNT && most as f64 >= LOPSIDED_SHARE * (bad_a + bad_b) as f64;
-    is_lopsided.then(|| format!("{most} pairs were dropped for trials of {name}, which cannot be chance"))
+    is_lopsided.then(|| {
+        format!(
+            "{most} pairs were discarded because of trials of {name}, too many to be \
+                                 chance"
+        )
+    })
 }

@@ -53,13 +53,13 @@ pub fn check_samples(plan: &ExperimentPlan, rate_hz: f64) -> Result<(), Impossib
     Err(Impossible {
         verb: "compare p99",
         cause: format!(
-            "a trial of {} at {} req/s has {}, and a p99 takes {}",
+            "a trial of {} at {} req/s has {}, but p99 needs {}",
             duration(plan.window.0 as f64),
             rate(rate_hz),
             counted(count.floor(), "response"),
             whole(RESERVE * least)
         ),
-        hint: format!("--window {seconds:.0}s, or --rate {needed_hz:.0} if the server takes it"),
+        hint: format!("use --window {seconds:.0}s, or --rate {needed_hz:.0} if the server can carry it"),
     })
 }
 
@@ -75,11 +75,11 @@ fn check_budget(plan: &ExperimentPlan) -> Result<(), Impossible> {
     Err(Impossible {
         verb: "reach a verdict",
         cause: format!(
-            "{} of trials of {} take at least {least}, and --budget is {}",
+            "{} of trials of {} take at least {least}, but --budget is {}",
             counted(f64::from(forecast.pairs_min), "pair"),
             duration(trial.0 as f64),
             plan.budget
         ),
-        hint: format!("--budget {:.0}m, or a shorter --window", 1.25 * minutes(forecast.shortest)),
+        hint: format!("use --budget {:.0}m, or a shorter --window", 1.25 * minutes(forecast.shortest)),
     })
 }

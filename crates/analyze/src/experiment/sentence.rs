@@ -12,9 +12,9 @@ use sysdyno_stats::verdict::{Comparison, Qualifier};
 pub(super) fn share(change: f64) -> String {
     let percent = change * 100.0;
     let text = match percent.abs() {
-        size if size >= 9.95 => format!("{percent:+.0} %"),
-        size if size >= 0.095 => format!("{percent:+.1} %"),
-        _ => format!("{percent:+.2} %"),
+        size if size >= 9.95 => format!("{percent:+.0}%"),
+        size if size >= 0.095 => format!("{percent:+.1}%"),
+        _ => format!("{percent:+.2}%"),
     };
     text.replace('-', "−")
 }
@@ -37,16 +37,16 @@ pub(super) fn effect(effect: &Effect) -> String {
         Some(found) => factor(&found),
         None => [effect.point, effect.low, effect.high].map(|value| point(effect.scale, value)),
     };
-    format!("{point} ({level:.0} % interval {low} to {high})")
+    format!("{point} ({level:.0}% interval {low} to {high})")
 }
 
-/// The smallest effect that matters: `3 %`, `0.05 points`.
+/// The smallest effect that matters: `3%`, `0.05 points`.
 pub(super) fn margin(metric: Metric, margin: f64) -> String {
     let text = match metric.scale() {
         EffectScale::Ratio => share(margin),
         EffectScale::Difference => point(EffectScale::Difference, margin),
     };
-    text.trim_start_matches('+').replace(".0 %", " %")
+    text.trim_start_matches('+').replace(".0%", "%")
 }
 
 /// A value of a metric with its unit.
@@ -56,7 +56,7 @@ pub(super) fn value(metric: Metric, value: f64) -> String {
         "hz" => format!("{} req/s", rate(value)),
         "s" => duration(value * 1e9),
         "bytes" => format!("{:.1} MiB", value / f64::from(1 << 20)),
-        _ => format!("{:.3} %", value * 100.0),
+        _ => format!("{:.3}%", value * 100.0),
     }
 }
 
@@ -79,14 +79,16 @@ pub(super) fn headline(told: &Told) -> String {
     let numbers = told.effect.map(|found| format!("{title} {}", effect(found)));
     let numbers = numbers.unwrap_or_else(|| format!("{title}: too few pairs for an interval"));
     let medians = told.medians.map_or(String::new(), |[a, b]| {
-        format!(", {} instead of {}", value(told.metric, b), value(told.metric, a))
+        format!(" ({} instead of {})", value(told.metric, b), value(told.metric, a))
     });
     let band = margin(told.metric, told.effect_ratio);
     let qualified = match (told.verdict.word, told.verdict.qualifier) {
         // The effect that follows says by how much.
         (_, Some(Qualifier::ByAtLeastMei)) => String::new(),
         (_, Some(Qualifier::SizeUncertain)) => format!(", though perhaps by less than {band}"),
-        (_, Some(Qualifier::RealButNegligible)) => " for all that matters, though not exactly".to_owned(),
+        (_, Some(Qualifier::RealButNegligible)) => "for practical purposes, although a small difference is \
+                                                    real"
+            .to_owned(),
         (_, None) => String::new(),
     };
     let pairs = format!("{} pairs", told.pairs);
@@ -110,11 +112,13 @@ fn more(told: &Told) -> String {
     let Some(resolution) = told.resolution.filter(|_| told.verdict.capped_by.is_empty()) else {
         return String::new();
     };
-    let seen =
-        format!("; an effect of {} would have been seen", margin(told.metric, resolution.detectable_ratio));
+    let seen = format!(
+        "; an effect of {} would have been detected",
+        margin(told.metric, resolution.detectable_ratio)
+    );
     match resolution.pairs_needed.zip(resolution.needed_ns) {
         Some((pairs, ns)) => {
-            format!("{seen}, and about {pairs} pairs ({:.0} min) would tell", (ns as f64 / 60e9).max(1.0))
+            format!("{seen}; about {pairs} pairs ({:.0} min) would settle it", (ns as f64 / 60e9).max(1.0))
         }
         None => seen,
     }
@@ -127,9 +131,9 @@ pub(super) fn guardrail(plan: &GuardrailPlan, found: Option<&Effect>, state: Gua
     let numbers = found.map_or(String::new(), |found| format!(": {}", effect(found)));
     let worse = if plan.metric.better() == Better::Higher { "lower" } else { "higher" };
     match state {
-        GuardrailState::Held => format!("{title} not worse by {band}{numbers}"),
-        GuardrailState::Broken => format!("{title} {worse} by {band} or more{numbers}"),
-        GuardrailState::Open => format!("{title}: can't tell whether it is {worse} by {band}{numbers}"),
+        GuardrailState::Held => format!("{title} is not worse by {band}{numbers}"),
+        GuardrailState::Broken => format!("{title} is {worse} by {band} or more{numbers}"),
+        GuardrailState::Open => format!("{title}: can't tell if it is {worse} by {band}{numbers}"),
         GuardrailState::Unknown => format!("{title}: not measured"),
     }
 }
@@ -145,7 +149,7 @@ pub(super) fn standing(plan: &ExperimentPlan, standing: &Standing, found: Option
     let counted = standing.counted;
     let goal = if counted < min_count { format!("{min_count}") } else { format!("at most {max_count}") };
     let dropped =
-        if standing.dropped > 0 { format!(", {} dropped", standing.dropped) } else { String::new() };
+        if standing.dropped > 0 { format!(", {} discarded", standing.dropped) } else { String::new() };
     let numbers = found.map_or_else(
         || "no interval yet".to_owned(),
         |found| format!("{}, band ±{}", effect(found), margin(plan.metric, plan.effect_ratio)),

@@ -65,7 +65,7 @@ impl Server {
         let begin = u64::from(next.trial) * 10_000_000_000;
         let is_spoilt = self.spoil.is_some_and(|spoil| spoil(next));
         let invalid =
-            if is_spoilt { vec!["the hypervisor took 9 % of the CPU time".into()] } else { Vec::new() };
+            if is_spoilt { vec!["the hypervisor stole 9% of the CPU time".into()] } else { Vec::new() };
         ExperimentTrial {
             trial: next.trial,
             stage: next.stage.stage,

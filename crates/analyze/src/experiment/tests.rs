@@ -200,7 +200,7 @@ fn a_noisy_host_keeps_its_pairs_where_that_was_asked_for() {
     let [first, second] = &trials;
     let of = |limits: &EnvironmentLimits| pairs::pair_of(Metric::Cpu, limits, [first, second]).dropped;
     assert_eq!(of(&limits), None);
-    assert!(of(&EnvironmentLimits::QUIET).is_some_and(|reason| reason.contains("others used 80 %")));
+    assert!(of(&EnvironmentLimits::QUIET).is_some_and(|reason| reason.contains("other processes used 80%")));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn the_budget_and_the_cap_end_it() {
         run(&plan(3, 0), &mut Server::new(4, Noise::Normal, 9.0 * delta(), &[0.0, 0.0]));
     assert_eq!((course.trials().len(), conclusion.stages[0].stop), (80, Some(StopCause::Pairs)));
     let needed = conclusion.resolution.expect("is known").pairs_needed.expect("is known");
-    assert!(needed > 500 && conclusion.headline.contains("would tell"), "{}", conclusion.headline);
+    assert!(needed > 500 && conclusion.headline.contains("would settle it"), "{}", conclusion.headline);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn an_experiment_that_cannot_give_its_answer_is_refused_with_what_would_do() {
     let text = |plan: &ExperimentPlan, rate_hz| check_plan(plan, rate_hz).map_err(|error| error.to_string());
     let error = text(&plan, Some(30.0)).expect_err("300 responses have no p99");
     assert!(error.contains("10.0 s at 30.0 req/s has 300 responses") && error.contains("1,100"), "{error}");
-    assert!(error.ends_with("hint: --window 37s, or --rate 110 if the server takes it"), "{error}");
+    assert!(error.ends_with("hint: use --window 37s, or --rate 110 if the server can carry it"), "{error}");
     assert_eq!(text(&ExperimentPlan { window: SpanNs::from_secs(37), ..plan.clone() }, Some(30.0)), Ok(()));
     assert_eq!(text(&plan, Some(110.0)), Ok(()));
     assert_eq!(text(&plan, None), Ok(()), "the pilot has to say");
@@ -236,7 +236,7 @@ fn an_experiment_that_cannot_give_its_answer_is_refused_with_what_would_do() {
     plan.budget = SpanNs::from_secs(100);
     let error = text(&plan, None).expect_err("8 pairs of 21 s");
     assert!(error.contains("8 pairs of trials of 10.5 s take at least 3 minutes"), "{error}");
-    assert!(error.contains("--budget is 1m 40s") && error.contains("hint: --budget 4m"), "{error}");
+    assert!(error.contains("--budget is 1m 40s") && error.contains("hint: use --budget 4m"), "{error}");
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn an_effect_is_told_in_the_metrics_own_direction() {
             && effect.point < effect.high
             && effect.excludes_none()
     );
-    assert!(conclusion.headline.starts_with("B is better: CPU per request −22 %"), "{}", conclusion.headline);
+    assert!(conclusion.headline.starts_with("B is better: CPU per request −22%"), "{}", conclusion.headline);
     assert!(improvement(Metric::Goodput, 1.0, 2.0).is_some_and(|gain| gain > 0.0));
     assert!(improvement(Metric::Errors, 0.0, 0.1).is_some_and(|gain| gain < 0.0));
     assert_eq!(improvement(Metric::Cpu, 0.0, 1.0), None);

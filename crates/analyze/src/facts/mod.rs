@@ -25,7 +25,7 @@ use sysdyno_record::facts::{Fact, FactDifference, FactsComparison, HostFacts, Le
 
 /// Numbers that are closer than this weigh 1: firmware takes some of the memory of like machines.
 pub const NEARLY_SAME: Threshold =
-    Threshold::new("difference of two numbers that hardly matters", 0.01, "ratio", HOUSE);
+    Threshold::new("difference between two numbers that hardly matters", 0.01, "ratio", HOUSE);
 
 /// A difference with its place among those of the same weight.
 struct Ranked {

@@ -54,7 +54,7 @@ fn what_changes_by_itself_is_left_out_with_its_reason() {
     let left_out: Vec<_> = comparison.left_out.iter().map(|fact| (fact.name.as_str(), fact.reason)).collect();
     assert_eq!(
         left_out,
-        [("kernel.boot_id", "drawn at every boot"), ("load.1min_tasks", "what ran just then")]
+        [("kernel.boot_id", "random at every boot"), ("load.1min_tasks", "whatever was running at the time")]
     );
 }
 

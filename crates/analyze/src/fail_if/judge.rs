@@ -23,9 +23,9 @@ fn outcome(check: &FailIf, analysis: &Analysis) -> CheckOutcome {
     let dimension = check.measure.dimension();
     let decision = decide(check.operator, &reading, check.limit);
     let said = match (&reading, decision) {
-        (Err(why), _) => format!("cannot be decided: {why}"),
+        (Err(why), _) => format!("undecided: {why}"),
         (Ok(measured), Decision::Open) => {
-            format!("cannot be decided: at least {}", dimension.write(measured.value))
+            format!("undecided: at least {}", dimension.write(measured.value))
         }
         (Ok(measured), _) => said(check, measured),
     };
@@ -74,7 +74,7 @@ fn said(check: &FailIf, measured: &Measured) -> String {
     let distance = measured.value - check.limit;
     let side = if distance > 0.0 { "over" } else { "under" };
     if distance == 0.0 {
-        text.push_str(", exactly that");
+        text.push_str(", exactly the limit");
     } else if check.limit > 0.0 {
         text.push_str(&format!(", {} {side}", percent((distance / check.limit).abs())));
     }
@@ -82,7 +82,7 @@ fn said(check: &FailIf, measured: &Measured) -> String {
         measured.interval.filter(|[low, high]| *low < check.limit && check.limit < *high)
     {
         let ends = format!("{}–{}", dimension.write(low), dimension.write(high));
-        text.push_str(&format!("; the limit lies within its 95 % interval {ends}"));
+        text.push_str(&format!("; the limit is within the 95% interval {ends}"));
     }
     text
 }

@@ -51,11 +51,11 @@ impl Dimension {
     /// What a limit looks like.
     pub(super) fn expected(self) -> &'static str {
         match self {
-            Dimension::Time => "write a time with its unit (ns, us, ms, s, min), as in '20ms'",
-            Dimension::Share => "write a share in percent, as in '0.1%'",
-            Dimension::Rate => "write a rate per second, as in '5k/s'",
-            Dimension::Flow => "write a size per second, as in '10MiB/s'",
-            Dimension::Count => "write a whole number, as in '10', or a share in percent, as in '1%'",
+            Dimension::Time => "write a time with its unit (ns, us, ms, s, min), such as '20ms'",
+            Dimension::Share => "write a percentage, such as '0.1%'",
+            Dimension::Rate => "write a rate per second, such as '5k/s'",
+            Dimension::Flow => "write a size per second, such as '10MiB/s'",
+            Dimension::Count => "write a whole number, such as '10', or a percentage, such as '1%'",
         }
     }
 
@@ -91,14 +91,14 @@ impl Dimension {
         let (value, unit) = match self {
             Dimension::Rate | Dimension::Flow | Dimension::Count => return self.write(value),
             Dimension::Share => (value * 100.0, "%"),
-            Dimension::Time if value < 1e3 => (value, "ns"),
-            Dimension::Time if value < 1e6 => (value / 1e3, "µs"),
-            Dimension::Time if value < 1e9 => (value / 1e6, "ms"),
-            Dimension::Time => (value / 1e9, "s"),
+            Dimension::Time if value < 1e3 => (value, " ns"),
+            Dimension::Time if value < 1e6 => (value / 1e3, " µs"),
+            Dimension::Time if value < 1e9 => (value / 1e6, " ms"),
+            Dimension::Time => (value / 1e9, " s"),
         };
         // Scaling leaves errors in the last of 16 digits; nobody types twelve.
         let rounded: f64 = format!("{value:.11e}").parse().unwrap_or(value);
-        format!("{rounded} {unit}")
+        format!("{rounded}{unit}")
     }
 }
 

@@ -50,10 +50,15 @@ pub const KINDS: &[Kind] = &[
     }),
     kind("service", "actual send to last byte", LatencyKind::Service, |analysis| &analysis.service_time_ns),
     kind("slip", "intended to actual send; open loop only", LatencyKind::Slip, |analysis| &analysis.slip_ns),
-    kind("connect", "connect call to connected", LatencyKind::Connect, |analysis| &analysis.connect_time_ns),
-    kind("handshake", "connected to secured; TLS only", LatencyKind::Handshake, |analysis| {
-        &analysis.handshake_time_ns
+    kind("connect", "connect() call to connection established", LatencyKind::Connect, |analysis| {
+        &analysis.connect_time_ns
     }),
+    kind(
+        "handshake",
+        "connection established to TLS handshake completed; TLS only",
+        LatencyKind::Handshake,
+        |analysis| &analysis.handshake_time_ns,
+    ),
     kind("first_byte", "actual send to first byte", LatencyKind::FirstByte, |analysis| {
         &analysis.first_byte_time_ns
     }),
@@ -116,10 +121,10 @@ const fn metric(
 
 /// What can be checked besides latencies.
 pub const METRICS: &[Metric] = &[
-    metric("errors", "share of the sent requests that failed or timed out", Dimension::Share, |analysis| {
+    metric("errors", "share of sent requests that failed or timed out", Dimension::Share, |analysis| {
         share(analysis, analysis.counts.failed.saturating_add(analysis.counts.timed_out))
     }),
-    metric("timeouts", "share of the sent requests that timed out", Dimension::Share, |analysis| {
+    metric("timeouts", "share of sent requests that timed out", Dimension::Share, |analysis| {
         share(analysis, analysis.counts.timed_out)
     }),
     metric(
@@ -131,12 +136,15 @@ pub const METRICS: &[Metric] = &[
     metric("goodput", "completed and valid requests per second", Dimension::Rate, |analysis| {
         Ok(Measured::exactly(analysis.rates.goodput_hz))
     }),
-    metric("bytes", "bytes received per second, heads included", Dimension::Flow, |analysis| {
-        analysis.received_bytes_hz.map(Measured::exactly).ok_or_else(|| "the record does not tell".to_owned())
+    metric("bytes", "bytes received per second, including headers", Dimension::Flow, |analysis| {
+        analysis
+            .received_bytes_hz
+            .map(Measured::exactly)
+            .ok_or_else(|| "the record does not have it".to_owned())
     }),
     Metric {
         needs_search: true,
-        ..metric("capacity", "highest rate that meets the objective; run only", Dimension::Rate, capacity)
+        ..metric("capacity", "highest rate that meets the objective; 'run' only", Dimension::Rate, capacity)
     },
     metric("cpu", "generator CPU time per completed request", Dimension::Time, cpu_per_request),
 ];
@@ -149,7 +157,7 @@ fn share(analysis: &Analysis, count: u64) -> Reading {
 }
 
 fn capacity(analysis: &Analysis) -> Reading {
-    let Some(capacity) = &analysis.capacity else { return Err("no capacity was looked for".to_owned()) };
+    let Some(capacity) = &analysis.capacity else { return Err("no capacity search was run".to_owned()) };
     let is_invalid = analysis.verdict.status == VerdictStatus::Invalid;
     let known = capacity.rate_hz.filter(|_| capacity.is_lower_bound || !is_invalid);
     let value = known.ok_or_else(|| "no capacity was found".to_owned())?;
@@ -201,12 +209,12 @@ impl Statuses {
         let sum = |codes: &mut dyn Iterator<Item = u64>| codes.fold(0u64, u64::saturating_add);
         let all = sum(&mut analysis.statuses.values().copied());
         if all == 0 && analysis.counts.ok > 0 {
-            return Err("the record does not tell status codes".to_owned());
+            return Err("the record has no status codes".to_owned());
         }
         let found = sum(&mut analysis.statuses.range(self.first..=self.last).map(|(_, count)| *count)) as f64;
         match (self.is_share, all) {
             (false, _) => Ok(Measured::exactly(found)),
-            (true, 0) => Err("there was no response".to_owned()),
+            (true, 0) => Err("there were no responses".to_owned()),
             (true, all) => Ok(Measured::exactly(found / all as f64)),
         }
     }
@@ -282,7 +290,7 @@ impl Measure {
         };
         reading.and_then(|measured| match measured.value.is_finite() {
             true => Ok(measured),
-            false => Err("the record holds no number".to_owned()),
+            false => Err("the record has no value".to_owned()),
         })
     }
 }
@@ -306,7 +314,7 @@ fn latency(kind: &Kind, statistic: &Statistic, analysis: &Analysis) -> Reading {
     let value = (statistic.of)(summary).ok_or_else(|| {
         let samples = crate::format::counted(summary.count as f64, "sample");
         let needed = crate::format::whole(statistic.count_min as f64);
-        format!("not supported by {samples}, {needed} are needed")
+        format!("too few samples: {samples}, {needed} needed")
     })?;
     let is_lower_bound = match statistic.name {
         // A mean of lower bounds is one.

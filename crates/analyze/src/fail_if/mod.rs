@@ -96,7 +96,7 @@ impl Operator {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FailIfError {
     /// There is no operator in it.
-    #[error("cannot read check '{text}': there is no '>', '>=', '<' or '<=' in it\nhint: {}", Hint)]
+    #[error("cannot read check '{text}': it has no '>', '>=', '<', or '<='\nhint: {}", Hint)]
     Operator {
         /// What was typed, shortened.
         text: String,
@@ -131,8 +131,8 @@ impl fmt::Display for Hint {
         let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
         write!(
             out,
-            "write a metric, > >= < or <=, and a limit with its unit, as in 'p99>20ms' or 'errors>0.1%'; metrics: {} \
-             (also behind {}), {}, a status code (404) or a class of them (5xx)",
+            "write METRIC OP LIMIT, such as 'p99>20ms' or 'errors>0.1%', with OP >, >=, <, or <=; metrics: \
+             {} (optionally with a prefix: {}), {}, a status code (404) or class (5xx)",
             statistics.join(" "),
             kinds.join(" "),
             metrics.join(" ")
@@ -181,12 +181,13 @@ pub fn validate<'a>(texts: impl IntoIterator<Item = &'a str>, has_search: bool) 
         let check: FailIf = text.parse().map_err(|error: FailIfError| error.to_string())?;
         if check.needs_search() && !has_search {
             return Err(format!(
-                "cannot check '{}': only `sysdyno run` looks for the capacity\nhint: check rate or goodput",
+                "cannot check '{}': only `sysdyno run` measures capacity\nhint: check rate or goodput \
+                 instead",
                 check.text()
             ));
         }
         if index >= CHECKS_MAX {
-            return Err(format!("cannot check more than {CHECKS_MAX} things"));
+            return Err(format!("cannot make more than {CHECKS_MAX} checks"));
         }
     }
     Ok(())

@@ -16,13 +16,13 @@ use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 
 const OVERFLOWS: Threshold = Threshold::new(
-    "connections dropped at a full accept queue, more than",
+    "connections dropped because of a full accept queue, more than",
     0.0,
     "count",
     "TcpExt.ListenOverflows; netdata warns above 1/s",
 );
 const RETRY_NS: Threshold = Threshold::new(
-    "response time that a packet which was dropped and sent again explains",
+    "response time that a retransmission explains",
     0.2e9,
     "ns",
     "least retransmission timeout of Linux (TCP_RTO_MIN); that of a SYN is 1 s, RFC 6298",
@@ -32,13 +32,13 @@ const RETRY_NS: Threshold = Threshold::new(
 pub(super) const OVERFLOW: Rule = Rule {
     id: "T01",
     name: "accept-overflow",
-    meaning: "The accept queue of a listening socket was full and the kernel dropped connections.",
+    meaning: "The accept queue of a listening socket was full, and the kernel dropped connections.",
     thresholds: &[OVERFLOWS, RETRY_NS],
     place: Place::Server,
     needs: &["TcpExt.ListenOverflows"],
-    remedy: "let the server accept faster (more workers, a shorter accept loop), then raise its backlog and net.core.somaxconn; \
-             only a new listen() takes them over",
-    counterfactual: "with a longer accept queue the overflows and the slow connects would stay",
+    remedy: "make the server accept faster (more workers, a shorter accept loop), then raise its backlog and \
+             net.core.somaxconn, which take effect on the next listen()",
+    counterfactual: "a longer accept queue would not stop the overflows and slow connects",
     examine: examine_overflow,
 };
 
@@ -55,12 +55,12 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     if total <= OVERFLOWS.value {
         let (first, last) = (scene.trials.first()?, scene.trials.last()?);
         let whole_run = Window::new(first.server_series(), first.begin.begin_mono_ns, last.end.end_mono_ns);
-        let text = "no connection was dropped at an accept queue".to_owned();
+        let text = "no connection was dropped because of a full accept queue".to_owned();
         let against = seen_in(column, evidence(EvidenceRole::Against, &whole_run, source, text));
         return excluded("No accept queue overflowed", vec![against]);
     }
     let text = format!(
-        "{} were dropped at a full accept queue, {} in all trials",
+        "the kernel dropped {} because the accept queue was full ({} in all trials)",
         counted(dropped(&worst).unwrap_or(0.0), "connection"),
         whole(total)
     );
@@ -69,7 +69,7 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let reach = Reach::of_connects(worst, here, effect::slower_than(worst, RETRY_NS.value));
     if !listener.as_ref().is_some_and(Listener::is_full) && reach.is_nothing(worst) {
         let text = format!(
-            "{} were dropped on that host, and no request of this load failed to connect or took {} or more",
+            "that host dropped {}, but no request of this load failed to connect or took {} or more",
             counted(total, "connection"),
             duration(RETRY_NS.value)
         );
@@ -81,13 +81,13 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(repeated_syns(worst));
     let place = listener.map_or(String::new(), |listener| {
         format!(
-            " of {} (limit {}, greatest length {})",
+            " of {} (backlog {}, peak length {})",
             listener.address(),
             whole(listener.limit),
             whole(listener.length)
         )
     });
-    let title = format!("The accept queue{place} overflowed: {} were dropped", counted(total, "connection"));
+    let title = format!("The accept queue{place} overflowed and dropped {}", counted(total, "connection"));
     Some(Case { shown_by: Some(*worst), ..Case::new(title, found, reach) })
 }
 
@@ -110,7 +110,11 @@ impl Listener<'_> {
     }
 
     fn evidence(&self, window: &Window) -> Option<Evidence> {
-        let text = format!("its queue reached {}, the limit is {}", whole(self.length), whole(self.limit));
+        let text = format!(
+            "its accept queue reached {} connections (backlog {})",
+            whole(self.length),
+            whole(self.limit)
+        );
         let column = format!("listener.queue_count@{}", self.scope);
         let confirmer =
             evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_rqueue and idiag_wqueue", text);
@@ -136,7 +140,7 @@ fn fullest<'a>(window: &Window<'a>) -> Option<Listener<'a>> {
 fn repeated_syns(view: &TrialView) -> Option<Evidence> {
     let window = view.whole();
     let repeated = window.occurrences("TcpExt.TCPSynRetrans", NETNS).filter(|count| *count > 0.0)?;
-    let text = format!("{} SYN packets were sent again", whole(repeated));
+    let text = format!("{} SYN packets were retransmitted", whole(repeated));
     let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
     let confirmer = evidence(EvidenceRole::Confirmer, &window, source, text);
     Some(seen_by_generator(view, &format!("TcpExt.TCPSynRetrans@{NETNS}"), confirmer))

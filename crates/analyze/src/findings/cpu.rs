@@ -13,52 +13,44 @@ const MACHINE_BUSY: Threshold = Threshold::new(
     "busy share of all CPUs",
     0.85,
     "ratio",
-    "netdata, CPU utilisation alarm (75 % clears, 85 % warns)",
+    "netdata, CPU utilization alarm (warns at 85%, clears at 75%)",
 );
 const RUN_DELAY: Threshold = Threshold::new(
-    "time that the server's threads waited for a CPU ÷ time that they wanted one",
+    "time that server threads waited for a CPU ÷ time that they were runnable",
     0.20,
     "ratio",
     HOUSE,
 );
 const PRESSURE: Threshold =
-    Threshold::new("share of the time in which some task waited for a CPU (PSI)", 0.25, "ratio", HOUSE);
+    Threshold::new("share of time in which some task waited for a CPU (PSI)", 0.25, "ratio", HOUSE);
 const USER_BOUND: Threshold =
-    Threshold::new("user share of the busy time that calls it user code", 0.60, "ratio", HOUSE);
-const OTHERS: Threshold = Threshold::new(
-    "CPU of other processes ÷ that of the machine, from which on it is named",
-    0.05,
-    "ratio",
-    HOUSE,
-);
+    Threshold::new("user share of busy time, to count as user code", 0.60, "ratio", HOUSE);
+const OTHERS: Threshold =
+    Threshold::new("CPU of other processes ÷ CPU of the host, to be mentioned", 0.05, "ratio", HOUSE);
 const OTHERS_MOST: Threshold = Threshold::new(
-    "their part of the busy time that rules out the server as the cause",
+    "share of other processes in the busy time that rules out the server as the cause",
     0.50,
     "ratio",
     HOUSE,
 );
 const PART: Threshold =
-    Threshold::new("CPU of a program of the server from which on it is named", 0.005, "CPUs", HOUSE);
+    Threshold::new("CPU of one of the server's programs, to be mentioned", 0.005, "CPUs", HOUSE);
 const SERVER_IDLE: Threshold = Threshold::new(
-    "CPU that the server used or waited for ÷ that of the machine, below which it is not limited by CPU",
+    "CPU that the server used or waited for ÷ CPU of the host, below which it is not short of CPU",
     0.01,
     "ratio",
     HOUSE,
 );
-const INTERRUPTS: Threshold = Threshold::new(
-    "share of the CPU time in interrupts, from which on they may be the server's work",
-    0.25,
-    "ratio",
-    HOUSE,
-);
+const INTERRUPTS: Threshold =
+    Threshold::new("share of CPU time in interrupts that may be work for the server", 0.25, "ratio", HOUSE);
 const GENERATOR_PART: Threshold =
-    Threshold::new("the generator's part of the busy time that is named first", 0.30, "ratio", HOUSE);
+    Threshold::new("generator's share of the busy time, to be mentioned first", 0.30, "ratio", HOUSE);
 
 /// C13.
 pub(super) const SATURATED: Rule = Rule {
     id: "C13",
     name: "cpu-saturated",
-    meaning: "All CPUs are busy; more requests cannot be worked on at the same time.",
+    meaning: "All CPUs are busy, so the server cannot process more requests at a time.",
     thresholds: &[
         MACHINE_BUSY,
         RUN_DELAY,
@@ -73,8 +65,8 @@ pub(super) const SATURATED: Rule = Rule {
     ],
     place: Place::Server,
     needs: &["cpu.idle_us"],
-    remedy: "spend less CPU per request (profile the server, cache its responses) or give it more CPUs",
-    counterfactual: "with one CPU more, or one taken away, the capacity would stay the same",
+    remedy: "reduce CPU per request (profile the server, cache responses), or add CPUs",
+    counterfactual: "adding or removing a CPU would not change the capacity",
     examine: examine_saturated,
 };
 
@@ -86,13 +78,13 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     if machine.busy_ratio < MACHINE_BUSY.value {
         let text = format!("the CPUs were {} busy", percent(machine.busy_ratio));
         let against = seen_in(column, evidence(EvidenceRole::Against, &window, "/proc/stat", text));
-        return excluded("The CPUs are not the limit", vec![against]);
+        return excluded("The CPUs are not the bottleneck", vec![against]);
     }
     if let Some(against) = idle_server(scene, &window, &machine) {
-        return excluded("The CPUs were busy, but not with the server", vec![seen_in(column, against)]);
+        return excluded("The CPUs were busy, but not with this server", vec![seen_in(column, against)]);
     }
     let text = format!(
-        "{} of the time of {} was spent: {}",
+        "{} of the time of {} was used: {}",
         percent(machine.busy_ratio),
         cpu_names(&window),
         split(&machine)
@@ -118,9 +110,9 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     };
     let others =
         foreign_cpus(&scene.focus, &window).filter(|others| *others > OTHERS.value * machine.cpus as f64);
-    let who = others.map_or(who.clone(), |others| format!("{who}, others {}", cpus(others)));
+    let who = others.map_or(who.clone(), |others| format!("{who}, other processes {}", cpus(others)));
     let title = format!(
-        "The CPUs are the limit: {} are {} busy, {}{who}",
+        "The CPUs are the bottleneck: {} are {} busy, {}{who}",
         cpu_names(&window),
         percent(machine.busy_ratio),
         split(&machine)
@@ -130,13 +122,13 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let others = others.and_then(|others| ratio(others, busy)).filter(|share| *share >= GENERATOR_PART.value);
     let stop = others.map(|share| {
         format!(
-            "stop the other processes, into which {} of the CPU time went; or name them with --watch-pid if they are part of \
-             the service",
+            "stop the other processes, which used {} of the CPU time; or, if they are part of the service, \
+             add them with --watch-pid",
             percent(share)
         )
     });
     if let Some(share) = others.filter(|share| *share >= OTHERS_MOST.value) {
-        let text = format!("{} of the CPU time went into processes outside the measurement", percent(share));
+        let text = format!("{} of the CPU time went to other processes", percent(share));
         found.push(evidence(EvidenceRole::Against, &window, "/proc/stat, /proc/PID/stat", text));
     }
     let reach = Reach::used_up(&scene.focus, wanted_part(scene, &window));
@@ -149,7 +141,7 @@ fn idle_server(scene: &Scene, window: &Window, machine: &MachineShare) -> Option
     let wanted = window.process_cpus(&targets)? + window.process_run_delay(&targets).unwrap_or(0.0);
     let is_idle = ratio(wanted, machine.cpus as f64)? < SERVER_IDLE.value;
     let text = format!(
-        "the CPUs were {} busy, but the server used and waited for {} of {} CPUs only",
+        "the CPUs were {} busy, but the server used or waited for only {} of {} CPUs",
         percent(machine.busy_ratio),
         cpus(wanted),
         machine.cpus
@@ -174,14 +166,14 @@ fn wanted_part(scene: &Scene, window: &Window) -> f64 {
 fn remedy(machine: &MachineShare, generator_part: f64) -> Option<String> {
     if generator_part >= GENERATOR_PART.value {
         return Some(format!(
-            "send the load from another host: {} of the CPU time went into the generator",
+            "send the load from another host: the generator used {} of the CPU time",
             percent(generator_part)
         ));
     }
     let user = ratio(machine.user_ratio, machine.busy_ratio)?;
     (user < USER_BOUND.value).then(|| {
-        "most of the time is in the kernel: keep connections alive, send fewer and larger writes, spread the network's \
-         interrupts; or give it more CPUs"
+        "most of the CPU time is in the kernel: keep connections alive, use fewer and larger writes, spread \
+         the network interrupts, or add CPUs"
             .to_owned()
     })
 }
@@ -251,10 +243,7 @@ fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
     let delay = delay.map(|share| {
         confirm(
             "/proc/PID/task/TID/schedstat",
-            format!(
-                "the server's threads waited for a CPU in {} of the time in which they wanted one",
-                percent(share)
-            ),
+            format!("server threads that could run waited for a CPU {} of the time", percent(share)),
         )
     });
     let pressure = pressure.map(|share| {
@@ -262,7 +251,7 @@ fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
             "psi.cpu_some_us@host".to_owned(),
             confirm(
                 "/proc/pressure/cpu",
-                format!("some task waited for a CPU in {} of the time", percent(share)),
+                format!("some task waited for a CPU {} of the time", percent(share)),
             ),
         )
     });
@@ -271,31 +260,27 @@ fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
             "kernel.running_count@host".to_owned(),
             confirm(
                 "/proc/stat procs_running",
-                format!("{:.1} tasks wanted to run on {} CPUs", level.mean, window.cpus().len()),
+                format!("{:.1} runnable tasks on {} CPUs", level.mean, window.cpus().len()),
             ),
         )
     });
     [delay, pressure, running].into_iter().flatten().collect()
 }
 
-const THREAD_FULL: Threshold = Threshold::new(
-    "CPU that the busiest thread of the server used or waited for",
-    0.95,
-    "ratio of a CPU",
-    HOUSE,
-);
+const THREAD_FULL: Threshold =
+    Threshold::new("CPU that the busiest server thread used or waited for", 0.95, "ratio of a CPU", HOUSE);
 const SIBLINGS_IDLE: Threshold =
-    Threshold::new("the same of every other thread, at most", 0.20, "ratio of a CPU", HOUSE);
+    Threshold::new("the same for every other thread, at most", 0.20, "ratio of a CPU", HOUSE);
 
 /// F05.
 pub(super) const SINGLE_THREAD: Rule = Rule {
     id: "F05",
     name: "single-thread",
-    meaning: "One thread of the server does the work and is full, while other CPUs are idle.",
+    meaning: "A single server thread does all the work and saturates its CPU, while other CPUs are idle.",
     thresholds: &[THREAD_FULL, SIBLINGS_IDLE, MACHINE_BUSY],
     place: Place::Server,
     needs: &["process.cpu_us"],
-    remedy: "run as many workers as there are CPUs (several processes or SO_REUSEPORT), or move the work out of that thread",
+    remedy: "run one worker per CPU (several processes or SO_REUSEPORT), or move work out of that thread",
     counterfactual: "a second worker would not raise the rate",
     examine: examine_single_thread,
 };
@@ -310,42 +295,42 @@ fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         seen_in(first.column.clone(), evidence(role, &window, source, text))
     };
     let next = threads[1..].iter().map(ThreadShare::wanted_ratio).fold(0.0, f64::max);
-    let against =
-        |text: String| excluded("No single thread is the limit", vec![seen(EvidenceRole::Against, text)]);
+    let against = |text: String| {
+        excluded("No single thread is the bottleneck", vec![seen(EvidenceRole::Against, text)])
+    };
     if first.wanted_ratio() < THREAD_FULL.value {
-        return against(format!(
-            "the busiest thread of the server used {} of a CPU",
-            percent(first.busy_ratio)
-        ));
+        return against(format!("the busiest server thread used {} of a CPU", percent(first.busy_ratio)));
     }
     if next > SIBLINGS_IDLE.value {
-        return against(format!("the server's next thread was busy too: {} of a CPU", percent(next)));
+        return against(format!("the next busiest server thread used {} of a CPU", percent(next)));
     }
     let who = format!("{} (process {})", name(&first.command), first.pid);
     let delay = first.run_delay_ratio.filter(|delay| *delay >= 0.005);
     let waited =
-        delay.map_or(String::new(), |delay| format!(" and waited for it in {} of the time", percent(delay)));
+        delay.map_or(String::new(), |delay| format!(" and waited for it {} of the time", percent(delay)));
     let text = format!(
-        "one thread of {who} used {} of a CPU{waited}, the next {}",
+        "one thread of {who} used {} of a CPU{waited}; the next busiest used {}",
         percent(first.busy_ratio),
         percent(next)
     );
     let mut found = vec![seen(EvidenceRole::Mechanism, text)];
     match machine {
         Some(machine) if machine.busy_ratio < MACHINE_BUSY.value => {
-            let text = format!("{} of the machine was idle meanwhile", percent(1.0 - machine.busy_ratio));
+            let text = format!("the host was {} idle", percent(1.0 - machine.busy_ratio));
             found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/stat", text));
         }
         Some(machine) => {
             let text = format!(
-                "no CPU was left for a second thread: the machine was {} busy",
+                "no CPU was left for a second thread: the host was {} busy",
                 percent(machine.busy_ratio)
             );
             found.push(evidence(EvidenceRole::Against, &window, "/proc/stat", text));
         }
         None => {}
     }
-    let title =
-        format!("One thread is the limit: {who} has one busy thread, {} of a CPU", percent(first.busy_ratio));
+    let title = format!(
+        "A single thread is the bottleneck: {who} has one busy thread, at {} of a CPU",
+        percent(first.busy_ratio)
+    );
     Some(Case::new(title, found, Reach::used_up(&scene.focus, 1.0)))
 }

@@ -15,7 +15,7 @@ use sysdyno_record::load::{FailureClass, LatencyKind};
 
 /// The least part of an effect that its cause accounts for.
 pub(super) const EXPLAINED: Threshold = Threshold::new(
-    "part of the failed or slow requests that a limit must account for; below it, it is at most possible",
+    "share of failed or slow requests that a bottleneck must explain, to be more than possible",
     0.5,
     "ratio",
     HOUSE,
@@ -23,10 +23,10 @@ pub(super) const EXPLAINED: Threshold = Threshold::new(
 
 /// Fewer events than this are an accident.
 pub(super) const EVENTS: Threshold =
-    Threshold::new("events below which a limit is at most possible", 5.0, "count", HOUSE);
+    Threshold::new("events that a bottleneck needs, to be more than possible", 5.0, "count", HOUSE);
 
 pub(super) const FAILED_FIRST: Threshold = Threshold::new(
-    "share of failed requests that is the effect, however slow the others are",
+    "share of failed requests that counts as the effect, however slow the rest are",
     0.01,
     "ratio",
     HOUSE,
@@ -147,7 +147,7 @@ impl Effect {
     pub(super) fn noun(&self) -> &'static str {
         match self.kind {
             Kind::Failures => "the failed requests",
-            Kind::Slow => "what was slow",
+            Kind::Slow => "the slow requests",
         }
     }
 }
@@ -185,7 +185,7 @@ fn missed(scene: &Scene) -> Option<Effect> {
     let limit = objective.limit.0;
     let p99 = view.summary(view.felt_kind()).p99.filter(|p99| *p99 > limit)?;
     let text = format!(
-        "p99 of response time was {}{}; the limit is {}",
+        "p99 of response time was {}{}; the objective's limit is {}",
         duration(p99 as f64),
         at_rate(view),
         duration(limit as f64)
@@ -204,7 +204,7 @@ fn behind(scene: &Scene) -> Option<Effect> {
     let view = &scene.focus;
     let achieved = view.achieved_ratio().filter(|achieved| view.is_open() && *achieved < IN_STEP)?;
     let text =
-        format!("{} of the offered requests were completed in step{}", percent(achieved), at_rate(view));
+        format!("{} of the offered requests were completed on schedule{}", percent(achieved), at_rate(view));
     let touched = (1.0 - achieved) * view.counts().scheduled as f64;
     Some(Effect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
 }
@@ -229,7 +229,7 @@ fn connects(scene: &Scene) -> Option<Effect> {
     let all = view.latency.get(LatencyKind::Connect).count() as f64;
     let touched = slow_connects(view);
     let share = ratio(touched, all).filter(|share| *share >= SLOW_CONNECTS && touched >= EVENTS.value)?;
-    let text = format!("{} of the connects took 0.9 s or more", percent(share));
+    let text = format!("{} of connects took 0.9 s or more", percent(share));
     Some(Effect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
 }
 

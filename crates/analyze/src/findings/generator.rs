@@ -14,12 +14,12 @@ use sysdyno_record::load::{Blame, LatencyKind};
 pub(super) const GENERATOR_LIMITED: Rule = Rule {
     id: "G01",
     name: "generator-limited",
-    meaning: "The load generator reached its own limit before the server reached its.",
+    meaning: "The load generator was saturated before the server was.",
     thresholds: &[SERVER_SATURATED],
     place: Place::Elsewhere,
     needs: &[],
     remedy: "give the generator more threads or CPUs, lift its quota, or send from another host",
-    counterfactual: "with a second generator host the rate would stay the same",
+    counterfactual: "a second generator host would not raise the rate",
     examine: examine_generator,
 };
 
@@ -32,7 +32,7 @@ fn examine_generator<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
             percent(generator.busiest_thread_ratio)
         );
         return excluded(
-            "The generator is not the limit",
+            "The generator is not the bottleneck",
             vec![evidence(EvidenceRole::Against, &window, ENGINE, text)],
         );
     };
@@ -40,12 +40,12 @@ fn examine_generator<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     if is_server_saturated(&scene.focus) == Some(false) {
         let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target));
-        let used = used.map_or(String::new(), |used| format!(": the server used {}", cpus(used)));
+        let used = used.map_or(String::new(), |used| format!(": the server used {} CPUs", cpus(used)));
         let idle = window.machine().map_or(0.0, |machine| 1.0 - machine.busy_ratio);
-        let text = format!("{} of the machine was idle{used}", percent(idle));
+        let text = format!("the host was {} idle{used}", percent(idle));
         found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/stat", text));
     }
-    let title = format!("The generator is the limit: {}", reason.text);
+    let title = format!("The generator is the bottleneck: {}", reason.text);
     Some(Case { remedy: Some(reason.remedy.clone()), ..Case::new(title, found, reach(scene, reason)) })
 }
 
@@ -79,12 +79,13 @@ fn focus_reason<'a>(scene: &Scene<'a>) -> Option<&'a Reason> {
 pub(super) const CONNECTION_LIMITED: Rule = Rule {
     id: "G02",
     name: "connection-limited",
-    meaning: "All connections were in use while the server answered as fast as at low load: their number is the limit.",
+    meaning: "All connections were busy while the server answered as fast as at low load, so their number \
+              limits the rate.",
     thresholds: &[FLAT_SERVICE],
     place: Place::Elsewhere,
     needs: &[],
     remedy: "raise --connections and run again",
-    counterfactual: "with twice as many connections the rate would stay the same",
+    counterfactual: "doubling the connections would not raise the rate",
     examine: examine_connections,
 };
 
@@ -96,12 +97,12 @@ fn examine_connections<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let connections = counted(f64::from(scene.focus.plan().connections), "connection");
     let wait = tail_ns(&scene.focus, LatencyKind::PoolSlip)?;
     let text =
-        format!("requests waited for one of the {connections}, 1 % of them {} or more", duration(wait));
+        format!("requests queued for a free connection: p99 {} (pool of {connections})", duration(wait));
     let mut found = vec![evidence(EvidenceRole::Mechanism, &window, ENGINE, text.clone())];
     let median = |view: &crate::view::TrialView| view.summary(LatencyKind::Service).p50.map(|ns| ns as f64);
     if let Some((full, light)) = median(&scene.focus).zip(scene.base.as_ref().and_then(median)) {
         let text = format!(
-            "the median service time was {} then and {} at the lowest load",
+            "the median service time was {}, and {} at the lowest load",
             duration(full),
             duration(light)
         );
@@ -109,5 +110,5 @@ fn examine_connections<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let share = ratio_of(Some(wait), tail_ns(&scene.focus, LatencyKind::Response));
     let reach = Reach { slow: Slow::Share(share), ..Reach::default() };
-    Some(Case::new(format!("The number of connections is the limit: {text}"), found, reach))
+    Some(Case::new(format!("The number of connections is the bottleneck: {text}"), found, reach))
 }

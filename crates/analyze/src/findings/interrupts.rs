@@ -12,24 +12,19 @@ use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::event::ProcessRole;
 
 const BUSY: Threshold = Threshold::new(
-    "busy share of the CPU with the most interrupts",
+    "busy share of the CPU that handles most interrupts",
     0.85,
     "ratio",
-    "netdata, CPU utilisation alarm (75 % clears, 85 % warns)",
+    "netdata, CPU utilization alarm (warns at 85%, clears at 75%)",
 );
-const INTERRUPTS: Threshold =
-    Threshold::new("share of its time that goes into interrupts", 0.25, "ratio", HOUSE);
-const PART: Threshold = Threshold::new(
-    "its part of what all CPUs do for interrupts, by their time and by the packets",
-    0.60,
-    "ratio",
-    HOUSE,
-);
+const INTERRUPTS: Threshold = Threshold::new("share of its time spent in interrupts", 0.25, "ratio", HOUSE);
+const PART: Threshold =
+    Threshold::new("its share of all interrupt time and of all packets", 0.60, "ratio", HOUSE);
 const OTHERS_BUSY: Threshold =
     Threshold::new("mean busy share of the other CPUs, at most", 0.75, "ratio", HOUSE);
 
 const THREAD_FULL: Threshold = Threshold::new(
-    "CPU of a thread of the server or the generator that speaks for that thread",
+    "CPU of a server or generator thread that points to that thread instead",
     0.90,
     "ratio of a CPU",
     HOUSE,
@@ -39,13 +34,13 @@ const THREAD_FULL: Threshold = Threshold::new(
 pub(super) const PILE_UP: Rule = Rule {
     id: "N01",
     name: "irq-pileup",
-    meaning: "One CPU receives the packets and is full, while others have time left.",
+    meaning: "One CPU receives all packets and is saturated, while others are idle.",
     thresholds: &[BUSY, INTERRUPTS, PART, OTHERS_BUSY, THREAD_FULL],
     place: Place::Server,
     needs: &["cpu.idle_us"],
-    remedy: "spread the receive work: interrupts of the queues over the CPUs (irq.N.cpus), or packets by RPS \
-             (netdev.DEVICE.rx-N.rps_cpus), or give the device more queues",
-    counterfactual: "with the packets received on all CPUs the rate and the tail would stay the same",
+    remedy: "spread the receive work: queue interrupts across CPUs (irq.N.cpus), packets by RPS \
+             (netdev.DEVICE.rx-N.rps_cpus), or more device queues",
+    counterfactual: "receiving packets on all CPUs would not change the rate or the tail",
     examine,
 };
 
@@ -58,7 +53,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let busy: f64 = cpus.iter().map(|cpu| cpu.busy_ratio).sum();
     let others_busy = (busy - hot.busy_ratio) / others;
     let text = format!(
-        "CPU {} was {} busy, {} in interrupts, the others {}",
+        "CPU {} was {} busy ({} in interrupts); the other CPUs were {} busy",
         name(hot.number()),
         percent(hot.busy_ratio),
         percent(hot.softirq_ratio),
@@ -73,7 +68,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         && others_busy <= OTHERS_BUSY.value
         && ratio(hot.softirq_ratio, all).is_some_and(|part| part >= PART.value);
     if !is_piled {
-        return excluded("Receive work on one CPU is not the limit", vec![seen(EvidenceRole::Against)]);
+        return excluded("Receive work on one CPU is not the bottleneck", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(received(&window, hot));
@@ -81,7 +76,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     // What lies in the server's sockets does not wait to be received.
     let received = waiting_in_sockets(&scene.focus, &window).unwrap_or(0.0);
     let reach = Reach::used_up(&scene.focus, 1.0 - received);
-    Some(Case::new(format!("Receive work on one CPU is the limit: {text}"), found, reach))
+    Some(Case::new(format!("Receive work on one CPU is the bottleneck: {text}"), found, reach))
 }
 
 /// A thread that fills a CPU by itself.
@@ -89,7 +84,7 @@ fn full_thread(scene: &Scene, window: &Window) -> Option<Evidence> {
     let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
     let server = threads.first().map_or(0.0, |thread| thread.busy_ratio);
     let full = server.max(scene.focus.end.summary.generator.busiest_thread_ratio);
-    let text = format!("a thread used {} of a CPU, its own sends included", percent(full));
+    let text = format!("a thread used {} of a CPU, including its sends", percent(full));
     let source = "/proc/PID/task/TID/schedstat";
     (full >= THREAD_FULL.value).then(|| evidence(EvidenceRole::Against, window, source, text))
 }

@@ -200,12 +200,12 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     let against = |text: String| evidence(EvidenceRole::Against, &window, ENGINE, text);
     let few = case.reach.events.filter(|events| *events < EVENTS.value);
     let few =
-        few.map(|events| against(format!("it was seen {} only", counted(events.round().max(1.0), "time"))));
+        few.map(|events| against(format!("it was seen only {}", counted(events.round().max(1.0), "time"))));
     let effect = Effect::of(&Scene { focus, ..*scene });
     let explained = effect.as_ref().map(|effect| effect.explained_by(&case.reach));
     let too_little = effect.as_ref().zip(explained.filter(|explained| *explained < EXPLAINED.value)).map(
         |(effect, explained)| {
-            against(format!("it accounts for {} of {} at most", percent(explained), effect.noun()))
+            against(format!("it explains at most {} of {}", percent(explained), effect.noun()))
         },
     );
     case.evidence.extend(effect.map(|effect| effect.evidence));
@@ -265,12 +265,8 @@ pub(crate) fn excluded<'a>(title: &str, against: Vec<Evidence>) -> Option<Case<'
     (!against.is_empty()).then(|| Case::new(title.to_owned(), against, Reach::default()))
 }
 
-const GROWTH: Threshold = Threshold::new(
-    "p99 under load ÷ p99 at the lowest load, from which on a user notices",
-    2.0,
-    "ratio",
-    HOUSE,
-);
+const GROWTH: Threshold =
+    Threshold::new("p99 under load ÷ p99 at the lowest load, for users to notice", 2.0, "ratio", HOUSE);
 const ENGINE: &str = "load engine";
 
 /// 99th percentile of a kind of latency in the focus, or the greatest value of a small sample. Unit: nanoseconds.

@@ -13,19 +13,19 @@ const LINE_RATE: Threshold = Threshold::new(
     "netdata, interface speed alarm",
 );
 const CPU_IDLE: Threshold =
-    Threshold::new("idle share of the CPUs that shows that they are not the limit", 0.30, "ratio", HOUSE);
-const RETRANSMITTED: Threshold = Threshold::new("TCP segments sent again ÷ sent", 0.01, "ratio", HOUSE);
+    Threshold::new("idle share of the CPUs that rules them out", 0.30, "ratio", HOUSE);
+const RETRANSMITTED: Threshold = Threshold::new("retransmitted ÷ sent TCP segments", 0.01, "ratio", HOUSE);
 
 /// N10.
 pub(super) const BANDWIDTH: Rule = Rule {
     id: "N10",
     name: "bandwidth-bound",
-    meaning: "A network link carries as many bits as it can.",
+    meaning: "A network link is saturated.",
     thresholds: &[LINE_RATE, CPU_IDLE, RETRANSMITTED],
     place: Place::Server,
     needs: &["netdev.tx_bytes"],
-    remedy: "compress or shrink the responses, cache them nearer to the users, or use a faster link or more of them",
-    counterfactual: "with responses of half the size the number of requests per second would stay the same",
+    remedy: "compress or shrink responses, cache them closer to users, or add faster or more links",
+    counterfactual: "halving the response size would not raise the request rate",
     examine: examine_bandwidth,
 };
 
@@ -40,15 +40,15 @@ fn examine_bandwidth<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let links = links(&window);
     let Some(busiest) = links.iter().max_by(|a, b| a.used_ratio.total_cmp(&b.used_ratio)) else {
-        let text = "the requests went over the loopback interface, which has no speed".to_owned();
+        let text = "the requests went over the loopback interface, which has no link speed".to_owned();
         let against = evidence(EvidenceRole::Against, &window, "the target's address", text);
         return excluded(
-            "No network link is the limit",
+            "Network links are not the bottleneck",
             if scene.focus.is_loopback() { vec![against] } else { Vec::new() },
         );
     };
     let text = format!(
-        "{} {} {} of its {} Mbit/s",
+        "{} {} at {} of its {} Mbit/s",
         name(busiest.device),
         busiest.direction,
         percent(busiest.used_ratio),
@@ -63,12 +63,12 @@ fn examine_bandwidth<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         seen_in(column.clone(), evidence(role, &window, "/proc/PID/net/dev", text.clone()))
     };
     if busiest.used_ratio < LINE_RATE.value {
-        return excluded("No network link is the limit", vec![seen(EvidenceRole::Against)]);
+        return excluded("Network links are not the bottleneck", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(confirmers(&window));
     let reach = Reach::used_up(&scene.focus, 1.0);
-    Some(Case::new(format!("The network link is the limit: {text}"), found, reach))
+    Some(Case::new(format!("The network link is saturated: {text}"), found, reach))
 }
 
 /// Links with a known speed, both directions of each.
@@ -96,14 +96,14 @@ fn links<'a>(window: &Window<'a>) -> Vec<Link<'a>> {
 fn confirmers(window: &Window) -> Vec<Evidence> {
     let mut found = Vec::new();
     if let Some(machine) = window.machine().filter(|machine| 1.0 - machine.busy_ratio > CPU_IDLE.value) {
-        let text = format!("the CPUs were {} idle meanwhile", percent(1.0 - machine.busy_ratio));
+        let text = format!("the CPUs were {} idle", percent(1.0 - machine.busy_ratio));
         found.push(evidence(EvidenceRole::Confirmer, window, "/proc/stat", text));
     }
     let count = |column: &str| window.growth(column, "netns:target").map(|growth| growth.amount);
     let again =
         count("Tcp.RetransSegs").zip(count("Tcp.OutSegs")).and_then(|(again, sent)| ratio(again, sent));
     if let Some(share) = again.filter(|share| *share > RETRANSMITTED.value) {
-        let text = format!("{} of the TCP segments were sent again", percent(share));
+        let text = format!("{} of TCP segments were retransmitted", percent(share));
         let seen = evidence(EvidenceRole::Confirmer, window, "/proc/PID/net/snmp Tcp RetransSegs", text);
         found.push(seen_in("Tcp.RetransSegs@netns:target".to_owned(), seen));
     }

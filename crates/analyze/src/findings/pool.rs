@@ -15,53 +15,49 @@ use sysdyno_record::event::ProcessRole;
 use sysdyno_record::load::LatencyKind;
 
 const UNREAD_SHARE: Threshold = Threshold::new(
-    "connections with a request that the server has not read ÷ requests in flight",
+    "connections with a request that the server has not yet read ÷ requests in flight",
     0.25,
     "ratio",
     HOUSE,
 );
-const IN_FLIGHT: Threshold =
-    Threshold::new("requests in flight, so that waiting means something", 4.0, "count", HOUSE);
+const IN_FLIGHT: Threshold = Threshold::new("requests in flight, for waiting to matter", 4.0, "count", HOUSE);
 const QUEUED: Threshold =
     Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
 const LASTING: Threshold = Threshold::new(
-    "share of the readings in which any waited, so that a queue that only bursts fill does not count",
+    "share of readings with a queue, so that short bursts do not count",
     0.25,
     "ratio",
-    "house value: a burst each second is seen by one or two of ten readings",
+    "house value: one burst per second shows up in one or two of ten readings",
 );
 const MACHINE_IDLE: Threshold = Threshold::new(
-    "share of all CPUs that server, generator and interrupts used, at most",
+    "share of all CPUs that server, generator, and interrupts use, at most",
     0.70,
     "ratio",
     HOUSE,
 );
-const THREAD_IDLE: Threshold = Threshold::new(
-    "CPU that any thread of the server used or waited for, at most",
-    0.95,
-    "ratio of a CPU",
-    HOUSE,
-);
+const THREAD_IDLE: Threshold =
+    Threshold::new("CPU that any server thread used or waited for, at most", 0.95, "ratio of a CPU", HOUSE);
 const STARVED: Threshold = Threshold::new(
-    "CPU that the server waited for ÷ that and what it used, from which on its threads stand in line for a CPU",
+    "CPU time that the server waited for ÷ waited for and used, to be short of CPU",
     0.5,
     "ratio",
     HOUSE,
 );
 const AWAKE: Threshold = Threshold::new(
-    "share of the server's threads that use a CPU or wait for one, from which on that line is what requests wait for",
+    "share of server threads that use or wait for a CPU, to explain the queue",
     0.25,
     "ratio",
     HOUSE,
 );
 const ASLEEP: Threshold =
-    Threshold::new("share of the server's threads that are running, at most", 0.5, "ratio", HOUSE);
+    Threshold::new("share of server threads that are running, at most", 0.5, "ratio", HOUSE);
 
 /// F04.
 pub(super) const POOL_FULL: Rule = Rule {
     id: "F04",
     name: "worker-pool-full",
-    meaning: "All workers of the server are occupied without using CPU, and requests wait for one to become free.",
+    meaning: "All workers of the server are busy waiting, without using CPU, and requests queue for a free \
+              one.",
     thresholds: &[
         UNREAD_SHARE,
         IN_FLIGHT,
@@ -75,8 +71,8 @@ pub(super) const POOL_FULL: Rule = Rule {
     ],
     place: Place::Server,
     needs: &["connections.unread_count", "listener.queue_count"],
-    remedy: "raise the number of workers, or shorten what they wait for (a database, another service, a sleep)",
-    counterfactual: "with twice as many workers the capacity would stay the same",
+    remedy: "add workers, or shorten what they wait for (a database, another service, a sleep)",
+    counterfactual: "doubling the workers would not raise the capacity",
     examine: examine_pool,
 };
 
@@ -99,7 +95,7 @@ fn examine_pool<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 
 fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
-    let not_full = "The worker pool is not the limit";
+    let not_full = "The worker pool is not the bottleneck";
     if let Some(against) = busy_cpus(scene, &window) {
         return excluded(not_full, vec![against]);
     }
@@ -122,9 +118,8 @@ fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 /// A server that answers nothing for a while has stopped as a whole: full workers go on answering.
 fn stood_still(scene: &Scene, window: &Window) -> Option<Evidence> {
     let seconds = standstill_seconds(&scene.focus);
-    let text = format!(
-        "no request at all was answered for {seconds:.1} s: the server stood still, not its workers only"
-    );
+    let text =
+        format!("no request was answered for {seconds:.1} s: the whole server stalled, not just its workers");
     (seconds > 0.0).then(|| evidence(EvidenceRole::Against, window, ENGINE, text))
 }
 
@@ -145,7 +140,7 @@ fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
     let against = |source: &str, text: String| Some(evidence(EvidenceRole::Against, window, source, text));
     let busy = own_busy_ratio(&scene.focus, window).filter(|busy| *busy > MACHINE_IDLE.value);
     if let Some(busy) = busy {
-        return against("/proc/stat", format!("the CPUs were {} busy with this load", percent(busy)));
+        return against("/proc/stat", format!("this load kept the CPUs {} busy", percent(busy)));
     }
     if let Some(text) = starved(scene, window) {
         return against("/proc/PID/task/TID/schedstat", text);
@@ -153,7 +148,7 @@ fn busy_cpus(scene: &Scene, window: &Window) -> Option<Evidence> {
     let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
     let full = threads.iter().find(|thread| thread.wanted_ratio() >= THREAD_IDLE.value)?;
     let text = format!(
-        "a thread of the server used {} of a CPU and waited for it in {} of the time",
+        "a server thread used {} of a CPU and waited for it {} of the time",
         percent(full.busy_ratio),
         percent(full.run_delay_ratio.unwrap_or(0.0))
     );
@@ -169,12 +164,8 @@ fn starved(scene: &Scene, window: &Window) -> Option<String> {
     let threads = sum_known(targets.iter().map(|process| {
         window.level("process.threads_count", &process_scope(process)).map(|level| level.mean)
     }))?;
-    (wanted >= AWAKE.value * threads).then(|| {
-        format!(
-            "the server's threads waited for a CPU in {} of the time in which they wanted one",
-            percent(share)
-        )
-    })
+    (wanted >= AWAKE.value * threads)
+        .then(|| format!("server threads that could run waited for a CPU {} of the time", percent(share)))
 }
 
 /// Requests that wait in sockets, as mechanism; sockets in which none waits, as contradiction.
@@ -189,7 +180,7 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
             EvidenceRole::Against
         };
         let text = format!(
-            "{} lie unread in the server's sockets, {} are in flight",
+            "{} unread in the server's sockets, {} in flight",
             counted(unread.mean.round(), "request"),
             whole(in_flight)
         );
@@ -204,7 +195,7 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
         let is_waiting = queue.mean >= QUEUED.value && queue.present_ratio >= LASTING.value;
         let role = if is_waiting { EvidenceRole::Mechanism } else { EvidenceRole::Against };
         let text = format!(
-            "{:.1} connections wait to be accepted on {}",
+            "{:.1} connections waiting in the accept queue of {}",
             queue.mean,
             name(scope.trim_start_matches("listener:"))
         );
@@ -240,16 +231,14 @@ fn workers(scene: &Scene, window: &Window) -> Workers {
     let used = window.process_cpus(&targets);
     let who =
         threads.map_or(command.clone(), |threads| format!("{} of {command}", counted(threads, "thread")));
-    let text = used.map_or(format!("{who} wait"), |used| format!("{who} wait, using {} CPUs", cpus(used)));
+    let text = used
+        .map_or(format!("{who} are waiting"), |used| format!("{who} are waiting, using {} CPUs", cpus(used)));
     let mut found = Vec::new();
     if let (Some(threads), Some(running)) = (threads, running)
         && running <= ASLEEP.value * threads
     {
-        let disk = if blocked >= 1.0 {
-            format!(", {blocked:.1} of the others blocked on a device")
-        } else {
-            String::new()
-        };
+        let disk =
+            if blocked >= 1.0 { format!(", and {blocked:.1} were blocked on I/O") } else { String::new() };
         let text = format!("{running:.1} of {} were running{disk}", counted(threads, "thread"));
         found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/stat", text));
     }

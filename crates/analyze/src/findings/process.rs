@@ -10,24 +10,24 @@ use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 const DESCRIPTORS_USED: Threshold = Threshold::new(
-    "open descriptors of a process of the server ÷ its limit",
+    "open descriptors of a server process ÷ its limit",
     0.95,
     "ratio",
     "netdata, file descriptor alarm",
 );
 const SPINNING: Threshold =
-    Threshold::new("CPU of a thread that accepts in vain", 0.95, "ratio of a CPU", HOUSE);
+    Threshold::new("CPU of a thread that spins on accept", 0.95, "ratio of a CPU", HOUSE);
 
 /// F01.
 pub(super) const DESCRIPTORS: Rule = Rule {
     id: "F01",
     name: "fd-exhausted",
-    meaning: "A process of the server has used up its file descriptors and can accept no connection.",
+    meaning: "A server process ran out of file descriptors and cannot accept connections.",
     thresholds: &[DESCRIPTORS_USED, SPINNING],
     place: Place::Server,
     needs: &["process.fds_count", "process.fds_limit_count"],
-    remedy: "raise the process's limit (LimitNOFILE, ulimit -n), and keep its connection limit below it with a reserve",
-    counterfactual: "with a higher limit, set on the living process by prlimit, the failures would stay",
+    remedy: "raise the process's limit (LimitNOFILE, ulimit -n), and keep its connection limit well below it",
+    counterfactual: "raising the limit of the running process with prlimit would not stop the failures",
     examine: examine_descriptors,
 };
 
@@ -56,7 +56,7 @@ fn examine_descriptors<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         seen_in(column.clone(), evidence(role, &window, "/proc/PID/fd, /proc/PID/limits", text.clone()))
     };
     if share < DESCRIPTORS_USED.value {
-        return excluded("File descriptors are not the limit", vec![seen(EvidenceRole::Against)]);
+        return excluded("File descriptors are not the bottleneck", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     found.extend(not_accepting(scene, &window));
@@ -64,7 +64,7 @@ fn examine_descriptors<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     // A server without descriptors answers with errors, closes connections, or leaves them waiting.
     let failures = counts.failed as f64 + counts.timed_out as f64;
     let reach = Reach { failures, slow: Slow::Share(1.0), events: None };
-    Some(Case::new(format!("File descriptors are the limit: {text}"), found, reach))
+    Some(Case::new(format!("The server ran out of file descriptors: {text}"), found, reach))
 }
 
 /// Signs that the server does not accept: connections that wait, or a thread that spins.
@@ -92,10 +92,10 @@ fn not_accepting(scene: &Scene, window: &Window) -> Vec<Evidence> {
 }
 
 const PERIODS_THROTTLED: Threshold =
-    Threshold::new("share of quota periods in which the server was stopped", 0.05, "ratio", HOUSE);
+    Threshold::new("share of quota periods in which the server was throttled", 0.05, "ratio", HOUSE);
 const QUOTA_USED: Threshold = Threshold::new("CPU of the server ÷ its quota", 0.80, "ratio", HOUSE);
 const PERIOD_NS: Threshold = Threshold::new(
-    "time for which a server with a reserve is stopped at most",
+    "longest time that a server below its quota is throttled",
     1e8,
     "ns",
     "usual period of a CPU quota, 100 ms (cpu.max, cpu.cfs_period_us)",
@@ -105,12 +105,12 @@ const PERIOD_NS: Threshold = Threshold::new(
 pub(super) const THROTTLED: Rule = Rule {
     id: "C03",
     name: "cfs-throttled",
-    meaning: "The server's CPU quota was used up, and it was stopped until the next period.",
+    meaning: "The server used up its CPU quota and was throttled until the next period.",
     thresholds: &[PERIODS_THROTTLED, QUOTA_USED, PERIOD_NS],
     place: Place::Server,
     needs: &["cgroup.throttled_count"],
     remedy: "raise the quota (cpu.max, CPUQuota=, the container's CPU limit), or run fewer threads",
-    counterfactual: "without the quota the capacity would stay the same",
+    counterfactual: "removing the quota would not raise the capacity",
     examine: examine_throttled,
 };
 
@@ -119,19 +119,19 @@ fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let scope = "cgroup:target";
     let share = throttled_share(&window, scope)?;
     let column = format!("cgroup.throttled_count@{scope}");
-    let text = format!("the server was stopped in {} of the periods of its CPU quota", percent(share));
+    let text = format!("the server was throttled in {} of its CPU quota periods", percent(share));
     let seen = |role: EvidenceRole| {
         seen_in(column.clone(), evidence(role, &window, "cpu.stat nr_throttled, nr_periods", text.clone()))
     };
     if share < PERIODS_THROTTLED.value {
-        return excluded("The CPU quota is not the limit", vec![seen(EvidenceRole::Against)]);
+        return excluded("The CPU quota is not the bottleneck", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target));
     let quota = window.level("cgroup.quota_ratio", scope).map(|level| level.last);
     let used_up = used.zip(quota).filter(|(used, quota)| *used >= QUOTA_USED.value * quota);
     if let Some((used, quota)) = used_up {
-        let text = format!("it used {} of the {} CPUs that it may use", cpus(used), cpus(quota));
+        let text = format!("it used {} of its quota of {} CPUs", cpus(used), cpus(quota));
         found.push(evidence(EvidenceRole::Confirmer, &window, "/proc/PID/stat, cpu.max", text));
     }
     let reach = Reach::used_up(&scene.focus, 1.0);
@@ -142,6 +142,6 @@ fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         None => Reach { slow: Slow::Delayed { count, most_ns: PERIOD_NS.value }, ..reach },
     };
     let quota = quota.map_or(String::new(), |quota| format!(" of {} CPUs", cpus(quota)));
-    let title = format!("The CPU quota{quota} is the limit: {text}");
+    let title = format!("The CPU quota{quota} is the bottleneck: {text}");
     Some(Case::new(title, found, reach))
 }

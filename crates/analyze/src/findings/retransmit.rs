@@ -15,14 +15,15 @@ use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::LatencyKind;
 
 const REPEATED: Threshold =
-    Threshold::new("SYN packets sent again, more than", 0.0, "count", "TcpExt.TCPSynRetrans");
+    Threshold::new("retransmitted SYN packets, more than", 0.0, "count", "TcpExt.TCPSynRetrans");
 const CLUSTERED: Threshold =
-    Threshold::new("share of the slow connects that lie at the ticks of the timer", 0.5, "ratio", HOUSE);
+    Threshold::new("share of slow connects that match the retransmission timer", 0.5, "ratio", HOUSE);
 /// A connect at a tick takes the tick, and up to this much more. Unit: seconds.
 const TICK_EARLY: f64 = 0.05;
 const TICK_LATE: f64 = 0.35;
 const LOST: Threshold = Threshold::new(
-    "TCP segments sent again ÷ sent, SYNs left out, from which on packets are lost on the way and not SYNs dropped",
+    "retransmitted ÷ sent TCP segments, without SYNs, at which packets are lost in the network rather than \
+     SYNs dropped",
     0.01,
     "ratio",
     HOUSE,
@@ -32,12 +33,12 @@ const LOST: Threshold = Threshold::new(
 pub(super) const SYN_STAIRCASE: Rule = Rule {
     id: "T04",
     name: "syn-staircase",
-    meaning: "SYN packets were lost or dropped and sent again, so that some connects take whole seconds.",
+    meaning: "SYN packets were lost or dropped and retransmitted, so some connects took whole seconds.",
     thresholds: &[REPEATED, CLUSTERED, LOST],
     place: Place::Elsewhere,
     needs: &["TcpExt.TCPSynRetrans"],
-    remedy: "remove the cause of the drops (a full accept queue, a full SYN queue, loss on the link), not the timer",
-    counterfactual: "with connections kept alive from the start the slow requests would stay",
+    remedy: "fix the cause of the drops (a full accept queue, a full SYN queue, packet loss), not the timer",
+    counterfactual: "keeping connections alive from the start would not remove the slow requests",
     examine: examine_staircase,
 };
 
@@ -54,12 +55,12 @@ fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         seen_by_generator(worst, "TcpExt.TCPSynRetrans@netns:target", evidence(role, &window, source, text))
     };
     if total <= REPEATED.value {
-        let against = seen(EvidenceRole::Against, "no SYN packet was sent again".to_owned());
-        return excluded("No connect was delayed by a repeated SYN", vec![against]);
+        let against = seen(EvidenceRole::Against, "no SYN packet was retransmitted".to_owned());
+        return excluded("No connect was delayed by a retransmitted SYN", vec![against]);
     }
     let mut found = vec![seen(
         EvidenceRole::Mechanism,
-        format!("{} were sent again", counted(total.round(), "SYN packet")),
+        format!("retransmitted {}", counted(total.round(), "SYN packet")),
     )];
     let steps = scene.trials.iter().filter_map(|view| Some((view, steps(view, scene.focus.facts)?)));
     let steps = steps.max_by(|(_, a), (_, b)| a.slow.total_cmp(&b.slow));
@@ -70,7 +71,7 @@ fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let here = repeated(view).unwrap_or(0.0);
     let reach = Reach::of_connects(view, here, steps.as_ref().map_or(0.0, |steps| steps.slow));
     found.extend(steps.map(|steps| steps.evidence));
-    let title = format!("SYN packets were dropped and sent again{ticks}");
+    let title = format!("SYN packets were dropped and retransmitted{ticks}");
     let case = Case { shown_by: Some(*view), ..Case::new(title, found, reach) };
     Some(match lost_share(view) {
         Some(share) => of_loss(case, share, &view.steady()),
@@ -92,14 +93,14 @@ fn lost_share(view: &TrialView) -> Option<f64> {
 /// The case where packets of all kinds are lost: then SYNs are only some of them, and nobody drops these.
 fn of_loss<'a>(mut case: Case<'a>, share: f64, window: &Window) -> Case<'a> {
     let text = format!(
-        "{} of the other TCP segments were sent again, too: they are lost on the way",
+        "{} of other TCP segments were retransmitted too: packets are lost in the network",
         percent(share)
     );
     let source = "/proc/PID/net/snmp Tcp RetransSegs, OutSegs";
     case.evidence.push(evidence(EvidenceRole::Against, window, source, text));
-    let remedy = "look for the loss: errors and drops of the interfaces, a filter, a full queue on the way";
+    let remedy = "find the loss: interface errors and drops, a firewall, a full queue on the path";
     let title = format!(
-        "Packets are lost on the way: {} of the TCP segments were sent again, and SYN packets, too",
+        "Packets are lost in the network: {} of TCP segments were retransmitted, and SYN packets too",
         percent(share)
     );
     Case { title, remedy: Some(remedy.to_owned()), ..case }
@@ -126,7 +127,7 @@ fn steps(view: &TrialView, facts: &HostFacts) -> Option<Steps> {
     let named: Vec<String> = hits.iter().map(|(tick, _)| format!("{tick} s")).collect();
     let window = view.steady();
     let text = format!(
-        "{} of {} lie at the ticks of the timer: {}",
+        "{} of {} match the retransmission timer: {}",
         percent(clustered.min(1.0)),
         counted(slow, "slow connect"),
         list(&named)

@@ -129,28 +129,26 @@ fn c13_all_cpus_busy() {
     let waiting = busy().counter("psi.cpu_some_us", "host", 6e5);
     let finding = find("C13", waiting).expect("a finding");
     assert_eq!(finding.confidence, Confirmed);
-    let title = "The CPUs are the limit: CPUs 0 and 1 are 95 % busy, 50 % user, 30 % system, 15 % interrupts; \
-                 the server used 1.1 of 2 CPUs, the generator 0.40";
+    let title = "The CPUs are the bottleneck: CPUs 0 and 1 are 95% busy, 50% user, 30% system, 15% \
+                 interrupts; the server used 1.1 of 2 CPUs, the generator 0.40";
     assert_eq!(finding.title, title);
     assert_eq!(confidence_of("C13", busy()), Some(Possible));
     let others = busy().server(0.1).generator(0.1).counter("psi.cpu_some_us", "host", 6e5);
     let others = find("C13", others).expect("a finding");
     assert_eq!(others.confidence, Possible);
-    assert!(others.title.ends_with("the generator 0.10, others 1.4"), "{}", others.title);
+    assert!(others.title.ends_with("the generator 0.10, other processes 1.4"), "{}", others.title);
     assert_eq!(confidence_of("C13", slow()), Some(Excluded));
     let idle = busy().server(0.0).generator(1.0).counter("psi.cpu_some_us", "host", 6e5);
     let idle = find("C13", idle).expect("a finding");
     assert_eq!(idle.confidence, Excluded);
-    let text = "the CPUs were 95 % busy, but the server used and waited for 0.00 of 2 CPUs only";
+    let text = "the CPUs were 95% busy, but the server used or waited for only 0.00 of 2 CPUs";
     assert_eq!(idle.evidence[0].text, text);
     let asleep = busy().server(0.1).generator(0.9).counter("psi.cpu_some_us", "host", 6e5);
     assert_eq!(confidence_of("C13", asleep), Some(Possible), "its thread sleeps nine tenths of the time");
     let failing = busy().counter("psi.cpu_some_us", "host", 6e5).fail(FailureClass::Status, 2_000);
     let failing = find("C13", failing).expect("a finding");
     assert_eq!(failing.confidence, Possible, "a busy CPU makes nobody answer 500");
-    assert!(
-        failing.evidence.iter().any(|seen| seen.text == "it accounts for 0 % of the failed requests at most")
-    );
+    assert!(failing.evidence.iter().any(|seen| seen.text == "it explains at most 0% of the failed requests"));
     let greedy = busy().server(0.9).generator(0.9);
     assert!(
         find("C13", greedy)
@@ -182,7 +180,8 @@ fn n01_one_cpu_receives_the_packets() {
     assert_eq!(finding.confidence, Confirmed);
     assert_eq!(
         finding.title,
-        "Receive work on one CPU is the limit: CPU 0 was 98 % busy, 53 % in interrupts, the others 68 %"
+        "Receive work on one CPU is the bottleneck: CPU 0 was 98% busy (53% in interrupts); the other CPUs \
+         were 68% busy"
     );
     assert_eq!(confidence_of("N01", piled()), Some(Possible), "the packets were not counted");
     assert_eq!(confidence_of("N01", packets(piled(), 5000.0, 5000.0)), Some(Possible), "they were spread");
@@ -222,8 +221,8 @@ fn f05_one_busy_thread() {
 fn f04_workers_that_wait_while_requests_lie_unread() {
     let finding = find("F04", pool()).expect("a finding");
     assert_eq!(finding.confidence, Confirmed);
-    let title = "The worker pool is full: 8 threads of nginx wait, using 0.05 CPUs, 50 requests lie unread in the server's \
-                 sockets, 64 are in flight";
+    let title = "The worker pool is full: 8 threads of nginx are waiting, using 0.05 CPUs, 50 requests \
+                 unread in the server's sockets, 64 in flight";
     assert_eq!(finding.title, title);
     assert_eq!(confidence_of("F04", pool().gauge("connections.unread_count", LISTENER, 0.0)), Some(Excluded));
     assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Confirmed), "others took the CPU");
@@ -304,7 +303,7 @@ fn what_gives_out_beyond_the_capacity_is_named_where_nothing_is_full_at_it() {
         examine(&scene).into_iter().next().filter(|finding| finding.confidence >= Likely)
     };
     let finding = first_of(&full(3000.0), VerdictStatus::Valid).expect("a finding");
-    let title = "At 3,000 req/s, beyond the capacity: The CPUs are the limit";
+    let title = "At 3,000 req/s, beyond the capacity: The CPUs are the bottleneck";
     assert!(finding.id == "C13" && finding.title.starts_with(title), "{}", finding.title);
     assert_eq!(first_of(&full(3000.0), VerdictStatus::Invalid), None, "a trial that is not to be believed");
     assert_eq!(first_of(&full(5000.0), VerdictStatus::Valid), None, "too far away");
@@ -336,7 +335,7 @@ fn t01_a_full_accept_queue_names_its_listener() {
     };
     let finding = find("T01", full(repeated(400, &[1.02]), 40.0, 6.0)).expect("a finding");
     assert_eq!(finding.confidence, Confirmed);
-    let place = "of 127.0.0.1:8080 (limit 5, greatest length 6)";
+    let place = "of 127.0.0.1:8080 (backlog 5, peak length 6)";
     assert!(finding.title.contains(place) && finding.title.contains("dropped"), "{}", finding.title);
     assert_eq!(finding.explained_ratio, Some(1.0));
     let failing = || Specimen::open(2000.0, 10.0).fail(FailureClass::ConnectTimeout, 400);
@@ -357,7 +356,7 @@ fn t01_drops_that_no_request_met_are_those_of_another_server() {
     };
     let finding = find("T01", elsewhere(Specimen::open(2000.0, 10.0))).expect("a finding");
     assert_eq!(finding.confidence, Excluded);
-    assert!(finding.evidence[0].text.starts_with("603 connections were dropped"), "{finding:?}");
+    assert!(finding.evidence[0].text.starts_with("that host dropped 603 connections"), "{finding:?}");
     assert!(confidence_of("T01", elsewhere(repeated(400, &[1.02]))) > Some(Excluded));
     let refused = Specimen::open(2000.0, 10.0).fail(FailureClass::ConnectTimeout, 400);
     assert!(confidence_of("T01", elsewhere(refused)) > Some(Excluded));
@@ -373,7 +372,7 @@ fn t01_a_few_drops_do_not_make_every_response_slow() {
     assert_eq!(finding.confidence, Possible);
     assert!(finding.explained_ratio.is_some_and(|part| part < 0.01), "{finding:?}");
     let against = finding.evidence.last().map(|evidence| evidence.text.as_str());
-    assert!(against.is_some_and(|text| text.ends_with(" of what was slow at most")), "{against:?}");
+    assert!(against.is_some_and(|text| text.ends_with(" of the slow requests")), "{against:?}");
 }
 
 #[test]
@@ -383,7 +382,7 @@ fn t04_connects_at_the_ticks_of_the_timer() {
     };
     let finding = find("T04", staircase(500, &[1.01, 1.02, 3.05, 3.06, 7.1])).expect("a finding");
     assert_eq!(finding.confidence, Confirmed);
-    assert!(finding.title.contains("500 connects took 1 s, 3 s and 7 s"), "{}", finding.title);
+    assert!(finding.title.contains("500 connects took 1 s, 3 s, and 7 s"), "{}", finding.title);
     assert_eq!(confidence_of("T04", staircase(500, &[1.6, 2.6, 6.1, 6.2])), Some(Possible));
     let old = staircase(300, &[2.02, 2.03, 4.02]).edit(|case| {
         case.facts.facts.insert("kernel.release".into(), Fact::Text("5.15.0-91-generic".into()));
@@ -399,7 +398,7 @@ fn t04_one_syn_proves_nothing_whatever_it_delayed() {
     let finding = find("T04", one).expect("a finding");
     assert_eq!(finding.confidence, Possible);
     assert!(
-        finding.evidence.iter().any(|evidence| evidence.text == "it was seen 1 time only"),
+        finding.evidence.iter().any(|evidence| evidence.text == "it was seen only 1 time"),
         "{finding:?}"
     );
 }
@@ -416,9 +415,9 @@ fn t04_is_no_matter_of_syns_where_all_segments_are_lost() {
     let finding = find("T04", lossy(240.0)).expect("a finding");
     assert_eq!(finding.confidence, Possible);
     let title =
-        "Packets are lost on the way: 3.0 % of the TCP segments were sent again, and SYN packets, too";
+        "Packets are lost in the network: 3.0% of TCP segments were retransmitted, and SYN packets too";
     assert_eq!(finding.title, title);
-    assert!(finding.remedy.is_some_and(|remedy| remedy.starts_with("look for the loss")));
+    assert!(finding.remedy.is_some_and(|remedy| remedy.starts_with("find the loss")));
 }
 
 #[test]
@@ -431,7 +430,7 @@ fn n10_a_full_link() {
     };
     let finding = find("N10", link(118e6)).expect("a finding");
     assert_eq!(finding.confidence, Confirmed);
-    assert_eq!(finding.title, "The network link is the limit: eth0 sent 94 % of its 1,000 Mbit/s");
+    assert_eq!(finding.title, "The network link is saturated: eth0 sent at 94% of its 1,000 Mbit/s");
     assert_eq!(confidence_of("N10", link(50e6)), Some(Excluded));
     assert_eq!(confidence_of("N10", slow()), Some(Excluded));
 }
@@ -469,7 +468,7 @@ fn c03_a_server_under_a_quota() {
 fn g01_and_g02_the_generator_itself() {
     let finding = find("G01", slow().generator(0.97)).expect("a finding");
     assert_eq!(finding.confidence, Confirmed);
-    assert!(finding.title.starts_with("The generator is the limit"), "{}", finding.title);
+    assert!(finding.title.starts_with("The generator is the bottleneck"), "{}", finding.title);
     assert_eq!(confidence_of("G01", slow()), Some(Excluded));
     assert_eq!(confidence_of("G02", slow()), None);
     let failing = slow().generator(0.97).fail(FailureClass::Status, 10_000);

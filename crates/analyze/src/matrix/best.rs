@@ -25,16 +25,16 @@ fn headline_of(sides: &[ComparedSide], metric: &MetricComparison) -> Option<Stri
         .collect();
     let without_count = sides.len() - compared.len();
     if alike.len() + 1 == sides.len() {
-        return Some(format!("No variant can be told apart from the best by {}", metric.title));
+        return Some(format!("No variant differs from the best in {}", metric.title));
     }
     let rest = match (alike.as_slice(), without_count) {
-        ([], 0) => "every other differs from it".to_owned(),
-        ([], _) => "every other that could be compared differs from it".to_owned(),
+        ([], 0) => "all others differ from it".to_owned(),
+        ([], _) => "all comparable others differ from it".to_owned(),
         (alike, _) => format!("{} cannot be told apart from it", format::list(alike)),
     };
     let without = match without_count {
         0 => String::new(),
-        count => format!("; {count} of {} could not be compared", sides.len()),
+        count => format!("; {count} of {} were not comparable", sides.len()),
     };
     let value = match metric.unit {
         "hz" => format!("{} req/s", format::rate(median)),
@@ -95,16 +95,13 @@ mod tests {
         };
         check(
             &[(10.0, "c"), (30.0, "a"), (20.0, "b")],
-            "The goodput is highest in B, vB: 30.0 req/s; every other differs from it",
+            "The goodput is highest in B, vB: 30.0 req/s; all others differ from it",
         );
         check(
             &[(10.0, "b"), (30.0, "a"), (29.0, "ab")],
             "The goodput is highest in B, vB: 30.0 req/s; C cannot be told apart from it",
         );
-        check(
-            &[(10.0, "a"), (30.0, "a"), (29.0, "a")],
-            "No variant can be told apart from the best by goodput",
-        );
+        check(&[(10.0, "a"), (30.0, "a"), (29.0, "a")], "No variant differs from the best in goodput");
         let least = told(Better::Lower, &[(10.0, "a"), (30.0, "b"), (20.0, "b")]);
         assert!(least.is_some_and(|text| text.starts_with("The goodput is lowest in A")));
     }
@@ -116,8 +113,8 @@ mod tests {
         assert_eq!(
             told(&three).as_deref(),
             Some(
-                "The goodput is highest in B, vB: 30.0 req/s; every other that could be compared differs from it; \
-                 1 of 4 could not be compared"
+                "The goodput is highest in B, vB: 30.0 req/s; all comparable others differ from it; 1 of 4 \
+                 were not comparable"
             )
         );
         assert_eq!(

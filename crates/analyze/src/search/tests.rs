@@ -131,8 +131,8 @@ fn an_objective_below_what_one_connection_alone_waits_is_answered_by_the_first_t
     assert_eq!((capacity.rate_hz, capacity.ended_by), (None, EndedBy::NothingCarried));
     assert_eq!(slow.outcomes().len(), 1);
     assert_eq!((slow.outcomes()[0].connections, slow.outcomes()[0].offered_hz), (1, None));
-    let text =
-        "one connection alone waits 60.0 ms or more for a response, so no rate can have p99 below 50 ms";
+    let text = "a single connection already waits 60.0 ms or more for a response, so no rate can meet p99 below 50 \
+         ms";
     assert!(capacity.method.contains(text), "{}", capacity.method);
     assert!(!slow.is_out_of_time());
     // Of a percentile alone three trials decide, by their median.

@@ -65,10 +65,9 @@ fn quantity(words: &[&str], at: usize) -> Option<f64> {
 
 /// A part is between nothing and the whole.
 fn shares(words: &[&str]) -> Vec<String> {
-    let is_percent = |at: usize| words.get(at + 1).is_some_and(|next| next.starts_with('%'));
-    let values = (0..words.len()).filter(|at| is_percent(*at)).filter_map(|at| number(words[at]));
+    let values = words.iter().filter(|word| word.contains('%')).filter_map(|word| number(word));
     let wrong = values.filter(|value| !(0.0..=100.0).contains(value));
-    wrong.map(|value| format!("{value} % of a whole")).collect()
+    wrong.map(|value| format!("{value}% of a whole")).collect()
 }
 
 /// `3 of 8`, `1.1 of 2 CPUs`, `20 of its 32`: the part is not greater than the whole.
@@ -77,7 +76,8 @@ fn parts(words: &[&str]) -> Vec<String> {
     for at in 1..words.len() {
         let skipped = words.get(at + 1).is_some_and(|word| ["the", "its"].contains(word));
         let whole = words.get(at + 1 + usize::from(skipped)).and_then(|word| number(word));
-        if let (true, Some(part), Some(whole)) = (words[at] == "of", number(words[at - 1]), whole)
+        let is_part = words[at] == "of" && !words[at - 1].contains('%');
+        if let (true, Some(part), Some(whole)) = (is_part, number(words[at - 1]), whole)
             && part > whole * (1.0 + ROUNDED)
         {
             found.push(format!("{part} is more than {whole}"));

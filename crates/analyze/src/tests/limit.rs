@@ -33,7 +33,7 @@ fn analyze_hidden(specimen: &Specimen, columns: &[(&str, &str)]) -> Analysis {
 fn a_finding_that_an_unreadable_column_takes_away_is_named_beside_no_limit_found() {
     let calm = Specimen::open(1_000.0, 10.0).cpu(0.2, 0.1, 0.0);
     let analysis = analyze_hidden(&calm, &[("cgroup.throttled_count", "cgroup:target")]);
-    assert!(analysis.limit.starts_with("No limit found"), "{}", analysis.limit);
+    assert!(analysis.limit.starts_with("No bottleneck found"), "{}", analysis.limit);
     let said = ". Not checked: cfs-throttled (C03): /sys/fs/cgroup is empty";
     assert!(analysis.limit.contains(said), "{}", analysis.limit);
     assert!(!analysis.limit.contains('\u{1b}'));
@@ -79,14 +79,14 @@ fn wrong_answers_are_named_before_any_limit_with_what_the_server_said() {
         })
     };
     let analysis = analyze_load(failing(5_000));
-    let first = "% of the answers are wrong: the server answered 500 'Too many connections'. ";
+    let first = "% of the responses are wrong: the server answered 500 'Too many connections'. ";
     assert!(analysis.limit.contains(first), "{}", analysis.limit);
     assert!(analysis.limit.starts_with(|digit: char| digit.is_ascii_digit()), "{}", analysis.limit);
     assert!(analysis.headline.contains("Too many connections"), "{}", analysis.headline);
     let busy = analyze_load(failing(5_000).cpu(0.8, 0.19, 0.0).server(1.9));
     let is_beside = |finding: &Finding| finding.id == "C13" && finding.explained_ratio < Some(0.1);
     assert!(busy.findings.iter().any(is_beside), "{:?}", busy.findings);
-    assert!(!busy.limit.contains("The CPUs are the limit"), "{}", busy.limit);
+    assert!(!busy.limit.contains("The CPUs are the bottleneck"), "{}", busy.limit);
     let few = analyze_load(failing(20));
-    assert!(!few.limit.contains("answers are wrong"), "{}", few.limit);
+    assert!(!few.limit.contains("responses are wrong"), "{}", few.limit);
 }

@@ -96,7 +96,7 @@ fn a_clean_load_is_valid_and_says_what_it_measured() {
     assert_eq!(analysis.verdict.status, VerdictStatus::Valid);
     let headline = "nginx completed 20,000 of 20,000 requests at 2,000 req/s offered, response time p50 1.04 ms, p99 3.49 ms";
     assert_eq!(analysis.headline, headline);
-    assert!(analysis.limit.starts_with("No limit found on this host: "), "{}", analysis.limit);
+    assert!(analysis.limit.starts_with("No bottleneck found on this host: "), "{}", analysis.limit);
     assert_eq!((analysis.shown_trial, analysis.capacity, analysis.curve.len()), (1, None, 1));
     assert_eq!(analysis.slip_ns.count, 20_000);
     let closed = analyze_load(Specimen::closed(64, 20_000.0, 10.0));
@@ -109,7 +109,7 @@ fn a_clean_load_is_valid_and_says_what_it_measured() {
     let mut streams = Specimen::closed(4, 20_000.0, 10.0);
     streams.begin.plan.wire.http2 = Some(Http2Plan { streams: 32 });
     let headline = analyze_load(streams).headline;
-    assert!(headline.contains(" with 4 connections of 32 streams, "), "{headline}");
+    assert!(headline.contains(" with 4 connections with 32 streams each, "), "{headline}");
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn a_load_at_the_generators_limit_is_at_least() {
         (analysis.verdict.status, ids(&analysis, VerdictStatus::Invalid)),
         (VerdictStatus::Invalid, vec!["M01"])
     );
-    assert_eq!(analysis.headline, "At least 20,000 req/s: the generator was the limit");
-    assert!(analysis.limit.starts_with("The generator is the limit"), "{}", analysis.limit);
+    assert_eq!(analysis.headline, "At least 20,000 req/s: the generator was the bottleneck");
+    assert!(analysis.limit.starts_with("The generator is the bottleneck"), "{}", analysis.limit);
     let failing = Specimen::closed(64, 20_000.0, 10.0).generator(0.97).fail(FailureClass::Status, 100_000);
     let failing = analyze_load(failing);
     assert!(!failing.limit.starts_with("The generator"), "{}", failing.limit);
@@ -141,7 +141,7 @@ fn a_load_at_the_generators_limit_is_at_least() {
 fn a_load_of_failures_is_not_to_be_trusted() {
     let analysis = analyze_load(Specimen::open(2000.0, 10.0).fail(FailureClass::Status, 1000));
     assert_eq!(ids(&analysis, VerdictStatus::Invalid), ["M04"]);
-    assert_eq!(analysis.headline, "Not to be trusted: 5.0 % of the requests failed: 1,000 status");
+    assert_eq!(analysis.headline, "Not to be trusted: 5.0% of the requests failed: 1,000 status");
     assert_eq!(analysis.failures.get(&FailureClass::Status), Some(&1000));
 }
 
@@ -154,7 +154,7 @@ fn a_record_gives_the_capacity_that_the_search_gave() {
     assert_eq!(analysis.verdict.status, VerdictStatus::Valid, "{:?}", analysis.verdict);
     assert_eq!(
         analysis.headline,
-        "the server takes 4,060 req/s (95 % interval 3,970–4,140) with p99 below 50 ms"
+        "the server carries 4,060 req/s (95% interval 3,970–4,140) with p99 below 50 ms"
     );
     let shown = &analysis.curve[analysis.shown_trial as usize - 1];
     assert_eq!(shown.met, Some(true));
@@ -169,9 +169,14 @@ fn a_run_with_a_weak_generator_is_invalid_and_at_least() {
     let rate = crate::format::rate(capacity.rate_hz.expect("a rate was carried"));
     assert_eq!(
         analysis.headline,
-        format!("the server takes at least {rate} req/s with p99 below 50 ms; the generator was the limit")
+        format!(
+            "the server carries at least {rate} req/s with p99 below 50 ms; the generator was the \
+                 bottleneck"
+        )
     );
-    assert!(analysis.verdict.reasons[0].text.ends_with(&format!("the server takes at least {rate} req/s")));
+    assert!(
+        analysis.verdict.reasons[0].text.ends_with(&format!("the server can carry at least {rate} req/s"))
+    );
 }
 
 #[test]
@@ -179,7 +184,7 @@ fn a_run_of_404s_has_no_capacity() {
     let analysis = analyze_run(&World::quiet(Model::NotFound { capacity_hz: 900.0 }));
     assert_eq!(ids(&analysis, VerdictStatus::Invalid), ["M04", "V34"]);
     assert!(
-        analysis.headline.starts_with("No capacity: 100 % of the requests failed: "),
+        analysis.headline.starts_with("No capacity: 100% of the requests failed: "),
         "{}",
         analysis.headline
     );
@@ -210,7 +215,7 @@ fn a_search_that_was_cut_short_says_so() {
         // Bounds of what was seen, never a capacity with an interval.
         assert_eq!((capacity.rate_hz, capacity.is_lower_bound, capacity.certified_hz), (None, false, None));
         assert!(
-            !stopped.headline.contains(" takes ") && !stopped.headline.contains("95 %"),
+            !stopped.headline.contains(" takes ") && !stopped.headline.contains("95%"),
             "{}",
             stopped.headline
         );
@@ -238,7 +243,7 @@ fn a_search_that_was_cut_short_says_so() {
     let stopped = analyze_trials(&plan, &stopped);
     assert!(ids(&stopped, VerdictStatus::Suspect).contains(&"V33"));
     let pilot = analyze_trials(&plan, &trials(&world, &plan, 1));
-    assert_eq!(pilot.headline, "No capacity yet: the search was stopped before any rate was carried");
+    assert_eq!(pilot.headline, "No capacity yet: the search was stopped before any rate met the objective");
     assert_eq!(pilot.capacity.map(|capacity| capacity.ended_by), Some(EndedBy::Interrupted));
 }
 
@@ -249,7 +254,7 @@ fn a_headline_never_gives_as_the_servers_what_may_be_the_generators() {
     assert!(ids(&load, VerdictStatus::Suspect).contains(&"M01"), "{:?}", load.verdict);
     assert!(
         load.headline.contains("at least")
-            && load.headline.ends_with("the generator may have been the limit"),
+            && load.headline.ends_with("the generator may have been the bottleneck"),
         "{}",
         load.headline
     );
@@ -263,7 +268,7 @@ fn a_headline_never_gives_as_the_servers_what_may_be_the_generators() {
     let run = analyze_trials(&plan, &all);
     let capacity = run.capacity.expect("a run has one");
     assert!(capacity.is_lower_bound || capacity.rate_hz.is_none(), "{}", run.headline);
-    assert!(!run.headline.contains("95 %"), "{}", run.headline);
+    assert!(!run.headline.contains("95%"), "{}", run.headline);
 }
 
 #[test]
@@ -285,7 +290,7 @@ fn a_sweep_is_told_as_a_closed_loop() {
     plan.search.method = SearchMethod::Connections(vec![10, 300, 700]);
     let world = World::quiet(Model::Queue { capacity_hz: 5000.0, floor_ns: 1e6 });
     let analysis = analyze_trials(&plan, &trials(&world, &plan, 200));
-    assert!(analysis.headline.starts_with("the server takes 4,94"), "{}", analysis.headline);
+    assert!(analysis.headline.starts_with("the server carries 4,94"), "{}", analysis.headline);
     assert!(analysis.headline.ends_with("with 700 connections"), "{}", analysis.headline);
     assert!(analysis.curve.iter().all(|point| point.purpose == TrialPurpose::Sweep && point.met.is_none()));
 }

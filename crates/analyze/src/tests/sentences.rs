@@ -274,15 +274,15 @@ fn a_reader_of_sentences_notices_what_contradicts() {
     let sound = analyze_load(Specimen::open(2000.0, 10.0));
     assert!(sentences(&sound).len() > 10);
     for text in [
-        "the rate changed by -112 % over the window",
-        "64 connections in a closed loop carry at most 203 req/s at a mean service time of 1 ms",
-        "the server takes at least 9,000 req/s",
+        "the rate changed by -112% over the window",
+        "64 connections in a closed loop can carry at most 203 req/s at a mean service time of 1 ms",
+        "the server carries at least 9,000 req/s",
         "the median latency rose from 12.0 ms to 1.00 ms over the window",
-        "36,155 sockets were in TIME_WAIT, 128 % of the 28,232 local ports",
+        "36,155 sockets were in TIME_WAIT, 128% of the 28,232 local ports",
         "the server used 2.7 of 2 CPUs",
-        "nginx takes 900 req/s (95 % interval 1,000–1,100)",
+        "nginx carries 900 req/s (95% interval 1,000–1,100)",
         "nginx completed 10 requests, response time p50 3 ms, p99 2 ms",
-        "p99 of response time was 12.0 ms; the limit is 50.0 ms",
+        "p99 of response time was 12.0 ms; the objective's limit is 50.0 ms",
     ] {
         let limit = text.to_owned();
         assert_eq!(contradictions(&Analysis { limit, ..sound.clone() }).len(), 1, "{text}");

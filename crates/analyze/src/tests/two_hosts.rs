@@ -120,13 +120,13 @@ fn others_are_named_with_the_machine_that_they_use() {
 #[test]
 fn a_host_that_was_lost_makes_the_trial_invalid() {
     let lost = |at_seconds: f64| {
-        let event = EventKind::HostLost { host: "ann@web".into(), reason: "it was silent".into() };
+        let event = EventKind::HostLost { host: "ann@web".into(), reason: "it did not respond".into() };
         open().edit(|case| case.events.push(Event { mono_ns: at(at_seconds), event }))
     };
     let told = reason("V41", lost(BEGIN + 3.0), open(), false).expect("is told");
     assert_eq!(
         (told.status, told.text.as_str()),
-        (VerdictStatus::Invalid, "ann@web was lost after 3.0 s: it was silent")
+        (VerdictStatus::Invalid, "ann@web was lost after 3.0 s: it did not respond")
     );
     assert_eq!(reason("V41", lost(BEGIN + 3600.0), open(), false), None, "after its end");
 }
@@ -143,7 +143,8 @@ fn a_host_that_saw_nothing_of_thousands_of_responses_is_not_the_one_that_was_loa
     assert_eq!(elsewhere.status, VerdictStatus::Invalid);
     assert_eq!(
         elsewhere.text,
-        "ann@web was not loaded: 20,000 responses came, but it took 0 of 64 connections, and its server used 0.00 CPUs"
+        "ann@web did not serve this load: 20,000 responses arrived, but it accepted 0 of 64 connections, and \
+         its server used 0.00 CPUs"
     );
     assert_eq!(told(server(6.4, 5.0, 0.0)), None, "it took the connections");
     assert_eq!(told(server(0.0, 2000.0, 0.0)), None, "it passes packets on");

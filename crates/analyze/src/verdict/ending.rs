@@ -13,7 +13,8 @@ pub(super) const ACCOUNTING: Check = Check {
     name: "accounting",
     meaning: "Requests vanished: the counts do not add up.",
     thresholds: &[],
-    remedy: "keep the run folder and report it; the engine asserts this identity, so the record was changed or damaged",
+    remedy: "keep the run folder and report a bug; the engine asserts this sum, so the record was changed or \
+             damaged",
     examine: Examine::Trial(examine_accounting),
 };
 
@@ -46,9 +47,10 @@ fn is_balanced(counts: &Counts) -> bool {
 pub(super) const HOST_LOST: Check = Check {
     id: "V41",
     name: "host-lost",
-    meaning: "The agent on another host was lost while the load ran; what happened there after that is not known.",
+    meaning: "The agent on another host was lost during the load; nothing is known about that host \
+              afterwards.",
     thresholds: &[],
-    remedy: "look at the link to that host and at its memory, then measure again",
+    remedy: "check the link to that host and its memory, then measure again",
     examine: Examine::Trial(examine_host_lost),
 };
 
@@ -66,7 +68,7 @@ pub(super) const INTERRUPTED: Check = Check {
     name: "interrupted",
     meaning: "The measurement was stopped early. The results up to that point are valid.",
     thresholds: &[],
-    remedy: "repeat it to the end if the percentiles matter",
+    remedy: "repeat the full measurement if the percentiles matter",
     examine: Examine::Trial(examine_interrupted),
 };
 
@@ -83,16 +85,17 @@ fn examine_interrupted(view: &TrialView) -> Option<Observation> {
 pub(super) const HARD_STOP: Check = Check {
     id: "V31",
     name: "hard-stop",
-    meaning: "The load was given up for the server's sake.",
+    meaning: "The load was stopped to protect the server.",
     thresholds: &[],
-    remedy: "find out why it failed; send less, or take the hard stops away if that is what is to be measured",
+    remedy: "find out why the server failed; lower the load, or disable the hard stops if the failure itself \
+             is to be measured",
     examine: Examine::Trial(examine_hard_stop),
 };
 
 fn examine_hard_stop(view: &TrialView) -> Option<Observation> {
     match &view.end.ending {
         TrialEnding::HardStop(which) => Observation::invalid(format!(
-            "the load was given up after a hard stop: {}; from then on at most a few probes were sent",
+            "the load was stopped early: {}; after that, only a few probes were sent",
             name(which)
         )),
         TrialEnding::Complete | TrialEnding::Interrupted => None,
@@ -103,9 +106,9 @@ fn examine_hard_stop(view: &TrialView) -> Option<Observation> {
 pub const INCOMPLETE: Check = Check {
     id: "V32",
     name: "incomplete",
-    meaning: "The record breaks off; the program died or still runs.",
+    meaning: "The record is incomplete: the program died or is still running.",
     thresholds: &[],
-    remedy: "measure again; what was recorded up to then can still be looked at",
+    remedy: "measure again; the part that was recorded can still be viewed",
     examine: Examine::Run,
 };
 
@@ -113,9 +116,9 @@ pub const INCOMPLETE: Check = Check {
 pub const SEARCH_INTERRUPTED: Check = Check {
     id: "V33",
     name: "search-interrupted",
-    meaning: "The search for the capacity was stopped before its end, or its time was up.",
+    meaning: "The capacity search was stopped early or ran out of time.",
     thresholds: &[],
-    remedy: "let it run to its end for the interval and the certification; --effort standard takes the time that it needs",
+    remedy: "let it finish to get the interval and the certification; --effort standard allows more time",
     examine: Examine::Run,
 };
 
@@ -125,18 +128,18 @@ pub const NOTHING_CARRIED: Check = Check {
     name: "nothing-carried",
     meaning: "No rate met the objective, so there is no capacity.",
     thresholds: &[],
-    remedy: "look at the failures first; if responses are only slow, raise the limit with --objective",
+    remedy: "check the failures first; if responses are just slow, relax the limit with --objective",
     examine: Examine::Run,
 };
 
 pub(crate) const UNEVEN_SHARE: Threshold =
-    Threshold::new("share of a search's trials in which the same check fired", 0.20, "ratio", HOUSE);
+    Threshold::new("share of a search's trials that the same check disturbed", 0.20, "ratio", HOUSE);
 
 /// V35.
 pub const UNEVEN_TRIALS: Check = Check {
     id: "V35",
     name: "unsound-trials",
-    meaning: "Many trials of the search were disturbed and had to be left out.",
+    meaning: "Many trials of the search were disturbed and had to be discarded.",
     thresholds: &[UNEVEN_SHARE],
     remedy: "repeat on a quieter host",
     examine: Examine::Run,

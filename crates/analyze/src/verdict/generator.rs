@@ -10,23 +10,23 @@ use sysdyno_record::event::ProcessRole;
 use sysdyno_record::load::{FailureClass, LatencyKind, TrialPurpose};
 
 const THREAD_FULL: Threshold = Threshold::new(
-    "CPU of the busiest generator thread, from which on it is the limit",
+    "CPU of the busiest generator thread, to be the bottleneck",
     0.90,
     "ratio",
-    "house value: a paced loop at 90 % has no reserve for a burst",
+    "house value: a paced loop at 90% has no room for a burst",
 );
 const THREAD_BUSY: Threshold =
-    Threshold::new("CPU of the busiest generator thread, from which on it is named", 0.70, "ratio", HOUSE);
+    Threshold::new("CPU of the busiest generator thread, to be mentioned", 0.70, "ratio", HOUSE);
 const QUOTA_USED: Threshold =
     Threshold::new("CPU of the generator ÷ its CPU quota", 0.95, "ratio", "netdata, cgroup CPU limit alarm");
 const THROTTLED: Threshold = Threshold::new(
-    "share of quota periods in which the generator was stopped",
+    "share of quota periods in which the generator was throttled",
     0.05,
     "ratio",
     "cpu.stat nr_throttled ÷ nr_periods, house value",
 );
 const STARVED: Threshold = Threshold::new(
-    "share of the time in which a generator thread ran or waited for a CPU while CPUs were idle",
+    "share of time in which a generator thread ran or waited for a CPU while other CPUs were idle",
     0.95,
     "ratio",
     HOUSE,
@@ -38,7 +38,7 @@ const IDLE_MIN: f64 = 0.20;
 pub(crate) const CPU_BOUND: Check = Check {
     id: "M01",
     name: "gen-cpu-bound",
-    meaning: "The load generator had no CPU left, so the rate is its own limit and only a lower bound of the server's.",
+    meaning: "The load generator ran out of CPU, so the rate is only a lower bound for the server.",
     thresholds: &[THREAD_FULL, THREAD_BUSY, QUOTA_USED, THROTTLED, STARVED, SERVER_SATURATED],
     remedy: "give the generator more threads or CPUs, lift its quota, or send from another host",
     examine: Examine::Trial(examine_cpu),
@@ -64,12 +64,10 @@ fn examine_cpu(view: &TrialView) -> Option<Observation> {
     if busiest >= THREAD_FULL.value {
         return match saturated {
             Some(true) => Observation::suspect(format!(
-                "{busy}, and the server had no CPU left either: which of the two is the limit cannot be told apart{at_least}"
+                "{busy}, and the server had no CPU left either, so either could be the bottleneck{at_least}"
             )),
-            Some(false) => Observation::invalid(format!("{busy} while the server had CPU left{at_least}")),
-            None => {
-                Observation::invalid(format!("{busy}, and nothing is known about the server's CPU{at_least}"))
-            }
+            Some(false) => Observation::invalid(format!("{busy}, while the server had CPU left{at_least}")),
+            None => Observation::invalid(format!("{busy}, and the server's CPU use is unknown{at_least}")),
         };
     }
     if busiest < THREAD_BUSY.value {
@@ -78,14 +76,14 @@ fn examine_cpu(view: &TrialView) -> Option<Observation> {
     if view.is_open() || saturated == Some(true) {
         return Observation::remark(busy);
     }
-    Observation::suspect(format!("{busy}; in a closed loop that adds to every service time"))
+    Observation::suspect(format!("{busy}; in a closed loop, this adds to every service time"))
 }
 
 /// What a rate that the generator set still says. In a search the rate that met the objective says it instead.
 fn at_least(view: &TrialView) -> String {
     match view.begin.purpose {
         TrialPurpose::Single | TrialPurpose::Sweep => {
-            format!(": the server takes at least {} req/s", rate(view.goodput_hz()))
+            format!(": the server can carry at least {} req/s", rate(view.goodput_hz()))
         }
         _ => String::new(),
     }
@@ -109,9 +107,9 @@ fn quota_at_limit(view: &TrialView, window: &Window) -> Option<QuotaLimit> {
         return None;
     }
     let is_shared = stopped > 0.0 && throttled_share(window, "cgroup:target") == Some(stopped);
-    let with = if is_shared { ", which the server shares," } else { "" };
+    let with = if is_shared { " (shared with the server)" } else { "" };
     let text = format!(
-        "the generator used {} of the {} CPUs of its quota{with} and was stopped in {} of the periods",
+        "the generator used {} of its quota of {} CPUs{with} and was throttled in {} of the periods",
         cpus(used),
         cpus(quota),
         percent(stopped)
@@ -134,7 +132,8 @@ fn starved_text(view: &TrialView, window: &Window) -> Option<String> {
         thread.wanted_ratio() >= STARVED.value && thread.busy_ratio < THREAD_FULL.value && idle >= IDLE_MIN;
     is_starved.then(|| {
         format!(
-            "a generator thread ran for {} and waited for a CPU for {} of the time, with {} of the machine idle",
+            "a generator thread ran {} of the time and waited for a CPU for {} of it, while the host was {} \
+             idle",
             percent(thread.busy_ratio),
             percent(thread.run_delay_ratio.unwrap_or(0.0)),
             percent(idle)
@@ -142,18 +141,15 @@ fn starved_text(view: &TrialView, window: &Window) -> Option<String> {
     })
 }
 
-const LATE_NS: Threshold = Threshold::new(
-    "99th percentile of the wait for a free connection, from which on 1 % of the starts are late",
-    1e6,
-    "ns",
-    HOUSE,
-);
-const UNSENT: Threshold = Threshold::new("share of arrivals that were never sent", 0.01, "ratio", HOUSE);
+const LATE_NS: Threshold =
+    Threshold::new("p99 of the wait for a free connection, to make 1% of the sends late", 1e6, "ns", HOUSE);
+const UNSENT: Threshold =
+    Threshold::new("share of scheduled requests that were never sent", 0.01, "ratio", HOUSE);
 const MACHINE_IDLE: Threshold =
-    Threshold::new("idle share of the machine from which on CPU is not what limits", 0.30, "ratio", HOUSE);
+    Threshold::new("idle share of the host at which CPU is not the bottleneck", 0.30, "ratio", HOUSE);
 
 const FAILED: Threshold = Threshold::new(
-    "share of requests that failed, above which the number of connections explains no rate",
+    "share of failed requests above which the number of connections cannot explain the rate",
     0.01,
     "ratio",
     HOUSE,
@@ -163,9 +159,9 @@ const FAILED: Threshold = Threshold::new(
 pub(super) const CONCURRENCY_BOUND: Check = Check {
     id: "M02",
     name: "gen-concurrency-bound",
-    meaning: "All connections were in use, so that their number, and not the server, may have set the rate.",
+    meaning: "All connections were busy, so their number may have limited the rate instead of the server.",
     thresholds: &[LATE_NS, UNSENT, MACHINE_IDLE, FAILED],
-    remedy: "raise --connections; if the rate rises with it, the connections were the limit",
+    remedy: "raise --connections; if the rate rises, the connections were the bottleneck",
     examine: Examine::Trial(examine_connections),
 };
 
@@ -184,18 +180,20 @@ fn examine_connections(view: &TrialView) -> Option<Observation> {
     if wait < LATE_NS.value && unsent <= UNSENT.value {
         return None;
     }
-    let never = if unsent > 0.0 { format!(", {} were never sent", percent(unsent)) } else { String::new() };
-    let text =
-        format!("requests waited for one of the {connections}: 99th percentile {}{never}", duration(wait));
+    let never = if unsent > 0.0 { format!("; {} were never sent", percent(unsent)) } else { String::new() };
+    let text = format!(
+        "requests queued for a free connection: p99 {} (pool of {connections}){never}",
+        duration(wait)
+    );
     let still = standstill_seconds(view);
     if still > 0.0 {
-        let text = format!("{text}; the server answered nothing for {still:.1} s of that time");
-        let remedy = "find out what stopped the server: more connections would wait as well";
+        let text = format!("{text}; the server did not answer at all for {still:.1} s of that time");
+        let remedy = "find out what stalled the server: more connections would only wait as well";
         return Observation::remark(text).map(|observation| observation.with_remedy(remedy));
     }
     let is_search = view.begin.purpose != TrialPurpose::Single;
     if is_search || is_saturated || server_queues(&window) {
-        return Observation::remark(format!("{text}; the wait is part of the response time"));
+        return Observation::remark(format!("{text}; the response time includes this wait"));
     }
     Observation::suspect(text)
 }
@@ -208,7 +206,7 @@ fn examine_closed(view: &TrialView) -> Option<Observation> {
     // Requests that began before the window and ended in it may have made it a little more.
     let most_hz = (view.plan().lanes() as f64 * 1e9 / mean_ns).max(view.goodput_hz());
     Observation::remark(format!(
-        "{} in a closed loop carry at most {} req/s at a mean service time of {}; the machine was not busy",
+        "{} in a closed loop can carry at most {} req/s at a mean service time of {}; the host was not busy",
         counted(f64::from(view.plan().connections), "connection"),
         rate(most_hz),
         duration(mean_ns)
@@ -229,11 +227,11 @@ const PORTS_USED: Threshold = Threshold::new(
     "sockets in TIME_WAIT ÷ ports of net.ipv4.ip_local_port_range",
     0.90,
     "ratio",
-    "house value; the limit is per pair of addresses",
+    "house value; the kernel's limit is per address pair",
 );
 
 const PORTS_NEEDED: Threshold = Threshold::new(
-    "connections that the load opened ÷ sockets in TIME_WAIT, below which these are not its own",
+    "connections opened by the load ÷ sockets in TIME_WAIT, below which the load did not cause them",
     0.10,
     "ratio",
     "house value",
@@ -243,9 +241,10 @@ const PORTS_NEEDED: Threshold = Threshold::new(
 pub(super) const PORTS: Check = Check {
     id: "M07",
     name: "gen-ports-exhausted",
-    meaning: "The generator's host had no local port left for new connections; the failures are not the server's.",
+    meaning: "The generator's host ran out of local ports; these failures are not the server's fault.",
     thresholds: &[PORTS_USED, PORTS_NEEDED],
-    remedy: "keep connections alive, widen net.ipv4.ip_local_port_range, or send from more addresses",
+    remedy: "keep connections alive, widen net.ipv4.ip_local_port_range, or send from more addresses \
+             (--source)",
     examine: Examine::Trial(examine_ports),
 };
 
@@ -253,7 +252,7 @@ fn examine_ports(view: &TrialView) -> Option<Observation> {
     let refused = view.failures_of(&[FailureClass::LocalPorts]);
     if refused > 0 {
         return Observation::invalid(format!(
-            "{} found no local port (EADDRNOTAVAIL)",
+            "{} failed for lack of a local port (EADDRNOTAVAIL)",
             counted(refused as f64, "connection")
         ));
     }
@@ -265,7 +264,7 @@ fn examine_ports(view: &TrialView) -> Option<Observation> {
     // A load that keeps its connections needs no ports, however many others have used.
     ratio(view.measured().connections_opened as f64, waiting).filter(|own| *own >= PORTS_NEEDED.value)?;
     Observation::suspect(format!(
-        "{} sockets were in TIME_WAIT, and there are {} local ports",
+        "{} sockets were in TIME_WAIT; the host has {} local ports",
         whole(waiting),
         whole(last - first + 1.0)
     ))
@@ -282,7 +281,7 @@ const DESCRIPTORS_USED: Threshold = Threshold::new(
 pub(super) const DESCRIPTORS: Check = Check {
     id: "M08",
     name: "gen-fd-limit",
-    meaning: "The generator ran out of file descriptors; the failures are not the server's.",
+    meaning: "The generator ran out of file descriptors; these failures are not the server's fault.",
     thresholds: &[DESCRIPTORS_USED],
     remedy: "raise the limit with 'ulimit -n', or use fewer connections",
     examine: Examine::Trial(examine_descriptors),
@@ -292,7 +291,7 @@ fn examine_descriptors(view: &TrialView) -> Option<Observation> {
     let refused = view.failures_of(&[FailureClass::LocalFdLimit]);
     if refused > 0 {
         return Observation::invalid(format!(
-            "{} found no file descriptor (EMFILE)",
+            "{} failed for lack of a file descriptor (EMFILE)",
             counted(refused as f64, "connection")
         ));
     }
@@ -318,7 +317,7 @@ pub(super) const LOCAL_ERRORS: Check = Check {
     name: "gen-socket-errors",
     meaning: "Socket calls failed on the generator's own host.",
     thresholds: &[LOCAL_SHARE],
-    remedy: "look at the host's memory and network limits; send less, or from another host",
+    remedy: "check the host's memory and network limits; send less, or from another host",
     examine: Examine::Trial(examine_local_errors),
 };
 
@@ -333,35 +332,30 @@ fn examine_local_errors(view: &TrialView) -> Option<Observation> {
     if share > LOCAL_SHARE.value { Observation::invalid(text) } else { Observation::suspect(text) }
 }
 
-const LAG_OF_MEDIAN: Threshold = Threshold::new(
-    "lateness of the generator (p99) ÷ median response time, worth a remark",
-    0.10,
-    "ratio",
-    HOUSE,
-);
+const LAG_OF_MEDIAN: Threshold =
+    Threshold::new("generator lateness (p99) ÷ median response time, to be mentioned", 0.10, "ratio", HOUSE);
 const LAG_OF_TAIL: Threshold =
-    Threshold::new("lateness of the generator (p99) ÷ p99 of response time", 0.10, "ratio", HOUSE);
+    Threshold::new("generator lateness (p99) ÷ p99 response time", 0.10, "ratio", HOUSE);
 const LAG_IS_TAIL: Threshold = Threshold::new(
-    "lateness of the generator (p99) ÷ p99 of response time, from which on the tail is the generator's",
+    "generator lateness (p99) ÷ p99 response time, to dominate the tail",
     0.50,
     "ratio",
     HOUSE,
 );
-const LAG_NOTICED_NS: Threshold = Threshold::new("lateness that is worth a remark", 1e5, "ns", HOUSE);
+const LAG_NOTICED_NS: Threshold = Threshold::new("lateness, to be mentioned", 1e5, "ns", HOUSE);
 const LAG_SLICE_NS: Threshold = Threshold::new(
-    "lateness that one turn of another process on the same CPU does not explain",
+    "lateness that one time slice of another process does not explain",
     4e6,
     "ns",
     "above the base slice of the kernel's fair scheduler, about 3 ms",
 );
-const LAG_GROSS_NS: Threshold =
-    Threshold::new("lateness that is the generator's own fault", 1e7, "ns", HOUSE);
+const LAG_GROSS_NS: Threshold = Threshold::new("lateness that makes the run invalid", 1e7, "ns", HOUSE);
 
 /// V06.
 pub(super) const LAG: Check = Check {
     id: "V06",
     name: "gen-lag",
-    meaning: "The generator itself was late; its lateness is part of every response time.",
+    meaning: "The generator sent requests late, which adds to every response time.",
     thresholds: &[LAG_OF_MEDIAN, LAG_OF_TAIL, LAG_IS_TAIL, LAG_NOTICED_NS, LAG_SLICE_NS, LAG_GROSS_NS],
     remedy: "lower the rate, add generator threads, or send from another host",
     examine: Examine::Trial(examine_lag),
@@ -374,7 +368,8 @@ fn examine_lag(view: &TrialView) -> Option<Observation> {
     let of = |latency: Option<u64>| latency.and_then(|latency| ratio(lag, latency as f64)).unwrap_or(0.0);
     let (of_median, of_tail) = (of(response.p50), of(response.p99.or(response.max)));
     let text = format!(
-        "1 % of the requests were noticed {} or more after their time, {} of the p99 response time",
+        "the generator sent 1% of the requests {} or more behind schedule, which is {} of the p99 response \
+         time",
         duration(lag),
         percent(of_tail)
     );
@@ -393,15 +388,14 @@ fn examine_lag(view: &TrialView) -> Option<Observation> {
 }
 
 const OBSERVER_CPU: Threshold =
-    Threshold::new("CPU of the sampler's thread, worth a remark", 0.02, "ratio of a CPU", HOUSE);
-const OBSERVER_HEAVY: Threshold =
-    Threshold::new("CPU of the sampler's thread", 0.05, "ratio of a CPU", HOUSE);
+    Threshold::new("CPU of the sampler thread, to be mentioned", 0.02, "ratio of a CPU", HOUSE);
+const OBSERVER_HEAVY: Threshold = Threshold::new("CPU of the sampler thread", 0.05, "ratio of a CPU", HOUSE);
 
 /// M14.
 pub(super) const OBSERVER: Check = Check {
     id: "M14",
     name: "observer-effect",
-    meaning: "Reading the kernel's counters itself took noticeable CPU.",
+    meaning: "Reading kernel counters used noticeable CPU.",
     thresholds: &[OBSERVER_CPU, OBSERVER_HEAVY],
     remedy: "lower the sampling rate, or watch fewer processes",
     examine: Examine::Trial(examine_observer),

@@ -8,18 +8,18 @@ use crate::view::TrialView;
 use std::collections::BTreeSet;
 use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
 
-const FOREIGN_CPU: Threshold =
-    Threshold::new("CPU of processes outside the measurement, worth a remark", 0.05, "CPUs", HOUSE);
+const FOREIGN_CPU: Threshold = Threshold::new("CPU of other processes, to be mentioned", 0.05, "CPUs", HOUSE);
 const FOREIGN_SHARE: Threshold =
-    Threshold::new("CPU of processes outside the measurement ÷ that of the machine", 0.05, "ratio", HOUSE);
+    Threshold::new("CPU of other processes ÷ CPU of the host", 0.05, "ratio", HOUSE);
 
 /// M11.
 pub(super) const FOREIGN_LOAD: Check = Check {
     id: "M11",
     name: "foreign-load",
-    meaning: "Other processes used the same CPUs.",
+    meaning: "Other processes competed for the CPUs.",
     thresholds: &[FOREIGN_CPU, FOREIGN_SHARE],
-    remedy: "stop them; or, if they are part of the service (an application server, a database), name them with --watch-pid",
+    remedy: "stop them; or, if they are part of the service (an application server, a database), add them \
+             with --watch-pid",
     examine: Examine::Trial(examine_foreign),
 };
 
@@ -58,7 +58,7 @@ fn examine_foreign(view: &TrialView) -> Option<Observation> {
     let worst = server.into_iter().chain(generator).max_by(|a, b| a.share.total_cmp(&b.share))?;
     let Foreign { cpus: foreign, share, .. } = worst;
     let text = format!(
-        "processes outside the measurement used {} CPUs, {} of {}",
+        "other processes used {} CPUs, {} of {}",
         cpus(foreign.max(0.0)),
         percent(share),
         worst.machine
@@ -93,11 +93,10 @@ fn beside_generator(view: &TrialView) -> Option<Foreign> {
     Foreign::of(busy - own, &window, "the generator's machine")
 }
 
-const STEAL_NOTICED: Threshold =
-    Threshold::new("CPU time taken by the hypervisor, worth a remark", 0.005, "ratio", HOUSE);
-const STEAL_SUSPECT: Threshold = Threshold::new("CPU time taken by the hypervisor", 0.02, "ratio", HOUSE);
+const STEAL_NOTICED: Threshold = Threshold::new("steal time, to be mentioned", 0.005, "ratio", HOUSE);
+const STEAL_SUSPECT: Threshold = Threshold::new("steal time", 0.02, "ratio", HOUSE);
 const STEAL_INVALID: Threshold = Threshold::new(
-    "CPU time taken by the hypervisor, from which on the measurement is of its other guests too",
+    "steal time at which other guests distort the measurement",
     0.10,
     "ratio",
     "netdata, steal alarm",
@@ -107,16 +106,16 @@ const STEAL_INVALID: Threshold = Threshold::new(
 pub(super) const STEAL: Check = Check {
     id: "M12",
     name: "steal",
-    meaning: "The hypervisor gave CPU time to somebody else.",
+    meaning: "The hypervisor gave CPU time to other guests (steal).",
     thresholds: &[STEAL_NOTICED, STEAL_SUSPECT, STEAL_INVALID],
-    remedy: "use a host with dedicated CPUs, or repeat at a quiet time",
+    remedy: "use a host with dedicated CPUs, or repeat at a quieter time",
     examine: Examine::Trial(examine_steal),
 };
 
 fn examine_steal(view: &TrialView) -> Option<Observation> {
     let stolen = [view.steady(), view.server_steady()].into_iter().filter_map(|window| window.machine());
     let share = stolen.map(|machine| machine.steal_ratio).max_by(f64::total_cmp)?;
-    let text = format!("the hypervisor took {} of the CPU time", percent(share));
+    let text = format!("the hypervisor stole {} of the CPU time", percent(share));
     match share {
         share if share > STEAL_INVALID.value => Observation::invalid(text),
         share if share > STEAL_SUSPECT.value => Observation::suspect(text),
@@ -125,14 +124,10 @@ fn examine_steal(view: &TrialView) -> Option<Observation> {
     }
 }
 
-const SHARED_BUSY: Threshold = Threshold::new(
-    "share of the common CPUs that generator, server and interrupts used",
-    0.70,
-    "ratio",
-    HOUSE,
-);
+const SHARED_BUSY: Threshold =
+    Threshold::new("load of the shared CPUs by generator, server, and interrupts", 0.70, "ratio", HOUSE);
 const MASTER_CPU: Threshold = Threshold::new(
-    "CPU of a process of the server that only minds its workers, so that where it may run does not matter",
+    "CPU of a server process that only supervises its workers, so its CPU affinity does not matter",
     0.01,
     "CPUs",
     HOUSE,
@@ -142,9 +137,9 @@ const MASTER_CPU: Threshold = Threshold::new(
 pub(super) const CO_LOCATED: Check = Check {
     id: "M15",
     name: "co-located",
-    meaning: "Load generator and server ran on the same host and took CPU from each other.",
+    meaning: "Load generator and server ran on the same host and competed for its CPUs.",
     thresholds: &[SHARED_BUSY, MASTER_CPU],
-    remedy: "send from another host, or give each its own CPUs",
+    remedy: "send from another host, or pin each to its own CPUs",
     examine: Examine::Trial(examine_co_located),
 };
 
@@ -169,10 +164,10 @@ fn examine_co_located(view: &TrialView) -> Option<Observation> {
         percent(machine.busy_ratio)
     );
     if are_apart(view, &window) {
-        return Observation::remark(format!("{text}; each had CPUs of its own"));
+        return Observation::remark(format!("{text}, each on separate CPUs"));
     }
     if own_busy_ratio(view, &window).is_some_and(|busy| busy > SHARED_BUSY.value) {
-        return Observation::suspect(format!("{text}; the rate is that of both together"));
+        return Observation::suspect(format!("{text}; the rate is what both can do together"));
     }
     Observation::remark(text)
 }
@@ -197,9 +192,9 @@ fn are_apart(view: &TrialView, window: &Window) -> bool {
 pub(super) const TARGET_CHANGED: Check = Check {
     id: "M19",
     name: "target-changed",
-    meaning: "The server was restarted or replaced while it was measured.",
+    meaning: "The server was restarted or replaced during the measurement.",
     thresholds: &[],
-    remedy: "find out who restarted it (a reload, a crash, a worker's request limit) and measure again",
+    remedy: "find out what restarted it (a reload, a crash, a worker's request limit) and measure again",
     examine: Examine::Trial(examine_target),
 };
 
@@ -208,7 +203,7 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
     let targets = view.processes(ProcessRole::Target);
     if let Some(replaced) = targets.iter().find(|process| is_replaced(process, &targets)) {
         return Observation::invalid(format!(
-            "process {} '{}' ended and another took its number",
+            "process {} '{}' exited, and its PID was reused",
             replaced.pid,
             name(&replaced.command)
         ));
@@ -228,8 +223,7 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
             .take(3)
             .map(|process| format!("{} '{}'", process.pid, name(&process.command)))
             .collect();
-        let text =
-            format!("{} of {} processes of the server ended: {}", gone.len(), pids.len(), list(&names));
+        let text = format!("{} of {} server processes exited: {}", gone.len(), pids.len(), list(&names));
         let is_all = gone.len() >= known.len().max(1);
         return if is_all { Observation::invalid(text) } else { Observation::suspect(text) };
     }
@@ -267,7 +261,7 @@ fn newcomers(view: &TrialView) -> Vec<String> {
 pub(super) const PATH_HIDES_NIC: Check = Check {
     id: "M22",
     name: "path-hides-nic",
-    meaning: "The requests did not pass a network interface, so nothing can be said about one.",
+    meaning: "The requests did not pass through a network card, so the run says nothing about the network.",
     thresholds: &[],
     remedy: "send from another host to include the network",
     examine: Examine::Trial(examine_path),
@@ -284,5 +278,8 @@ fn examine_path(view: &TrialView) -> Option<Observation> {
         None if view.is_loopback() => way,
         None => return None,
     };
-    Observation::remark(format!("requests went over {way}: no network card, interrupt or link was involved"))
+    Observation::remark(format!(
+        "requests went over {way}: no network card, interrupt, or physical link was \
+                                 involved"
+    ))
 }

@@ -173,10 +173,10 @@ pub(crate) fn verdict_of(mut reasons: Vec<Reason>) -> Verdict {
 
 /// A server is taken to be at its limit when the machine, or one of its threads, is busier than this.
 pub(crate) const SERVER_SATURATED: Threshold = Threshold::new(
-    "share of the machine, or of one CPU by a thread of the server, from which on the server has no CPU left",
+    "CPU use of the host, or of one CPU by a server thread, at which the server has no CPU left",
     0.90,
     "ratio",
-    "house value, between the 85 % at which netdata warns and the end",
+    "house value, between netdata's warning at 85% and 100%",
 );
 
 /// Whether the server had no CPU left in the measured phases; `None` if nothing is known about its CPUs.

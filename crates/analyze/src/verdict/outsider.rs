@@ -10,25 +10,25 @@ use sysdyno_record::probe::{ProbeKind, ProbeSummary};
 use sysdyno_stats::proportion::wilson;
 
 const REPLIES: Threshold = Threshold::new(
-    "operations of the probe in the measured phases that a comparison of medians needs",
+    "probes in the measured phases, for medians to be compared",
     20.0,
     "count",
-    "a median is published when ten values lie beyond it",
+    "a median needs ten samples beyond it",
 );
 const TIMES: Threshold = Threshold::new(
-    "the longer ÷ the shorter median, between the nearer ends of their 95 % intervals (where one is not known, the median)",
+    "longer ÷ shorter median, between the nearer ends of their 95% intervals (the medians, where unknown)",
     1.5,
     "ratio",
     HOUSE,
 );
 const MARGIN: Threshold = Threshold::new(
-    "the longer − the shorter median, likewise",
+    "longer − shorter median, likewise",
     1e6,
     "ns",
-    "house value: what a thread pays that wakes ten times a second, on a CPU that was asleep or at work",
+    "house value: the cost of waking up ten times a second on an idle or busy CPU",
 );
 const LOSS: Threshold = Threshold::new(
-    "lost share of the probe, at the lower end of its 95 % interval, beyond that of the load",
+    "share of lost probes, at the lower end of its 95% interval, above that of the load",
     0.02,
     "ratio",
     HOUSE,
@@ -41,9 +41,11 @@ const LEVEL: f64 = 0.95;
 pub(super) const DISAGREES: Check = Check {
     id: "V40",
     name: "outsider-disagrees",
-    meaning: "The probe beside an open load saw other latencies or failures than the load's requests. Either the generator does not see what others see, or the server treats new clients differently.",
+    meaning: "The probe saw different latencies or failures than the open load's own requests. Either the \
+              generator's view is distorted, or the server treats new clients differently.",
     thresholds: &[REPLIES, TIMES, MARGIN, LOSS],
-    remedy: "look at slip and connections (too few of them make the load wait where an outsider does not), at limits per client and at the accept queue; repeat with the probe on another host",
+    remedy: "check slip and connections (with too few, only the load has to wait), per-client limits, and \
+             the accept queue; repeat with the probe on another host",
     examine: Examine::Trial(examine),
 };
 
@@ -54,7 +56,7 @@ fn examine(view: &TrialView) -> Option<Observation> {
     let ended = probe.sent_count - probe.in_flight_count.min(probe.sent_count);
     if (ended as f64) < REPLIES.value {
         return Observation::remark(format!(
-            "the probe is not compared with the load: {} ended in the measured phases, {} are needed",
+            "too few probes to compare with the load: {} in the measured phases, {} needed",
             counted(ended as f64, "operation"),
             REPLIES.value
         ));
@@ -78,7 +80,7 @@ fn waits(probe: &LatencySummary, load: &LatencySummary) -> Option<String> {
     let is_shorter = theirs.is_beyond(&mine) && !mine.is_bound;
     (is_longer || is_shorter).then(|| {
         let (mine, theirs) = (mine.text(), theirs.text());
-        format!("an outsider waited {mine} where the load says {theirs}, medians with their 95 % intervals where they are known")
+        format!("median latency: probe {mine}, load {theirs} (with 95% intervals where known)")
     })
 }
 
@@ -125,7 +127,7 @@ fn losses(probe: &ProbeSummary, view: &TrialView) -> Option<String> {
     let theirs = wilson(missed.min(counts.scheduled), counts.scheduled, LEVEL)?;
     (mine.low > theirs.high + LOSS.value).then(|| {
         format!(
-            "{lost} of {} of an outsider were lost where the load lost {}",
+            "{lost} of {} by the probe were lost; the load lost {}",
             counted(all as f64, "operation"),
             percent(theirs.point)
         )

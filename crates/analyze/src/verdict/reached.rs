@@ -13,28 +13,29 @@ use sysdyno_record::event::ProcessRole;
 use sysdyno_record::plan::Endpoint;
 
 const RESPONSES: Threshold =
-    Threshold::new("responses from which on the server's host must have noticed", 100.0, "responses", HOUSE);
+    Threshold::new("responses that a host cannot serve unnoticed", 100.0, "responses", HOUSE);
 const TAKEN: Threshold = Threshold::new(
-    "connections that the server's host took ÷ those that were made, up to which they went elsewhere",
+    "connections accepted by the host ÷ connections made, to have gone elsewhere",
     0.1,
     "ratio",
     HOUSE,
 );
 const PACKETS: Threshold = Threshold::new(
-    "packets that the server's host received for a response, below which it passed none on",
+    "packets received by the host per response, below which it forwarded nothing",
     0.1,
     "packets",
     HOUSE,
 );
-const USED: Threshold = Threshold::new("CPU of a server that did nothing", 0.005, "CPUs", HOUSE);
+const USED: Threshold = Threshold::new("CPU of an idle server", 0.005, "CPUs", HOUSE);
 
 /// M23.
 pub(super) const NOT_LOADED: Check = Check {
     id: "M23",
     name: "host-not-loaded",
-    meaning: "The host that was read as the server's is not the one that answered.",
+    meaning: "The host given as the server's is not the one that answered.",
     thresholds: &[RESPONSES, TAKEN, PACKETS, USED],
-    remedy: "find out what answers at this address (another host that has it, an address translation, a proxy), and name its host with --server",
+    remedy: "find out what answers at this address (another host, NAT, or a proxy), and give its host with \
+             --server",
     examine: Examine::Trial(examine_reached),
 };
 
@@ -63,7 +64,8 @@ fn examine_reached(view: &TrialView) -> Option<Observation> {
         return None;
     }
     Observation::invalid(format!(
-        "{} was not loaded: {} came, but it took {} of {}, and its server used {used:.2} CPUs",
+        "{} did not serve this load: {} arrived, but it accepted {} of {}, and its server used {used:.2} \
+         CPUs",
         name(&server.host.name),
         counted(responses, "response"),
         whole(taken),

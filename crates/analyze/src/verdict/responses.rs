@@ -57,9 +57,10 @@ const ERROR_SHARE: Threshold = Threshold::new(
 pub(super) const ERRORS: Check = Check {
     id: "M04",
     name: "errors-as-throughput",
-    meaning: "Requests failed; a rate that counts them is not the rate of the service.",
+    meaning: "Requests failed; a rate that includes them is not the capacity of the service.",
     thresholds: &[ERROR_SHARE],
-    remedy: "look at the failures by class and at the server's log; if these responses are wanted, say so with --expect-status",
+    remedy: "check the failures by class and the server's log; if these responses are expected, add their \
+             codes to --expect-status",
     examine: Examine::Trial(examine_errors),
 };
 
@@ -94,20 +95,30 @@ fn advice(view: &TrialView) -> Option<String> {
     };
     let text = match class {
         FailureClass::ConnectRefused => format!(
-            "is the server running, and does it listen on {place}? 'ss -ltn' on its host lists the addresses; one that listens on 127.0.0.1 only is not reached from elsewhere"
+            "check that the server is running and listens on {place}: 'ss -ltn' on its host lists the \
+             addresses; 127.0.0.1 is not reachable from other hosts"
         ),
         FailureClass::ConnectUnreachable => {
-            format!("there is no way to {place}: look at the address, the route ('ip route get') and firewalls")
+            format!("{place} is unreachable: check the address, the route ('ip route get'), and firewalls")
         }
         FailureClass::ConnectTimeout => format!(
-            "nobody answers at {place}: look at the address, and at a firewall that drops packets; or its queue of new connections is full"
+            "{place} does not answer: check the address, look for a firewall that drops packets, or for a \
+             full accept queue"
         ),
         FailureClass::TlsIssuer | FailureClass::TlsCertificate => {
-            "--tls-ca FILE trusts the certificates in a file, also one that the server signed itself; --insecure takes any, and the verdict says so".to_owned()
+            "--tls-ca FILE trusts the certificates in a file, including a self-signed one; --insecure \
+             accepts any, and the verdict says so"
+                .to_owned()
         }
-        FailureClass::TlsName => "--tls-name NAME asks for the name that the certificate is for; --insecure takes any, and the verdict says so".to_owned(),
-        FailureClass::TlsExpired => "renew the certificate; --insecure takes any, and the verdict says so".to_owned(),
-        FailureClass::Status => "request one of them by hand (curl -v) and look at the server's log; if these responses are wanted, say so with --expect-status".to_owned(),
+        FailureClass::TlsName => "--tls-name NAME requests the name in the certificate; --insecure accepts \
+                                  any certificate, and the verdict says so"
+            .to_owned(),
+        FailureClass::TlsExpired => {
+            "renew the certificate; --insecure accepts any, and the verdict says so".to_owned()
+        }
+        FailureClass::Status => "try one request by hand (curl -v) and check the server's log; if these \
+                                 responses are expected, add their codes to --expect-status"
+            .to_owned(),
         _ => return None,
     };
     Some(text)
@@ -139,16 +150,16 @@ fn status_codes(view: &TrialView) -> Vec<String> {
 }
 
 const WRONG_SHARE: Threshold =
-    Threshold::new("share of responses with another length, header or framing", 1e-5, "ratio", HOUSE);
-const WRONG_BODIES: Threshold = Threshold::new("responses with another body", 0.0, "count", HOUSE);
+    Threshold::new("share of responses with wrong length, header, or framing", 1e-5, "ratio", HOUSE);
+const WRONG_BODIES: Threshold = Threshold::new("responses with a different body", 0.0, "count", HOUSE);
 
 /// M05.
 pub(super) const CONTENT: Check = Check {
     id: "M05",
     name: "wrong-content",
-    meaning: "Responses had the wrong content, so the work that was measured is not the work that was meant.",
+    meaning: "Responses had the wrong content, so the server did not do the intended work.",
     thresholds: &[WRONG_SHARE, WRONG_BODIES],
-    remedy: "request one of them by hand and compare; if the body is meant to change, leave out the body check",
+    remedy: "try one request by hand and compare; if the body is meant to vary, use --any-body",
     examine: Examine::Trial(examine_content),
 };
 
@@ -174,28 +185,28 @@ fn examine_content(view: &TrialView) -> Option<Observation> {
 pub(super) const CERTIFICATE: Check = Check {
     id: "V43",
     name: "certificate-not-checked",
-    meaning: "Any certificate was taken, so that nobody knows which server was measured.",
+    meaning: "Certificates were not verified, so the server's identity is unknown.",
     thresholds: &[],
-    remedy: "leave out --insecure, and give the issuer's certificate with --tls-ca",
+    remedy: "remove --insecure, and trust the issuer's certificate with --tls-ca",
     examine: Examine::Trial(examine_certificate),
 };
 
 fn examine_certificate(view: &TrialView) -> Option<Observation> {
     let tls = view.plan().wire.tls.as_ref().filter(|tls| tls.is_insecure)?;
     Observation::remark(format!(
-        "the certificate of '{}' was not checked (--insecure)",
+        "the certificate of '{}' was not verified (--insecure)",
         tls.server_name.escape_debug()
     ))
 }
 
 const EXTRA_CONNECTIONS: Threshold =
-    Threshold::new("connections per request beyond what keep-alive asks for", 0.05, "ratio", HOUSE);
+    Threshold::new("connections per request beyond what keep-alive needs", 0.05, "ratio", HOUSE);
 
 /// M09.
 pub(super) const KEEP_ALIVE: Check = Check {
     id: "M09",
     name: "keepalive-not-effective",
-    meaning: "Connections were to be kept and were not, so that connecting was measured too.",
+    meaning: "Connections were not kept alive as requested, so the numbers include connection setup.",
     thresholds: &[EXTRA_CONNECTIONS],
     remedy: "raise the server's keep-alive limits (nginx: keepalive_requests, keepalive_timeout), or use --no-keepalive",
     examine: Examine::Trial(examine_keep_alive),
@@ -215,7 +226,7 @@ fn examine_keep_alive(view: &TrialView) -> Option<Observation> {
     }
     let accepted = view.server_steady().occurrences("Tcp.PassiveOpens", "netns:target");
     let accepted =
-        accepted.map_or(String::new(), |count| format!("; the kernel counts {} accepted", whole(count)));
+        accepted.map_or(String::new(), |count| format!("; the kernel counted {} accepted", whole(count)));
     Observation::suspect(format!(
         "{} were opened for {}{accepted}",
         counted(opened, "connection"),
@@ -236,9 +247,9 @@ fn lost_connections(view: &TrialView) -> f64 {
 const ACHIEVED: Threshold =
     Threshold::new("completed ÷ scheduled requests", 0.99, "ratio", "house value; Lancet allows 0.90");
 const ACHIEVED_NOTICED: Threshold =
-    Threshold::new("completed ÷ scheduled requests, worth a remark", 0.995, "ratio", HOUSE);
+    Threshold::new("completed ÷ scheduled requests, to be mentioned", 0.995, "ratio", HOUSE);
 const SCHEDULED_SIGMAS: Threshold = Threshold::new(
-    "shortfall of scheduled requests beyond 1 %, in standard deviations of a Poisson count",
+    "shortfall of scheduled requests beyond 1%, in standard deviations of a Poisson count",
     4.0,
     "count",
     HOUSE,
@@ -248,9 +259,9 @@ const SCHEDULED_SIGMAS: Threshold = Threshold::new(
 pub(super) const ACHIEVED_RATE: Check = Check {
     id: "V05",
     name: "rate-not-achieved",
-    meaning: "Fewer requests were completed than were to be sent.",
+    meaning: "Fewer requests were completed than scheduled.",
     thresholds: &[ACHIEVED, ACHIEVED_NOTICED, SCHEDULED_SIGMAS],
-    remedy: "lower the rate; 'sysdyno run' finds the highest one that is carried",
+    remedy: "lower the rate; 'sysdyno run' finds the highest rate that the server can carry",
     examine: Examine::Trial(examine_achieved),
 };
 
@@ -262,7 +273,7 @@ fn examine_achieved(view: &TrialView) -> Option<Observation> {
     let missing = due - scheduled;
     if missing > (1.0 - ACHIEVED.value) * due + SCHEDULED_SIGMAS.value * scatter {
         return Observation::invalid(format!(
-            "only {} of {} requests were scheduled: the generator did not keep its own time",
+            "only {} of {} requests were scheduled: the generator fell behind",
             whole(scheduled),
             whole(due)
         ));
@@ -273,7 +284,7 @@ fn examine_achieved(view: &TrialView) -> Option<Observation> {
     }
     let achieved = view.achieved_ratio().filter(|achieved| *achieved < ACHIEVED_NOTICED.value)?;
     let text = format!(
-        "{} of the requests offered at {} req/s were completed in step",
+        "{} of the requests offered at {} req/s were completed on schedule",
         percent(achieved),
         rate(offered)
     );
@@ -282,9 +293,9 @@ fn examine_achieved(view: &TrialView) -> Option<Observation> {
 
 const TAIL: f64 = 0.01;
 const TAIL_PRINTED: Threshold =
-    Threshold::new("values beyond a percentile that is printed", TAIL_COUNT_MIN, "count", HOUSE);
+    Threshold::new("samples beyond a percentile, for it to be printed", TAIL_COUNT_MIN, "count", HOUSE);
 const TAIL_COMPARED: Threshold = Threshold::new(
-    "values beyond a percentile that may be compared",
+    "samples beyond a percentile, for it to be compared",
     COMPARED_TAIL_COUNT_MIN,
     "count",
     HOUSE,
@@ -294,7 +305,7 @@ const TAIL_COMPARED: Threshold = Threshold::new(
 pub(super) const FEW_SAMPLES: Check = Check {
     id: "V08",
     name: "few-samples",
-    meaning: "Too few requests were measured for the percentiles that people want.",
+    meaning: "There are too few samples for the usual percentiles.",
     thresholds: &[TAIL_PRINTED, TAIL_COMPARED],
     remedy: "measure longer, or at a higher rate",
     examine: Examine::Trial(examine_samples),
@@ -305,13 +316,18 @@ fn examine_samples(view: &TrialView) -> Option<Observation> {
     if count == 0.0 {
         // Where every request failed, the failures speak for themselves.
         let is_silent = view.counts().failed == 0;
-        return if is_silent { Observation::invalid("no response was measured".to_owned()) } else { None };
+        return if is_silent { Observation::invalid("no responses".to_owned()) } else { None };
     }
-    let text =
-        |needed: f64| format!("{} measured; p99 needs {}", counted(count, "response"), whole(needed / TAIL));
+    let text = |needed: f64| {
+        format!(
+            "too few samples for p99: {} measured, {} needed",
+            counted(count, "response"),
+            whole(needed / TAIL)
+        )
+    };
     if count * TAIL < TAIL_PRINTED.value {
-        return Observation::suspect(text(TAIL_PRINTED.value) + " to be printed");
+        return Observation::suspect(text(TAIL_PRINTED.value) + " to print it");
     }
     let is_thin = count * TAIL < TAIL_COMPARED.value;
-    if is_thin { Observation::remark(text(TAIL_COMPARED.value) + " to be compared") } else { None }
+    if is_thin { Observation::remark(text(TAIL_COMPARED.value) + " to compare it") } else { None }
 }

@@ -13,40 +13,38 @@ use sysdyno_record::plan::KeepAlive;
 use sysdyno_record::spread::GeneratorShare;
 
 const LATE_NS: Threshold = Threshold::new(
-    "lateness of one host (p99) that one turn of another process on the same CPU does not explain",
+    "lateness of one host (p99) that one time slice of another process does not explain",
     4e6,
     "ns",
     "above the base slice of the kernel's fair scheduler, about 3 ms",
 );
 const LATE_GROSS_NS: Threshold =
-    Threshold::new("lateness of one host (p99) that is its own fault", 1e7, "ns", HOUSE);
+    Threshold::new("lateness of one host (p99) that makes the run invalid", 1e7, "ns", HOUSE);
 const LATE_RATIO: Threshold = Threshold::new(
-    "lateness of one host ÷ that of the latest of the others, from which on it is behind",
+    "lateness of one host ÷ that of the next latest, to count as falling behind",
     3.0,
     "ratio",
     HOUSE,
 );
-const FULL: Threshold = Threshold::new(
-    "CPU of the busiest thread of one host, from which on it is its limit",
-    0.90,
-    "ratio",
-    HOUSE,
-);
+const FULL: Threshold =
+    Threshold::new("CPU of the busiest thread of one host, to be its bottleneck", 0.90, "ratio", HOUSE);
 const BEHIND: Threshold = Threshold::new(
-    "share of its time that a connection of one host waits for a response ÷ the least on the others, in a closed loop",
+    "share of time that connections of one host wait for responses ÷ the lowest share on the other hosts, in \
+     a closed loop",
     0.80,
     "ratio",
     HOUSE,
 );
-const CLOCK_NS: Threshold = Threshold::new("uncertainty of a host's clock, worth a remark", 1e6, "ns", HOUSE);
+const CLOCK_NS: Threshold =
+    Threshold::new("uncertainty of a host's clock, to be mentioned", 1e6, "ns", HOUSE);
 
 /// M20.
 pub(super) const HOST_BEHIND: Check = Check {
     id: "M20",
     name: "gen-host-behind",
-    meaning: "One of the hosts that send the load together was behind the others, so the load was not the one that was planned.",
+    meaning: "One of the sending hosts fell behind, so the load was not as planned.",
     thresholds: &[LATE_NS, LATE_GROSS_NS, LATE_RATIO, FULL, BEHIND, CLOCK_NS],
-    remedy: "look at that host's CPU, quota and link; leave it out, or send less from it",
+    remedy: "check that host's CPU, quota, and link; leave the host out, or send less from it",
     examine: Examine::Trial(examine_behind),
 };
 
@@ -79,7 +77,7 @@ fn late(view: &TrialView, shares: &[GeneratorShare]) -> Option<Observation> {
         return None;
     }
     let text = format!(
-        "host {} was late: 1 % of its requests were noticed {} or more after their time, at most {} on the others",
+        "host {} was late: it sent 1% of its requests {} or more behind schedule (other hosts: {} at most)",
         name(&latest.share.name),
         duration(latest.value),
         duration(others)
@@ -92,7 +90,7 @@ fn full(shares: &[GeneratorShare]) -> Option<Observation> {
     let is_alone = busiest.others.is_none_or(|others| others < FULL.value);
     (busiest.value >= FULL.value && is_alone).then(|| {
         let text = format!(
-            "the busiest thread of host {} used {} of a CPU",
+            "the busiest generator thread of host {} used {} of a CPU",
             name(&busiest.share.name),
             percent(busiest.value)
         );
@@ -113,7 +111,7 @@ fn slow(view: &TrialView, shares: &[GeneratorShare]) -> Option<Observation> {
     let (own, others) = (-slowest.value, -slowest.others?);
     (own < BEHIND.value * others).then(|| {
         let text = format!(
-            "connections of host {} waited for a response in {} of the time, those of the others in {} or more",
+            "connections of host {} waited for a response {} of the time (other hosts: {} or more)",
             name(&slowest.share.name),
             percent(own),
             percent(others)
@@ -138,7 +136,7 @@ fn unsure(shares: &[GeneratorShare]) -> Option<Observation> {
         return None;
     }
     Observation::remark(format!(
-        "the clock of host {} is known within {} only, by which it may have begun earlier or later",
+        "the clock of host {} is only known to within {}; it may have started that much earlier or later",
         name(&least.share.name),
         duration(least.value)
     ))
@@ -148,9 +146,9 @@ fn unsure(shares: &[GeneratorShare]) -> Option<Observation> {
 pub(super) const HOSTS_DIFFER: Check = Check {
     id: "M21",
     name: "gen-hosts-differ",
-    meaning: "Hosts that sent the same requests got different bodies.",
+    meaning: "The sending hosts received different response bodies for the same request.",
     thresholds: &[],
-    remedy: "find out whether they reach the same server; --any-body accepts bodies that differ",
+    remedy: "check that all hosts reach the same server; --any-body accepts bodies that differ",
     examine: Examine::Trial(examine_bodies),
 };
 
@@ -163,9 +161,9 @@ fn examine_bodies(view: &TrialView) -> Option<Observation> {
         return None;
     }
     let each = all.iter().map(|(host, body)| {
-        format!("{} of checksum {:08x} at {host}", counted(body.body_bytes as f64, "byte"), body.crc32)
+        format!("{} with checksum {:08x} at {host}", counted(body.body_bytes as f64, "byte"), body.crc32)
     });
-    Observation::suspect(format!("the hosts got different bodies: {}", list(&each.collect::<Vec<_>>())))
+    Observation::suspect(format!("the hosts received different bodies: {}", list(&each.collect::<Vec<_>>())))
 }
 
 #[cfg(test)]

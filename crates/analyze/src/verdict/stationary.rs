@@ -19,16 +19,14 @@ use sysdyno_stats::steady::drift_ratio;
 
 const RATE_CHANGE: Threshold =
     Threshold::new("change of the closed-loop rate over the window", 0.05, "ratio", "house value");
-const RATE_BROKEN: Threshold =
-    Threshold::new("the same, from which on there was no steady state", 0.25, "ratio", HOUSE);
+const RATE_BROKEN: Threshold = Threshold::new("the same, to rule out a steady state", 0.25, "ratio", HOUSE);
 const LATENCY_CHANGE: Threshold =
     Threshold::new("change of the median latency over the window", 0.20, "ratio", HOUSE);
-const LATENCY_BROKEN: Threshold =
-    Threshold::new("the same, from which on there was no steady state", 1.0, "ratio", HOUSE);
+const LATENCY_BROKEN: Threshold = Threshold::new("the same, to rule out a steady state", 1.0, "ratio", HOUSE);
 const LATENCY_FLOOR_NS: Threshold =
-    Threshold::new("change of the median latency that matters to anyone", 1e5, "ns", HOUSE);
+    Threshold::new("change of the median latency that anyone would notice", 1e5, "ns", HOUSE);
 const BACKLOG_GROWTH: Threshold =
-    Threshold::new("growth of the requests in flight ÷ requests offered", 0.005, "ratio", HOUSE);
+    Threshold::new("growth of requests in flight ÷ requests offered", 0.005, "ratio", HOUSE);
 /// A trend with more chance than this is noise.
 const TREND_P_MAX: f64 = 0.01;
 /// Seconds that each side of a level shift must last.
@@ -42,9 +40,9 @@ const INTERVAL_SECONDS_MIN: f64 = 0.5;
 pub(super) const NON_STATIONARY: Check = Check {
     id: "M10",
     name: "non-stationary",
-    meaning: "Rate or latency kept changing while it was measured, so that one number does not describe it.",
+    meaning: "Rate or latency kept changing during the measurement, so no single number describes it.",
     thresholds: &[RATE_CHANGE, RATE_BROKEN, LATENCY_CHANGE, LATENCY_BROKEN, LATENCY_FLOOR_NS, BACKLOG_GROWTH],
-    remedy: "warm up longer with --warmup, or find out what the server does meanwhile",
+    remedy: "warm up longer with --warmup, or find out what else the server was doing",
     examine: Examine::Trial(examine),
 };
 

@@ -16,16 +16,17 @@ const STALL_SHARE: Threshold = Threshold::new(
     "length of a stall of all connections ÷ length of the measurement",
     0.01,
     "ratio",
-    "arithmetic: a stall of 1 % of the time moves the p99 of an open loop",
+    "arithmetic: a stall of 1% of the time shifts the p99 of an open loop",
 );
 
 /// M06.
 pub(super) const COORDINATED_OMISSION: Check = Check {
     id: "M06",
     name: "coordinated-omission",
-    meaning: "The server stalled, and the clients of a closed loop waited instead of sending, so that the percentiles hide it.",
+    meaning: "The server stalled while closed-loop clients waited instead of sending, so the percentiles \
+              hide the stall (coordinated omission).",
     thresholds: &[STALL, STALL_SHARE],
-    remedy: "measure response time with an open loop: --rate, at four fifths of this rate",
+    remedy: "measure response time with an open loop: --rate at 80% of this rate",
     examine: Examine::Trial(examine_stall),
 };
 
@@ -37,7 +38,8 @@ fn examine_stall(view: &TrialView) -> Option<Observation> {
     let (median, longest) = (service.p50? as f64, service.max? as f64);
     ratio(longest, median).filter(|times| *times > STALL.value)?;
     let text = format!(
-        "the longest service time was {}, the median {}: a closed loop sends nothing meanwhile and undercounts it",
+        "the longest service time was {}, the median {}: a closed loop sends nothing during a stall and \
+         undercounts it",
         duration(longest),
         duration(median)
     );
@@ -75,10 +77,14 @@ const OCCUPANCY_MAX: Threshold = Threshold::new(
     "ratio",
     "house value; J. Little 1961: it cannot exceed 1",
 );
-const OCCUPANCY_MIN: Threshold =
-    Threshold::new("the same in a closed loop, which keeps every connection busy", 0.90, "ratio", HOUSE);
+const OCCUPANCY_MIN: Threshold = Threshold::new(
+    "the same, at least, in a closed loop, where every connection is busy",
+    0.90,
+    "ratio",
+    HOUSE,
+);
 const OCCUPANCY_SECONDS: Threshold = Threshold::new(
-    "length of a closed load from which on it is judged by that; threads and connections take their time to start",
+    "length of a closed load, for this to apply; threads and connections need time to start",
     0.5,
     "s",
     HOUSE,
@@ -88,9 +94,11 @@ const OCCUPANCY_SECONDS: Threshold = Threshold::new(
 pub(super) const LITTLE: Check = Check {
     id: "V07",
     name: "littles-law",
-    meaning: "Rate, latency and number of connections contradict each other, so that one of them is not what it is called.",
+    meaning: "Rate, latency, and number of connections contradict each other (Little's law), so one of them \
+              is wrong.",
     thresholds: &[OCCUPANCY_MAX, OCCUPANCY_MIN, OCCUPANCY_SECONDS],
-    remedy: "keep the run folder and report it: below 0.90 the generator was idle or slow between requests, above 1.05 it miscounted",
+    remedy: "keep the run folder and report a bug: below 0.90, the generator was slow between requests; \
+             above 1.05, it miscounted",
     examine: Examine::Trial(examine_little),
 };
 
@@ -125,14 +133,14 @@ fn examine_little(view: &TrialView) -> Option<Observation> {
 }
 
 const SHAPE: Threshold = Threshold::new(
-    "Anderson–Darling statistic A² of the gaps of Poisson arrivals by phase, worth a remark",
+    "Anderson–Darling statistic A² of the gaps of Poisson arrivals by phase, to be mentioned",
     CRITICAL_KNOWN_1_PERCENT,
     "A²",
-    "critical value at 1 % for known rates, G. and J. Marsaglia 2004: one sound run in a hundred exceeds it",
+    "critical value at 1% for known rates, G. and J. Marsaglia 2004: one good run in a hundred exceeds it",
 );
-const SHAPE_WRONG: Threshold = Threshold::new("the same; far beyond what chance explains", 10.0, "A²", HOUSE);
+const SHAPE_WRONG: Threshold = Threshold::new("the same, far beyond chance", 10.0, "A²", HOUSE);
 const GAP_DEVIATION: Threshold = Threshold::new(
-    "median deviation of the gaps of constant arrivals from what was planned, beyond the timer's error",
+    "median deviation of the gaps of constant arrivals from the plan, beyond the timer's error",
     0.05,
     "ratio",
     HOUSE,
@@ -144,9 +152,9 @@ const GAPS_MIN: usize = 100;
 pub(super) const ARRIVAL_SHAPE: Check = Check {
     id: "V24",
     name: "arrival-shape",
-    meaning: "The gaps between arrivals do not have the distribution that was asked for.",
+    meaning: "The gaps between arrivals do not follow the requested distribution.",
     thresholds: &[SHAPE, SHAPE_WRONG, GAP_DEVIATION],
-    remedy: "lower the rate or use a quieter host; if it stays there with another --seed, report it",
+    remedy: "lower the rate or use a quieter host; if it persists with another --seed, report a bug",
     examine: Examine::Trial(examine_shape),
 };
 
@@ -225,12 +233,12 @@ fn examine_shape(view: &TrialView) -> Option<Observation> {
     if fit.arrival == Arrival::Constant {
         let found = percent(fit.statistic);
         return Observation::suspect(format!(
-            "half of {gaps} of constant arrivals are off by {found} or more"
+            "half of {gaps} between constant arrivals are off by {found} or more"
         ));
     }
-    let text = format!("{gaps} of Poisson arrivals: A² is {:.2}, above {}", fit.statistic, fit.critical);
+    let text = format!("{gaps} between Poisson arrivals: A² is {:.2}, above {}", fit.statistic, fit.critical);
     if fit.statistic > SHAPE_WRONG.value {
         return Observation::suspect(format!("{text}: they are not exponential at the planned rate"));
     }
-    Observation::remark(format!("{text}, as in one sound run in a hundred"))
+    Observation::remark(format!("{text}, as happens in one good run in a hundred"))
 }

@@ -10,34 +10,34 @@ use std::str::FromStr;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct CompareArgs {
-    /// Runs: a folder, a name, or the end of a name; or a folder that holds runs, which then are repetitions of each other. Each is a side, the first is what the others are compared with
+    /// Runs to compare, each by its folder, its name, or the end of its name. A folder of runs counts as one side of repeated runs. The first side is the baseline
     #[arg(required_unless_present = "trend", value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Behind `--`, the runs of the second side; those before it are then the first
+    /// Runs of the second side, after `--`; the runs before it form the first side
     #[arg(last = true, value_name = "RUN")]
     pub candidates: Vec<PathBuf>,
-    /// The smallest effect that matters [default: that of each metric, see docs/reference/compare.md]
+    /// Smallest effect that matters [default: per metric, see docs/reference/compare.md]
     #[arg(long, value_name = "PERCENT", env = "SYSDYNO_EFFECT")]
     pub effect: Option<PercentOption>,
-    /// Only this metric (capacity, goodput, p99, p90, p50 or cpu); several times for several, the first one decides
+    /// Compare only this metric (capacity, goodput, p99, p90, p50, or cpu); repeatable, and the first one decides
     #[arg(long = "metric", value_name = "METRIC")]
     pub metrics: Vec<String>,
-    /// Compare although this gate refuses (its name or number, see docs/reference/compare.md); several times for several
+    /// Compare even if this gate refuses (by name or number, see docs/reference/compare.md); repeatable
     #[arg(long = "allow", value_name = "GATE")]
     pub allowed: Vec<String>,
-    /// End with exit code 1 if a side differs from the first in this way
+    /// Exit with code 1 if a side differs from the baseline in this way
     #[arg(long, value_enum, value_name = "WORD")]
     pub fail_if: Option<FailIfWord>,
-    /// Look at the runs as a series in time, all of them if none is named, and find where the level changed
+    /// Treat the runs (all of them if none is given) as a time series, and find where the level changed
     #[arg(long, conflicts_with = "candidates")]
     pub trend: bool,
-    /// What the hosts are for, which ranks what differs between them
+    /// What the hosts are used for; ranks the differences between them
     #[arg(long, value_enum, default_value_t, env = "SYSDYNO_WORKLOAD")]
     pub workload: WorkloadOption,
-    /// Write the page here [default: compare-A-B.html in the folder of the runs]
+    /// Write the HTML report to this file [default: compare-A-B.html in the folder of the runs]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Write no page
+    /// Write no HTML report
     #[arg(long, conflicts_with = "report")]
     pub no_report: bool,
     #[command(flatten)]
@@ -48,21 +48,21 @@ pub struct CompareArgs {
 }
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 compared; 1 compared, and --fail-if holds; 2 wrong use; 3 the runs may not be compared.
+Exit codes: 0 compared; 1 compared, and --fail-if holds; 2 wrong usage; 3 the runs are not comparable.
 
   sysdyno compare OLD NEW                      two runs
   sysdyno compare OLD1 OLD2 OLD3 OLD4 -- NEW1 NEW2 NEW3 NEW4
-  sysdyno compare old/ new/                    two folders of runs
-  sysdyno compare nginx apache caddy           many sides, with letter groups
-  sysdyno compare --trend nightly/             runs in time, with change points
-  sysdyno compare --trend                      all runs; those like most of the newest are taken";
+  sysdyno compare old/ new/                    two folders of repeated runs
+  sysdyno compare nginx apache caddy           several sides, grouped by letters
+  sysdyno compare --trend nightly/             runs over time, with change points
+  sysdyno compare --trend                      all runs comparable with a recent one";
 
 /// In which way sides must not differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailIfWord {
-    /// Some metric of a side is worse
+    /// A side is worse in any metric
     Worse,
-    /// Some metric of a side is better or worse
+    /// A side is better or worse in any metric
     Different,
 }
 
@@ -79,11 +79,9 @@ impl FromStr for PercentOption {
             None => (text.trim(), 1.0),
         };
         let ratio = number.parse::<f64>().map(|number| number / scale);
-        ratio
-            .ok()
-            .filter(|ratio| (1e-6..=1.0).contains(ratio))
-            .map(PercentOption)
-            .ok_or_else(|| format!("cannot read '{text}': write a share as in 3%, above 0 and at most 100%"))
+        ratio.ok().filter(|ratio| (1e-6..=1.0).contains(ratio)).map(PercentOption).ok_or_else(|| {
+            format!("cannot read '{text}': write a percentage above 0% and up to 100%, such as '3%'")
+        })
     }
 }
 

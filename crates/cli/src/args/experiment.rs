@@ -14,22 +14,22 @@ use sysdyno_record::units::{RateHz, SpanNs};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct TryArgs {
-    /// Settings and what B makes of them, as in net.core.somaxconn=4096; listener.backlog=N is that of the server's own port
+    /// Settings to change in B, such as net.core.somaxconn=4096; listener.backlog=N is the backlog of the server's own port
     #[arg(value_name = "KEY=VALUE")]
     pub changes: Vec<String>,
-    /// The server under load; of two, the second is B
+    /// Server to load; with two URLs, the second one is B
     #[arg(last = true, value_name = "URL", num_args = 1..=2)]
     pub servers: Vec<String>,
-    /// Command that is A; its time is the metric
+    /// Command A, whose run time is measured
     #[arg(long = "a", value_name = "COMMAND", requires = "command_b", conflicts_with_all = ["changes", "servers"])]
     pub command_a: Option<String>,
-    /// Command that is B
+    /// Command B
     #[arg(long = "b", value_name = "COMMAND", requires = "command_a")]
     pub command_b: Option<String>,
-    /// Hand commands to /bin/sh instead of starting their program
+    /// Run commands by /bin/sh instead of directly
     #[arg(long)]
     pub shell: bool,
-    /// File that says what A and B are, and any option
+    /// Experiment file that defines A, B, and any options
     #[arg(long, value_name = "FILE", conflicts_with_all = ["changes", "servers", "command_a"])]
     pub experiment: Option<PathBuf>,
     #[command(flatten)]
@@ -42,13 +42,13 @@ pub struct TryArgs {
     pub fence: FenceOptions,
     #[command(flatten)]
     pub record: RecordOptions,
-    /// State folder of settings; journals lie in 'tune' below it [default: /var/lib/sysdyno]
+    /// State folder; journals of settings are in its 'tune' subfolder [default: /var/lib/sysdyno]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
-    /// Tree whose /proc, /sys and /etc are meant
+    /// Root of the /proc, /sys, and /etc to use
     #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
     pub root: PathBuf,
-    /// Print the plan, with how long it may take, and do nothing
+    /// Print the plan and how long it may take, and exit
     #[arg(long)]
     pub dry_run: bool,
     /// Print the result as one JSON document
@@ -57,57 +57,57 @@ pub struct TryArgs {
 }
 
 const AFTER_HELP: &str = "\
-A is the host as it is, B the same with the change. Trials run in pairs, in an order that the seed
-draws; measuring ends when the interval is narrower than the effect that matters, and never by what
-it says. The word is better, worse, the same, or can't tell. Everything is undone at the end, however
-it ends, unless --keep was given and B is better with every guardrail held.";
+A is the host as it is; B is the host with the change. Trials run in pairs, in random order. Measuring
+stops when the interval is narrow enough, or lies clearly beyond the effect that matters. The verdict
+is better, worse, the same, or can't tell. All changes are undone, however the experiment ends, unless
+--keep is given, B is better, and all guardrails held.";
 
 /// How an experiment goes.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Experiment")]
 pub struct TryOptions {
-    /// What decides: cpu (per request, at a fixed rate), goodput, p99, capacity, or time (of commands) [default: cpu, of
-    /// commands time]
+    /// Deciding metric: cpu (per request, at a fixed rate), goodput, p99, capacity, or, for commands, time or cpu-time
+    /// [default: cpu, or time for commands]
     #[arg(long, value_enum, env = "SYSDYNO_METRIC")]
     pub metric: Option<MetricOption>,
-    /// The smallest effect that matters [default: 3% of cpu, goodput and time, 5% of capacity, 10% of p99]
+    /// Smallest effect that matters [default: 3% for cpu, goodput, and time, 5% for capacity, 10% for p99]
     #[arg(long, value_name = "PERCENT", env = "SYSDYNO_EFFECT")]
     pub effect: Option<PercentOption>,
-    /// How long it may take [default: 20m]
+    /// Time budget for the whole experiment [default: 20m]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_BUDGET")]
     pub budget: Option<Typed<SpanNs>>,
-    /// Most pairs of one comparison, at least 8 [default: 40]
+    /// Maximum number of pairs per comparison, at least 8 [default: 40]
     #[arg(long, value_name = "N", env = "SYSDYNO_PAIRS")]
     pub pairs: Option<u32>,
     /// Length of each measured window [default: 10s]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WINDOW")]
     pub window: Option<Typed<SpanNs>>,
-    /// Load before each window [default: what the pilot needs to settle]
+    /// Warm-up before each window [default: as long as the pilot takes to settle]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WARMUP")]
     pub warmup: Option<Typed<SpanNs>>,
-    /// Connections; of a closed load, each is a client [default: 64]
+    /// Number of connections; in a closed load, each one is a client [default: 64]
     #[arg(long, short = 'c', value_name = "N", env = "SYSDYNO_CONNECTIONS")]
     pub connections: Option<u32>,
-    /// Offered rate of each trial [default: a share of what the pilot finds; for goodput, as much as the connections take]
+    /// Offered rate of each trial [default: --share of the pilot's rate; for goodput, a closed load]
     #[arg(long, short = 'r', value_name = "RATE", env = "SYSDYNO_RATE", conflicts_with = "share")]
     pub rate: Option<Typed<RateHz>>,
-    /// Offered rate as a share of what the weaker of A and B takes [default: 70%]
+    /// Offered rate as a share of what the weaker of A and B can take [default: 70%]
     #[arg(long, value_name = "PERCENT", env = "SYSDYNO_SHARE")]
     pub share: Option<PercentOption>,
-    /// How requests of an open load arrive [default: poisson]
+    /// Arrival process of an open load [default: poisson]
     #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
     pub arrival: Option<ArrivalOption>,
-    /// Keep the change until the next boot if B is better and every guardrail held
+    /// Keep the change until the next boot if B is better and all guardrails held
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL")]
     pub keep: Option<bool>,
-    /// Compare the host with itself, to learn what it can resolve; later verdicts quote it
+    /// Compare the host with itself to find the smallest effect that it can resolve; later verdicts quote it
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL")]
     pub calibrate: Option<bool>,
-    /// Count pairs whatever others do on the host: the interval gets wider instead
+    /// Keep pairs that were disturbed by other activity on the host; the interval widens instead
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL")]
     pub noisy: Option<bool>,
-    /// Fail (exit code 1) if this is the word
+    /// Fail with exit code 1 on this verdict
     #[arg(
         long = "fail-if",
         value_enum,
@@ -124,13 +124,13 @@ pub struct TryOptions {
 pub enum MetricOption {
     /// CPU time of the server's processes per request
     Cpu,
-    /// Completed and valid requests
+    /// Completed and valid requests per second
     Goodput,
-    /// 99th percentile of the latency
+    /// 99th percentile of latency
     P99,
-    /// Highest rate that meets p99<50ms
+    /// Highest rate with p99<50ms
     Capacity,
-    /// How long a command takes
+    /// Run time of a command
     Time,
     /// CPU time of a command
     CpuTime,
@@ -159,7 +159,7 @@ pub enum WordOption {
     Worse,
     /// B is the same
     Same,
-    /// It can't be told
+    /// Can't tell
     CannotTell,
 }
 
@@ -186,7 +186,7 @@ impl FromStr for PercentOption {
         number
             .filter(|percent| *percent > 0.0 && *percent <= 1000.0)
             .map(|percent| PercentOption(percent / 100.0))
-            .ok_or_else(|| format!("cannot read '{text}': write a percentage, as in '3%'"))
+            .ok_or_else(|| format!("cannot read '{text}': write a percentage, such as '3%'"))
     }
 }
 

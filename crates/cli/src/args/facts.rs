@@ -8,27 +8,27 @@ use sysdyno_record::facts::Workload;
 /// Arguments of `facts`.
 #[derive(Debug, Args)]
 pub struct FactsArgs {
-    /// This host (localhost), a run (its folder, its name, or the end of its name), or a file that -o saved; of two, say what differs [default: localhost]
+    /// Host to show: localhost, a run (its folder, its name, or the end of its name), or a file saved with -o; with two, show the differences [default: localhost]
     #[arg(value_name = "HOST", num_args = 0..=2)]
     pub hosts: Vec<PathBuf>,
-    /// What the hosts are for, which decides what matters first
+    /// What the hosts are used for; decides what is listed first
     #[arg(long, value_enum, default_value_t, env = "SYSDYNO_WORKLOAD")]
     pub workload: WorkloadOption,
-    /// Only facts of these names; * stands for any characters, as in 'sysctl.net.*'
+    /// Show only facts with matching names, such as 'sysctl.net.*'; * matches any characters
     #[arg(long, value_name = "GLOB")]
     pub only: Option<String>,
-    /// Print everything, not only what fits a screen
+    /// Print everything, not only one screenful
     #[arg(long)]
     pub all: bool,
-    /// End with exit code 1 if the two hosts differ
+    /// Exit with code 1 if the two hosts differ
     #[arg(long)]
     pub fail_if_different: bool,
-    /// Save the facts as JSON here, to compare them later or elsewhere
+    /// Save the facts as JSON to this file, for a later comparison
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub record: RecordOptions,
-    /// Print one JSON document
+    /// Print the result as one JSON document
     #[arg(long)]
     pub json: bool,
 }
@@ -36,14 +36,14 @@ pub struct FactsArgs {
 /// What a host is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum WorkloadOption {
-    /// Many connections and short requests
+    /// Many connections, short requests
     #[default]
     Web,
-    /// Many files made, changed and removed
+    /// Many files created, changed, and removed
     Files,
-    /// Data that lie in memory
+    /// Data kept in memory
     Memory,
-    /// Any of these
+    /// Any workload
     Any,
 }
 

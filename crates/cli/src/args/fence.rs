@@ -10,11 +10,11 @@ use sysdyno_record::route::{AllowList, Network};
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Fence")]
 pub struct FenceOptions {
-    /// Say that the target is yours to load, though a router leads to it; without this, a terminal is asked
+    /// Confirm that you may load a target behind a router; without this, sysdyno asks on the terminal
     ///
-    /// Targets on this host, and on hosts of networks in which it has an address, need no such word. Networks that
-    /// SYSDYNO_TARGET_ALLOW or 'allow' in the [target] table of /etc/sysdyno.toml list need none either, and then nothing
-    /// else is loaded, whatever is typed.
+    /// Targets on this host or on a directly connected network need no confirmation. Neither do networks listed in
+    /// SYSDYNO_TARGET_ALLOW, or under 'allow' in the [target] table of /etc/sysdyno.toml. Once such a list exists, nothing else
+    /// can be loaded, with or without this option.
     #[arg(long)]
     pub target_is_mine: bool,
 }

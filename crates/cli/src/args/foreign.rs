@@ -21,34 +21,34 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["--data", "--data-raw", "--data-binary", "--data-ascii", "--json-body", "--body"], BODY),
     (
         &["-D", "--body-path", "-F", "--form"],
-        "a body comes from a file: -p FILE -T multipart/form-data, or another type",
+        "read the body from a file: -p FILE -T multipart/form-data, or another type",
     ),
     (&["-A", "--user-agent"], "-H 'User-Agent: NAME'"),
     (&["-u", "--user", "-a", "--basic-auth"], "-H \"Authorization: Basic $(printf USER:PASSWORD | base64)\""),
-    (&["-b", "--cookie", "-C"], "-H 'Cookie: NAME=VALUE'; users that log in are a --session"),
+    (&["-b", "--cookie", "-C"], "-H 'Cookie: NAME=VALUE'; for users that log in, --session"),
     (&["-e", "--referer"], "-H 'Referer: URL'"),
     (&["-I", "--head", "-i"], "-m HEAD"),
     (
         &["-L", "--location", "--redirect", "--max-redirects"],
-        "redirects are not followed; load the URL that they lead to",
+        "redirects are not followed; load the final URL directly",
     ),
     (&["--compressed"], "-H 'Accept-Encoding: gzip'"),
     (&["--http2-prior-knowledge", "-h2"], "--http2 prior"),
-    (&["--http1.1", "--http1.0", "--http-version"], "HTTP/1.1 is what is spoken without --http2"),
+    (&["--http1.1", "--http1.0", "--http-version"], "HTTP/1.1 is the default; leave out --http2"),
     (&["--unix-socket", "--abstract-unix-socket"], "write the socket in the URL: unix:/run/app.sock:/PATH"),
     (&["--resolve", "--connect-to", "--host"], "load the address, with -H 'Host: NAME' and --tls-name NAME"),
-    (&["-x", "--proxy"], "load the proxy itself; requests are sent to where the URL says"),
+    (&["-x", "--proxy"], "load the proxy itself: put its address in the URL"),
     (
         &["-s", "--script"],
-        "there are no scripts: --session FILE is users that walk, '{{counter:1..}}' is a value (docs/reference/values.md)",
+        "there are no scripts; --session FILE simulates users, '{{counter:1..}}' inserts a value (docs/reference/values.md)",
     ),
-    (&["-q", "-Q", "--qps-per-connection"], "--rate 500/s is the rate of the whole load"),
+    (&["-q", "-Q", "--qps-per-connection"], "--rate 500/s sets the rate of the whole load"),
     (
         &["-o", "--out", "--print", "--summary-export"],
-        "--json prints one document, --output csv a table; each run also has a report.html",
+        "--json prints one document, --output csv a table; every run also has a report.html",
     ),
     (&["-j"], "--json"),
-    (&["-w", "-g", "--html"], "each run has a report.html; --output csv prints a table"),
+    (&["-w", "-g", "--html"], "every run has a report.html; --output csv prints a table"),
     (&["-l", "--accept-variable-length"], "--any-body"),
     (&["-B", "--bind-address", "--interface", "--local-address"], "--source ADDRESS"),
     (&["-f", "--ssl-protocol", "--tls-max", "--tlsv1.2", "--tlsv1.3"], "--tls-version 1.2, or 1.3"),
@@ -60,28 +60,25 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["--iterations-per-vu", "--max-vus"], "-n REQUESTS, and -c CONNECTIONS"),
     (
         &["--latency-correction", "--burst-delay", "--burst-rate"],
-        "with --rate latency counts from the intended send, always",
+        "with --rate, latency always counts from the intended send",
     ),
     (
         &["--targets", "--targets-file", "--urls-from-file"],
-        "--urls FILE: a URL in each line, and its weight behind it",
+        "--urls FILE, with one '[WEIGHT] [METHOD] URL' per line",
     ),
     (&["--workers", "--max-workers", "--max-connections"], "-c CONNECTIONS; --workers is for --files"),
     (&["--threshold", "--thresholds", "--fail-on", "-f"], "--fail-if 'p99>20ms' --fail-if 'errors>0.1%'"),
-    (
-        &["--fail", "--fail-with-body"],
-        "a status that is not expected fails a request anyway: --expect-status 200",
-    ),
+    (&["--fail", "--fail-with-body"], "unexpected statuses always count as failures: --expect-status 200"),
     (
         &["--think-time", "--pause", "--delay"],
-        "a pause between requests is one of --session; --rate spaces them evenly",
+        "--session has think times; --rate with --arrival constant spaces requests evenly",
     ),
-    (&["--http3"], "HTTP/1.1 and HTTP/2 are spoken, and no HTTP/3"),
-    (&["-4", "-6", "--ipv4", "--ipv6"], "write the address instead of the name, with -H 'Host: NAME'"),
+    (&["--http3"], "HTTP/3 is not supported; HTTP/1.1 and HTTP/2 are"),
+    (&["-4", "-6", "--ipv4", "--ipv6"], "put the address in the URL, and the name in -H 'Host: NAME'"),
     (&["--no-color", "--no-colour", "--disable-color"], "--color never"),
     (&["--output-format", "--format"], "--output text, json, csv, hdr, or ab"),
     (&["--no-insecure"], "--insecure=false"),
-    (&["-v", "--verbose"], "there is nothing more to print; `sysdyno show` and the report have it all"),
+    (&["-v", "--verbose"], "there is no verbose mode; `sysdyno show` and the report have all details"),
 ];
 
 /// Commands of other tools.
@@ -93,7 +90,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["ls", "list", "history"], "sysdyno runs"),
     (&["diff", "cmp"], "sysdyno compare RUN RUN"),
     (&["doctor", "info", "sysinfo"], "sysdyno facts"),
-    (&["top", "monitor"], "sysdyno samples only while it sends load: sysdyno load URL"),
+    (&["top", "monitor"], "sysdyno reads counters only while it sends load: sysdyno load URL"),
 ];
 
 /// What was typed, or the error, with the exit code that goes with it, and what to type instead where that is known.

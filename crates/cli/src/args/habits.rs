@@ -9,9 +9,10 @@ use sysdyno_record::units::{SpanNs, UnitError};
 
 /// What the help of `load` ends with.
 pub(super) const AFTER_HELP: &str = "\
-Habits: '-n 1000 -c 10 -k' of ab and weighttp, '-t2 -c100 -d30s' of wrk, '-R 2000' of wrk2 and
-'-p FILE -T TYPE' of ab mean here what they mean there. Connections are kept unless --no-keepalive
-says otherwise; -t is threads, and ab's time limit is -d; ab's -r (go on after errors) is always on.";
+Coming from another tool: '-n 1000 -c 10 -k' (ab, weighttp), '-t2 -c100 -d30s' (wrk), '-R 2000' (wrk2),
+and '-p FILE -T TYPE' (ab) work as they do there. Unlike in ab, connections are kept alive unless
+--no-keepalive is given, -t sets threads (use -d for a time limit), and -r (continue on errors) is
+always on.";
 
 /// The value of a switch that a file may set: none turns it on, `=false` off, whatever the file says.
 pub(super) fn switch(text: &str) -> Result<bool, &'static str> {
@@ -66,8 +67,7 @@ pub(super) fn timeout_or_type(text: &str) -> Result<TimeoutOrType, UnitError> {
 /// A number of threads; what looks like a time limit of ab's is refused.
 pub(super) fn threads(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| {
-        "write a number of threads, as in wrk and weighttp; a time limit, which is ab's -t, is -d 30s"
-            .to_owned()
+        "write a number of threads, as in wrk and weighttp; for a time limit (ab's -t), use -d 30s".to_owned()
     })
 }
 
@@ -75,8 +75,7 @@ pub(super) fn threads(text: &str) -> Result<u32, String> {
 pub(super) fn method(text: &str) -> Result<String, String> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(
-            "write a method, as in 'HEAD'; h2load's -m, the streams of a connection, is another option"
-                .into(),
+            "write a method, such as 'HEAD'; for streams per connection (h2load's -m), use --streams".into(),
         );
     }
     Ok(text.to_owned())

@@ -10,7 +10,7 @@ pub struct LabArgs {
     /// What to do
     #[command(subcommand)]
     pub command: LabCommand,
-    /// State folder; labs lie in 'lab' below it [default: /var/lib/sysdyno]
+    /// State folder; labs are in its 'lab' subfolder [default: /var/lib/sysdyno]
     #[arg(long, global = true, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -20,66 +20,66 @@ pub struct LabArgs {
 /// What to do with a lab.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Put a lab up: its namespaces, links, shares on hosts behind ssh, and services, in this order; needs root
+    /// Bring a lab up: namespaces, links, hosts behind ssh, and services, in this order; needs root
     Up {
-        /// The file that says what the lab is
+        /// Lab file
         #[arg(default_value = "lab.toml")]
         file: PathBuf,
-        /// Install packages that are missing without asking
+        /// Install missing packages without asking
         #[arg(long)]
         yes: bool,
-        /// Say what would be made and installed, and do nothing
+        /// Print what would be created and installed, and exit
         #[arg(long)]
         dry_run: bool,
     },
-    /// Say what a lab is now, whether its services are well, and where they are; exit code 1 if one is not
+    /// Show a lab's hosts, links, and services; exit code 1 if any of them is down
     Status {
-        /// A lab by its name, or by its file [default: all labs]
+        /// Lab, by name or file [default: all labs]
         #[arg(value_name = "NAME|FILE")]
         lab: Option<String>,
         /// Print the result as one JSON document
         #[arg(long)]
         json: bool,
     },
-    /// Print what services have printed
+    /// Print the logs of services
     Logs {
-        /// A lab by its name, or by its file
+        /// Lab, by name or file
         #[arg(value_name = "NAME|FILE")]
         lab: String,
-        /// Only this service
+        /// Print only this service's log
         service: Option<String>,
     },
-    /// Run a command on a host, in its namespace or by ssh; its exit code is that of this command
+    /// Run a command on a host, in its namespace or over ssh, and exit with its exit code
     Exec {
-        /// A lab by its name, or by its file
+        /// Lab, by name or file
         #[arg(value_name = "NAME|FILE")]
         lab: String,
-        /// The host
+        /// Host to run it on
         host: String,
-        /// The command, behind '--'
+        /// Command to run, after '--'
         #[arg(required = true, last = true)]
         command: Vec<String>,
     },
-    /// Have a service read its files again
+    /// Make a service reload its configuration
     Reload {
-        /// A lab by its name, or by its file
+        /// Lab, by name or file
         #[arg(value_name = "NAME|FILE")]
         lab: String,
-        /// The service
+        /// Service to reload
         service: String,
     },
-    /// Take a lab away, however far it was made: processes, namespaces, links, files, here and on hosts behind ssh
+    /// Tear down a lab, even a partial one: processes, namespaces, links, and files, here and on hosts behind ssh
     Down {
-        /// A lab by its name, or by its file
+        /// Lab, by name or file
         #[arg(value_name = "NAME|FILE", required_unless_present = "all")]
         lab: Option<String>,
-        /// Take all labs away
+        /// Tear down all labs
         #[arg(long, conflicts_with = "lab")]
         all: bool,
     },
-    /// List the services that are known, or the parameters of one
+    /// List the built-in services, or the parameters of one
     Recipes {
-        /// A recipe
+        /// Service to describe
         recipe: Option<String>,
     },
     /// Keep a service

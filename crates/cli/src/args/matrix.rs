@@ -20,25 +20,25 @@ pub struct MatrixArgs {
 /// What can be done with a matrix of runs.
 #[derive(Debug, Subcommand)]
 pub enum MatrixCommand {
-    /// Say what would be measured, in which order and how long it takes, and do nothing
+    /// Print what would be measured, in which order, and how long it would take, and exit
     Plan(MatrixRunArgs),
-    /// Measure every combination, block by block
+    /// Measure all combinations, block by block
     Run(MatrixRunArgs),
-    /// Measure what is missing in a folder
+    /// Resume an experiment: measure the missing trials
     Resume(MatrixFolderArgs),
-    /// Compare what a folder holds, and make its report again
+    /// Compare the results again, and rebuild the report
     Report(MatrixFolderArgs),
 }
 
 /// A matrix that begins.
 #[derive(Debug, Args)]
 pub struct MatrixRunArgs {
-    /// File that says what is compared: docs/reference/formats/matrix.md
+    /// Experiment file; docs/reference/formats/matrix.md describes it
     pub file: PathBuf,
-    /// Folder in which the folder of this experiment is made [default: experiments, beside the runs]
+    /// Parent folder for the experiment's own folder [default: 'experiments', next to the runs]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_EXPERIMENTS_DIR")]
     pub folder: Option<PathBuf>,
-    /// Measure the short version: what the file's [quick] table says
+    /// Measure the short version, as defined by the file's [quick] table
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub struct MatrixRunArgs {
 /// A matrix that was begun.
 #[derive(Debug, Args)]
 pub struct MatrixFolderArgs {
-    /// Its folder
+    /// Folder of the experiment
     pub folder: PathBuf,
     #[command(flatten)]
     pub host: MatrixHostArgs,
@@ -59,17 +59,17 @@ pub struct MatrixFolderArgs {
 /// The host whose settings are changed, and the form of the result.
 #[derive(Debug, Args)]
 pub struct MatrixHostArgs {
-    /// State folder; journals of settings lie in 'tune' below it, labs in 'lab' [default: /var/lib/sysdyno]
+    /// State folder; journals of settings are in its 'tune' subfolder, labs in 'lab' [default: /var/lib/sysdyno]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
-    /// Tree whose /proc, /sys and /etc are meant
+    /// Root of the /proc, /sys, and /etc to use
     #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
     pub root: PathBuf,
     #[command(flatten)]
     pub ssh: LabSshOptions,
     #[command(flatten)]
     pub fence: FenceOptions,
-    /// Install packages that services of the file's lab need without asking
+    /// Install packages that the lab's services need, without asking
     #[arg(long)]
     pub yes: bool,
     /// Print the result as one JSON document

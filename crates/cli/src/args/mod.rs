@@ -48,29 +48,32 @@ pub use server::{AgentArgs, LabSshOptions, ServerOptions, SshOptions};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Finds how much a Linux server can take, and names what stops it.
+/// Measures how much load a Linux server can take, and names the bottleneck.
 #[derive(Debug, Parser)]
 #[command(name = "sysdyno", version, about, long_about = None, after_help = AFTER_HELP)]
 pub struct Cli {
     /// When to use color
     #[arg(long, global = true, value_enum, default_value_t, env = "SYSDYNO_COLOR")]
     pub color: Color,
-    /// What to do
+    /// Command to run
     #[command(subcommand)]
     pub command: Command,
 }
 
 const AFTER_HELP: &str = "\
-Numbers are typed with their unit: 30s, 5k/s, 64KiB.
-Options that name a variable can be set in the environment, all of them in sysdyno.toml.
-An option wins over the environment, that over ./sysdyno.toml, that over
-~/.config/sysdyno/sysdyno.toml, and that over /etc/sysdyno.toml.
+Numbers take a unit: 30s, 5k/s, 64KiB.
+Options that show [env: NAME] can also be set in the environment, or in sysdyno.toml.
+Precedence, highest first: command line, environment, ./sysdyno.toml,
+~/.config/sysdyno/sysdyno.toml, /etc/sysdyno.toml.
 
-Exit codes: 0 done; 1 done, and a check of --fail-if failed, no probe was answered, hosts
-differ with --fail-if-different, or runs with compare --fail-if; 2 wrong use
-or cannot run; 3 done but not to be trusted, whatever the checks say; 6 a setting could not be made
-durable, nothing was changed; 7 a setting was not restored, somebody else has changed it;
-130 interrupted.";
+Exit codes:
+  0    done
+  1    done, but a check failed: --fail-if, --fail-if-different, or no answer to a probe
+  2    wrong usage, or cannot run
+  3    done, but the results cannot be trusted, whatever the checks say
+  6    a setting could not be made durable; nothing was changed
+  7    a setting was not restored because somebody else changed it since
+  130  interrupted";
 
 /// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -87,48 +90,48 @@ pub enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the whole loop against a built-in server with a planted bottleneck, in a minute and a half
+    /// Run the whole loop against a built-in server with a planted bottleneck (about 90 seconds)
     Demo(DemoArgs),
-    /// Find the capacity of a server under a latency objective, and what limits it
+    /// Find a server's capacity under a latency objective, and its bottleneck
     Run(Box<RunArgs>),
-    /// Drive load at a server and report what came back
+    /// Send load to a server and report the results
     #[command(after_help = habits::AFTER_HELP)]
     Load(Box<LoadArgs>),
-    /// Try one reversible change on a live server, and say whether it helped
+    /// Try a reversible change on a live server and tell whether it helped
     Try(Box<TryArgs>),
-    /// Measure every combination of some factors, in blocks, and say which differ
+    /// Measure every combination of several factors, in blocks, and tell which ones differ
     Experiment(MatrixArgs),
-    /// Change settings of this host so that they can always be put back
+    /// Change kernel and service settings, with a guaranteed way back
     Tune(TuneArgs),
-    /// Put up hosts, links and real services on this machine, and take them away again
+    /// Build a test bed of hosts, links, and real services, and tear it down again
     Lab(LabArgs),
-    /// Measure what an outsider waits, operation by operation: HTTP, TCP or ICMP
+    /// Probe latency from outside the load: HTTP, TCP, or ICMP
     Probe(ProbeArgs),
-    /// Compare runs: whether they may be compared, what differs, by how much
+    /// Compare runs: are they comparable, what differs, and by how much
     Compare(Box<CompareArgs>),
-    /// Say what this host is, or what differs between two hosts
+    /// Show hardware, kernel, and settings of a host, or what differs between two hosts
     Facts(FactsArgs),
-    /// List the runs that were recorded
+    /// List recorded runs
     Runs(RunsArgs),
     /// Print a recorded run again
     Show(ShowArgs),
-    /// Make the HTML report of a recorded run again
+    /// Rebuild the HTML report of a recorded run
     Report(ReportArgs),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions {
-        /// The shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
-    /// Write manual pages, completions and the command reference into a folder
+    /// Write man pages, shell completions, and the command reference to a folder
     #[command(hide = true)]
     Docs {
-        /// The folder, made if it is missing
+        /// Output folder, created if missing
         folder: PathBuf,
     },
-    /// Serve requests to read this host; what `--server` starts there
+    /// Serve requests to read this host (started by `--server`)
     #[command(hide = true)]
     Agent(AgentArgs),
-    /// Serve the built-in target until standard input ends
+    /// Serve the built-in target until stdin closes
     #[command(hide = true)]
     Target(TargetArgs),
 }
@@ -136,8 +139,8 @@ pub enum Command {
 /// Arguments of `demo`.
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
-    /// The bottleneck to plant: accept-queue (connections find it full; its remedy is tried and proved), worker-pool (all
-    /// workers wait while the CPUs idle) or single-thread (one thread works alone)
+    /// Bottleneck to plant: accept-queue (drops connections; the demo then tries and proves the remedy), worker-pool (all
+    /// workers are busy while the CPUs idle), or single-thread (one thread does all the work)
     #[arg(long, value_enum, default_value_t)]
     pub bottleneck: Planted,
     #[command(flatten)]
@@ -150,19 +153,19 @@ pub struct DemoArgs {
 /// Bottlenecks that the demo can plant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Planted {
-    /// A queue of connections that is too short
+    /// An accept queue that is too short
     #[default]
     AcceptQueue,
-    /// A pool of workers that all wait
+    /// A worker pool that is too small
     WorkerPool,
-    /// One thread that works alone
+    /// One thread that does all the work
     SingleThread,
 }
 
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// The server: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached[s]://HOST[:PORT]
+    /// Server to load: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached[s]://HOST[:PORT]
     pub url: String,
     #[command(flatten)]
     pub capacity: CapacityOptions,
@@ -182,7 +185,7 @@ pub struct RunArgs {
     pub probe: ProbeOptions,
     #[command(flatten)]
     pub record: RecordOptions,
-    /// Print the plan, with the most load that it can send, and do nothing
+    /// Print the plan and the highest load that it can send, and exit
     #[arg(long)]
     pub dry_run: bool,
     /// Print the result as one JSON document
@@ -193,7 +196,7 @@ pub struct RunArgs {
 /// Arguments of `load`.
 #[derive(Debug, clap::Args)]
 pub struct LoadArgs {
-    /// The server: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached[s]://HOST[:PORT]
+    /// Server to load: http[s]://HOST[:PORT]/PATH, unix:SOCKET[:/PATH], or memcached[s]://HOST[:PORT]
     #[arg(required_unless_present_any = ["command", "files"])]
     pub url: Option<String>,
     #[command(flatten)]
@@ -218,7 +221,7 @@ pub struct LoadArgs {
     pub work: WorkOptions,
     #[command(flatten)]
     pub record: RecordOptions,
-    /// Print the plan, with the most load that it can send, and do nothing
+    /// Print the plan and the highest load that it can send, and exit
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -228,10 +231,10 @@ pub struct LoadArgs {
 /// The form of a result.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct OutputOptions {
-    /// Form of the result [default: text]
+    /// Output format [default: text]
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     pub output: Option<OutputForm>,
-    /// Print the result as one JSON document, as --output json
+    /// Print the result as one JSON document (same as --output json)
     #[arg(long)]
     pub json: bool,
 }
@@ -246,16 +249,16 @@ impl OutputOptions {
 /// Forms of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutputForm {
-    /// One screen for people
+    /// One screen of text
     #[default]
     Text,
     /// One JSON document
     Json,
-    /// One header, and a line for each measured phase
+    /// A header line, and one line per measured phase
     Csv,
-    /// The percentile text of HdrHistogram, for its plotters
+    /// HdrHistogram's percentile text, for its plotters
     Hdr,
-    /// The text of ApacheBench, for scripts that read it
+    /// ApacheBench's output, for scripts that parse it
     Ab,
 }
 
@@ -269,13 +272,13 @@ impl OutputForm {
 /// Arguments of `show`.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
-    /// The run: its folder, its name, or the end of its name; the newest if left out
+    /// Run: its folder, its name, or the end of its name [default: the newest]
     pub run: Option<PathBuf>,
     #[command(flatten)]
     pub record: RecordOptions,
     #[command(flatten)]
     pub output: OutputOptions,
-    /// Also compare every file with its digest
+    /// Also check every file against its digest
     #[arg(long)]
     pub verify: bool,
 }
@@ -283,11 +286,11 @@ pub struct ShowArgs {
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// The run: its folder, its name, or the end of its name; the newest if left out
+    /// Run: its folder, its name, or the end of its name [default: the newest]
     pub run: Option<PathBuf>,
     #[command(flatten)]
     pub record: RecordOptions,
-    /// Write the report here instead of into the run's folder
+    /// Write the report to this file instead of the run's folder
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -295,37 +298,37 @@ pub struct ReportArgs {
 /// Arguments of the built-in target.
 #[derive(Debug, clap::Args)]
 pub struct TargetArgs {
-    /// Where to listen
+    /// Address to listen on
     #[arg(long, default_value = "127.0.0.1:0")]
     pub listen: std::net::SocketAddr,
-    /// Threads that serve
+    /// Number of serving threads
     #[arg(long, default_value_t = 1)]
     pub threads: u32,
     /// Length of each response's body. Unit: bytes
     #[arg(long, default_value_t = 612)]
     pub body_bytes: u32,
-    /// A pool of so many workers, each of which holds a request for --hold-ms
+    /// Use a pool of this many workers, each of which holds a request for --hold-ms
     #[arg(long, group = "bottleneck")]
     pub workers: Option<u32>,
     /// How long a worker holds a request. Unit: milliseconds
     #[arg(long, default_value_t = 5)]
     pub hold_ms: u64,
-    /// One thread that works this long on each request. Unit: microseconds
+    /// Use one thread that works this long on each request. Unit: microseconds
     #[arg(long, group = "bottleneck")]
     pub work_us: Option<u64>,
-    /// An accept queue of this length, from which one connection is taken every --accept-delay-ms
+    /// Use an accept queue of this length, and accept one connection every --accept-delay-ms
     #[arg(long, group = "bottleneck")]
     pub backlog: Option<u32>,
     /// Time between two accepts. Unit: milliseconds
     #[arg(long, default_value_t = 100)]
     pub accept_delay_ms: u64,
-    /// The server answers nothing for --stall-for-ms every so often. Unit: milliseconds
+    /// Stall for --stall-for-ms once per this interval. Unit: milliseconds
     #[arg(long, group = "bottleneck")]
     pub stall_every_ms: Option<u64>,
     /// Length of a stall. Unit: milliseconds
     #[arg(long, default_value_t = 1000)]
     pub stall_for_ms: u64,
-    /// Each response is delayed by the next of these, in turn. Unit: microseconds
+    /// Delay responses by these times, in turn. Unit: microseconds
     #[arg(long, value_delimiter = ',', group = "bottleneck")]
     pub delays_us: Vec<u32>,
 }

@@ -35,82 +35,82 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Typed<T> {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Request and response")]
 pub struct TargetOptions {
-    /// Method of the request [default: GET]
+    /// Request method [default: GET]
     #[arg(long, short = 'm', short_alias = 'X', alias = "request", value_name = "METHOD", value_parser = habits::method, env = "SYSDYNO_METHOD")]
     pub method: Option<String>,
-    /// Header field of the request; may be given several times
+    /// Request header; repeatable
     ///
-    /// URL, header fields and body may have values, put in anew for each request: '{{counter:1..}}', '{{random:1..9}}',
+    /// URL, headers, and body may contain values, which are filled in for each request: '{{counter:1..}}', '{{random:1..9}}',
     /// '{{csv:users.csv:name}}'. docs/reference/values.md lists them.
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     pub header: Vec<Field>,
-    /// File with the body of the request
+    /// File with the request body
     #[arg(long, short = 'p', value_name = "FILE", env = "SYSDYNO_BODY_FILE")]
     pub body_file: Option<PathBuf>,
-    /// Content type of that body
+    /// Content type of the request body
     #[arg(long, value_name = "TYPE", env = "SYSDYNO_CONTENT_TYPE")]
     pub content_type: Option<String>,
     /// Accepted status codes [default: 200 to 399]
     #[arg(long, value_delimiter = ',', value_name = "CODE,…", env = "SYSDYNO_EXPECT_STATUS")]
     pub expect_status: Vec<u16>,
-    /// Exact length of the body in bytes
+    /// Exact length of the response body, in bytes
     #[arg(long, value_name = "BYTES", env = "SYSDYNO_EXPECT_LENGTH")]
     pub expect_length: Option<u64>,
-    /// Header field that the response must have, with this value if one is given
+    /// Header that every response must have, with this value if given
     #[arg(long, value_name = "NAME[: VALUE]", env = "SYSDYNO_EXPECT_HEADER")]
     pub expect_header: Option<Field>,
-    /// Text that the body must contain
+    /// Text that every response body must contain
     #[arg(long, value_name = "TEXT", env = "SYSDYNO_EXPECT_BODY")]
     pub expect_body: Option<String>,
-    /// Accept bodies that differ from the first one; without this, they are failures
+    /// Accept response bodies that differ from the first one (by default, they count as failures)
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", conflicts_with = "same_body", env = "SYSDYNO_ANY_BODY")]
     pub any_body: Option<bool>,
-    /// Fail bodies that differ from the first one (the default)
+    /// Count response bodies that differ from the first one as failures (the default)
     #[arg(long, hide = true)]
     #[serde(skip)]
     pub same_body: bool,
-    /// Longest body that is read to its end [default: 64MiB]
+    /// Longest response body to read [default: 64MiB]
     #[arg(long, value_name = "SIZE", env = "SYSDYNO_MAX_BODY")]
     pub max_body: Option<Typed<Bytes>>,
-    /// Give a request up this long after its intended send [default: 10s]
+    /// Time out a request this long after its intended send [default: 10s]
     #[arg(long, alias = "max-time", value_name = "DURATION", env = "SYSDYNO_TIMEOUT")]
     pub timeout: Option<Typed<SpanNs>>,
-    /// A duration: --timeout, as wrk has it; a type with a slash: --content-type, as ab has it
+    /// Same as --timeout if a duration (as in wrk), or --content-type if it has a slash (as in ab)
     #[arg(short = 'T', value_name = "DURATION | TYPE", value_parser = habits::timeout_or_type, conflicts_with_all = ["timeout", "content_type"])]
     #[serde(skip)]
     pub timeout_or_type: Option<TimeoutOrType>,
-    /// Give a connection up after this long [default: 5s]
+    /// Time out a connection attempt after this long [default: 5s]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_CONNECT_TIMEOUT")]
     pub connect_timeout: Option<Typed<SpanNs>>,
-    /// Give a request up when nothing has come for this long [default: the timeout]
+    /// Time out a request when no data has arrived for this long [default: --timeout]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_IDLE_TIMEOUT")]
     pub idle_timeout: Option<Typed<SpanNs>>,
-    /// Keep connections, as ab and weighttp say it (the default here)
+    /// Keep connections alive, as in ab and weighttp (the default here)
     #[arg(long, short = 'k', conflicts_with = "no_keepalive")]
     #[serde(skip)]
     pub keep_alive: bool,
-    /// Open a connection per request, as ab does without -k
+    /// Open a new connection for each request, as ab does without -k
     #[arg(long, alias = "disable-keepalive", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", conflicts_with = "requests_per_connection", env = "SYSDYNO_NO_KEEPALIVE")]
     pub no_keepalive: Option<bool>,
-    /// Requests per connection [default: as many as the server takes]
+    /// Requests per connection [default: as many as the server allows]
     #[arg(long, value_name = "N", env = "SYSDYNO_REQUESTS_PER_CONNECTION")]
     pub requests_per_connection: Option<u32>,
-    /// Generator threads [default: half of the CPUs]
+    /// Generator threads [default: half the CPUs]
     #[arg(long, short = 't', value_name = "N", value_parser = habits::threads, env = "SYSDYNO_THREADS")]
     pub threads: Option<u32>,
-    /// How to talk to the kernel [default: uring where the kernel has and allows it, else epoll]
+    /// Kernel interface [default: io_uring where the kernel has and allows it, else epoll]
     #[arg(long, value_enum, env = "SYSDYNO_IO")]
     pub io: Option<IoOption>,
-    /// Spin before what is due in an open load, instead of sleeping [default: where the server runs on other CPUs]
+    /// Spin instead of sleep before each send of an open load [default: if the server runs on other CPUs]
     #[arg(long, value_enum, env = "SYSDYNO_SPIN")]
     pub spin: Option<SpinOption>,
-    /// Which instant ends a latency: when the kernel got the response, or when it was read [default: kernel]
+    /// End of a latency: when the kernel received the response, or when the generator read it [default: kernel]
     #[arg(long, value_enum, env = "SYSDYNO_STAMPS")]
     pub stamps: Option<StampOption>,
-    /// Seed of arrivals and orders [default: drawn, and recorded]
+    /// Random seed for arrivals and orders [default: random, and recorded]
     #[arg(long, value_name = "N", env = "SYSDYNO_SEED")]
     pub seed: Option<u64>,
-    /// Process of the service to measure, too: an application server, a database. Those that hold the target's socket always are
+    /// Also measure this process, such as an application server or a database; repeatable. Processes that hold the target's socket are always measured
     #[arg(long = "watch-pid", value_name = "PID")]
     pub watch_pid: Vec<u32>,
     /// The fence, which is set by files only.
@@ -132,45 +132,50 @@ impl TargetOptions {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Load")]
 pub struct LoadOptions {
-    /// Connections; without --rate, each is a client that sends when it was answered [default: 64]
+    /// Number of connections; without --rate, each one waits for a response before it sends again [default: 64]
     #[arg(long, short = 'c', alias = "vus", value_name = "N", env = "SYSDYNO_CONNECTIONS")]
     pub connections: Option<u32>,
-    /// Length of the load; a bare number is seconds, as in wrk [default: 10s]
+    /// How long to send; a bare number is in seconds, as in wrk [default: 10s]
     #[arg(long, short = 'd', short_alias = 'z', value_name = "DURATION", value_parser = habits::duration, conflicts_with = "requests", env = "SYSDYNO_DURATION")]
     pub duration: Option<Typed<SpanNs>>,
-    /// Send this many requests
+    /// Stop after this many requests
     #[arg(long, short = 'n', alias = "iterations", value_name = "N", env = "SYSDYNO_REQUESTS")]
     pub requests: Option<u64>,
-    /// Offered rate; makes the load an open one, in which requests are sent whether or not others were answered
+    /// Offered rate; makes the load open: requests are sent on schedule, even if the server falls behind
     #[arg(long, short = 'r', short_alias = 'R', aliases = ["rps", "qps"], value_name = "RATE", env = "SYSDYNO_RATE")]
     pub rate: Option<Typed<RateHz>>,
-    /// Several rates in turn, each for the duration
+    /// Several rates in turn, each for --duration
     #[arg(long, value_name = "RATE,…", value_delimiter = ',', conflicts_with_all = ["rate", "requests"])]
     pub steps: Vec<Typed<RateHz>>,
-    /// A rate, or a number of clients, that changes: 100/s..5k/s:60s, steps:100/s..1k/s:10x30s, 10..200:60s, or a file
+    /// A rate or number of clients that changes over time: 100/s..5k/s:60s, steps:100/s..1k/s:10x30s, 10..200:60s, or a file
     ///
-    /// A straight line from one rate to another in a time; several of them, with commas, and as often as '9x(…)' says; 'steps:'
-    /// so many equal steps of so long each; or a CSV file with the columns 'time' (in seconds) and 'rate' (per second), whose
-    /// points straight lines join. Without '/s' it is the number of clients of a closed load, who come and go. Each line or step is a phase.
+    /// 'A..B:TIME' is a straight line from one rate to another; join several with commas, and repeat them with '9x(…)'.
+    /// 'steps:A..B:NxTIME' is N equal steps of TIME each. A CSV file with the columns 'time' (in seconds) and 'rate' (per
+    /// second) is joined by straight lines. Without '/s', the values are numbers of clients in a closed load. Each line or
+    /// step is a phase.
     #[arg(long, value_name = "RAMP | FILE", conflicts_with_all = ["rate", "steps", "requests", "duration"], env = "SYSDYNO_RAMP")]
     pub ramp: Option<String>,
-    /// What a ramp or steps must meet; the answer is where it broke [default: p99<50ms]
+    /// Objective for a ramp or steps; the result says where it was first missed [default: p99<50ms]
     #[arg(long, value_name = "pN<DURATION")]
     pub objective: Option<ObjectiveOption>,
-    /// How requests of an open load arrive [default: poisson]
+    /// Arrival process of an open load [default: poisson]
     #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
     pub arrival: Option<ArrivalOption>,
-    /// Load before the measured one [default: 0s]
+    /// Send this long before measuring starts [default: 0s]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WARMUP")]
     pub warmup: Option<WarmupOption>,
-    /// Fail (exit code 1) if this holds, as in 'p99>20ms', 'errors>0.1%' or 'goodput<5k/s'; may be given several times
+    /// Fail with exit code 1 if this holds, such as 'p99>20ms', 'errors>0.1%', or 'goodput<5k/s'; repeatable
     ///
-    /// METRIC is p50, p90, p95, p99, p99.9, max or mean: of the response time or, in a closed loop, of the service time;
-    /// behind response., service., slip., connect. or first_byte. of that time. Or errors or timeouts (share of the
-    /// sent requests), rate or goodput (completed, completed and valid requests per second), bytes (received per second), a status code or
-    /// class of them (404, 5xx: responses with it, as a number or a share), cpu (of the generator, per
-    /// request). OP is >, >=, < or <=. LIMIT is 20ms, 0.1%, 5k/s, 10MiB/s or 0. A check that the numbers cannot decide, as of
-    /// a percentile with too few samples, has failed.
+    /// METRIC is one of:
+    /// p50, p90, p95, p99, p99.9, max, or mean of the response time (in a closed loop, of the service time), or of the
+    /// time that a prefix names (response., service., slip., connect., handshake., first_byte.);
+    /// errors or timeouts, as a share of sent requests;
+    /// rate (completed requests per second) or goodput (completed and valid ones);
+    /// bytes received per second;
+    /// a status code or class (404, 5xx), as a count or a share of responses;
+    /// cpu, the generator's CPU time per request.
+    /// OP is >, >=, <, or <=. LIMIT has a unit: 20ms, 0.1%, 5k/s, 10MiB/s, or a plain 0.
+    /// A check that cannot be decided, such as a percentile with too few samples, fails.
     #[arg(long = "fail-if", value_name = "METRIC OP LIMIT", value_delimiter = ',', env = "SYSDYNO_FAIL_IF")]
     pub fail_if: Vec<FailIfOption>,
 }
@@ -180,33 +185,37 @@ pub struct LoadOptions {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Search")]
 pub struct CapacityOptions {
-    /// What a rate must meet to count as carried, as p99<20ms [default: p99<50ms]
+    /// Latency objective that a rate must meet, such as p99<20ms [default: p99<50ms]
     #[arg(long, value_name = "pN<DURATION", env = "SYSDYNO_OBJECTIVE")]
     pub objective: Option<ObjectiveOption>,
-    /// How long the search may take: about 1, 4 or 15 minutes [default: standard]
+    /// How long the search may take: about 1, 4, or 15 minutes [default: standard]
     #[arg(long, value_enum, env = "SYSDYNO_EFFORT")]
     pub effort: Option<Effort>,
-    /// Connections that the offered rate may use; a range (10..700) or a list measures the closed-loop curve instead
-    /// [default: 256]
+    /// Number of connections; a range (10..700) or a list measures the closed-loop curve instead [default: 256]
     #[arg(long, short = 'c', value_name = "N | A..B | N,…", env = "SYSDYNO_CONNECTIONS")]
     pub connections: Option<ConnectionsOption>,
-    /// Try no rate above this
+    /// Highest rate to try
     #[arg(long, value_name = "RATE", env = "SYSDYNO_MAX_RATE")]
     pub max_rate: Option<Typed<RateHz>>,
-    /// How requests arrive [default: poisson]
+    /// Arrival process [default: poisson]
     #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
     pub arrival: Option<ArrivalOption>,
-    /// Length of each measured window, instead of the effort's
+    /// Length of each measured window [default: set by --effort]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WINDOW")]
     pub window: Option<Typed<SpanNs>>,
-    /// Fail (exit code 1) if this holds, as in 'p99>20ms', 'errors>0.1%' or 'goodput<5k/s'; may be given several times
+    /// Fail with exit code 1 if this holds, such as 'p99>20ms', 'errors>0.1%', or 'goodput<5k/s'; repeatable
     ///
-    /// METRIC is p50, p90, p95, p99, p99.9, max or mean: of the response time or, in a closed loop, of the service time;
-    /// behind response., service., slip., connect. or first_byte. of that time. Or errors or timeouts (share of the
-    /// sent requests), rate or goodput (completed, completed and valid requests per second), capacity, bytes (received per second), a
-    /// status code or class of them (404, 5xx: responses with it, as a number or a share),
-    /// or cpu (of the generator, per request). OP is >, >=, < or <=. LIMIT is 20ms, 0.1%, 5k/s, 10MiB/s or 0. A check that the numbers cannot decide, as of
-    /// a percentile with too few samples, has failed.
+    /// METRIC is one of:
+    /// p50, p90, p95, p99, p99.9, max, or mean of the response time (in a closed loop, of the service time), or of the
+    /// time that a prefix names (response., service., slip., connect., handshake., first_byte.);
+    /// capacity;
+    /// errors or timeouts, as a share of sent requests;
+    /// rate (completed requests per second) or goodput (completed and valid ones);
+    /// bytes received per second;
+    /// a status code or class (404, 5xx), as a count or a share of responses;
+    /// cpu, the generator's CPU time per request.
+    /// OP is >, >=, <, or <=. LIMIT has a unit: 20ms, 0.1%, 5k/s, 10MiB/s, or a plain 0.
+    /// A check that cannot be decided, such as a percentile with too few samples, fails.
     #[arg(long = "fail-if", value_name = "METRIC OP LIMIT", value_delimiter = ',', env = "SYSDYNO_FAIL_IF")]
     pub fail_if: Vec<FailIfOption>,
 }
@@ -216,7 +225,7 @@ pub struct CapacityOptions {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Record")]
 pub struct RecordOptions {
-    /// Folder of the runs [default: ~/.local/state/sysdyno/runs]
+    /// Folder for runs [default: ~/.local/state/sysdyno/runs]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_RUNS_DIR")]
     pub runs_dir: Option<PathBuf>,
 }
@@ -244,7 +253,7 @@ impl<'de> Deserialize<'de> for WarmupOption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalOption {
-    /// Exponential gaps, as of many independent users
+    /// Exponential gaps, as from many independent users
     Poisson,
     /// Equal gaps
     Constant,
@@ -263,9 +272,9 @@ impl From<ArrivalOption> for Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IoOption {
-    /// io_uring where the kernel has and allows it, else epoll
+    /// io_uring if available, else epoll
     Auto,
-    /// io_uring, or no load
+    /// io_uring; fail if it is not available
     Uring,
     /// epoll
     Epoll,
@@ -285,9 +294,9 @@ impl From<IoOption> for IoChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpinOption {
-    /// Where the server runs on other CPUs
+    /// If the server runs on other CPUs
     Auto,
-    /// Until it is found that something else runs on the generator's CPUs
+    /// Until something else is found running on the generator's CPUs
     On,
     /// Never
     Off,
@@ -307,9 +316,9 @@ impl From<SpinOption> for SpinChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StampOption {
-    /// When the kernel got the packet; over TCP
+    /// When the kernel received the packet (TCP only)
     Kernel,
-    /// When the generator read it
+    /// When the generator read the response
     User,
 }
 
@@ -326,7 +335,7 @@ impl From<StampOption> for StampChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// About a minute, and a quarter more at most: short windows, one certification pass
+    /// About a minute, 75 s at most: short windows, one certification pass
     Quick,
     /// About four minutes
     #[default]
@@ -401,7 +410,9 @@ impl FromStr for ObjectiveOption {
             percentile.trim().strip_prefix('p').and_then(|p| p.parse().ok()).ok_or_else(hint)?;
         let limit = limit.trim_start_matches('=').trim().parse().map_err(|_| hint())?;
         if !RECORDED_PERCENTS.contains(&percent) {
-            return Err(format!("cannot judge by p{percent}: p50, p90, p95, p99 and p99.9 are recorded"));
+            return Err(format!(
+                "cannot judge by p{percent}: only p50, p90, p95, p99, and p99.9 are recorded"
+            ));
         }
         Ok(ObjectiveOption(Objective { percentile_ratio: percent / 100.0, limit, ..Objective::default() }))
     }
@@ -429,7 +440,7 @@ impl FromStr for ConnectionsOption {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ConnectionsOption, String> {
-        let hint = || format!("cannot read connections '{text}': write '256', '10..700' or '10,50,100'");
+        let hint = || format!("cannot read connections '{text}': write '256', '10..700', or '10,50,100'");
         let number = |text: &str| {
             text.trim().parse::<u32>().ok().filter(|n| (1..=1_000_000).contains(n)).ok_or_else(hint)
         };

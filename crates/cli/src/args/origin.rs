@@ -12,13 +12,13 @@ use sysdyno_record::units::RateHz;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Connections")]
 pub struct OriginOptions {
-    /// Addresses of this host that connections come from, in turn [default: the kernel's choice]
+    /// Source addresses of connections, used in turn [default: the kernel's choice]
     #[arg(long, value_name = "ADDRESS,…", value_delimiter = ',', env = "SYSDYNO_SOURCE")]
     pub source: Vec<IpAddr>,
-    /// Begin each connection with a PROXY header that says its own addresses, for servers that expect one
+    /// Start each connection with a PROXY protocol header, for servers that expect one
     #[arg(long, value_enum, value_name = "VERSION", env = "SYSDYNO_PROXY_PROTOCOL")]
     pub proxy_protocol: Option<ProxyOption>,
-    /// Close so many connections after a response and make new ones, as in 100/s; this host closes first
+    /// Close and reopen connections at this rate, such as 100/s, each after a response; this host closes first
     #[arg(long, value_name = "RATE", env = "SYSDYNO_CHURN")]
     pub churn: Option<Typed<RateHz>>,
 }
@@ -39,9 +39,9 @@ impl OriginOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProxyOption {
-    /// One line of text
+    /// Version 1: one line of text
     V1,
-    /// Binary
+    /// Version 2: binary
     V2,
 }
 

@@ -9,37 +9,37 @@ use sysdyno_record::units::SpanNs;
 
 /// What the options do not say.
 const AFTER_HELP: &str = "\
-Each line says when an operation was answered or given up, its number and its time, which counts
-from the instant at which it was to be sent. Ctrl-\\ prints the statistics so far, Ctrl-C ends with
-the result. Exit code 1: nothing was answered.";
+Each line shows when a probe was answered or timed out, its number, and its response time, counted
+from the intended send. Ctrl-\\ prints the statistics so far; Ctrl-C stops and prints the result.
+Exit code 1: no probe was answered.";
 
 /// Arguments of `probe`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ProbeArgs {
-    /// What is probed: HOST (ICMP), HOST:PORT (TCP), http://HOST[:PORT]/PATH or unix:SOCKET[:/PATH] (HTTP)
+    /// Target: HOST (ICMP), HOST:PORT (TCP), or http://HOST[:PORT]/PATH or unix:SOCKET[:/PATH] (HTTP)
     pub target: String,
-    /// The operation, instead of the one that the target's form stands for
+    /// Kind of probe [default: by the form of the target]
     #[arg(long, short = 'k', value_enum)]
     pub kind: Option<ProbeKindOption>,
-    /// End after so many operations [default: go on until Ctrl-C]
+    /// Stop after this many probes [default: run until Ctrl-C]
     #[arg(long, short = 'c', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
-    /// End after this time
+    /// Stop after this time
     #[arg(long, short = 'd', value_name = "DURATION")]
     pub duration: Option<Typed<SpanNs>>,
-    /// Time between two operations; at least 10ms, to a public address 100ms [default: 1s]
+    /// Interval between probes; at least 10ms, or 100ms to a public address [default: 1s]
     #[arg(long, short = 'i', value_name = "DURATION")]
     pub interval: Option<Typed<SpanNs>>,
-    /// Give an operation up this long after its intended send [default: 5s]
+    /// Time out a probe this long after its intended send [default: 5s]
     #[arg(long, short = 'W', value_name = "DURATION")]
     pub timeout: Option<Typed<SpanNs>>,
-    /// Also write the lines into this file
+    /// Also write the lines to this file
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     #[command(flatten)]
     pub fence: FenceOptions,
-    /// Print no lines, and the result as one JSON document
+    /// Print only the result, as one JSON document
     #[arg(long)]
     pub json: bool,
 }
@@ -49,11 +49,11 @@ pub struct ProbeArgs {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Probe")]
 pub struct ProbeOptions {
-    /// Measure beside the load, ten times a second, what an outsider waits: for the same request (http), a
-    /// connection (tcp) or an echo (icmp)
+    /// Also probe the server ten times per second from outside the load: the same request (http), a connect (tcp), or an
+    /// echo (icmp)
     #[arg(long, value_enum, value_name = "KIND", env = "SYSDYNO_PROBE")]
     pub probe: Option<ProbeKindOption>,
-    /// Write a line per operation of the probe, with its time, into this file
+    /// Write one line per probe, with its time, to this file
     #[arg(long, value_name = "FILE", env = "SYSDYNO_PROBE_LOG")]
     pub probe_log: Option<PathBuf>,
 }
@@ -62,11 +62,11 @@ pub struct ProbeOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeKindOption {
-    /// A request on a kept connection
+    /// A request on a persistent connection
     Http,
-    /// A connection, made and closed
+    /// A TCP connect, closed at once
     Tcp,
-    /// An ICMP echo, as of ping
+    /// An ICMP echo, as in ping
     Icmp,
 }
 

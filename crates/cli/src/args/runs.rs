@@ -10,24 +10,24 @@ use std::path::PathBuf;
 pub struct RunsArgs {
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
-    /// What comes first: the newest, the greatest rate, the least p99, or the worst verdict
+    /// Sort order: newest, highest rate, lowest p99, or worst verdict first
     #[arg(long, value_enum, default_value_t)]
     pub sort: RunsSort,
-    /// Only runs of this command
+    /// Show only runs of this command
     #[arg(long, value_enum)]
     pub kind: Option<RunsKind>,
-    /// Only runs with this verdict
+    /// Show only runs with this verdict
     #[arg(long, value_enum)]
     pub verdict: Option<RunsVerdict>,
-    /// Only runs with this in their name, their command line, or what stopped them
+    /// Show only runs with this text in their name, command line, or bottleneck
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub contains: Option<String>,
-    /// At most so many
+    /// Show at most this many
     #[arg(long, short = 'n', value_name = "N")]
     pub limit: Option<usize>,
     #[command(flatten)]
     pub record: RecordOptions,
-    /// Print one JSON document
+    /// Print the result as one JSON document
     #[arg(long)]
     pub json: bool,
 }
@@ -37,18 +37,18 @@ pub struct RunsArgs {
 pub enum RunsCommand {
     /// Remove runs
     Rm {
-        /// The runs: their folders, their names, or the ends of their names
+        /// Runs to remove, each by its folder, its name, or the end of its name
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<PathBuf>,
         #[command(flatten)]
         record: RecordOptions,
     },
-    /// Remove all runs but the newest
+    /// Remove all runs except the newest
     Prune {
-        /// How many stay
+        /// Number of runs to keep
         #[arg(long, value_name = "N")]
         keep: usize,
-        /// Only say which would be removed
+        /// Print which runs would be removed, and exit
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
@@ -59,25 +59,25 @@ pub enum RunsCommand {
 /// What comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum RunsSort {
-    /// The newest
+    /// Newest first
     #[default]
     Time,
-    /// The greatest rate
+    /// Highest rate first
     Rate,
-    /// The least 99th percentile
+    /// Lowest p99 first
     P99,
-    /// The worst verdict
+    /// Worst verdict first
     Verdict,
 }
 
 /// Commands that record runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RunsKind {
-    /// Searches for the capacity
+    /// Capacity searches
     Run,
     /// Loads
     Load,
-    /// Demonstrations
+    /// Demos
     Demo,
     /// Experiments
     Try,
@@ -86,11 +86,11 @@ pub enum RunsKind {
 /// Verdicts of runs and words of experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RunsVerdict {
-    /// The numbers may be trusted
+    /// The numbers can be trusted
     Valid,
-    /// They may be skewed
+    /// The numbers may be skewed
     Suspect,
-    /// They must not be taken for the server's
+    /// The numbers are not the server's
     Invalid,
     /// B is better
     Better,

@@ -11,22 +11,22 @@ use sysdyno_run::agent::HostPlace;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Other hosts")]
 pub struct ServerOptions {
-    /// Host of the server, whose counters are read too: netns:NAME, netns:/PATH, [USER@]HOST or ssh://[USER@]HOST[:PORT]
+    /// Also record the counters of the server's own host: netns:NAME, netns:/PATH, [USER@]HOST, or ssh://[USER@]HOST[:PORT]
     ///
-    /// This program is started there, in a network namespace of this machine or by ssh, and only reads. Over ssh it is
-    /// sent there, checked by its digest and removed; ssh asks nothing (BatchMode) and believes no unknown host key.
-    /// --watch-pid means processes of that host.
+    /// sysdyno starts itself there, in a network namespace of this machine or over ssh, and only reads. Over ssh, it copies
+    /// itself, checks the copy's digest, and removes it afterwards; ssh runs in BatchMode and rejects unknown host keys.
+    /// With this option, --watch-pid names processes on that host.
     #[arg(long, value_name = "HOST", env = "SYSDYNO_SERVER")]
     pub server: Option<Typed<HostPlace>>,
-    /// Start the program there by `sudo -n`, to see the processes of other users
+    /// Use `sudo -n` on that host, to see processes of other users
     #[arg(long, requires = "server")]
     #[serde(skip)]
     pub server_sudo: bool,
-    /// Hosts that send the load together, instead of this process: as for --server, or 'here'
+    /// Send the load from these hosts together, written as for --server, or 'here' for this one
     ///
-    /// Rate, requests, connections and clients are those of the whole load; each arrival and each connection is one
-    /// host's. -t is the threads of each. All begin at one instant, and their counts and histograms are merged; the verdict
-    /// names a host that is late or lost. What a log, session or probe sends is not spread.
+    /// Rate, requests, connections, and clients are totals, divided among the hosts; -t is the threads on each host. All
+    /// hosts start at the same instant, and their counts and histograms are merged. The verdict names any host that falls
+    /// behind or drops out. Log replay, sessions, and probes cannot be divided.
     #[arg(long, value_name = "HOST,…", value_delimiter = ',', env = "SYSDYNO_LOAD_FROM")]
     pub load_from: Vec<Typed<HostPlace>>,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct ServerOptions {
 /// How ssh reaches other hosts.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SshOptions {
-    /// Configuration for ssh [default: ssh's own]
+    /// Configuration file for ssh [default: ssh's own]
     #[arg(long, global = true, value_name = "FILE", env = "SYSDYNO_SSH_CONFIG")]
     pub ssh_config: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ pub struct SshOptions {
 pub struct LabSshOptions {
     #[command(flatten)]
     pub ssh: SshOptions,
-    /// Start the program on hosts behind ssh by `sudo -n`; labs need root there
+    /// Use `sudo -n` on hosts behind ssh; labs need root there
     #[arg(long, global = true)]
     pub server_sudo: bool,
 }
@@ -55,13 +55,13 @@ pub struct LabSshOptions {
 /// Arguments of `agent`.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
-    /// Serve requests on the standard input until it ends
+    /// Serve requests on stdin until it closes
     #[arg(long, required = true)]
     pub stdio: bool,
     /// Enter this network namespace first
     #[arg(long, value_name = "FILE")]
     pub netns: Option<PathBuf>,
-    /// State folder of this host; shares of labs lie in 'lab' below it [default: /var/lib/sysdyno]
+    /// State folder of this host; its parts of labs are in the 'lab' subfolder [default: /var/lib/sysdyno]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
 }

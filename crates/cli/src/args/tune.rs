@@ -10,10 +10,10 @@ pub struct TuneArgs {
     /// What to do
     #[command(subcommand)]
     pub command: TuneCommand,
-    /// State folder; journals lie in 'tune' below it [default: /var/lib/sysdyno]
+    /// State folder; journals are in its 'tune' subfolder [default: /var/lib/sysdyno]
     #[arg(long, global = true, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
-    /// Tree whose /proc, /sys and /etc are meant
+    /// Root of the /proc, /sys, and /etc to use
     #[arg(long, global = true, value_name = "FOLDER", default_value = "/", hide = true)]
     pub root: PathBuf,
     /// Print the result as one JSON document
@@ -24,66 +24,66 @@ pub struct TuneArgs {
 /// What to do about settings.
 #[derive(Debug, Subcommand)]
 pub enum TuneCommand {
-    /// List the settings that can be changed, and what they do
+    /// List the settings that can be changed and what they do
     List {
-        /// Only those whose name contains this
+        /// List only settings with this in their name
         part: Option<String>,
-        /// All of them, not only those that matter most often
+        /// List all settings, not only the most common ones
         #[arg(long, conflicts_with = "part")]
         all: bool,
     },
-    /// Say what changes would write, what undoes them, and who else sets the same; needs no rights
+    /// Show what a change would write, what undoes it, and what else sets the same value; needs no privileges
     Plan {
-        /// Settings and what they should become, as in net.core.somaxconn=4096
+        /// Settings to change, such as net.core.somaxconn=4096
         #[arg(required = true, value_name = "KEY=VALUE")]
         changes: Vec<String>,
     },
-    /// Make changes as a trial, which is undone at its deadline unless it is committed
+    /// Apply changes as a trial, undone at its deadline unless committed
     Apply {
-        /// Settings and what they should become, as in net.core.somaxconn=4096
+        /// Settings to change, such as net.core.somaxconn=4096
         #[arg(required = true, value_name = "KEY=VALUE")]
         changes: Vec<String>,
-        /// How long the trial lasts
+        /// Undo the trial after this time
         #[arg(long = "for", value_name = "DURATION", default_value = "10m")]
         deadline: SpanNs,
     },
-    /// Keep what is being tried, until the next boot
+    /// Keep the changes of a trial until the next boot
     Commit {
-        /// The trial, if it is not the open one
+        /// ID of the trial [default: the open one]
         id: Option<String>,
     },
-    /// Undo what is being tried, or what was committed
+    /// Undo a trial, open or committed
     Undo {
-        /// The trial, if it is not the open one
+        /// ID of the trial [default: the open one]
         id: Option<String>,
-        /// Print lines of shell that undo it, and do nothing
+        /// Print shell commands that would undo it, and exit
         #[arg(long)]
         print_shell: bool,
     },
-    /// Say what is being tried, by when it is undone, and what its settings are now
+    /// Show the open trial, its deadline, and the current values of its settings
     Status,
-    /// List the trials that are over
+    /// List past trials
     History,
-    /// Keep settings over a reboot, in a file of our own; what is in force is not touched
+    /// Keep settings across reboots, in sysdyno's own file; current values do not change
     Persist {
-        /// Settings and what they should be after a reboot, as in net.core.somaxconn=4096
+        /// Settings to apply at boot, such as net.core.somaxconn=4096
         #[arg(required_unless_present = "remove", value_name = "KEY=VALUE")]
         settings: Vec<String>,
-        /// Take settings (KEY) out of the file again; without any, take the file away
+        /// Remove settings (KEY) from the file; without any, remove the file
         #[arg(long)]
         remove: bool,
     },
-    /// Undo what was left behind by a trial whose guardian is dead
+    /// Undo a trial whose guardian died
     Recover,
-    /// Watch over a trial
+    /// Guard a trial
     #[command(hide = true)]
     Guard {
         /// The trial
         id: String,
-        /// Terminal on which the trial was made
+        /// Terminal on which the trial was started
         #[arg(long)]
         terminal: Option<PathBuf>,
-        /// Whose terminal that was
+        /// Owner of that terminal
         #[arg(long)]
         terminal_uid: Option<u32>,
     },

@@ -13,71 +13,71 @@ use sysdyno_record::wire::{MemcachedDialect, Popularity, SizeModel, SizeRange, T
 const HTTP2: &str = "HTTP/2";
 
 /// Heading of the options of TLS.
-const TLS: &str = "TLS (of a target https://HOST[:PORT]/PATH or memcacheds://HOST[:PORT])";
+const TLS: &str = "TLS (for https://HOST[:PORT]/PATH or memcacheds://HOST[:PORT])";
 
 /// What is spoken on the connections.
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[command(next_help_heading = "memcached (of a target memcached[s]://HOST[:PORT] or memcached:/SOCKET)")]
+#[command(next_help_heading = "memcached (for memcached[s]://HOST[:PORT] or memcached:/SOCKET)")]
 pub struct WireOptions {
-    /// Speak HTTP/2: over TLS by alpn, over a plain socket by prior knowledge; without a value, as the URL says
+    /// Use HTTP/2: negotiated by ALPN over TLS, or by prior knowledge without TLS; without a value, the URL decides
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "auto", env = "SYSDYNO_HTTP2", help_heading = HTTP2)]
     pub http2: Option<Http2Option>,
-    /// Requests at a time on each connection of HTTP/2 [default: 1]
+    /// Concurrent requests per HTTP/2 connection [default: 1]
     #[arg(long, value_name = "N", env = "SYSDYNO_STREAMS", help_heading = HTTP2)]
     pub streams: Option<u32>,
-    /// File with the certificates to trust (PEM) [default: those that the system trusts]
+    /// File with trusted CA certificates (PEM) [default: the system's]
     #[arg(long, alias = "cacert", value_name = "FILE", env = "SYSDYNO_TLS_CA", help_heading = TLS)]
     pub tls_ca: Option<PathBuf>,
-    /// File with the client's certificate (PEM)
+    /// File with the client certificate (PEM)
     #[arg(long, alias = "cert", value_name = "FILE", requires = "tls_key", env = "SYSDYNO_TLS_CERT", help_heading = TLS)]
     pub tls_cert: Option<PathBuf>,
-    /// File with the key of the client's certificate (PEM)
+    /// File with the private key of the client certificate (PEM)
     #[arg(long, alias = "key", value_name = "FILE", requires = "tls_cert", env = "SYSDYNO_TLS_KEY", help_heading = TLS)]
     pub tls_key: Option<PathBuf>,
-    /// Name to ask for and to find in the certificate [default: the host of the URL]
+    /// Server name to request (SNI) and to verify in the certificate [default: the URL's host]
     #[arg(long, value_name = "NAME", env = "SYSDYNO_TLS_NAME", help_heading = TLS)]
     pub tls_name: Option<String>,
-    /// The one version to offer [default: 1.2 and 1.3]
+    /// Offer only this TLS version [default: 1.2 and 1.3]
     #[arg(long, value_enum, env = "SYSDYNO_TLS_VERSION", help_heading = TLS)]
     pub tls_version: Option<TlsVersionOption>,
-    /// Share of the connections that resume a session instead of a full handshake, as 90% or 0.9 [default: 0%]
+    /// Share of connections that resume a session instead of a full handshake, such as 90% or 0.9 [default: 0%]
     #[arg(long, value_name = "SHARE", env = "SYSDYNO_TLS_RESUME", help_heading = TLS)]
     pub tls_resume: Option<Typed<Share>>,
-    /// Take any certificate; said in the verdict of every run
+    /// Accept any certificate; the verdict of every such run says so
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", env = "SYSDYNO_INSECURE", help_heading = TLS)]
     pub insecure: Option<bool>,
-    /// A published workload instead of the defaults below: etc, the general pool of Facebook in 2012
+    /// Use a published workload instead of the defaults below: etc, Facebook's general-purpose pool of 2012
     #[arg(long, value_enum, value_name = "NAME", env = "SYSDYNO_MC_PRESET")]
     pub mc_preset: Option<PresetOption>,
-    /// Commands to use [default: text]
+    /// Protocol: text or meta commands [default: text]
     #[arg(long, value_enum, env = "SYSDYNO_MC_PROTOCOL")]
     pub mc_protocol: Option<DialectOption>,
-    /// Share of the requests that read, as 90% or 0.9; the others store [default: 90%]
+    /// Share of requests that are gets, such as 90% or 0.9; the rest are sets [default: 90%]
     #[arg(long, value_name = "SHARE", env = "SYSDYNO_MC_GETS")]
     pub mc_gets: Option<Typed<Share>>,
-    /// Keys that one reading request asks for [default: 1]
+    /// Keys per get [default: 1]
     #[arg(long, value_name = "N", env = "SYSDYNO_MC_MULTIGET")]
     pub mc_multiget: Option<u32>,
-    /// Number of different keys [default: 100000]
+    /// Number of distinct keys [default: 100000]
     #[arg(long, value_name = "N", env = "SYSDYNO_MC_KEYS")]
     pub mc_keys: Option<u64>,
-    /// Which keys are asked for how often: uniform, or zipf:EXPONENT [default: uniform]
+    /// Popularity of keys: uniform, or zipf:EXPONENT [default: uniform]
     #[arg(long, value_name = "uniform | zipf[:S]", env = "SYSDYNO_MC_POPULARITY")]
     pub mc_popularity: Option<Typed<PopularityOption>>,
-    /// Length of the keys [default: 30]
+    /// Key size [default: 30]
     #[arg(long, value_name = "SIZE | A..B | etc", env = "SYSDYNO_MC_KEY_SIZE")]
     pub mc_key_size: Option<Typed<SizeOption>>,
-    /// Length of the values [default: 200]
+    /// Value size [default: 200]
     #[arg(long, value_name = "SIZE | A..B | etc", env = "SYSDYNO_MC_VALUE_SIZE")]
     pub mc_value_size: Option<Typed<SizeOption>>,
-    /// How long the server is to keep a value [default: for ever]
+    /// Expiry time of stored values [default: never]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_MC_EXPIRY")]
     pub mc_expiry: Option<Typed<SpanNs>>,
-    /// Do not compare values that are read with those that belong to their keys
+    /// Do not verify the values that are read
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", env = "SYSDYNO_MC_NO_VERIFY")]
     pub mc_no_verify: Option<bool>,
-    /// Do not store all keys before the load
+    /// Do not store all keys before the load starts
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", env = "SYSDYNO_MC_NO_PRELOAD")]
     pub mc_no_preload: Option<bool>,
 }
@@ -86,7 +86,7 @@ pub struct WireOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PresetOption {
-    /// 30 gets to a set, sizes of keys and values as published (Atikoglu et al., SIGMETRICS 2012)
+    /// 30 gets per set, key and value sizes as published (Atikoglu et al., SIGMETRICS 2012)
     Etc,
 }
 
@@ -113,11 +113,11 @@ impl From<DialectOption> for MemcachedDialect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Http2Option {
-    /// By alpn for https://, by prior knowledge for http://
+    /// ALPN for https://, prior knowledge for http://
     Auto,
-    /// In the TLS handshake; of a target https://
+    /// Negotiate in the TLS handshake; needs https://
     Alpn,
-    /// It is known to; of a target http://
+    /// Assume that the server speaks HTTP/2; needs http://
     Prior,
 }
 
@@ -166,7 +166,7 @@ impl FromStr for Share {
         let (number, scale) = text.trim().strip_suffix('%').map_or((text.trim(), 1.0), |rest| (rest, 100.0));
         let ratio = number.trim().parse::<f64>().ok().map(|number| number / scale);
         let ratio = ratio.filter(|ratio| (0.0..=1.0).contains(ratio));
-        ratio.map(Share).ok_or(Unreadable("write a share between 0% and 100%, as in '90%' or '0.9'"))
+        ratio.map(Share).ok_or(Unreadable("write a share between 0% and 100%, such as '90%' or '0.9'"))
     }
 }
 
@@ -187,7 +187,7 @@ impl FromStr for PopularityOption {
             ("zipf", exponent) => exponent.parse().ok().map(Popularity::Zipf),
             _ => None,
         };
-        popularity.map(PopularityOption).ok_or(Unreadable("write 'uniform', 'zipf' or 'zipf:0.99'"))
+        popularity.map(PopularityOption).ok_or(Unreadable("write 'uniform', 'zipf', or 'zipf:0.99'"))
     }
 }
 
@@ -211,9 +211,7 @@ impl FromStr for SizeOption {
                 None => bytes(text).map(SizeModel::Fixed),
             },
         };
-        model
-            .map(SizeOption)
-            .ok_or(Unreadable("write a size, a range or 'etc', as in '200', '1KiB', '10..500'"))
+        model.map(SizeOption).ok_or(Unreadable("write a size ('200', '1KiB'), a range ('10..500'), or 'etc'"))
     }
 }
 

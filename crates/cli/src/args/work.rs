@@ -11,40 +11,40 @@ use super::Typed;
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Work on this host, instead of requests to a URL")]
 pub struct WorkOptions {
-    /// Run this command again and again: -n times [default: 10] or for -d, each at most for --timeout [default: 1h]
+    /// Run this command repeatedly, -n times [default: 10] or for -d; each run is killed after --timeout [default: 1h]
     ///
-    /// Words are split as a shell splits them, but no shell reads them. {worker} and {number} in an argument stand for
-    /// the worker, from 0, and the number of the run, from 1; SYSDYNO_WORKER and SYSDYNO_NUMBER in its environment too.
+    /// Arguments are split as a shell would, but no shell is involved. {worker} and {number} in an argument expand to
+    /// the worker (from 0) and the number of the run (from 1), also available as SYSDYNO_WORKER and SYSDYNO_NUMBER.
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "files"])]
     pub command: Option<String>,
-    /// Run this command before each run; not measured, and the end of all if it fails
+    /// Run this command before each run, unmeasured; if it fails, everything stops
     #[arg(long, value_name = "COMMAND", requires = "command")]
     pub prepare: Option<String>,
-    /// Run this command after each run, also after one that was cut off; not measured
+    /// Run this command after each run, unmeasured, even if the run was killed
     #[arg(long, value_name = "COMMAND", requires = "command")]
     pub clean: Option<String>,
-    /// Let /bin/sh read these commands
+    /// Run these commands by /bin/sh
     #[arg(long, requires = "command")]
     pub shell: bool,
-    /// Let the output of these commands through, to standard error
+    /// Show the output of these commands, on stderr
     #[arg(long, requires = "command")]
     pub show_output: bool,
-    /// State of the page cache before a run [default: as-is]
+    /// State of the page cache before each run [default: as-is]
     #[arg(long, value_enum, value_name = "STATE", requires = "command")]
     pub cache: Option<CacheOption>,
-    /// Agree that --cache cold drops the page cache of the whole host before each run
+    /// Agree that --cache cold drops the whole host's page cache before each run
     #[arg(long, requires = "cache")]
     pub accept_drop_caches: bool,
-    /// Create, lock, sync, rename and remove small files in this folder, for -d [default: 10s] or -n files; it must be new or empty
+    /// Create, lock, sync, rename, and remove small files in this new or empty folder, for -d [default: 10s] or -n files
     #[arg(long, value_name = "FOLDER", conflicts_with = "url")]
     pub files: Option<PathBuf>,
-    /// Files that each worker keeps [default: 1000]
+    /// Number of files that each worker keeps [default: 1000]
     #[arg(long, value_name = "N", requires = "files", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub file_count: Option<u32>,
-    /// Length of each file [default: 4KiB]
+    /// Size of each file [default: 4KiB]
     #[arg(long, value_name = "SIZE", requires = "files")]
     pub file_size: Option<Typed<Bytes>>,
-    /// Workers side by side, each on one operation at a time [default: 1]
+    /// Number of parallel workers, each with one operation at a time [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub workers: Option<u32>,
 }
@@ -59,11 +59,11 @@ impl WorkOptions {
 /// States of the page cache, as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum CacheOption {
-    /// Whatever it is
+    /// Leave it alone
     AsIs,
-    /// Dropped before each run, for the whole host; needs root and --accept-drop-caches
+    /// Drop it before each run, for the whole host; needs root and --accept-drop-caches
     Cold,
-    /// The command has run once, unmeasured
+    /// Run the command once before, unmeasured
     Warm,
 }
 

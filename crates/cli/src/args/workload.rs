@@ -11,14 +11,14 @@ use std::str::FromStr;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]
 pub struct WorkloadOptions {
-    /// File of URLs of this server, one in a line with its weight: '[WEIGHT] [METHOD] URL'
+    /// File with URLs of this server, one '[WEIGHT] [METHOD] URL' per line
     ///
-    /// A URL is drawn for each request, by weight; URLs without one weigh 1. A URL may be a path. Each is an operation,
-    /// with its own counts and latency. Header fields, body and what is expected of a response are those of the
+    /// Each request picks a URL at random, by weight (1 if omitted). A URL may be just a path. Each URL is an operation with
+    /// its own counts and latency. Headers, body, and expected responses are the same for all URLs and come from the
     /// options.
     #[arg(long, value_name = "FILE", env = "SYSDYNO_URLS")]
     pub urls: Option<PathBuf>,
-    /// Access log (common or combined format) whose GET and HEAD requests are drawn as often as they stand in it
+    /// Access log (common or combined format) whose GET and HEAD requests are sent at random, in the same proportions
     #[arg(long, value_name = "LOG", conflicts_with = "urls", env = "SYSDYNO_MIX")]
     pub mix: Option<PathBuf>,
 }
@@ -28,12 +28,12 @@ pub struct WorkloadOptions {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]
 pub struct ReplayOptions {
-    /// Access log (common or combined format) whose GET and HEAD requests are sent at the instants at which they came
+    /// Access log (common or combined format) whose GET and HEAD requests are replayed with their original timing
     ///
-    /// A log tells the second of a request; within it, instants are drawn. Makes the load an open one.
+    /// Logs have whole seconds; requests are spread at random within each second. Makes the load open.
     #[arg(long, value_name = "LOG", conflicts_with_all = ["urls", "mix", "rate", "steps", "requests", "warmup", "arrival"], env = "SYSDYNO_REPLAY")]
     pub replay: Option<PathBuf>,
-    /// How many times as fast as the log: 2x, 0.5x [default: 1x]
+    /// Replay speed, such as 2x or 0.5x [default: 1x]
     #[arg(long, value_name = "FACTOR", env = "SYSDYNO_SPEED")]
     pub speed: Option<SpeedOption>,
 }
@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for SpeedOption {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]
 pub struct NeedOptions {
-    /// Access log of real traffic (common or combined format); the capacity is said in times of its busiest minute
+    /// Access log of real traffic (common or combined format); the capacity is also given as a multiple of its busiest minute
     #[arg(long, value_name = "LOG", env = "SYSDYNO_NEED")]
     pub need: Option<PathBuf>,
 }
@@ -76,17 +76,17 @@ pub struct NeedOptions {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[command(next_help_heading = "Workload")]
 pub struct SessionOptions {
-    /// Simulate users: 'web20', or a TOML file of operations, what follows them, and when
+    /// Simulate users: 'web20', or a TOML file with operations, transitions, and think times
     ///
-    /// --users says how many at a time, or --rate how many sessions come per second; --warmup is the ramp-up, --duration the
-    /// measured time. Users share --connections [default: one each, 1024 at most]. Exit code 1 if a rule of the session is
-    /// not met. docs/reference/sessions.md describes the file.
+    /// --users sets the number of concurrent users, or --rate the number of new sessions per second; --warmup is the ramp-up,
+    /// --duration the measured time. Users share --connections [default: one each, up to 1024]. Exit code 1 if a rule of the
+    /// session is not met. docs/reference/sessions.md describes the file.
     #[arg(long, value_name = "web20 | FILE", conflicts_with_all = ["urls", "mix", "replay", "steps", "requests", "arrival", "body_file"], env = "SYSDYNO_SESSION")]
     pub session: Option<String>,
-    /// Users at the same time [default: what the session says]
+    /// Number of concurrent users [default: set by the session]
     #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u32).range(1..=2_000_000), env = "SYSDYNO_USERS")]
     pub users: Option<u32>,
-    /// Leave out what pages embed, and files that are sent
+    /// Skip embedded objects and uploads
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", env = "SYSDYNO_PAGES_ONLY")]
     pub pages_only: Option<bool>,
 }

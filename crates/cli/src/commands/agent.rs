@@ -56,7 +56,7 @@ pub fn reach(
         (None, _) => return Ok(None),
     };
     let agent = meet(&place, &ways)?;
-    ui.note(&format!("reads host '{}' too; {}", agent.host(), clock_text(&agent)));
+    ui.note(&format!("also reading host '{}'; {}", agent.host(), clock_text(&agent)));
     Ok(Some(agent))
 }
 
@@ -69,7 +69,7 @@ pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Opti
     let mut hosts = Vec::new();
     for place in &options.load_from {
         let agent = meet(&place.0, &ways)?;
-        ui.note(&format!("sends from host '{}'; {}", agent.host(), clock_text(&agent)));
+        ui.note(&format!("sending from host '{}'; {}", agent.host(), clock_text(&agent)));
         hosts.push(agent);
     }
     Ok(Some(Fleet::new(hosts)))
@@ -88,7 +88,7 @@ fn meet(place: &HostPlace, ways: &Ways) -> Result<RemoteAgent, RunError> {
 fn clock_text(agent: &RemoteAgent) -> String {
     let clock = agent.clock();
     match clock.is_same_clock {
-        true => "it has this host's clock".into(),
-        false => format!("its clock is known within {:.0} µs", clock.uncertainty_ns as f64 / 1e3),
+        true => "same clock as this host".into(),
+        false => format!("its clock is known to within {:.0} µs", clock.uncertainty_ns as f64 / 1e3),
     }
 }

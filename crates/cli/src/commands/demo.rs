@@ -73,7 +73,7 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.bottleneck == Planted::AcceptQueue {
         return close_the_loop(&session, &target, ui);
     }
-    ui.note("looks for its capacity and for what limits it; takes about a minute");
+    ui.note("searching for its capacity and its bottleneck (about a minute)");
     let mut plan = plan::run(target.url(), &capacity(), &request(args.bottleneck, target.pid()))?;
     plan::limit_time(&mut plan, Effort::Quick);
     search(&session, &plan, ui)
@@ -89,7 +89,7 @@ fn guard(target: &TargetOptions) -> anyhow::Result<RefCell<Guard>> {
 
 /// Measures, explains, changes, proves.
 fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> anyhow::Result<Exit> {
-    ui.note("looks for what limits it, then tries the remedy; takes about a minute and a half");
+    ui.note("finding its bottleneck, then trying the remedy (about 90 seconds)");
     let plan = load(target)?;
     let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: vec![target.pid()] };
     let recorded = record_quietly(session, &Plan::Load(plan.clone()), ui, |hosts, journal| {
@@ -103,7 +103,7 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
     if recorded.is_interrupted {
         return Ok(recorded.exit());
     }
-    ui.note(&format!("tries {REMEDY} on that server while it runs, and undoes it"));
+    ui.note(&format!("trying {REMEDY} on the running server; it will be undone"));
     let tuning = tuning(session.runs_dir)?;
     let tried = TrySession {
         runs_dir: session.runs_dir,
@@ -193,8 +193,8 @@ fn arguments(planted: Planted) -> &'static [&'static str] {
 
 fn description(planted: Planted) -> &'static str {
     match planted {
-        Planted::AcceptQueue => "a queue of two new connections, of which it accepts one in a millisecond",
-        Planted::WorkerPool => "8 workers, each of which holds a request for 4 ms",
-        Planted::SingleThread => "one thread, which works 300 µs on each request",
+        Planted::AcceptQueue => "an accept queue of two connections, accepting one per millisecond",
+        Planted::WorkerPool => "8 workers, each holding a request for 4 ms",
+        Planted::SingleThread => "one thread, working 300 µs on each request",
     }
 }

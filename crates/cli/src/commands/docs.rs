@@ -94,16 +94,16 @@ const CHECKS_HEADER: &str = "\
 # Checks and findings
 
 Built from the definitions in `crates/analyze/src/verdict` and `crates/analyze/src/findings`; do not
-edit. A *check* asks whether the numbers of a run may be trusted and makes the verdict; a *finding* says what limits
-the server. Limits without another source are house values, to be revised as recorded runs allow.
+edit. A *check* decides if the numbers of a run can be trusted, and makes the verdict; a *finding* names the
+bottleneck. Limits without another source are house values, to be revised as recorded runs allow.
 ";
 
 const FINDINGS_HEADER: &str = "
 ## Findings
 
-A finding is *confirmed* if the counter of its mechanism moved, an independent signal agrees, and it accounts for what the user
-noticed: failed requests first, then responses that missed the objective or became slow. A mechanism that cannot account for that,
-or was seen a few times only, is at most *possible*.
+A finding is *confirmed* if the counter of its mechanism moved, an independent signal agrees, and it explains what users
+noticed: failed requests first, then responses that missed the objective or became slow. A mechanism that cannot explain that,
+or was seen only a few times, is at most *possible*.
 ";
 
 /// The reference of checks and findings.
@@ -119,23 +119,23 @@ fn checks() -> String {
     for rule in sysdyno_analyze::findings::RULES {
         let _ = write!(text, "\n### {} {}\n\n{}\n", rule.id, rule.name, sentence(rule.meaning));
         text.push_str(&thresholds(rule.thresholds));
-        let _ = writeln!(text, "\nWhat could be changed: {}", sentence(rule.remedy));
-        let _ = writeln!(text, "\nWhat would show that it is wrong: {}", sentence(rule.counterfactual));
+        let _ = writeln!(text, "\nRemedy: {}", sentence(rule.remedy));
+        let _ = writeln!(text, "\nWhat would disprove it: {}", sentence(rule.counterfactual));
     }
     text.push_str(&asked());
     text
 }
 
 const ASKED_HEADER: &str = "
-## Checks that can be asked for
+## Checks with --fail-if
 
 `--fail-if 'METRIC OP LIMIT'` of `load` and `run` (also `SYSDYNO_FAIL_IF`, several separated by commas, and `fail-if` in
 `sysdyno.toml`) fails the command if the comparison holds: exit code 1, with which check failed and by how much. `OP` is
-`>`, `>=`, `<` or `<=`; spaces between the parts are free. Of `run`, the numbers are those of the shown trial: the one at
-the greatest rate that met the objective. A check that the numbers cannot decide has failed, and says why: a percentile
-with too few samples beyond it, a lower bound (`≥`) on the harmless side of the limit, or a metric that
-this run does not have. What decides is the measured value; if the limit lies within its 95% interval, the message says so. A
-run that is INVALID ends with exit code 3 and an interrupted one with 130, whatever its checks say.
+`>`, `>=`, `<`, or `<=`; spaces between the parts are allowed. For `run`, the numbers are those of the shown trial: the one at
+the highest rate that met the objective. A check that cannot be decided fails and says why: a percentile with too few
+samples beyond it, a lower bound (`≥`) on the harmless side of the limit, or a metric that this run does not have. The
+measured value decides; if the limit is within its 95% interval, the message says so. An INVALID run ends with exit code 3,
+and an interrupted one with 130, whatever its checks say.
 ";
 
 /// The reference of the checks that a user can ask for.
@@ -176,8 +176,7 @@ const SETTINGS_HEADER: &str = "\
 # Settings
 
 Built from the definitions in `crates/tune/src/tunable`; do not edit. These are the settings
-that `sysdyno tune` changes, each with what it takes, how far it reaches, when a change takes effect, and what a wrong value
-can do. Sources are below `Documentation/` of the kernel's source.
+that `sysdyno tune` can change: accepted values, scope, when a change takes effect, and what a wrong value can do. Sources are below `Documentation/` of the kernel's source.
 ";
 
 /// The reference of settings.
@@ -190,21 +189,21 @@ fn settings() -> String {
             writeln!(text, "- reaches {}; takes effect {}", tunable.scope.words(), tunable.effect.words());
         let _ = writeln!(text, "- risk: {}", format!("{:?}", tunable.risk).to_lowercase());
         if let Some(other) = tunable.counterpart {
-            let _ = writeln!(text, "- the kernel zeroes `{other}` with it; both are put back together");
+            let _ = writeln!(text, "- the kernel zeroes `{other}` with it; both are restored together");
         }
         if !tunable.followers.is_empty() {
             let followers = tunable.followers.join("`, `");
             let _ = writeln!(
                 text,
-                "- the kernel sets anew with it, and they are put back with it: `{followers}`"
+                "- the kernel resets these with it, and they are restored with it: `{followers}`"
             );
         }
         let kept = match (tunable.persists_in(), tunable.scope.survives_boot()) {
             (_, true) => "kept as it is".to_owned(),
-            (Some(folder), _) => format!("forgotten; `tune persist` keeps it, below `{folder}`"),
-            (None, _) => "forgotten".to_owned(),
+            (Some(folder), _) => format!("lost; `tune persist` keeps it, below `{folder}`"),
+            (None, _) => "lost".to_owned(),
         };
-        let _ = writeln!(text, "- over a reboot: {kept}");
+        let _ = writeln!(text, "- after a reboot: {kept}");
         let _ = writeln!(text, "- source: `{}`", tunable.source);
     }
     text
@@ -214,11 +213,11 @@ const FACTS_HEADER: &str = "\
 # Differences between hosts
 
 Built from the definitions in `crates/analyze/src/facts`; do not edit. `sysdyno facts A B`
-ranks what differs between two hosts by these rules. A weight says how likely a difference matters to a web server, to
-work on many files, and to a server of data in memory: 10 can make a factor between like machines, 0
-is not known to matter. The weights are house values. Of several rules that mean a fact the first one counts; between
-equal weights their order decides. A fact that only one of the hosts could tell weighs half, and two numbers that are
-nearly the same weigh 1. Sources named `Documentation/` and `fs/` are in the kernel's source.
+ranks the differences between two hosts by these rules. A weight says how likely a difference matters for a web server, for
+work with many files, and for an in-memory data server: 10 can change results by a factor between similar machines, 0
+is not known to matter. The weights are house values. If several rules match a fact, the first one counts; between
+equal weights, their order decides. A fact that only one of the hosts has counts half, and two numbers that are
+nearly equal have weight 1. Sources named `Documentation/` and `fs/` are in the kernel's source.
 ";
 
 /// The reference of what is known of facts.
@@ -242,9 +241,7 @@ fn facts() -> String {
             known.source
         );
     }
-    text.push_str(
-        "\n## What is left out\n\nThese differ between two looks at one host, or are reported elsewhere.\n\n",
-    );
+    text.push_str("\n## What is left out\n\nThese vary on a single host, or are reported elsewhere.\n\n");
     text.push_str("| facts | why |\n|---|---|\n");
     for left_out in LEFT_OUT {
         let _ = writeln!(text, "| `{}` | {} |", left_out.pattern, left_out.reason);

@@ -64,8 +64,8 @@ fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> Result<(), RunError
             ui.note(&format!("  {note}"));
         }
         if change.key == "net.core.somaxconn" {
-            ui.note("warning: a server that runs keeps its backlog until it calls listen() again");
-            ui.note("hint: listener.backlog=N calls it on the live server");
+            ui.note("warning: a running server keeps its backlog until it calls listen() again");
+            ui.note("hint: listener.backlog=N changes it on the running server");
         }
     }
     Ok(())
@@ -153,7 +153,7 @@ impl TrySession<'_> {
     fn exit(&self, end: &ExperimentEnd, ui: &Ui) -> Exit {
         if !end.not_restored.is_empty() {
             ui.note(&format!(
-                "error: not restored, since somebody else has set it: {}",
+                "error: not restored, because somebody else changed it: {}",
                 end.not_restored.join(", ")
             ));
             return Exit::NotRestored;
@@ -226,7 +226,7 @@ fn forecast(plan: &ExperimentPlan) -> String {
     let band = band.trim_end_matches('0').trim_end_matches('.');
     let what = match &plan.workload {
         Workload::Load(load) => format!("{} over {} connections", load.target.url, load.connections),
-        Workload::Capacity(run) => format!("{}, up to and beyond its limit", run.load.target.url),
+        Workload::Capacity(run) => format!("{}, up to its capacity and beyond", run.load.target.url),
         Workload::Commands => "two commands".to_owned(),
     };
     let pairs = match (plan.pairs.min_count, plan.pairs.max_count) {
@@ -234,7 +234,7 @@ fn forecast(plan: &ExperimentPlan) -> String {
         (min, max) => format!("{min} to {max}"),
     };
     format!(
-        "compares {} on {what}: {pairs} pairs, an effect of {band} % matters, {} at most",
+        "comparing {} on {what}: {pairs} pairs, smallest effect that matters {band}%, at most {}",
         plan.metric.title(),
         plan.budget
     )

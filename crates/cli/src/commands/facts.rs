@@ -50,7 +50,8 @@ fn print_facts(args: &FactsArgs, host: &Path, ui: &Ui) -> anyhow::Result<Exit> {
 fn print_differences(args: &FactsArgs, hosts: [&PathBuf; 2], ui: &Ui) -> anyhow::Result<Exit> {
     if args.output.is_some() {
         bail!(
-            "cannot save a comparison: -o saves the facts of one host\nhint: --json prints all differences"
+            "cannot save a comparison: -o saves the facts of a single host\nhint: --json prints all \
+             differences"
         );
     }
     let [a, b] = hosts.map(|host| Host::find(host, &args.record));
@@ -99,10 +100,7 @@ impl Host {
         }
         let runs = record.clone().or(Settings::read()?.record).folder()?;
         let run = show::find(Some(word), &runs).with_context(|| {
-            format!(
-                "cannot reach host '{}': only localhost can be asked, and it is no file and no run",
-                word.display()
-            )
+            format!("cannot find '{}': it is not localhost, a file, or a run", word.display())
         })?;
         Ok(Host::Run(run))
     }
@@ -123,7 +121,7 @@ impl Host {
     /// How it is called in a comparison. Untrusted.
     fn name(&self) -> String {
         match self {
-            Host::Here => "this host, just now".to_owned(),
+            Host::Here => "this host, now".to_owned(),
             Host::Run(path) => format!("run {}", path.display()),
             Host::File(path) => format!("file {}", path.display()),
         }

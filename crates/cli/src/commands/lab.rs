@@ -137,8 +137,8 @@ pub(super) fn provide(missing: &Missing, yes: bool, ui: &Ui) -> anyhow::Result<(
         );
     }
     ui.note(&format!("not installed: {programs}"));
-    ui.note(&format!("apt-get would install: {packages} (they stay when the lab is taken away)"));
-    ensure!(yes || is_wanted("install", ui)?, "cannot put the lab up without {programs}");
+    ui.note(&format!("apt-get would install: {packages} (they stay when the lab is torn down)"));
+    ensure!(yes || is_wanted("install", ui)?, "cannot bring the lab up without {programs}");
     ui.note(&format!("installing {packages}"));
     Ok(lab::install(&missing.packages)?)
 }
@@ -148,7 +148,7 @@ pub(super) fn fetch(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> anyhow::
     for set in labs.missing_jars(plan)? {
         let folder = set.folder.display();
         ui.note(&format!("mvn would fetch: {}, {} jars, into '{folder}' (they stay)", set.name, set.count));
-        ensure!(yes || is_wanted("fetch", ui)?, "cannot put the lab up without {}", set.name);
+        ensure!(yes || is_wanted("fetch", ui)?, "cannot bring the lab up without {}", set.name);
         ui.note(&format!("fetching {}", set.name));
         labs.fetch(&set)?;
     }
@@ -173,14 +173,14 @@ pub(super) fn provide_there(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> 
             ui.note(&format!("not installed on host '{host}': {}", list(programs)));
             let packages = list(packages);
             ui.note(&format!(
-                "apt-get would install there: {packages} (they stay when the lab is taken away)"
+                "apt-get would install there: {packages} (they stay when the lab is torn down)"
             ));
         }
         needs
             .jars
             .iter()
             .for_each(|set| ui.note(&format!("mvn would fetch on host '{host}': {set} (they stay)")));
-        ensure!(yes || is_wanted("install", ui)?, "cannot put the lab up without what host '{host}' lacks");
+        ensure!(yes || is_wanted("install", ui)?, "cannot bring the lab up: host '{host}' lacks programs");
         ui.note(&format!("installing on host '{host}'"));
         labs.provide_there(plan, &host)?;
     }
@@ -189,7 +189,7 @@ pub(super) fn provide_there(labs: &Labs, plan: &LabPlan, yes: bool, ui: &Ui) -> 
 
 fn is_wanted(verb: &str, ui: &Ui) -> anyhow::Result<bool> {
     ui.ask(&format!("{verb} them?"))?.with_context(|| {
-        format!("cannot ask whether to {verb} them: there is no terminal\nhint: --yes does it without asking")
+        format!("cannot ask whether to {verb} them: no terminal\nhint: --yes does it without asking")
     })
 }
 
@@ -200,8 +200,8 @@ fn dry_run(labs: &Labs, file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
     for host in &plan.hosts {
         let address = plan.outside.get(host).map(|outside| outside.address.to_string()).unwrap_or_default();
         let is = match plan.ssh(host) {
-            Some(place) => format!("{address}, by ssh to {place}, as lab {}-{host} there", plan.name),
-            None if plan.is_here(host) => format!("{address}, this machine as it is"),
+            Some(place) => format!("{address}, over ssh to {place}, as lab {}-{host} there", plan.name),
+            None if plan.is_here(host) => format!("{address}, this machine"),
             None => format!("network namespace sysdyno-{}-{host}", plan.name),
         };
         let _ = writeln!(text, "host     {host}: {is}");
@@ -251,13 +251,13 @@ fn status(labs: &Labs, lab: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Res
 
 fn shown(lab: &LabStatus) -> String {
     let state = match (lab.is_of_this_boot, lab.is_up) {
-        (false, _) => "gone with the last boot; `sysdyno lab down` removes its files",
+        (false, _) => "gone since the last boot; `sysdyno lab down` removes its files",
         (true, true) => "up",
-        (true, false) => "not whole; `sysdyno lab down` takes away what there is",
+        (true, false) => "incomplete; `sysdyno lab down` removes the rest",
     };
     let mut text = format!("{}: {state}\n", lab.name);
     for host in &lab.hosts {
-        let missing = if host.is_there { "" } else { "  (not there)" };
+        let missing = if host.is_there { "" } else { "  (missing)" };
         let place = match &host.ssh {
             Some(place) => format!("ssh {}", place.trim_start_matches("ssh://")),
             None if host.is_here => format!("here, also as netns {}", host.namespace),
@@ -274,16 +274,18 @@ fn shown(lab: &LabStatus) -> String {
             let Forwarded { forwarded_count, lost_count, overflowed_count } = counts;
             let _ = writeln!(
                 text,
-                "           from {from}: {forwarded_count} frames went on, {lost_count} lost, {overflowed_count} found no room"
+                "from {from}: {forwarded_count} frames forwarded, {lost_count} lost, {overflowed_count} \
+                 dropped (queue full)"
             );
         }
         if let Some(cause) = &relay.cause {
-            let _ = writeln!(text, "           nothing goes through: {}", escape::terminal(cause, 200));
+            let _ = writeln!(text, "           no traffic passes: {}", escape::terminal(cause, 200));
         }
     }
     for service in &lab.services {
         let pid = service.pid.map_or("-".to_owned(), |pid| pid.to_string());
-        let cause = service.cause.as_deref().map_or("well".to_owned(), |cause| escape::terminal(cause, 200));
+        let cause =
+            service.cause.as_deref().map_or("healthy".to_owned(), |cause| escape::terminal(cause, 200));
         let endpoint = service.endpoint.as_deref().map_or(String::new(), |endpoint| format!(", {endpoint}"));
         let _ = writeln!(
             text,
@@ -313,7 +315,7 @@ fn shown(lab: &LabStatus) -> String {
 /// What a relay does to frames.
 fn told(relay: &Relay) -> String {
     let delay = (relay.delay_ns.0 > 0).then(|| format!("delay {}", relay.delay_ns));
-    let loss = (relay.loss_ppm > 0).then(|| format!("loss {} %", f64::from(relay.loss_ppm) / 10_000.0));
+    let loss = (relay.loss_ppm > 0).then(|| format!("loss {}%", f64::from(relay.loss_ppm) / 10_000.0));
     [delay, loss].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -339,7 +341,7 @@ fn down(labs: &Labs, lab: Option<&str>, all: bool, ui: &Ui) -> anyhow::Result<Ex
         Some(typed) => vec![name(typed)?],
         None => labs.names()?,
     };
-    ensure!(all || !names.is_empty(), "cannot take away nothing");
+    ensure!(all || !names.is_empty(), "cannot tear down a lab: none given\nhint: name it, or use --all");
     for name in names {
         // Taking one away may have taken another one away that was its share on this machine.
         if all && !labs.names()?.contains(&name) {
@@ -347,7 +349,7 @@ fn down(labs: &Labs, lab: Option<&str>, all: bool, ui: &Ui) -> anyhow::Result<Ex
         }
         let notes = labs.down(&name, &mut |line| ui.note(line))?;
         notes.iter().for_each(|note| ui.note(&format!("warning: {note}")));
-        ui.note(&format!("{name}: gone"));
+        ui.note(&format!("{name}: removed"));
     }
     Ok(Exit::Done)
 }
@@ -360,7 +362,7 @@ fn described(recipe: &Recipe) -> String {
     for (name, parameter) in &recipe.parameters {
         let _ = writeln!(text, "  {name}: {}; {}", parameter.does, parameter.takes());
         if let Some(default) = &parameter.default {
-            let _ = writeln!(text, "    otherwise {default}");
+            let _ = writeln!(text, "    default {default}");
         }
     }
     for metric in &recipe.metric {

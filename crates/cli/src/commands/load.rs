@@ -23,11 +23,11 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     ensure!(
         args.work.workers.is_none(),
-        "cannot use workers for requests\nhint: -c sets connections, -t threads"
+        "cannot use --workers for requests\nhint: -c sets connections, -t threads"
     );
     ensure!(
         args.work == WorkOptions::default(),
-        "cannot use options of work for requests\nhint: --command or --files takes the place of the URL"
+        "cannot use options for commands and files with a URL\nhint: --command or --files replaces the URL"
     );
     let url = args.url.as_deref().unwrap_or_default();
     let settings = Settings::read()?;
@@ -55,7 +55,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.print(&serde_json::to_string_pretty(&plan)?);
         return Ok(Exit::Done);
     }
-    ui.note(&format!("sends {}", plan::worst_case(&plan)));
+    ui.note(&format!("sending {}", plan::worst_case(&plan)));
     let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
     let session = Session {

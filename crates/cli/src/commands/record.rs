@@ -196,8 +196,8 @@ pub fn finish(
         let _ = run.fail(error.to_string());
     }
     if let Some(failure) = failure {
-        ui.note(&format!("error: the record of this run is not complete: {failure}"));
-        ui.note("hint: the result is what was measured; free some space, or put the record elsewhere with --runs-dir");
+        ui.note(&format!("error: the record of this run is incomplete: {failure}"));
+        ui.note("hint: the result above is valid; free some disk space, or use another --runs-dir");
     }
 }
 
@@ -206,11 +206,20 @@ fn warn_of_missing_target(run: &Run, ui: &Ui) {
     let is_target =
         |kind: &EventKind| matches!(kind, EventKind::Watched(process) if process.role == ProcessRole::Target);
     if !run.events.iter().any(|event| is_target(&event.event)) {
-        ui.note("note: the server's processes were not found, so nothing is said about them");
+        ui.note("note: the server's processes were not found, so the analysis does not cover them");
         ui.note(match (rustix::process::geteuid().is_root(), run.server.is_some()) {
-            (_, true) => "hint: --server-sudo looks as root there; --watch-pid names processes of that host",
-            (true, false) => "hint: --server HOST reads the server's host, by ssh or as netns:NAME; --watch-pid names processes of this one",
-            (false, false) => "hint: root sees processes of other users: sudo; --watch-pid names them, and --server HOST reads another host",
+            (_, true) => {
+                "hint: use --server-sudo to look as root there, or --watch-pid for processes on \
+                          that host"
+            }
+            (true, false) => {
+                "hint: use --server HOST for another host (over ssh, or as netns:NAME), or \
+                              --watch-pid for processes on this one"
+            }
+            (false, false) => {
+                "hint: use sudo to see processes of other users, --watch-pid to name them, or \
+                               --server HOST for another host"
+            }
         });
     }
 }

@@ -57,12 +57,14 @@ pub fn search(session: &Session<'_>, plan: &RunPlan, ui: &Ui) -> anyhow::Result<
 /// What a search will do, before its first request.
 fn forecast(plan: &RunPlan) -> String {
     let left: SpanNs = Search::new(plan).remaining();
-    let ceiling =
-        plan.search.max_rate_hz.map_or("its limit".into(), |rate| format!("{rate:.0} requests per second"));
+    let ceiling = plan
+        .search
+        .max_rate_hz
+        .map_or("its capacity".into(), |rate| format!("{rate:.0} requests per second"));
     let at_most =
-        plan.search.limit.map_or(String::new(), |limit| format!(", {:.0} s at most", limit.seconds()));
+        plan.search.limit.map_or(String::new(), |limit| format!(", at most {:.0} s", limit.seconds()));
     format!(
-        "looks for the capacity of {} over {} connections, up to {ceiling}; takes about {:.0} s{at_most}",
+        "searching for the capacity of {} over {} connections, up to {ceiling}; takes about {:.0} s{at_most}",
         plan.load.target.url,
         plan.load.connections,
         left.seconds()

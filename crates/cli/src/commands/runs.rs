@@ -69,7 +69,7 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if rows.is_empty() && unreadable.is_empty() {
-        let which = if is_any { "no such runs" } else { "no runs" };
+        let which = if is_any { "no matching runs" } else { "no runs" };
         ui.note(&format!("{which} in {}", folder.display()));
         return Ok(Exit::Done);
     }
@@ -77,8 +77,10 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     // Lines of a terminal are cut at its edge, as those of ps are; a pipe gets all of them.
     let columns = if style.rows.is_some() { style.width() } else { usize::MAX };
     let rows = rows.iter().flat_map(|row| below(row.numbers(), row.text(), columns));
-    let lines =
-        below(heading(), "what stopped it".to_owned(), columns).into_iter().chain(rows).chain(unreadable);
+    let lines = below(heading(), "bottleneck or problem".to_owned(), columns)
+        .into_iter()
+        .chain(rows)
+        .chain(unreadable);
     let shown = lines.map(|line| style.characters(&escape::terminal(&style.characters(&line), columns)));
     ui.print(&shown.collect::<Vec<_>>().join("\n"));
     Ok(Exit::Done)
@@ -206,7 +208,7 @@ fn remove(names: &[PathBuf], record: RecordOptions, ui: &Ui) -> anyhow::Result<E
             |listing: &&RunListing| listing.path.file_name() == path.file_name() && is_in(&path, &folder);
         let found = listed.iter().find(same);
         found.with_context(|| {
-            format!("cannot remove '{}': it is no run in '{}'", path.display(), folder.display())
+            format!("cannot remove '{}': it is not a run in '{}'", path.display(), folder.display())
         })
     };
     // All are looked at before the first one goes.
@@ -245,7 +247,7 @@ fn prune(keep: usize, dry_run: bool, record: RecordOptions, ui: &Ui) -> anyhow::
         ui.note(&format!("{did} {}", listing.path.display()));
     }
     if old.is_empty() {
-        ui.note(&format!("nothing to remove: there are no more than {keep} runs"));
+        ui.note(&format!("nothing to remove: there are {keep} runs or fewer"));
     }
     Ok(Exit::Done)
 }

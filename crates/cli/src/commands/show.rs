@@ -64,7 +64,7 @@ pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 fn warn_of_damage(run: &Run, ui: &Ui) {
     if run.is_incomplete {
-        ui.note("warning: this run is incomplete: the process that wrote it died");
+        ui.note("warning: this run is incomplete: the process that recorded it died");
     }
     run.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
 }
@@ -83,9 +83,7 @@ pub(super) fn find(name: Option<&Path>, folder: &Path) -> anyhow::Result<PathBuf
     let listed = if folder.exists() { list(folder)? } else { Vec::new() };
     let mut paths = listed.into_iter().map(|listing| listing.path);
     let Some(name) = name.map(|name| name.to_string_lossy().into_owned()) else {
-        return paths
-            .next()
-            .with_context(|| format!("cannot show a run: there are no runs in '{}'", folder.display()));
+        return paths.next().with_context(|| format!("cannot show a run: no runs in '{}'", folder.display()));
     };
     let is_named =
         |path: &PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().ends_with(&name));

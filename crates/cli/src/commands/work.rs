@@ -29,7 +29,7 @@ pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = work::plan(&args.work, &args.load, timeout)?;
     let form = form(args.output.form())?;
     if args.dry_run {
-        ui.note(&format!("would do this: {}", escape::terminal(&work::forecast(&plan), 1000)));
+        ui.note(&format!("dry run: {}", escape::terminal(&work::forecast(&plan), 1000)));
         ui.print(&serde_json::to_string_pretty(&plan)?);
         return Ok(Exit::Done);
     }
@@ -102,7 +102,7 @@ pub fn record(
 pub fn profile(path: &Path) -> anyhow::Result<WorkProfile> {
     let run = Run::open(path, &is_living)?;
     let Some(Plan::Work(plan)) = &run.plan else {
-        bail!("cannot compare '{}': it is no record of work", path.display())
+        bail!("cannot compare '{}': it is not a record of work", path.display())
     };
     Ok(WorkProfile {
         id: run.manifest.id.clone(),
@@ -150,7 +150,7 @@ fn form(form: OutputForm) -> anyhow::Result<OutputForm> {
     let is_known = matches!(form, OutputForm::Text | OutputForm::Json);
     ensure!(
         is_known,
-        "cannot print work in this form: it is for requests\nhint: --output json has every run"
+        "cannot print work in this format: it is for requests\nhint: --output json has every run"
     );
     Ok(form)
 }
@@ -166,7 +166,7 @@ impl Overseer for Foreman<'_> {
         let WorkLine::Command(run) = line else { return };
         let is_bad = !matches!(run.ending, Ending::Exit(0) | Ending::Interrupted);
         if run.step == Step::WarmUp && is_bad {
-            self.ui.note("note: the run that warms up did not succeed");
+            self.ui.note("note: the warm-up run failed");
         }
     }
 

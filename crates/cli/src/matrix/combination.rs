@@ -52,7 +52,7 @@ pub(super) fn combinations(file: &MatrixFile) -> anyhow::Result<Vec<Combination<
     combined.extend(own);
     ensure!(
         combined.len() >= 2,
-        "it has nothing to compare\nhint: give a [[factor]] with two levels, or two [[variant]]"
+        "it has nothing to compare\nhint: add a [[factor]] with two levels, or two [[variant]]"
     );
     ensure!(combined.len() <= VARIANTS_MAX, "it has more than {VARIANTS_MAX} variants");
     Ok(combined)
@@ -72,6 +72,6 @@ fn check_names(factor: &str, levels: &[LevelTable]) -> anyhow::Result<()> {
 
 pub(super) fn check_name(what: &str, name: &str) -> anyhow::Result<()> {
     let is_good = !name.is_empty() && name.chars().count() <= NAME_MAX && !name.chars().any(char::is_control);
-    ensure!(is_good, "{what} has no name, or one that is too long");
+    ensure!(is_good, "{what} has no name, or the name is too long");
     Ok(())
 }

@@ -72,8 +72,8 @@ impl Lab {
 /// The lab that a file says; `None`: it has none.
 pub(super) fn read(file: &MatrixFile, path: &Path) -> anyhow::Result<Option<Lab>> {
     let Some(source) = &file.lab else {
-        ensure!(file.generator.is_none(), "it has a generator, and no lab");
-        ensure!(file.restart.is_empty(), "it restarts services, and has no lab");
+        ensure!(file.generator.is_none(), "it has a generator but no lab");
+        ensure!(file.restart.is_empty(), "it restarts services but has no lab");
         return Ok(None);
     };
     let beside = path.parent().unwrap_or(Path::new(""));
@@ -86,7 +86,7 @@ pub(super) fn read(file: &MatrixFile, path: &Path) -> anyhow::Result<Option<Lab>
         LabSource::Inline(table) => {
             let mut table = table.clone();
             table.entry("name").or_insert_with(|| name_of(&file.name).into());
-            (toml::to_string(&table).context("the lab has no form")?, path.join("[lab]"))
+            (toml::to_string(&table).context("the lab cannot be written")?, path.join("[lab]"))
         }
     };
     let plan = LabPlan::parse(&text, &place)?;
@@ -99,7 +99,8 @@ pub(super) fn read(file: &MatrixFile, path: &Path) -> anyhow::Result<Option<Lab>
     );
     ensure!(
         file.work.is_none() || plan.ssh(&generator).is_none(),
-        "its commands are run on this machine, and host '{generator}' is behind ssh\nhint: a [[lab.host]] with here = true and an address is this machine"
+        "its commands run on this machine, but host '{generator}' is behind ssh\nhint: add a [[lab.host]] \
+         with here = true and an address for this machine"
     );
     let beside = place.parent().filter(|_| matches!(source, LabSource::File(_))).unwrap_or(&beside);
     let restart = file.restart.clone();
@@ -122,7 +123,7 @@ fn check_settings(settings: &[SettingChange]) -> anyhow::Result<()> {
     let unknown = settings.iter().find(|setting| part_of(&setting.key).is_none());
     unknown.map_or(Ok(()), |setting| {
         Err(anyhow!(
-            "there is no setting '{}'\nhint: `sysdyno tune list` lists them",
+            "there is no setting '{}'\nhint: `sysdyno tune list` lists all",
             setting.key.escape_debug()
         ))
     })

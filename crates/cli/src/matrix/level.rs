@@ -16,11 +16,11 @@ pub(super) fn spelled_out(mut factor: FactorTable) -> anyhow::Result<FactorTable
         .flat_map(|(service, keys)| keys.into_iter().map(move |(key, value)| (service.clone(), key, value)))
         .collect();
     let [(service, key, values)] = parameters.as_slice() else {
-        bail!("a factor is one parameter of one service with its values; others need levels");
+        bail!("a factor without levels is one parameter of one service with its values");
     };
     let name = format!("{service}.{key}");
     let values = values.as_array().with_context(|| format!("factor '{name}' takes a list of values"))?;
-    ensure!(factor.levels.is_empty(), "factor '{name}' has values and levels: write one of them");
+    ensure!(factor.levels.is_empty(), "factor '{name}' has both values and levels: use one of them");
     let level = |value: &toml::Value| LevelTable {
         name: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
         services: ServiceTables::from([(service.clone(), [(key.clone(), value.clone())].into())]),
@@ -39,7 +39,7 @@ pub(super) fn services(parts: &[&LevelTable]) -> anyhow::Result<Vec<ServiceChang
     for (service, keys) in parts.iter().flat_map(|part| &part.services) {
         for (key, value) in keys {
             ensure!(names.insert((service, key)), "two of its levels change 'services.{service}.{key}'");
-            let value = serde_json::to_value(value).context("a value has no form")?;
+            let value = serde_json::to_value(value).context("a value cannot be written")?;
             changes.push(ServiceChange { service: service.clone(), key: key.clone(), value });
         }
     }

@@ -38,15 +38,14 @@ pub fn read(path: &Path, is_quick: bool) -> anyhow::Result<MatrixPlan> {
     let text = crate::file::read(path).with_context(cannot)?;
     ensure!(
         !has_two_sides(&text),
-        "{}: it compares two sides\nhint: `sysdyno try --experiment` does that",
+        "{}: it compares two sides\nhint: run it with `sysdyno try --experiment`",
         cannot()
     );
     let mut file: MatrixFile = toml::from_str(&text).with_context(cannot)?;
     let quick = file.quick.take();
     if is_quick {
-        let quick = quick.with_context(|| {
-            format!("{}: it has no short version\nhint: its [quick] table would say what is other", cannot())
-        })?;
+        let quick = quick
+            .with_context(|| format!("{}: it has no short version\nhint: add a [quick] table", cannot()))?;
         shorten(&mut file, quick);
     }
     plan_of(file, path).with_context(cannot)
@@ -80,11 +79,11 @@ fn plan_of(mut file: MatrixFile, path: &Path) -> anyhow::Result<MatrixPlan> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     ensure!(
         !file.name.is_empty() && file.name.len() <= NAME_MAX && file.name.chars().all(is_plain),
-        "its name '{}' is not of letters, digits, - and _",
+        "its name '{}' may contain only letters, digits, '-', and '_'",
         file.name.escape_debug()
     );
     let blocks = file.blocks.unwrap_or(DEFAULT_BLOCKS);
-    ensure!((1..=BLOCKS_MAX).contains(&blocks), "it has {blocks} blocks: give 1 to {BLOCKS_MAX}");
+    ensure!((1..=BLOCKS_MAX).contains(&blocks), "it has {blocks} blocks: use 1 to {BLOCKS_MAX}");
     if let Some(metric) = &file.metric {
         let known = COMPARED_METRICS.iter().map(|metric| metric.name);
         let names: Vec<&str> = match &file.work {
@@ -94,14 +93,14 @@ fn plan_of(mut file: MatrixFile, path: &Path) -> anyhow::Result<MatrixPlan> {
         };
         ensure!(
             names.contains(&metric.as_str()),
-            "'{metric}' is no metric\nhint: write one of {}",
+            "'{metric}' is not a metric\nhint: use one of {}",
             names.join(", ")
         );
     }
     let kinds = [file.run.is_some(), file.load.is_some(), file.work.is_some()];
     ensure!(
         kinds.into_iter().filter(|is_meant| *is_meant).count() <= 1,
-        "a trial is a search for the capacity ([run]), a load ([load]) or commands ([work]), one of them"
+        "a trial needs exactly one of [run] (a capacity search), [load], or [work] (commands)"
     );
     let seed = file.seed.unwrap_or_else(plan::draw_seed);
     file.factors = file.factors.into_iter().map(level::spelled_out).collect::<anyhow::Result<_>>()?;
@@ -137,7 +136,7 @@ pub fn resolve_again(plan: &mut MatrixPlan) -> anyhow::Result<()> {
             Plan::Run(run) => &mut run.load,
             Plan::Load(load) => load,
             Plan::Work(_) => continue,
-            Plan::Experiment(_) => bail!("cannot go on: a variant is an experiment"),
+            Plan::Experiment(_) => bail!("cannot continue: a variant is an experiment"),
         };
         load.target = sysdyno_load::target::resolve(&load.target.url)?;
         values::add(load)?;

@@ -29,24 +29,24 @@ fn aim(
 ) -> anyhow::Result<Aim> {
     ensure!(
         file.work.is_some() || parts.iter().all(|part| part.work.is_none()),
-        "it has commands, and the file no [work]"
+        "it has commands, but the file has no [work]"
     );
     let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
     if lab.is_none() && !services.is_empty() {
-        bail!("it changes services, and has no lab\nhint: lab = \"lab.toml\" names one");
+        bail!("it changes services but has no lab\nhint: add lab = \"lab.toml\"");
     }
     if let Some(table) = &file.work {
-        ensure!(urls.is_empty() && file.url.is_none(), "it has a url, and commands that are measured");
+        ensure!(urls.is_empty() && file.url.is_none(), "it has both a url and measured commands");
         let is_bare =
             |part: &&LevelTable| part.prepare.is_empty() && (lab.is_some() || part.settings.is_empty());
         ensure!(
             parts.iter().all(is_bare),
-            "it measures commands, which have a 'prepare' of their own, and settings only in a lab"
+            "it measures commands, which have their own 'prepare', and can have settings only in a lab"
         );
         let plan = work::plan(&work::merged(table, parts)?)?;
         let counted = plan.counter.as_ref();
         let Some(lab) = lab else {
-            ensure!(counted.is_none(), "a service counts its operations, and it has no lab");
+            ensure!(counted.is_none(), "a service counts its operations, but it has no lab");
             return Ok(Aim { url: String::new(), service: None, work: Some(plan) });
         };
         let named = lab.first_named(&work::texts(&plan), services)?;
@@ -57,7 +57,7 @@ fn aim(
     let url = match urls.as_slice() {
         [] => file.url.as_ref().context("it has no url")?,
         [url] => url,
-        _ => bail!("two of its levels name a server"),
+        _ => bail!("two of its levels set a server"),
     };
     let (url, service) = match lab {
         Some(lab) => lab.url(url, services).map(|(url, service)| (url, Some(service)))?,
@@ -106,7 +106,7 @@ fn trial(
     let has_pids = |target: &TargetOptions| !target.watch_pid.is_empty();
     ensure!(
         !has_pids(&file.target) && !parts.iter().any(|part| has_pids(&part.target)),
-        "it names processes to watch, which may not be the same in every trial"
+        "it names processes to watch, which may differ between trials"
     );
     let mut target = file.target.clone();
     for part in parts {

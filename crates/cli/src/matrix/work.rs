@@ -38,7 +38,7 @@ pub(super) fn merged(file: &WorkTable, parts: &[&LevelTable]) -> anyhow::Result<
 /// The plan of a trial.
 pub(super) fn plan(table: &WorkTable) -> anyhow::Result<WorkPlan> {
     let rounds = table.rounds.unwrap_or(1);
-    ensure!((1..=ROUNDS_MAX).contains(&rounds), "it has {rounds} rounds: give 1 to {ROUNDS_MAX}");
+    ensure!((1..=ROUNDS_MAX).contains(&rounds), "it has {rounds} rounds: use 1 to {ROUNDS_MAX}");
     ensure!(table.commands.len() <= COMMANDS_MAX, "it has more than {COMMANDS_MAX} commands");
     let mut names = BTreeSet::new();
     for command in &table.commands {
@@ -71,7 +71,7 @@ fn one(table: &CommandTable) -> anyhow::Result<CommandWork> {
         let is_good = |text: &String| !text.is_empty() && text.len() <= TEXT_MAX;
         ensure!(
             texts.len() <= TEXTS_MAX && texts.iter().all(is_good),
-            "command '{}' looks for too many texts, or for one that is empty or too long",
+            "command '{}' expects too many texts, or one that is empty or too long",
             table.name
         );
     }
@@ -91,7 +91,7 @@ fn spec(text: &str) -> anyhow::Result<CommandSpec> {
     let mut spec = command(text, false)?;
     if spec.words.iter().any(|word| word.contains(ITSELF)) {
         let program = std::env::current_exe().context("cannot find this program")?;
-        let program = program.to_str().context("the path of this program is no text")?;
+        let program = program.to_str().context("the path of this program is not UTF-8")?;
         spec.words.iter_mut().for_each(|word| *word = word.replace(ITSELF, program));
     }
     Ok(spec)

@@ -86,7 +86,7 @@ fn make(plan: &mut LoadPlan, file: &SessionFile, wish: &Wish<'_>) -> Result<Sess
         if name.is_empty() || name.len() > 80 || positions.insert(name, number).is_some() {
             return Err(Problem::at(
                 operation.name.span(),
-                "an operation needs a name of its own, of at most 80 bytes",
+                "an operation needs a unique name of at most 80 bytes",
             ));
         }
     }
@@ -113,7 +113,7 @@ fn make(plan: &mut LoadPlan, file: &SessionFile, wish: &Wish<'_>) -> Result<Sess
         (None, None, None) => 1,
     };
     if wish.sessions_hz.is_some() && walks.iter().all(|walk| walk.exit_ratio <= 0.0) {
-        let cause = "sessions that arrive must end: no operation has an 'exit' above 0";
+        let cause = "arriving sessions must end: no operation has an 'exit' above 0";
         return Err(Problem::at(whole, cause));
     }
     plan.workload.operations = operations;
@@ -179,13 +179,13 @@ fn walk(
     for (name, weight) in operation.next.get_ref() {
         let position = known(positions, name, operation.next.span())?;
         if !(weight.is_finite() && *weight >= 0.0) {
-            let cause = format!("the weight of '{}' is not a number of 0 or more", name.escape_debug());
+            let cause = format!("the weight of '{}' must be 0 or more", name.escape_debug());
             return Err(Problem::at(operation.next.span(), cause));
         }
         next[position as usize] = *weight;
     }
     if next.iter().sum::<f64>() <= 0.0 {
-        return Err(Problem::at(operation.next.span(), "nothing follows: no weight is above 0"));
+        return Err(Problem::at(operation.next.span(), "no weight is above 0"));
     }
     let pace = match (&operation.cycle, &operation.think) {
         (Some(cycle), None) => Pace::Cycle(distribution(cycle)?),
@@ -231,13 +231,13 @@ fn distribution(written: &Spanned<TimeFile>) -> Result<Distribution, Problem> {
             Some(max) if min <= max && mean.is_none() && !drawn.shifted => {
                 Ok(Distribution::Uniform { min, max })
             }
-            _ => Err(problem("a uniform time has 'min' and 'max', in this order, and nothing else")),
+            _ => Err(problem("a uniform time needs exactly 'min' and 'max', with 'min' not above 'max'")),
         },
         DistributionFile::Exponential => {
             let mean = mean.ok_or_else(|| problem("an exponential time needs its 'mean'"))?;
             let max = max.unwrap_or(SpanNs(mean.0.saturating_mul(DEFAULT_MAX_MEANS)));
             if min > mean || mean > max {
-                return Err(problem("'min', 'mean' and 'max' must not decrease"));
+                return Err(problem("'min', 'mean', and 'max' must not decrease"));
             }
             Ok(Distribution::Exponential { mean, min, max, is_shifted: drawn.shifted })
         }
@@ -247,12 +247,12 @@ fn distribution(written: &Spanned<TimeFile>) -> Result<Distribution, Problem> {
 fn request(plan: &LoadPlan, operation: &OperationFile, wish: &Wish<'_>) -> Result<OperationPlan, Problem> {
     let path = operation.path.get_ref();
     if !path.starts_with('/') {
-        return Err(Problem::at(operation.path.span(), "a path must begin with '/'"));
+        return Err(Problem::at(operation.path.span(), "a path must start with '/'"));
     }
     let mut headers = plan.request.headers.clone();
     for field in &operation.header {
         let value = field.get_ref().value.clone();
-        let value = value.ok_or_else(|| Problem::at(field.span(), "a header is 'Name: value'"))?;
+        let value = value.ok_or_else(|| Problem::at(field.span(), "a header must be 'Name: value'"))?;
         headers.push(HeaderField { name: field.get_ref().name.clone(), value });
     }
     let written = operation.body.as_ref().map(|body| body.get_ref().clone());
@@ -260,7 +260,7 @@ fn request(plan: &LoadPlan, operation: &OperationFile, wish: &Wish<'_>) -> Resul
     if !operation.uploads.is_empty() && !wish.pages_only {
         let bytes: u64 = operation.uploads.iter().map(|upload| upload.bytes.min(MAX_UPLOAD_BYTES + 1)).sum();
         if !body.is_empty() || bytes > MAX_UPLOAD_BYTES {
-            let cause = "uploads have at most 64 MiB, and no other body beside them";
+            let cause = "an upload has at most 64 MiB and cannot be combined with another body";
             return Err(Problem::at(operation.name.span(), cause));
         }
         body = uploads(operation);

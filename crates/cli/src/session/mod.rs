@@ -31,15 +31,15 @@ const DEFAULT_STEADY: SpanNs = SpanNs::from_secs(60);
 pub fn add(plan: &mut LoadPlan, options: &SessionOptions, load: &LoadOptions) -> anyhow::Result<()> {
     let Some(name) = &options.session else {
         let is_alone = options.users.is_none() && options.pages_only != Some(true);
-        ensure!(is_alone, "there are no users: there is no session\nhint: add --session web20");
+        ensure!(is_alone, "cannot use --users without a session\nhint: add --session web20");
         return Ok(());
     };
     ensure!(
         load.steps.is_empty() && load.ramp.is_none() && load.requests.is_none() && load.arrival.is_none(),
-        "cannot simulate users for a number of requests, in steps, or with an arrival process of requests\n\
-         hint: --duration says how long; --rate how many sessions come per second, instead of --users"
+        "cannot combine a session with a number of requests, steps, or an arrival process\nhint: use \
+         --duration for the length, and --users or --rate (new sessions per second)"
     );
-    ensure!(plan.workload.is_single(), "cannot mix a session with URLs or a log");
+    ensure!(plan.workload.is_single(), "cannot combine a session with URLs or a log");
     let cannot = || format!("cannot read session '{name}'");
     let text = read(name).with_context(cannot)?;
     let file: SessionFile = toml::from_str(&text).with_context(cannot)?;

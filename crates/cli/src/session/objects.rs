@@ -35,7 +35,7 @@ impl Objects {
         }
         if self.list.len() == MAX_OBJECTS {
             return Err(|span: &Range<usize>| {
-                Problem::at(span.clone(), format!("there are more than {MAX_OBJECTS} different objects"))
+                Problem::at(span.clone(), format!("more than {MAX_OBJECTS} different objects"))
             });
         }
         let position = self.list.len() as u32;
@@ -48,7 +48,7 @@ impl Objects {
 /// `/a-{1..3}` is `/a-1`, `/a-2`, `/a-3`.
 fn expand(path: &str) -> Result<Vec<String>, String> {
     if !path.starts_with('/') {
-        return Err(format!("'{path}' is not a path: it must begin with '/'"));
+        return Err(format!("'{path}' is not a path: it must start with '/'"));
     }
     let Some((before, rest)) = path.split_once('{') else { return Ok(vec![path.to_owned()]) };
     let hint = || format!("cannot read the range in '{path}': write '{{1..16}}'");

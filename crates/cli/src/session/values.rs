@@ -20,7 +20,7 @@ pub(super) fn check_values(file: &SessionFile, wish: &Wish<'_>) -> Result<(), Pr
         .flat_map(|take| take.get_ref().keys().map(String::as_str))
         .collect();
     if taken.len() > MAX_TAKEN_COUNT {
-        let cause = format!("a session takes at most {MAX_TAKEN_COUNT} different values");
+        let cause = format!("a session can take at most {MAX_TAKEN_COUNT} different values");
         return Err(Problem::at(0..0, cause));
     }
     for operation in &file.operation {
@@ -64,11 +64,12 @@ pub(super) fn takes(operation: &OperationFile) -> Result<Vec<TakePlan>, Problem>
     let problem = |cause: String| Problem::at(written.span(), cause);
     let one = |(name, from): (&String, &TakeFile)| {
         if !is_name(name) {
-            return Err(problem(format!("'{}' is no name for a value", name.escape_debug())));
+            return Err(problem(format!("'{}' is not a valid name for a value", name.escape_debug())));
         }
         let from = place(from).ok_or_else(|| {
             problem(format!(
-                "'{name}' needs one of 'header' (its name), 'json' (a path like \"user.token\") and 'between' (two texts)"
+                "'{name}' needs one of 'header' (its name), 'json' (a path like \"user.token\"), or \
+                 'between' (two texts)"
             ))
         })?;
         Ok(TakePlan { name: name.clone(), from })

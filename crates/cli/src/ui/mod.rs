@@ -146,10 +146,10 @@ fn terminal_size(fd: impl rustix::fd::AsFd) -> Option<Size> {
 /// What to type, for errors that have an answer.
 fn hint(cause: &str) -> Option<&'static str> {
     let hints = [
-        ("public address", "load a server of your own through its private address, or from the same host"),
-        ("https is not supported", "load the plain HTTP port behind the TLS end, or a Unix socket"),
-        ("Permission denied", "run it with sudo, or name a file or folder that this user may use"),
-        ("no runs", "make one with `sysdyno demo`"),
+        ("public address", "load your own server through its private address, or from the same host"),
+        ("https is not supported", "load the plain HTTP port behind the TLS terminator, or a Unix socket"),
+        ("Permission denied", "run it with sudo, or use a file or folder that this user can access"),
+        ("no runs", "record one with `sysdyno demo`"),
     ];
     hints.into_iter().find(|(part, _)| cause.contains(part)).map(|(_, hint)| hint)
 }

@@ -122,13 +122,16 @@ impl Watcher for Console {
         let span = |span: SpanNs| number::clock(span.duration());
         experiment.line = "no pair yet".into();
         let mut text = format!(
-            "trials {rate}with a warm-up of {}: a verdict after {} to {}",
+            "trials {rate}with a warm-up of {}: expect a verdict in {} to {}",
             settled.warmup,
             span(forecast.shortest),
             span(forecast.longest)
         );
         if forecast.is_budget_short {
-            text.push_str("\nwarning: the budget ends before there can be a verdict\nhint: raise --budget, or shorten --window");
+            text.push_str(
+                "\nwarning: the budget is too short for a verdict\nhint: raise --budget, or \
+                           shorten --window",
+            );
         }
         self.clear();
         self.ui.note(&text);

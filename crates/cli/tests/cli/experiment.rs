@@ -215,7 +215,7 @@ fn a_setting_that_something_else_changes_meanwhile_is_named_and_its_pairs_do_not
     assert_eq!(word(&outcome), "cannot_tell", "{outcome}");
     let reason = outcome.json()["verdict"]["capped_by"][0].as_str().unwrap_or_default().to_owned();
     assert!(
-        reason.contains("pairs were dropped") && reason.contains("'net.core.somaxconn' is 333"),
+        reason.contains("pairs were discarded") && reason.contains("'net.core.somaxconn' is 333"),
         "{outcome}"
     );
     let dropped: Vec<String> = lines_below(&runs)
@@ -224,7 +224,7 @@ fn a_setting_that_something_else_changes_meanwhile_is_named_and_its_pairs_do_not
         .filter(|reason| reason.contains("somaxconn"))
         .collect();
     let during =
-        "'net.core.somaxconn' is 333, not 2048: something else changed it (no other trial of sysdyno";
+        "'net.core.somaxconn' is 333 instead of 2048: something else changed it (no other sysdyno trial";
     let is_told = |line: &Value| {
         let told = line["trial"]["environment"]["invalid"][0].as_str();
         line["trial"]["arm"] == "b" && told.is_some_and(|told| told.starts_with(during))
@@ -268,14 +268,14 @@ fn what_cannot_be_tried_is_said_before_anything_is_sent() {
     let bench = Bench::new(&[]);
     let url = bench.target.url().to_owned();
     let cases: [(&[&str], &str); 9] = [
-        (&["vm.swappiness=59"], "there is no server to load"),
+        (&["vm.swappiness=59"], "no server to load"),
         (&["--", &url], "cannot try nothing"),
-        (&["vm.swappiness=60", "--", &url], "it is that already"),
+        (&["vm.swappiness=60", "--", &url], "it already has this value"),
         (&["vm.swappines=59", "--", &url], "did you mean"),
         (&["vm.swappiness=5000", "--", &url], "cannot change"),
-        (&["vm.swappiness=59", "--metric", "time", "--", &url], "only commands have that"),
+        (&["vm.swappiness=59", "--metric", "time", "--", &url], "only commands have it"),
         (&["vm.swappiness=59", "--pairs", "3", "--", &url], "cannot measure 3 pairs"),
-        (&["vm.swappiness=59", "--", &url, &url], "choose one"),
+        (&["vm.swappiness=59", "--", &url, &url], "at the same time"),
         (&["vm.swappiness=59", "-H", "X: {{csv:missing.csv:a}}", "--", &url], "missing.csv"),
     ];
     for (arguments, cause) in cases {

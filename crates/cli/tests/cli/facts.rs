@@ -101,15 +101,15 @@ fn differences_are_ranked_explained_and_can_fail() {
     assert_eq!(
         outcome.stdout,
         "  1  sysctl.net.core.somaxconn  A 128 · B 4,096\n     \
-         D30 upper bound of every accept queue: listen() is cut to it; connections that come when the\n     \
-         queue is full are dropped and try again after a second\n     \
+         D30 upper limit of every accept queue: listen() backlogs are capped at it; when the queue is\n     \
+         full, connections are dropped and retried after a second\n     \
          (Documentation/admin-guide/sysctl/net.rst; listen(2))\n  \
          2  disk.sda.scheduler  A none · B mq-deadline\n     \
-         D06 scheduler of the disk's queue: it orders, merges and delays requests, and decides who waits\n     \
+         D06 I/O scheduler of the disk: it orders, merges, and delays requests, and decides who waits\n     \
          when reads and writes compete (Documentation/block/switching-sched.rst)\n  \
-         3  odd  A \\u{1b}[31m · B not there · no rule knows it\n\
+         3  odd  A \\u{1b}[31m · B missing · no rule for it\n\
          \n\
-         3 differences, ranked for a web server; 0 facts are the same, 1 left out\n\
+         3 differences, ranked for a web server; 0 facts are equal, 1 ignored\n\
          A is file a.json\n\
          B is file b.json\n"
     );
@@ -119,7 +119,7 @@ fn differences_are_ranked_explained_and_can_fail() {
     let document: Value = serde_json::from_str(&outcome.stdout).expect("is JSON");
     assert_eq!(document["differences"][0]["name"], "disk.sda.scheduler");
     assert_eq!(document["differences"][0]["known"]["rule"], "D06");
-    assert_eq!(document["left_out"][0]["reason"], "drawn at every boot");
+    assert_eq!(document["left_out"][0]["reason"], "random at every boot");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn what_cannot_be_used_is_refused_with_its_cause() {
         .expect("writes");
     std::fs::write(program.runs().join("broken.json"), "{\"facts\":{\"a\":").expect("writes");
     for (arguments, text) in [
-        (&["facts", "web1.example"][..], "cannot reach host 'web1.example': only localhost can be asked"),
+        (&["facts", "web1.example"][..], "cannot find 'web1.example': it is not localhost"),
         (&["facts", "localhost", "other.json"], "its format is 'sysdyno.facts/2'"),
         (&["facts", "broken.json"], "cannot read facts 'broken.json': EOF"),
         (&["facts", "/dev/null"], "it is not a regular file"),

@@ -101,7 +101,7 @@ fn no_command_sends_a_packet_through_a_router_without_the_users_word() {
         outcome.expect_code(2);
         let told = "leave this host by 'v0' through router 10.77.0.2";
         assert!(outcome.stderr.contains(told), "{command:?}: {outcome}");
-        assert!(outcome.stderr.contains("hint: --target-is-mine"), "{command:?}: {outcome}");
+        assert!(outcome.stderr.contains("add --target-is-mine"), "{command:?}: {outcome}");
         let (verb, rest) = command.split_at(if command[0] == "experiment" { 2 } else { 1 });
         let insisting = [verb, &["--target-is-mine"], rest].concat();
         let beyond = far.run(Some("127.0.0.0/8,10.77.0.0/16"), &insisting);
@@ -130,7 +130,7 @@ fn a_terminal_is_asked_once_and_its_answer_counts() {
     }
     let Some(far) = Far::make() else { return skip(test, NEEDS) };
     let target = far.pair.target_at(FAR, &[]);
-    let asked = |outcome: &Outcome| outcome.stdout.matches("is it yours to load? [y/N]").count();
+    let asked = |outcome: &Outcome| outcome.stdout.matches("Are you allowed to load it? [y/N]").count();
     let load = ["load", target.url(), "-n", "5", "-c", "1"];
     let refused = far.on_terminal("n\n", &load);
     refused.expect_code(2);
@@ -209,8 +209,8 @@ fn a_target_that_is_not_on_the_host_that_is_read_is_refused_with_what_would_do()
     let (target, program, server) = (pair.target(&[]), Program::new(), pair.server());
     let port = target.url().rsplit(':').next().expect("has a port").trim_end_matches('/').to_owned();
     let refused = [
-        ("10.77.0.1", "the address is none of host"),
-        ("10.77.0.9", "the address is none of host"),
+        ("10.77.0.1", "the address does not belong to host"),
+        ("10.77.0.9", "the address does not belong to host"),
         ("127.0.0.1", "this host has that address itself"),
     ];
     for (address, cause) in refused {
@@ -227,7 +227,7 @@ fn a_target_that_is_not_on_the_host_that_is_read_is_refused_with_what_would_do()
         ["load", target.url(), "-n", "5", "-c", "1", "--load-from", &server, "--server", &pair.generator()];
     let outcome = Running::start(pair.command(&program, elsewhere)).finish(LIMIT);
     outcome.expect_code(2);
-    assert!(outcome.stderr.contains("the address is none of host"), "{outcome}");
+    assert!(outcome.stderr.contains("the address does not belong to host"), "{outcome}");
     assert_eq!(program.run_folder(), None);
     assert_eq!(target.counts()["requests"].as_u64(), Some(0));
 }

@@ -125,12 +125,12 @@ fn what_is_wrong_with_a_file_is_said_before_anything_is_sent() {
     let good = fs::read_to_string(file(&bench, 100)).expect("was written");
     for (wrong, with, said) in [
         ("blocks = 2", "blocks = 0", "give 1 to 100"),
-        ("name = 'pages'", "name = '../pages'", "is not of letters"),
+        ("name = 'pages'", "name = '../pages'", "may contain only letters"),
         ("metric = 'goodput'", "metric = 'speed'", "'speed' is no metric"),
         ("name = 'anew'", "name = 'kept'", "two levels with the name 'kept'"),
         ("url = ", "urls = ", "urls"),
-        ("name = 'pages'", "a = {}\nb = {}\nname = 'pages'", "hint: `sysdyno try --experiment`"),
-        ("name = 'pages'", "b = {}\nname = 'pages'", "hint: `sysdyno try --experiment`"),
+        ("name = 'pages'", "a = {}\nb = {}\nname = 'pages'", "hint: run it with `sysdyno try --experiment`"),
+        ("name = 'pages'", "b = {}\nname = 'pages'", "hint: run it with `sysdyno try --experiment`"),
         ("vm.swappiness=59", "vm.swapiness=59", "vm.swapiness"),
         (
             "name = 'kept'",

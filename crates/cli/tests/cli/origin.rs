@@ -108,12 +108,12 @@ fn a_server_on_ipv6_is_loaded_from_an_ipv6_address() {
 #[test]
 fn what_cannot_come_from_here_is_refused_before_anything_is_written() {
     for (line, text) in [
-        (&["--source", "192.0.2.7"][..], "no address of this host"),
-        (&["--source", "::1"], "another family"),
+        (&["--source", "192.0.2.7"][..], "not an address of this host"),
+        (&["--source", "::1"], "a different family"),
         (&["--source", "nowhere"], "nowhere"),
         (&["-c", "1000000"], "hint: send from"),
-        (&["--churn", "90M/s"], "each of which keeps its port"),
-        (&["--churn", "5/s", "--no-keepalive"], "each carries one request"),
+        (&["--churn", "90M/s"], "each of which occupies its port"),
+        (&["--churn", "5/s", "--no-keepalive"], "each connection already carries a single request"),
     ] {
         let program = Program::new();
         let outcome = program.run([&["load", "http://127.0.0.1:1/"], line].concat());

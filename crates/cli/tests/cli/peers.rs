@@ -189,13 +189,13 @@ const PEERS: &[Peer] = &[
         "an authority that is not",
         ["CERT authority", "--tls-ca ec.pem"],
         "tls_certificate",
-        "that of an authority (CA:TRUE)",
+        "a CA certificate (CA:TRUE)",
     ),
     bad(
         "a certificate of clients",
         ["CERT client", "--tls-ca client.pem"],
         "tls_certificate",
-        "not meant for servers",
+        "not for servers",
     ),
     bad(
         "a name that it does not know",

@@ -62,7 +62,7 @@ fn runs_are_listed_with_what_came_of_them_and_taken_away() {
         .filter_map(|run| run["answer"]["rate_hz"].as_f64())
         .collect();
     assert!(rates.len() == 2 && rates[0] >= rates[1], "{document}");
-    assert!(program.run(["runs", "--kind", "try"]).stderr.contains("no such runs"));
+    assert!(program.run(["runs", "--kind", "try"]).stderr.contains("no matching runs"));
     assert_eq!(program.run(["runs", "--contains", "-c 2"]).stdout.lines().count(), 2);
 
     let kept = program.run(["runs", "prune", "--keep", "2", "--dry-run"]);
@@ -76,7 +76,7 @@ fn runs_are_listed_with_what_came_of_them_and_taken_away() {
     assert!(!program.runs().join(newest).exists());
     std::fs::create_dir(program.runs().join("mine")).expect("makes");
     std::fs::write(program.runs().join("mine/file"), "kept").expect("writes");
-    assert_ne!(program.run(["runs", "rm", "mine"]).code, Some(0), "it is no run");
+    assert_ne!(program.run(["runs", "rm", "mine"]).code, Some(0), "it is not a run");
     program.run(["runs", "prune", "--keep", "0"]).expect_code(0);
     assert!(program.runs().join("mine/file").exists());
 }
@@ -89,8 +89,8 @@ fn runs_says_why_a_run_is_not_to_be_trusted_and_nothing_of_what_was_not_found() 
     program.run(["load", target.url(), "-n", "200", "-c", "1", "--expect-status", "404"]).expect_code(3);
     let listed = program.run(["runs"]);
     let lines: Vec<&str> = listed.expect_code(0).stdout.lines().collect();
-    assert!(lines[1].contains("100 % of the requests failed"), "{listed}");
-    assert!(lines[2].ends_with("No limit found on this host"), "{listed}");
+    assert!(lines[1].contains("100% of the requests failed"), "{listed}");
+    assert!(lines[2].ends_with("No bottleneck found on this host"), "{listed}");
 }
 
 #[test]

@@ -164,6 +164,6 @@ fn a_host_that_cannot_be_reached_is_told_before_anything_is_made() {
     for hostile in ["--server=-oProxyCommand=id", "--server=a;id", "--server=netns:../x"] {
         let outcome = program.run(["load", target.url(), "-n", "1", hostile]);
         outcome.expect_code(2);
-        assert!(outcome.stderr.contains("names no host"), "{outcome}");
+        assert!(outcome.stderr.contains("is not a host"), "{outcome}");
     }
 }

@@ -112,13 +112,13 @@ fn a_full_disk_there_and_a_sudo_that_asks_are_told() {
     // Where there is none, the shell says so.
     let causes = ["sudo: a password is required", "sudo: not found", "sudo: command not found"];
     let is_told = causes.iter().any(|cause| outcome.stderr.contains(cause));
-    assert!(is_told && outcome.stderr.contains("`ssh HOST sudo -n true` must work"), "{outcome}");
+    assert!(is_told && outcome.stderr.contains("test with `ssh HOST sudo -n true`"), "{outcome}");
     if !sshd.fill_disk() {
         return skip("a_full_disk_there_is_told", &["nsenter"]);
     }
     let outcome = refused(&pair, &sshd, "root", &["--ssh-config", &sshd.config()]);
     assert!(outcome.stderr.contains("No space left on device"), "{outcome}");
-    assert!(outcome.stderr.contains("hint: the program is started there from $TMPDIR or /tmp"), "{outcome}");
+    assert!(outcome.stderr.contains("hint: sysdyno runs there from $TMPDIR or /tmp"), "{outcome}");
 }
 
 #[test]

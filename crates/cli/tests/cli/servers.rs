@@ -75,7 +75,7 @@ fn errors_are_named_before_any_limit_with_what_the_server_said() {
     outcome.expect_code(3);
     let json = outcome.json();
     let limit = json["limit"].as_str().unwrap_or_default();
-    let said = "% of the answers are wrong: the server answered 500 'Too many connections'. ";
+    let said = "% of the responses are wrong: the server answered 500 'Too many connections'. ";
     assert!(limit.contains(said), "{outcome}");
     assert!(
         json["headline"].as_str().is_some_and(|headline| headline.contains("Too many connections")),

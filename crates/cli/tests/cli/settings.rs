@@ -158,7 +158,7 @@ fn a_folder_and_a_file_of_a_newer_program_say_so() {
     {
         let outcome = program.run(words);
         outcome.expect_code(2);
-        let told = "its format is 'sysdyno.run/2', this program reads 'sysdyno.run/1'";
+        let told = "its format is 'sysdyno.run/2', but this program reads 'sysdyno.run/1'";
         assert!(outcome.stderr.contains(told), "{words:?}: {outcome}");
         assert!(outcome.stderr.contains("hint: open it with sysdyno 9.0.0 or newer"), "{words:?}: {outcome}");
     }

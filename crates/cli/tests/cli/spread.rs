@@ -273,7 +273,7 @@ fn what_cannot_be_split_is_refused_before_anything_is_made() {
         (vec!["--load-from", "here", "--probe", "tcp"], "a load with a probe"),
         (vec!["--load-from", "here", "--source", "127.0.0.2"], "source addresses"),
         (vec!["--load-from", "netns:there-is-none"], "cannot reach host 'netns:there-is-none'"),
-        (vec!["--load-from=-oProxyCommand=id"], "names no host"),
+        (vec!["--load-from=-oProxyCommand=id"], "is not a host"),
     ];
     for (options, text) in refused {
         let outcome = program.run(["load", target.url(), "-n", "4"].into_iter().chain(options));

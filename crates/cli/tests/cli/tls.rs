@@ -58,7 +58,7 @@ fn a_certificate_that_is_not_trusted_is_no_result_unless_it_is_not_asked_for() {
     assert_eq!(outcome.count("ok"), 0, "{outcome}");
     assert!(outcome.json()["failures"]["tls_name"].as_u64() > Some(0), "{outcome}");
     let outcome = load(&["--insecure"]);
-    assert!(outcome.stdout.contains("certificate not checked"), "{outcome}");
+    assert!(outcome.stdout.contains("certificate not verified"), "{outcome}");
     let outcome = load(&["--insecure", "--json"]);
     let reasons = outcome.json()["verdict"]["reasons"].to_string();
     assert!(reasons.contains("V43") && reasons.contains("--insecure"), "{outcome}");

@@ -66,9 +66,9 @@ fn a_trial_is_planned_made_seen_and_undone() {
     let trial = &status.expect_code(0).json()["trials"][0];
     assert_eq!((trial["phase"].as_str(), trial["is_guarded"].as_bool()), (Some("held"), Some(true)));
     let second = tree.tune(&["apply", "vm.swappiness=20"]);
-    assert!(second.expect_code(2).stderr.contains("is not over"), "{second}");
+    assert!(second.expect_code(2).stderr.contains("is still open"), "{second}");
     let undone = tree.tune(&["undo"]);
-    assert!(undone.expect_code(0).stdout.contains("vm.swappiness: 10 -> 60, as before"), "{undone}");
+    assert!(undone.expect_code(0).stdout.contains("vm.swappiness: 10 -> 60, restored"), "{undone}");
     assert_eq!(
         (tree.get("proc/sys/vm/swappiness"), tree.get("proc/sys/net/core/somaxconn")),
         ("60".into(), "4096".into())

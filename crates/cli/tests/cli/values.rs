@@ -74,7 +74,7 @@ fn wrong_values_are_refused_with_their_place_before_anything_is_sent() {
     check(&["-H", &format!("X: {{{{csv:{table}:a}}}}")], "t.csv': line 3, column 1: it has 1 cells");
     check(&["-H", "X: {{csv:/none.csv:a}}"], "cannot read table '/none.csv'");
     let body = file(&program, "body", "one\ntwo {{counter:9..3}}\n");
-    check(&["-p", &body], "the body, line 2, column 5: 'counter:9..3' ends before it begins");
+    check(&["-p", &body], "the body, line 2, column 5: 'counter:9..3' ends before it starts");
     let lines = file(&program, "lines.csv", "a\n\"x\r\ny\"\n");
     check(&["-H", &format!("X: {{{{csv:{lines}:a}}}}")], "lines.csv', line 2: 'a' has control characters");
     let session = |path: &str| {
@@ -279,7 +279,7 @@ fn a_ramp_into_a_full_pool_says_where_the_objective_broke_and_what_gave_out() {
     assert!(broke.is_some_and(|at| at > 20.0 && at < 400.0), "{outcome}");
     assert!(document["ramp"]["goodput_max_hz"].as_f64().is_some_and(|most| most <= 110.0), "{outcome}");
     let refused = program.run(["load", pool.url(), "--objective", "p99<1ms", "-n", "1"]);
-    assert!(refused.expect_code(2).stderr.contains("does not rise"), "{refused}");
+    assert!(refused.expect_code(2).stderr.contains("a constant load"), "{refused}");
 }
 
 #[test]
@@ -337,5 +337,5 @@ fn clients_come_and_go_one_after_the_other() {
     assert_eq!(connections, 6, "{outcome}");
     let failed = program.run(["load", &url, "--ramp", "0..0:2s"]);
     failed.expect_code(2);
-    assert!(failed.stderr.contains("no client for a while"), "{failed}");
+    assert!(failed.stderr.contains("a phase of zero clients"), "{failed}");
 }

@@ -68,9 +68,9 @@ fn a_service_that_cannot_check_its_file_changes_nothing(rig: &mut Rig, change: &
     rig.program_timeout = Some(TIMEOUT);
     let refused = rig.expect(&["apply", BEFORE, change, AFTER], 2);
     rig.program_timeout = None;
-    let told = "nginx did not end within 700ms, and was ended";
+    let told = "nginx did not finish within 700ms and was killed";
     assert!(
-        refused.text.contains(told) && refused.text.contains("every setting is what it was"),
+        refused.text.contains(told) && refused.text.contains("all settings have their old values"),
         "{refused}"
     );
     hanging.end(rig);
@@ -84,7 +84,7 @@ fn a_service_that_is_not_told_does_not_keep_the_rest_from_being_undone(rig: &mut
     rig.program_timeout = Some(TIMEOUT);
     let undone = rig.expect(&["recover"], 0);
     rig.program_timeout = None;
-    let told = "restored, but not yet in effect: nginx did not end within 700ms, and was ended";
+    let told = "restored, but not yet in effect: nginx did not finish within 700ms and was killed";
     assert!(undone.text.contains(told), "{undone}");
     hanging.end(rig);
     rig.check("a service that hangs while it is told to read its file again");
@@ -129,11 +129,10 @@ fn a_file_system_that_cannot_be_checked_waits_for_the_next_recovery(rig: &mut Ri
     rig.program_timeout = Some(TIMEOUT);
     let recovered = rig.expect(&["recover"], 7);
     rig.program_timeout = None;
-    let told = "e2fsck did not end within 700ms, and was ended";
-    assert!(recovered.text.contains(told) && recovered.text.contains("tries again"), "{recovered}");
+    let told = "e2fsck did not finish within 700ms and was killed";
+    assert!(recovered.text.contains(told) && recovered.text.contains("retries"), "{recovered}");
     for setting in ["somaxconn", "tcp_fin_timeout"] {
-        let is_back =
-            recovered.text.lines().any(|line| line.contains(setting) && line.ends_with("as before"));
+        let is_back = recovered.text.lines().any(|line| line.contains(setting) && line.ends_with("restored"));
         assert!(is_back, "{recovered}");
     }
     hanging.end(rig);

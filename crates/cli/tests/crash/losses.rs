@@ -191,7 +191,7 @@ impl Stage {
             Loss::Deleted => return fs::remove_dir_all(self.state()).is_ok(),
             Loss::ReadOnly => {
                 let trigger = format!("/sys/fs/ext4/{}/trigger_fs_error", self.disk.name());
-                fs::write(trigger, "planted").expect("root may write");
+                fs::write(trigger, "planted").expect("root can write");
             }
             Loss::Full => fill(&self.mounted.join("filler")),
             Loss::Failing => {

@@ -120,7 +120,7 @@ fn what_somebody_else_has_set_is_left_alone(rig: &mut Rig) {
     let old = read(SOMAXCONN);
     for is_by_guardian in [false, true] {
         rig.expect(&["apply", "net.core.somaxconn=777", "net.ipv4.tcp_fin_timeout=33"], 0);
-        fs::write(SOMAXCONN, "555\n").expect("root may write");
+        fs::write(SOMAXCONN, "555\n").expect("root can write");
         if is_by_guardian {
             for guardian in rig.guardians() {
                 rustix::process::kill_process(guardian, rustix::process::Signal::TERM).expect("it is there");
@@ -132,7 +132,7 @@ fn what_somebody_else_has_set_is_left_alone(rig: &mut Rig) {
         }
         assert_eq!(read(SOMAXCONN), "555");
         rig.counts.conflicts += 1;
-        fs::write(SOMAXCONN, format!("{old}\n")).expect("root may write");
+        fs::write(SOMAXCONN, format!("{old}\n")).expect("root can write");
         rig.wait_for_orphans();
         rig.check("a conflict, and the rest restored");
     }
@@ -148,11 +148,11 @@ fn after_a_reboot_nothing_is_written(rig: &mut Rig) {
     let mounted = rig::run(Command::new("mount").arg("--bind").arg(&boot_id).arg(place));
     assert_eq!(mounted.code, Some(0), "{mounted}");
     let ended = rig.expect(&["recover"], 0);
-    assert!(ended.text.contains("forgotten by the kernel"), "{ended}");
+    assert!(ended.text.contains("reset by the last boot"), "{ended}");
     assert_eq!(read(SOMAXCONN), "777", "nothing is written for another boot");
     let unmounted = rig::run(Command::new("umount").arg(place));
     assert_eq!(unmounted.code, Some(0), "{unmounted}");
-    fs::write(SOMAXCONN, format!("{old}\n")).expect("root may write");
+    fs::write(SOMAXCONN, format!("{old}\n")).expect("root can write");
     rig.check("another boot");
 }
 
@@ -163,7 +163,7 @@ fn a_namespace_that_is_gone_takes_its_settings_along(rig: &mut Rig) {
     assert_eq!(ended.code, Some(0), "{ended}");
     rig.kill_guardians();
     let ended = rig.expect(&["recover"], 0);
-    assert!(ended.text.contains("gone, with its network namespace"), "{ended}");
+    assert!(ended.text.contains("gone, together with its network namespace"), "{ended}");
     rig.check("a namespace that is gone");
 }
 
@@ -182,7 +182,7 @@ fn a_namespace_elsewhere_is_restored_from_within(rig: &mut Rig) {
     assert_eq!(line, "ready\n");
     rig.kill_guardians();
     let ended = rig.expect(&["recover"], 0);
-    assert!(ended.text.contains("somaxconn: 777 -> 4096, as before"), "{ended}");
+    assert!(ended.text.contains("somaxconn: 777 -> 4096, restored"), "{ended}");
     drop(elsewhere.stdin.take());
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut output, &mut rest).expect("can be read");
@@ -231,7 +231,7 @@ fn nine_wrong_plans_each_name_their_object_and_write_nothing(rig: &mut Rig) {
         (&["vm.dirty_bytes=8192", "vm.dirty_ratio=10"], "zeroes it when"),
         (&["net.core.netdev_max_backlog=2000"], "initial network namespace"),
         (&["net.core.rmem_max=300000"], "initial network namespace"),
-        (&["kernel.modules_disabled=1"], "in one direction only"),
+        (&["kernel.modules_disabled=1"], "only be set in one direction"),
         (&["net.ipv4.tcp_congestion_control=nonsense"], "not available here"),
     ];
     for (changes, expected) in wrong {
@@ -246,7 +246,7 @@ fn nine_wrong_plans_each_name_their_object_and_write_nothing(rig: &mut Rig) {
     let read_only =
         format!("mount --bind -o ro /proc/sys /proc/sys && {program} tune apply net.core.somaxconn=1");
     let refused = "cannot change 'net.core.somaxconn'";
-    for (script, expected) in [(nobody, "only root may write it"), (read_only, "read-only here")] {
+    for (script, expected) in [(nobody, "only root can write it"), (read_only, "read-only here")] {
         let mut shell = Command::new("unshare");
         shell.args(["--mount", "sh", "-c", &script]).env("SYSDYNO_STATE_DIR", rig.state());
         let ended = rig::run(&mut shell);

@@ -229,16 +229,12 @@ fn commands_are_measured_where_a_service_may_be_off(rig: &mut Rig) {
     forget(rig);
     for (wrong, with, said) in [
         ("{{idle.data}}", "{{none.data}}", "the lab has no such service"),
-        ("{{idle.data}}", "{{idle.pid}}", "a place is SERVICE, SERVICE.folder or SERVICE.data"),
+        ("{{idle.data}}", "{{idle.pid}}", "a place is SERVICE, SERVICE.folder, or SERVICE.data"),
         ("\"idle\"]", "\"none\"]", "its lab has no service 'none' to restart"),
         ("other.on = false", "other.on = 1", "it takes true or false"),
         ("name = \"look\"", "name = \"copy\"", "two of its commands have the name 'copy'"),
         ("metric = \"time\"", "metric = \"p99\"", "'p99' is no metric"),
-        (
-            "blocks = 2",
-            "blocks = 2\nurl = \"http://{{idle}}/\"",
-            "it has a url, and commands that are measured",
-        ),
+        ("blocks = 2", "blocks = 2\nurl = \"http://{{idle}}/\"", "it has both a url and measured commands"),
     ] {
         assert!(WORK.contains(wrong), "{wrong}");
         let ended = ask(rig, &["run", &file(rig, &WORK.replacen(wrong, with, 1))]);
@@ -253,7 +249,10 @@ fn what_commands_ask_for_is_counted_by_the_service(rig: &mut Rig) {
     assert_eq!(ended.code, Some(3), "{ended:?}");
     let found: serde_json::Value = serde_json::from_str(&ended.stdout).expect("is JSON");
     assert!(
-        found["gates"][0]["text"].as_str().is_some_and(|text| text.contains("its output has '40 sent = '")),
+        found["gates"][0]["text"].as_str().is_some_and(|text| text.contains(
+            "its output contains '40 sent = \
+                                                                             '"
+        )),
         "{found:#}"
     );
     let metrics = found["operations"][0]["metrics"].as_array().expect("is a list");
@@ -282,8 +281,8 @@ fn what_commands_ask_for_is_counted_by_the_service(rig: &mut Rig) {
         ("front.requests", "back.requests", "the lab has no such service"),
         ("front.requests", "requests", "write SERVICE.COUNTER"),
         ("metric = \"rate\"", "metric = \"p99\"", "write one of time, rate, cpu, server-cpu"),
-        ("cpus = \"0\"", "cpus = \"none\"", "these are no CPUs"),
-        ("\"400 sent = 400 ok\"", "\"\"", "or for one that is empty"),
+        ("cpus = \"0\"", "cpus = \"none\"", "this is not a list of CPUs"),
+        ("\"400 sent = 400 ok\"", "\"\"", "or one that is empty"),
     ];
     refuses(rig, COUNTED, &[], &wrong);
 }
@@ -322,7 +321,7 @@ fn wrong_files(rig: &mut Rig) {
         ("services.front.port", "services.front.speed", "recipe 'nginx' has no such parameter"),
         ("[8080, 8081]", "[8080, 0]", "it takes an integer from 1 to 65535"),
         ("[8080, 8081]", "8080", "takes a list of values"),
-        ("{{front}}", "10.78.0.2", "it names no service of the lab"),
+        ("{{front}}", "10.78.0.2", "it does not name a service of the lab"),
         ("recipe = \"nginx\"", "recipe = \"iis\"", "there is no such recipe"),
         ("net.core.somaxconn", "net.core.somaxcon", "there is no setting 'net.core.somaxcon'"),
         ("name = \"short\"", "name = \"short\"\nservices.front.port = 1", "two of its levels change"),

@@ -131,7 +131,7 @@ fn held(run: &Path) -> Vec<[String; 4]> {
 fn what_cannot_be_is_refused(rig: &Rig) {
     let good = format!("{EXPERIMENT}{SETTINGS}");
     for (wrong, with, said) in [
-        ("\"me\"", "\"near\"", "there is no way between 'near' and 'far'"),
+        ("\"me\"", "\"near\"", "'near' cannot reach 'far'"),
         ("{{web.pid}}", "{{back.pid}}", "the lab has no such service"),
         ("net.core.somaxconn", "net.core.somaxcon", "there is no setting 'net.core.somaxcon'"),
     ] {
@@ -227,7 +227,7 @@ fn its_settings_are_put_back_when_the_connection_is_gone(rig: &mut Rig, far: &Fa
 fn is_told_what_goes_on(ended: &Ended, far: &Far) {
     let said = &ended.stderr;
     let once = format!("goes on there, once '{}' can be reached", far.ssh());
-    assert!(said.contains("cannot go on with experiment") && said.contains(&once), "{said}");
+    assert!(said.contains("cannot continue experiment") && said.contains(&once), "{said}");
 }
 
 /// The server is on the same host, and on this machine.
@@ -254,7 +254,7 @@ fn a_host_behind_ssh_sends_the_load(rig: &mut Rig, far: &Far) {
         [[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n";
     let ended = measure(rig, work);
     assert!(
-        ended.stderr.contains("its commands are run on this machine, and host 'far' is behind ssh"),
+        ended.stderr.contains("its commands run on this machine, but host 'far' is behind ssh"),
         "{ended:?}"
     );
 }

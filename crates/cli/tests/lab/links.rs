@@ -117,7 +117,7 @@ fn a_relay_that_died_is_told(rig: &mut Rig) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("is there");
     let is_told = || {
         let status = rig.ask(&["status", "far"]);
-        status.code == Some(1) && status.stdout.contains("nothing goes through: signal 9 ended it")
+        status.code == Some(1) && status.stdout.contains("no traffic passes: it was killed by signal 9")
     };
     assert!(wait_until(Duration::from_secs(20), is_told), "{:?}", rig.ask(&["status", "far"]));
     rig.expect(&["down", "far"], 0);

@@ -54,7 +54,7 @@ fn a_lab_is_put_up_used_and_taken_away(rig: &mut Rig) {
     let up = rig.expect(&["up", &file], 0);
     assert!(up.stdout.starts_with("one: up\n"), "{up:?}");
     let again = rig.expect(&["up", &file], 2);
-    assert!(again.stderr.contains("it is there already"), "{again:?}");
+    assert!(again.stderr.contains("it already exists"), "{again:?}");
     let status: serde_json::Value =
         serde_json::from_str(&rig.expect(&["status", "one", "--json"], 0).stdout).expect("is JSON");
     let lab = &status["labs"][0];
@@ -73,7 +73,7 @@ fn a_lab_is_put_up_used_and_taken_away(rig: &mut Rig) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("is there");
     let is_told = || {
         let status = rig.ask(&["status", "one"]);
-        status.code == Some(1) && status.stdout.contains("signal 9 ended it")
+        status.code == Some(1) && status.stdout.contains("it was killed by signal 9")
     };
     assert!(wait_until(Duration::from_secs(20), is_told), "{:?}", rig.ask(&["status", "one"]));
     rig.expect(&["down", "one"], 0);
@@ -100,7 +100,10 @@ fn what_is_not_of_a_lab_is_left_alone(rig: &mut Rig) {
     fs::create_dir_all("/run/netns").expect("can be made");
     fs::write(taken, "").expect("can be written");
     let refused = rig.expect(&["up", &rig.lab(&named("one"))], 2);
-    assert!(refused.stderr.contains("is of no lab") && fs::metadata(taken).is_ok(), "{refused:?}");
+    assert!(
+        refused.stderr.contains("does not belong to a lab") && fs::metadata(taken).is_ok(),
+        "{refused:?}"
+    );
     fs::remove_file(taken).expect("is there");
     fs::remove_dir("/run/netns").expect("is there");
     // A name that somebody has given to another namespace since.

@@ -129,7 +129,7 @@ impl Rig {
             return is_whole.then_some(()).ok_or_else(|| format!("exit 0, and the folder is {status:?}"));
         }
         self.counts.answered += 1;
-        let said = "error: the record of this run is not complete: cannot ";
+        let said = "error: the record of this run is incomplete: cannot ";
         if ended.code != Some(3) || !ended.stderr.contains(said) {
             return Err("neither exit 3 nor what could not be written".into());
         }

@@ -41,12 +41,12 @@ pub fn get(mut stream: impl Read + Write, path: &str) -> io::Result<Vec<u8>> {
             STDOUT if answer.len() + length > MAX_ANSWER => break,
             STDOUT => answer.extend(&content[..length]),
             END_REQUEST => {
-                return body_of(answer).ok_or_else(|| io::Error::other("its answer has no head"));
+                return body_of(answer).ok_or_else(|| io::Error::other("its answer has no header"));
             }
             _ => {}
         }
     }
-    Err(io::Error::other("its answer has no end"))
+    Err(io::Error::other("its answer is truncated"))
 }
 
 fn request(path: &str) -> Vec<u8> {

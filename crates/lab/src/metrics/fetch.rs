@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// # Errors
 /// There is none, or it is no answer.
 pub(super) fn fetch(url: &str) -> io::Result<String> {
-    let wrong = || io::Error::other(format!("'{url}' is no place to ask"));
+    let wrong = || io::Error::other(format!("'{url}' is not a valid metrics URL"));
     let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
     let (address, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
     let address: SocketAddr = address.parse().map_err(|_| wrong())?;
@@ -39,7 +39,7 @@ fn memcached(mut stream: Timed) -> io::Result<Vec<u8>> {
     while !answer.ends_with(b"END\r\n") {
         let length = stream.read(&mut piece)?;
         if length == 0 || answer.len() + length > MAX_ANSWER {
-            return Err(io::Error::other("its answer has no end"));
+            return Err(io::Error::other("its answer is truncated"));
         }
         answer.extend(&piece[..length]);
     }

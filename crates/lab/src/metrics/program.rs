@@ -42,7 +42,9 @@ mod tests {
 
     #[test]
     fn what_prints_nothing_or_too_much_or_is_not_there_is_told() {
-        for (script, said) in [("true", "printed nothing"), ("exec cat /dev/zero", "did not end within 2s")] {
+        for (script, said) in
+            [("true", "printed nothing"), ("exec cat /dev/zero", "did not finish within 2s")]
+        {
             let told = shell(script).expect_err(said).to_string();
             assert!(told.contains(said), "{told}");
         }

@@ -108,9 +108,9 @@ impl Parameter {
                 let choices: Vec<String> = self.texts.keys().map(|key| format!("'{key}'")).collect();
                 format!("it takes one of {}", choices.join(", "))
             }
-            Kind::Word => "it takes a word of A-Z a-z 0-9 . _ / : @ % + = , -".into(),
+            Kind::Word => "it takes a word with the characters A-Z a-z 0-9 . _ / : @ % + = , -".into(),
             Kind::Endpoint => "it takes ADDRESS:PORT, or the name of a service".into(),
-            Kind::Folder => "it takes a path that begins with '/', or the name of a service".into(),
+            Kind::Folder => "it takes a path starting with '/', or the name of a service".into(),
             Kind::Words => "it takes a list of texts".into(),
         }
     }

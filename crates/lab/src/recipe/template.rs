@@ -39,8 +39,8 @@ impl Values {
             match self.0.get(name) {
                 Some(Value::Text(text)) => expanded.push_str(&self.expand_at(text, depth + 1)?),
                 Some(Value::Endpoint(text) | Value::Folder(text)) => expanded.push_str(text),
-                Some(Value::Words(_)) => return Err(format!("'{name}' is a list, and no text")),
-                None => return Err(format!("'{name}' has to be given")),
+                Some(Value::Words(_)) => return Err(format!("'{name}' is a list, not a text")),
+                None => return Err(format!("'{name}' is required")),
             }
             rest = behind;
         }
@@ -73,7 +73,7 @@ mod tests {
         values.set("site", "listen {{port}};");
         values.set_value("argv", Value::Words(vec!["a {{port}}".into(), "$(id)".into()]));
         assert_eq!(values.expand("x {{site}} $y ${z} {a}"), Ok("x listen 80; $y ${z} {a}".into()));
-        assert_eq!(values.expand("{{user}}"), Err("'user' has to be given".into()));
+        assert_eq!(values.expand("{{user}}"), Err("'user' is required".into()));
         assert!(values.expand("{{port").is_err());
         let arguments = ["-p".to_owned(), "{{argv}}".into(), "{{port}}".into()];
         assert_eq!(

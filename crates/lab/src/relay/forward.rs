@@ -148,5 +148,5 @@ impl Relaying<'_> {
 
 fn gone(error: Errno) -> io::Error {
     let error = io::Error::from(error);
-    io::Error::new(error.kind(), format!("an end of the link is gone: {error}"))
+    io::Error::new(error.kind(), format!("one end of the link is gone: {error}"))
 }

@@ -25,7 +25,7 @@ use sysdyno_run::RunError;
 const ENDS: [&str; 2] = ["a", "b"];
 
 /// What its process says once frames go through.
-const READY: &str = "frames go through";
+const READY: &str = "forwarding";
 
 /// Longest file of counts that is read. Unit: bytes.
 const MAX_COUNTS: u64 = 4096;

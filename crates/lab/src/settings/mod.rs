@@ -126,7 +126,7 @@ impl Labs {
             let pid = self.pid_of(lab, name)?.ok_or_else(|| RunError::Process {
                 operation: "change",
                 object: format!("'{}'", setting.key.escape_debug()),
-                source: io::Error::other("there is no such service that runs"),
+                source: io::Error::other("no such service is running"),
             })?;
             let key = setting.key.replacen(&format!("{{{{{name}.pid}}}}"), &pid.to_string(), 1);
             Ok(SettingChange { key, value: setting.value.clone() })
@@ -154,7 +154,7 @@ impl Labs {
         match sysdyno_tune::undo(&state, &roots, None) {
             Ok(recovery) => {
                 let left = recovery.restored.iter().filter(|restored| !restored.outcome.is_clean());
-                notes.extend(left.map(|one| format!("{} was {} and is not any more", one.key, one.old)));
+                notes.extend(left.map(|one| format!("{} was {} but has changed", one.key, one.old)));
             }
             // Its guardian was faster.
             Err(TuneError::NoTrial { .. }) => {}

@@ -29,7 +29,7 @@ impl Labs {
     pub(crate) fn share_status(&self, made: &Made, host: &str) -> Result<ShareStatus, RunError> {
         match self.ask_share(made, host, |share| ShareCall::Status { share })? {
             ShareReply::Status(status) => Ok(*status),
-            _ => Err(RunError::Answer { request: "say what a lab is" }),
+            _ => Err(RunError::Answer { request: "report on a lab" }),
         }
     }
 
@@ -62,7 +62,7 @@ impl Labs {
         for (host, _) in plan.ssh_hosts() {
             let told = match self.ask_share(made, host, |share| ShareCall::Readings { share }) {
                 Ok(ShareReply::Readings(readings)) => Ok(readings),
-                Ok(_) => Err("it answered what was not asked".to_owned()),
+                Ok(_) => Err("it sent an unexpected answer".to_owned()),
                 Err(error) => Err(escaped(&error.to_string(), MAX_TEXT)),
             };
             let of_host = plan.services.iter().filter(|service| service.host == host && !service.is_off);

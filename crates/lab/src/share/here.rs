@@ -21,7 +21,7 @@ impl Labs {
         for (host, place) in plan.ssh_hosts() {
             let (door, plan) = (reach.door(place), Box::new(plan.share(host, "")));
             let ShareReply::Needs(needs) = reach.ask(&door, ShareCall::Look { plan }, NEVER)? else {
-                return Err(RunError::Answer { request: "look at what a lab needs" });
+                return Err(RunError::Answer { request: "check what a lab needs" });
             };
             found.push(NeedsOf { host: host.to_owned(), needs: bounded_needs(needs) });
         }
@@ -51,7 +51,7 @@ impl Labs {
         let mut begun = Vec::new();
         for (host, place) in order.plan.ssh_hosts() {
             site.go_on()?;
-            told(&format!("{}: beginning its share on {host}", order.plan.name));
+            told(&format!("{}: setting up host {host}", order.plan.name));
             let (door, plan) = (reach.door(place), order.plan.share(host, of));
             let agents = vec![reach.process(&door)?];
             let (host, lab, of) = (host.to_owned(), plan.name.clone(), of.to_owned());
@@ -122,11 +122,11 @@ impl Labs {
     ) -> Vec<String> {
         let mut failures = Vec::new();
         for share in made.shares.iter().rev() {
-            told(&format!("{}: taking away its share on {}", made.begin.name, share.host));
+            told(&format!("{}: tearing down host {}", made.begin.name, share.host));
             match self.take_share(share, journal) {
                 Ok(said) => notes.extend(said.into_iter().map(|note| format!("{}: {note}", share.host))),
                 Err(error) => failures.push(format!(
-                    "cannot take away the share of lab '{}' on '{}': {error}",
+                    "cannot tear down lab '{}' on host '{}': {error}",
                     made.begin.name, share.host
                 )),
             }
@@ -139,7 +139,7 @@ impl Labs {
         let door = reach.again(&share.door);
         let down = ShareCall::Down { share: share.name(), agents: share.agents.clone() };
         let ShareReply::Gone { notes } = reach.ask(&door, down, NEVER)? else {
-            return Err(RunError::Answer { request: "take a share of a lab away" });
+            return Err(RunError::Answer { request: "tear down a share of a lab" });
         };
         journal.append(&Record::Gone { host: share.host.clone() })?;
         Ok(bounded(notes))

@@ -140,20 +140,20 @@ impl ShareCall {
     /// The word for messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            ShareCall::Look { .. } => "look at what a lab needs",
+            ShareCall::Look { .. } => "check what a lab needs",
             ShareCall::Provide { .. } => "install what a lab needs",
-            ShareCall::Begin { .. } => "begin a share of a lab",
+            ShareCall::Begin { .. } => "start a share of a lab",
             ShareCall::Source { .. } => "send a file of a lab",
             ShareCall::Start { .. } => "start a service",
             ShareCall::Renew { .. } => "change services",
             ShareCall::Finish => "finish a share of a lab",
-            ShareCall::Status { .. } => "say what a lab is",
-            ShareCall::Readings { .. } => "say what services tell",
+            ShareCall::Status { .. } => "report on a lab",
+            ShareCall::Readings { .. } => "read metrics of services",
             ShareCall::Log { .. } => "print a log",
             ShareCall::Reload { .. } => "reload a service",
             ShareCall::Hold { .. } => "change settings",
-            ShareCall::LetGo { .. } => "put settings back",
-            ShareCall::Down { .. } => "take a share of a lab away",
+            ShareCall::LetGo { .. } => "restore settings",
+            ShareCall::Down { .. } => "tear down a share of a lab",
         }
     }
 }

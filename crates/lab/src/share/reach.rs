@@ -107,10 +107,7 @@ impl Reach {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<ShareReply, RunError> {
         if !share.agents.contains(&self.process(&share.door)?) {
-            return Err(RunError::Lost {
-                host: share.door.place.clone(),
-                cause: "its agent has ended".into(),
-            });
+            return Err(RunError::Lost { host: share.door.place.clone(), cause: "its agent exited".into() });
         }
         self.ask(&share.door, call, is_stopped)
     }
@@ -139,5 +136,5 @@ impl MadeShare {
 }
 
 pub(super) fn nothing_there(host: &str) -> RunError {
-    RunError::Refused(format!("cannot use host '{host}': nothing of the lab is there"))
+    RunError::Refused(format!("cannot use host '{host}': no part of the lab is there"))
 }

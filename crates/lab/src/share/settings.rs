@@ -65,7 +65,7 @@ impl Labs {
         let let_go = ShareCall::LetGo { share: held.share.name(), kept: held.kept };
         match self.reach().order(&held.share, let_go, NEVER)? {
             ShareReply::LetGo { left } => Ok(bounded(left)),
-            _ => Err(RunError::Answer { request: "put settings back" }),
+            _ => Err(RunError::Answer { request: "restore settings" }),
         }
     }
 }

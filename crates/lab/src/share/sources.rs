@@ -50,7 +50,8 @@ pub(super) fn send(
 fn too_much() -> io::Error {
     let most = MAX_SOURCES_BYTES >> 20;
     io::Error::other(format!(
-        "files of one host's services have more than {most} MiB\nhint: `size` makes files there; larger ones have to be there already"
+        "the files of one host's services exceed {most} MiB\nhint: `size` creates files there; larger ones \
+         must already be there"
     ))
 }
 
@@ -80,7 +81,7 @@ pub(super) fn take(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     let mut parts = Path::new(path).components();
     let is_below = !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)));
     if !is_below || path.contains('\0') || bytes.len() > MAX_PIECE_BYTES {
-        return Err(io::Error::other("this is no piece of a file"));
+        return Err(io::Error::other("this is not a piece of a file"));
     }
     let top = folder.join(FOLDER);
     files::make_folder(&top, 0o711)?;

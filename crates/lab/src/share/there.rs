@@ -138,7 +138,7 @@ impl Shares {
     }
 
     fn open(&mut self) -> Result<&mut Open, RunError> {
-        let none = || RunError::Refused("cannot go on with a share of a lab: none is open".into());
+        let none = || RunError::Refused("cannot continue a share of a lab: none is open".into());
         self.open.as_mut().ok_or_else(none)
     }
 
@@ -154,8 +154,12 @@ impl Shares {
     fn start(&mut self, name: &str, is_stopped: &dyn Fn() -> bool) -> Result<(), RunError> {
         self.open()?;
         let Some(Open { order, journal }) = &mut self.open else { return Ok(()) };
-        let unknown =
-            || RunError::Refused(format!("cannot start '{}': it is not of this share", name.escape_debug()));
+        let unknown = || {
+            RunError::Refused(format!(
+                "cannot start '{}': it does not belong to this share",
+                name.escape_debug()
+            ))
+        };
         let service = order.plan.service(name).filter(|service| order.plan.is_own(&service.host));
         let folder = self.labs.folder_of(&order.plan.name);
         self.labs.site(order, &folder, is_stopped).start(service.ok_or_else(unknown)?, journal)
@@ -180,7 +184,7 @@ impl Shares {
         agents.iter().for_each(end);
         match self.find(share)? {
             Some(made) if is_it(&made, share) => self.labs.down(&share.lab, &mut |_| {}),
-            Some(_) => Ok(vec![format!("lab '{}' is another one there; it was left alone", share.lab)]),
+            Some(_) => Ok(vec![format!("lab '{}' is a different one there; it was left alone", share.lab)]),
             // It cannot be read, which is told.
             None if self.labs.journal_of(&share.lab).exists() => self.labs.down(&share.lab, &mut |_| {}),
             None => {
@@ -238,6 +242,6 @@ fn check_names(plan: &LabPlan) -> Result<(), RunError> {
     let is_share = plan.share.as_ref().is_some_and(|share| plan.hosts.contains(&share.host));
     match names.into_iter().find(is_wrong) {
         None if is_share && is_kept_name(&plan.name) => Ok(()),
-        _ => Err(RunError::Refused("cannot carry out a share of a lab: this is no plan of one".into())),
+        _ => Err(RunError::Refused("cannot carry out a share of a lab: this is not a plan for one".into())),
     }
 }

@@ -27,8 +27,8 @@ pub(crate) fn status_there(
     let told = share.as_ref().map(|share| share.services.iter().find(|status| of_service(status)));
     let (told, cause) = match told {
         Ok(Some(told)) if told.is_healthy => (Some(told), None),
-        Ok(Some(told)) => (Some(told), told.cause.clone().or_else(|| Some("it does not say why".to_owned()))),
-        Ok(None) => (None, Some("its host says nothing of it".to_owned())),
+        Ok(Some(told)) => (Some(told), told.cause.clone().or_else(|| Some("no reason given".to_owned()))),
+        Ok(None) => (None, Some("its host does not report it".to_owned())),
         Err(error) => (None, Some(error.to_string())),
     };
     let one = |text: String| bounded(vec![text]).pop().unwrap_or_default();
@@ -60,7 +60,7 @@ pub(super) fn reading_of(
     let found = told.as_ref().map(|all| all.iter().find(|reading| reading.service == service.name));
     let (values, cause) = match found {
         Ok(Some(reading)) => (known_values(service, &reading.values), reading.cause.clone()),
-        Ok(None) => (Vec::new(), Some("its host says nothing of it".to_owned())),
+        Ok(None) => (Vec::new(), Some("its host does not report it".to_owned())),
         Err(cause) => (Vec::new(), Some(cause.clone())),
     };
     Some(ServiceReading {
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_host_that_says_nothing_is_told_as_the_cause() {
         let plan = plan();
-        let lost = RunError::Lost { host: "far".into(), cause: "its process ended".into() };
+        let lost = RunError::Lost { host: "far".into(), cause: "its process exited".into() };
         let status = status_there(&plan, &plan.services[0], &Err(lost));
         assert_eq!((status.is_healthy, status.pid), (false, None));
         assert!(status.cause.is_some_and(|cause| cause.contains("cannot hear from host 'far'")));

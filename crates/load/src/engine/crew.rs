@@ -94,7 +94,7 @@ impl Crew {
                 Ok(Message::Ready(error)) => worst = if error.p99_ns > worst.p99_ns { error } else { worst },
                 Ok(Message::Failed(error)) => return Err(error),
                 Ok(Message::Window(..) | Message::Finished(..)) | Err(_) => {
-                    return Err(LoadError::plan("a generator thread ended before it began"));
+                    return Err(LoadError::plan("a generator thread exited before it started"));
                 }
             }
         }

@@ -101,20 +101,20 @@ impl Heard {
         latest: MonoNs,
     ) -> Result<Window, &'static str> {
         if window.index != self.windows_count {
-            return Err("it left out a window");
+            return Err("it skipped a window");
         }
         let is_in_time = window.begin_mono_ns >= self.end
             && window.end_mono_ns >= window.begin_mono_ns
             && window.end_mono_ns <= latest
             && window.end_mono_ns.since(window.begin_mono_ns) <= MAX_WINDOW_NS;
         if !is_in_time {
-            return Err("it told a window from before the last one, or from the future");
+            return Err("it sent a window out of order, or from the future");
         }
         let phases = job.plan.phases.len() as u32 + 1;
         let is_phase = |phase: u32| phase < phases;
         let is_small = [window.in_flight, window.cpu_ns, window.spun_ns].iter().all(|n| *n <= MAX_COUNT);
         if !is_phase(window.phase) || window.tallies.len() > phases as usize || !is_small {
-            return Err("it told a window that the plan does not have");
+            return Err("it sent a window that is not in the plan");
         }
         self.counts.resize(phases as usize, Counts::default());
         self.operations.resize(phases as usize, vec![Counts::default(); job.requests.operations_count]);
@@ -122,7 +122,7 @@ impl Heard {
         for told in window.tallies {
             let phase = told.phase;
             let tally = Some(&told).filter(|told| is_phase(told.phase)).and_then(believed);
-            let tally = tally.ok_or("it counted what cannot be")?;
+            let tally = tally.ok_or("it sent impossible counts")?;
             if !self.add(phase as usize, &tally) {
                 return Err("its counts do not add up");
             }

@@ -212,7 +212,7 @@ fn check(plan: &LoadPlan) -> Result<(), LoadError> {
         return Err(LoadError::plan("it has no phase"));
     }
     if counted.is_some_and(|position| position + 1 < plan.phases.len()) {
-        return Err(LoadError::plan("only the last phase may be ended by a number of requests"));
+        return Err(LoadError::plan("only the last phase can end after a number of requests"));
     }
     if plan.connections == 0 || plan.threads == 0 {
         return Err(LoadError::plan("it needs at least one connection and one thread"));
@@ -229,10 +229,10 @@ fn check(plan: &LoadPlan) -> Result<(), LoadError> {
     let has_rate = |rate: Option<f64>| rate.is_some_and(|rate| rate.is_finite() && rate > 0.0);
     let has_users = plan.workload.session.is_some();
     if has_users != (plan.arrival == Arrival::Sessions) {
-        return Err(LoadError::plan("users and the arrival process of sessions belong together"));
+        return Err(LoadError::plan("users need the arrival process of sessions, and vice versa"));
     }
     if has_users && plan.phases.iter().any(|phase| matches!(phase.end, PhaseEnd::Requests(_))) {
-        return Err(LoadError::plan("users are simulated for a time, not for a number of requests"));
+        return Err(LoadError::plan("users are simulated for a duration, not for a number of requests"));
     }
     if plan.arrival.is_open() && !has_users && !plan.phases.iter().all(|phase| has_rate(phase.rate_hz)) {
         return Err(LoadError::plan("an open arrival process needs a rate in every phase"));
@@ -259,9 +259,7 @@ fn check_ramp(plan: &LoadPlan) -> Result<(), LoadError> {
     let is_in_order = clients.is_sorted_by(|one, next| one.at <= next.at);
     let most = clients.iter().map(|point| point.clients).max().unwrap_or(plan.connections);
     if !(is_in_order && most == plan.connections && (clients.is_empty() || plan.arrival == Arrival::Closed)) {
-        return Err(LoadError::plan(
-            "the number of clients of a closed load may change up to that of its connections",
-        ));
+        return Err(LoadError::plan("a closed load cannot have more clients than connections"));
     }
     Ok(())
 }
@@ -275,10 +273,10 @@ fn check_http2(plan: &LoadPlan) -> Result<(), LoadError> {
         return Err(LoadError::plan(format!("a connection has 1 to {MAX_STREAMS_COUNT} streams")));
     }
     if http2.streams > 1 && plan.keep_alive != KeepAlive::Unlimited {
-        return Err(LoadError::plan("connections with several streams are kept"));
+        return Err(LoadError::plan("connections with several streams must be kept alive"));
     }
     if http2.streams > 1 && plan.origin.churn_hz.is_some() {
-        return Err(LoadError::plan("connections with several streams are not churned"));
+        return Err(LoadError::plan("connections with several streams cannot be churned"));
     }
     Ok(())
 }
@@ -286,7 +284,7 @@ fn check_http2(plan: &LoadPlan) -> Result<(), LoadError> {
 fn check_memcached(plan: &LoadPlan, memcached: &MemcachedPlan) -> Result<(), LoadError> {
     let Workload { operations, log, session, .. } = &plan.workload;
     if !operations.is_empty() || log.is_some() || session.is_some() {
-        return Err(LoadError::plan("operations are those of HTTP"));
+        return Err(LoadError::plan("operations need HTTP"));
     }
     if plan.validators.same_body {
         return Err(LoadError::plan("values of memcached differ from each other"));
@@ -295,10 +293,10 @@ fn check_memcached(plan: &LoadPlan, memcached: &MemcachedPlan) -> Result<(), Loa
         return Err(LoadError::plan(format!("a memcached load has 1 to {MAX_KEYS_COUNT} keys")));
     }
     if !(1..=MAX_KEYS_PER_GET).contains(&memcached.keys_per_get) {
-        return Err(LoadError::plan(format!("a request asks for 1 to {MAX_KEYS_PER_GET} keys")));
+        return Err(LoadError::plan(format!("a get has 1 to {MAX_KEYS_PER_GET} keys")));
     }
     if !(0.0..=1.0).contains(&memcached.get_ratio) {
-        return Err(LoadError::plan("the share of reading requests is between 0 and 1"));
+        return Err(LoadError::plan("the share of gets is between 0 and 1"));
     }
     if let Popularity::Zipf(exponent) = memcached.popularity
         && !(0.01..=10.0).contains(&exponent)
@@ -307,7 +305,7 @@ fn check_memcached(plan: &LoadPlan, memcached: &MemcachedPlan) -> Result<(), Loa
     }
     let is_reversed = |model| matches!(model, SizeModel::Range(range) if range.min_bytes > range.max_bytes);
     if is_reversed(memcached.key_size) || is_reversed(memcached.value_size) {
-        return Err(LoadError::plan("a range of sizes begins with the least"));
+        return Err(LoadError::plan("a range of sizes starts with the smallest"));
     }
     Ok(())
 }

@@ -84,12 +84,12 @@ pub fn run_part(
             io: back_end.name().into(),
             io_fallback: back_end.fallback,
         }));
-        let Some(PartOrder::Connect) = order() else { return Err(LoadError::plan("it was called off")) };
+        let Some(PartOrder::Connect) = order() else { return Err(LoadError::plan("it was canceled")) };
         crew.tell(Order::Connect);
         crew.await_all()?;
         report(PartReport::Connected);
         let Some(PartOrder::Begin(begin)) = order() else {
-            return Err(LoadError::plan("it was called off"));
+            return Err(LoadError::plan("it was canceled"));
         };
         crew.tell(Order::Begin(begin));
         hand_over(&crew, report);

@@ -72,7 +72,8 @@ impl Spin {
         if self.is_on && self.judged_ns >= MIN_JUDGED_NS && ratio > MAX_STOPPED_RATIO {
             self.is_on = false;
             self.ended = Some(format!(
-                "its CPU was taken away for {:.0} % of the time that it spun: the CPU is shared, or a quota is used up",
+                "it lost its CPU for {:.0}% of the time spent spinning: the CPU is shared, or a quota is \
+                 used up",
                 ratio * 100.0
             ));
         }
@@ -124,6 +125,6 @@ mod tests {
         assert_eq!(spun(1_001), (0, None));
         let (sleep_ns, ended) = spun(10);
         assert_eq!(sleep_ns, 7);
-        assert!(ended.is_some_and(|text| text.contains("90 %")));
+        assert!(ended.is_some_and(|text| text.contains("90%")));
     }
 }

@@ -203,8 +203,8 @@ impl Merging<'_, '_> {
     /// Takes what a host measured; the error is a sentence about it.
     fn take(&mut self, host: usize, report: PartReport) -> Result<(), &'static str> {
         match report {
-            _ if self.has_ended[host] => Err("it went on after its end"),
-            PartReport::Ready(_) | PartReport::Connected => Err("it began twice"),
+            _ if self.has_ended[host] => Err("it continued after its end"),
+            PartReport::Ready(_) | PartReport::Connected => Err("it started twice"),
             PartReport::Window(window) => self.take_window(host, *window),
             PartReport::Finished(finish) => self.take_finish(host, finish),
             PartReport::Over(end) => self.take_end(host, end),
@@ -220,7 +220,7 @@ impl Merging<'_, '_> {
     fn take_window(&mut self, host: usize, window: PartWindow) -> Result<(), &'static str> {
         let thread = window.thread;
         if !self.is_running(host, thread) {
-            return Err("it told a window of a thread that it does not run");
+            return Err("it sent a window for a thread that it does not run");
         }
         let latest = MonoNs(clock::now().0.saturating_add(AHEAD_NS));
         let window = self.heard[thread as usize].window(window, self.job, latest)?;
@@ -254,7 +254,7 @@ impl Merging<'_, '_> {
     fn take_end(&mut self, host: usize, end: PartEnd) -> Result<(), &'static str> {
         let threads = self.heard.len() as u32;
         if (0..threads).any(|thread| self.is_running(host, thread)) {
-            return Err("it left out the end of a thread");
+            return Err("it did not report the end of a thread");
         }
         self.has_ended[host] = true;
         self.merge.host_mut(host).learnt_body = end.learnt_body;

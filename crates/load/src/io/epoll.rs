@@ -245,7 +245,7 @@ impl Io for Epoll {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(LoadError::system("create an epoll instance"))?;
         let stamping = route.stamps.then(stamp::hold).transpose();
-        let stamping = stamping.map_err(LoadError::system("ask for time stamps"))?;
+        let stamping = stamping.map_err(LoadError::system("enable timestamps"))?;
         let mut sockets = Vec::new();
         sockets.resize_with(slots, Socket::default);
         Ok(Epoll {

@@ -264,10 +264,10 @@ impl Io for Uring {
     fn new(slots: usize, route: &Route) -> Result<Uring, LoadError> {
         let failed = LoadError::system("set up io_uring");
         let Endpoint::Tcp(address) = route.endpoint else {
-            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, "it is used for TCP only")));
+            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, "it is only used for TCP")));
         };
         if route.origin.is_needed() {
-            let cause = "source addresses and PROXY headers are left to epoll";
+            let cause = "source addresses and PROXY headers need epoll";
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, cause)));
         }
         let ring = match Ring::new(slots as u32, address, route.messages.to_vec().into_boxed_slice()) {
@@ -281,7 +281,7 @@ impl Io for Uring {
             ports_in_turn: true,
         };
         if options.are_needed() && !ring.can_set_options() {
-            let cause = "options of its sockets can be set since Linux 6.10 only";
+            let cause = "its socket options need Linux 6.10 or later";
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, cause)));
         }
         let stamping = route.stamps.then(stamp::hold).transpose();
@@ -300,7 +300,7 @@ impl Io for Uring {
             start: 0,
             stamp_ns: 0,
             ticks: Ticks::Unused,
-            _stamping: stamping.map_err(LoadError::system("ask for time stamps"))?,
+            _stamping: stamping.map_err(LoadError::system("enable timestamps"))?,
         })
     }
 

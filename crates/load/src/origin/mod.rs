@@ -68,10 +68,10 @@ pub fn check(plan: &OriginPlan, endpoint: &Endpoint) -> Result<(), LoadError> {
     for source in &plan.sources {
         let failed = |cause| LoadError::Source { address: *source, cause };
         if source.is_ipv4() != target.is_ipv4() {
-            return Err(failed(format!("the server's address, {}, is of another family", target.ip())));
+            return Err(failed(format!("the server's address {} is of a different family", target.ip())));
         }
         if source.is_unspecified() || source.is_multicast() {
-            return Err(failed("it stands for no single address".into()));
+            return Err(failed("it is not a single address".into()));
         }
         // A listener on any port is bound for a moment and never accepts.
         TcpListener::bind((*source, 0)).map_err(|error| failed(cause(&error)))?;
@@ -81,7 +81,8 @@ pub fn check(plan: &OriginPlan, endpoint: &Endpoint) -> Result<(), LoadError> {
 
 fn cause(error: &std::io::Error) -> String {
     if error.kind() == std::io::ErrorKind::AddrNotAvailable {
-        return "it is no address of this host\nhint: `ip -brief address` lists those it has".into();
+        return "it is not an address of this host\nhint: `ip -brief address` lists this host's addresses"
+            .into();
     }
     error.to_string()
 }
@@ -115,7 +116,7 @@ mod tests {
         let loopback = Endpoint::Tcp("127.0.0.1:80".parse().expect("an address"));
         assert!(check(&plan(&["127.0.0.2", "127.0.0.3"]), &loopback).is_ok());
         for (source, text) in
-            [("192.0.2.7", "no address of this host"), ("::1", "family"), ("0.0.0.0", "single")]
+            [("192.0.2.7", "not an address of this host"), ("::1", "family"), ("0.0.0.0", "single")]
         {
             let error = check(&plan(&[source]), &loopback).expect_err(source).to_string();
             assert!(error.contains(source) && error.contains(text), "{error}");

@@ -64,7 +64,7 @@ pub fn check_ports(plan: &LoadPlan, limits: PortLimits) -> Result<Option<String>
         let needed = connections + in_time_wait(hz);
         if needed > ports {
             let what = format!(
-                "{hz:.0} new connections per second, each of which keeps its port for {kept_s:.0} s,"
+                "{hz:.0} new connections per second, each of which occupies its port for {kept_s:.0} s,"
             );
             return Err(too_few(&what, needed, limits, sources));
         }
@@ -75,8 +75,8 @@ pub fn check_ports(plan: &LoadPlan, limits: PortLimits) -> Result<Option<String>
     let needed = in_time_wait(hz / f64::from(requests.max(1)));
     Ok((needed > ports).then(|| {
         format!(
-            "if the server leaves it to this host to close connections first, {needed} ports are needed and there are \
-             {ports}: then requests fail as local_ports\nhint: {}",
+            "if this host has to close connections first, it needs {needed} ports but has {ports}, and \
+             requests will fail (local_ports)\nhint: {}",
             remedy(needed, limits)
         )
     }))
@@ -87,7 +87,8 @@ fn too_few(what: &str, needed: u64, limits: PortLimits, sources: u64) -> LoadErr
     let from =
         if sources == 1 { "one source address".to_owned() } else { format!("{sources} source addresses") };
     LoadError::plan(format!(
-        "{what} need {needed} ports, and {from} with net.ipv4.ip_local_port_range {} to {} have {ports}\nhint: {}",
+        "{what} need {needed} ports, but {from} with net.ipv4.ip_local_port_range {} to {} provide \
+         {ports}\nhint: {}",
         limits.first,
         limits.last,
         remedy(needed, limits)

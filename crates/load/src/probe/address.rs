@@ -8,7 +8,7 @@ use crate::target::{AddressClass, classify};
 use std::net::{SocketAddr, ToSocketAddrs};
 use sysdyno_record::probe::ProbeKind;
 
-/// An address that may be probed.
+/// An address that is too short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeAddress {
     /// Address and port.
@@ -144,8 +144,8 @@ mod tests {
         for never in ["224.0.0.1", "255.255.255.255", "0.0.0.0", "169.254.169.254", "ff02::1"] {
             assert!(matches!(resolve(never), Err(LoadError::Probe { .. })), "{never}");
         }
-        assert!(resolve("9.9.9.9").expect("may be probed").is_public);
-        assert!(!resolve("127.0.0.1").expect("may be probed").is_public);
-        assert!(!resolve("10.1.2.3").expect("may be probed").is_public);
+        assert!(resolve("9.9.9.9").expect("is too short").is_public);
+        assert!(!resolve("127.0.0.1").expect("is too short").is_public);
+        assert!(!resolve("10.1.2.3").expect("is too short").is_public);
     }
 }

@@ -93,8 +93,8 @@ fn open_socket(is_v6: bool) -> Result<(OwnedFd, bool), Errno> {
 
 fn refused(address: SocketAddr, errno: Errno) -> LoadError {
     let cause = if errno == Errno::PERM {
-        "this user may open neither a ping socket nor a raw one\nhint: run as root, let root type \
-         `sysctl -w net.ipv4.ping_group_range='0 2147483647'`, or probe by tcp"
+        "this user may not open ping sockets or raw sockets\nhint: run as root, allow ping sockets with \
+         `sudo sysctl -w net.ipv4.ping_group_range='0 2147483647'`, or probe over TCP"
             .to_owned()
     } else {
         std::io::Error::from(errno).to_string()

@@ -83,14 +83,14 @@ impl ProbeJob {
         let Some(plan) = load.probe else { return Ok(None) };
         let way = match (plan.kind, &load.target.endpoint) {
             (ProbeKind::Http, _) if !load.wire.is_plain() => {
-                let cause = "it does not speak plain HTTP/1.1\nhint: probe it with --probe tcp".into();
+                let cause = "it does not speak plain HTTP/1.1\nhint: use --probe tcp".into();
                 return Err(LoadError::Probe { target: load.target.url.clone(), cause });
             }
             (ProbeKind::Http, _) => Way::Http(Box::new(load.clone())),
             (ProbeKind::Tcp, Endpoint::Tcp(address)) => Way::Tcp(ProbeAddress::of(*address)),
             (ProbeKind::Icmp, Endpoint::Tcp(address)) => Way::Icmp(ProbeAddress::of(*address)),
             (kind, Endpoint::Unix(_)) => {
-                let cause = format!("a Unix socket is not reached by {}", kind.name());
+                let cause = format!("a Unix socket cannot be probed over {}", kind.name());
                 return Err(LoadError::Probe { target: load.target.url.clone(), cause });
             }
         };
@@ -107,16 +107,18 @@ impl ProbeJob {
         let refused = |cause: String| Err(LoadError::Probe { target: self.way.shown(), cause });
         let ProbePlan { interval, timeout, .. } = self.plan;
         if interval < MIN_INTERVAL {
-            return refused(format!("every {interval} is faster than a probe may be, {MIN_INTERVAL}"));
+            return refused(format!("an interval of {interval} is too short; the minimum is {MIN_INTERVAL}"));
         }
         if self.way.is_public() && interval < MIN_PUBLIC_INTERVAL {
             return refused(format!(
-                "every {interval} is faster than a public address may be probed, {MIN_PUBLIC_INTERVAL}"
+                "an interval of {interval} is too short for a public address; the minimum is \
+                 {MIN_PUBLIC_INTERVAL}"
             ));
         }
         if timeout.0 / interval.0 >= MAX_OPEN_COUNT {
             return refused(format!(
-                "every {interval} for {timeout} leaves more than {MAX_OPEN_COUNT} of them open"
+                "an interval of {interval} with a timeout of {timeout} allows more than {MAX_OPEN_COUNT} \
+                 open probes"
             ));
         }
         Ok(())

@@ -47,13 +47,14 @@ impl Fence {
             Route::Routed { interface, gateway } => {
                 let way = gateway.map_or(String::new(), |gateway| format!(" through router {gateway}"));
                 let cause = format!(
-                    "packets to it leave this host by '{interface}'{way}, for a network in which this host has no address"
+                    "packets to it leave through '{interface}'{way} for a network where this host has no \
+                     address"
                 );
                 Judgement::Asks { cause }
             }
-            Route::Unknown { cause } => Judgement::Asks {
-                cause: format!("the kernel does not tell where packets to it go ({cause})"),
-            },
+            Route::Unknown { cause } => {
+                Judgement::Asks { cause: format!("the kernel cannot tell where packets to it go ({cause})") }
+            }
         }
     }
 }

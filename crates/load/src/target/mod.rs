@@ -105,7 +105,7 @@ pub fn url_at(target: &Target, address: IpAddr) -> String {
 pub(crate) fn origin_and_path(text: &str) -> Result<(String, String), LoadError> {
     match url::parse(text)? {
         Url::Unix { .. } | Url::Memcached { .. } | Url::MemcachedUnix { .. } => {
-            Err(LoadError::Url { url: shown(text), cause: "it is not of this server" })
+            Err(LoadError::Url { url: shown(text), cause: "it is on a different server" })
         }
         Url::Http { host, port, path, is_tls } => {
             let scheme = if is_tls { "https" } else { "http" };
@@ -146,14 +146,16 @@ fn looks_numeric(host: &str) -> bool {
 fn authorize(host: &str, address: SocketAddr) -> Result<(), LoadError> {
     let refused = |cause: String| LoadError::Refused { target: format!("{host} ({address})"), cause };
     if NEVER_PORTS.contains(&address.port()) {
-        return Err(refused(format!("port {} is never loaded", address.port())));
+        return Err(refused(format!("sysdyno never loads port {}", address.port())));
     }
     match classify(address.ip()) {
         AddressClass::Home | AddressClass::Private => Ok(()),
         AddressClass::Public => Err(refused(
-            "it is a public address; only loopback, private and link-local addresses are loaded".into(),
+            "it is a public address; only loopback, private, and link-local addresses can be loaded".into(),
         )),
-        AddressClass::Never(what) => Err(refused(format!("it is a {what} address, which is never loaded"))),
+        AddressClass::Never(what) => {
+            Err(refused(format!("it is a {what} address, which sysdyno never loads")))
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn parse(text: &str) -> Result<Url, LoadError> {
         let (socket, path) = rest.split_once(":/").map_or((rest, String::new()), |(s, p)| (s, p.to_owned()));
         let is_named = !socket.is_empty();
         let url = Url::Unix { socket: PathBuf::from(socket), path: format!("/{path}") };
-        return if is_named { Ok(url) } else { Err(failed("it names no socket")) };
+        return if is_named { Ok(url) } else { Err(failed("it has no socket path")) };
     }
     if let Some(rest) = text.strip_prefix("memcached:") {
         return parse_memcached(rest)

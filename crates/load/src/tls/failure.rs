@@ -45,13 +45,10 @@ pub(super) fn classify(error: &Error, standing: Standing) -> Fault {
         ) => FailureClass::TlsCipher,
         Error::PeerMisbehaved(PeerMisbehaved::SelectedUnofferedApplicationProtocol) => FailureClass::TlsAlpn,
         Error::PeerSentOversizedRecord if standing.is_handshaking => {
-            return Fault::with(
-                FailureClass::TlsHandshake,
-                Detail::Clause("it sent a record that is too long"),
-            );
+            return Fault::with(FailureClass::TlsHandshake, Detail::Clause("it sent an oversized record"));
         }
         _ if standing.is_handshaking => {
-            let broken = Detail::Clause("it broke the rules of TLS");
+            let broken = Detail::Clause("it violated the TLS protocol");
             return Fault::with(FailureClass::TlsHandshake, broken);
         }
         _ => FailureClass::TlsRecord,
@@ -97,21 +94,19 @@ fn of_rejected(cause: &CertificateError) -> Option<Detail> {
         }
         CertificateError::BadEncoding => "its certificate is damaged",
         CertificateError::Revoked => "its certificate is revoked",
-        CertificateError::UnhandledCriticalExtension => {
-            "its certificate has a critical extension that is not understood"
-        }
+        CertificateError::UnhandledCriticalExtension => "its certificate has an unknown critical extension",
         CertificateError::UnsupportedSignatureAlgorithmContext { .. }
         | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
-            "its certificate is signed with an algorithm that is not accepted, such as SHA-1"
+            "its certificate is signed with an unaccepted algorithm, such as SHA-1"
         }
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-            "its certificate is not meant for servers (extended key usage)"
+            "its certificate is not for servers (extended key usage)"
         }
         CertificateError::Other(other) => match other.0.downcast_ref() {
             Some(RefusedKey(bits)) => return Some(Detail::RsaBits(*bits)),
             // The library has no name for it.
             None => {
-                "its certificate may be that of an authority (CA:TRUE); it is accepted if --tls-ca has it itself"
+                "its certificate is a CA certificate (CA:TRUE); it is only accepted if --tls-ca contains it"
             }
         },
         _ => return None,

@@ -45,12 +45,12 @@ impl Settings {
         };
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(versions)
-            .map_err(|_| LoadError::plan("no cipher suite is left for these versions of TLS"))?;
+            .map_err(|_| LoadError::plan("no cipher suite is available for these TLS versions"))?;
         let verifier = if plan.is_insecure {
             Verifier::of_anyone(provider)
         } else {
             let (file, trusted) = trusted(plan.ca_file.as_deref())?;
-            let useless = || pem_error(&file, "it holds no certificate that can be trusted".into());
+            let useless = || pem_error(&file, "it contains no certificate that can be trusted".into());
             Verifier::trusting(provider, trusted).ok_or_else(useless)?
         };
         let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
@@ -59,11 +59,11 @@ impl Settings {
                 .with_client_auth_cert(certificates(certificate)?, private_key(key)?)
                 .map_err(|error| pem_error(certificate, of_identity(&error).into()))?,
             (None, None) => builder.with_no_client_auth(),
-            _ => return Err(LoadError::plan("a client certificate needs both its certificate and its key")),
+            _ => return Err(LoadError::plan("a client certificate needs both the certificate and its key")),
         };
         config.alpn_protocols = alpn.iter().map(|alpn| alpn.as_bytes().to_vec()).collect();
         let name = ServerName::try_from(plan.server_name.clone()).map_err(|_| {
-            LoadError::plan(format!("'{}' cannot be the name of a server", plan.server_name.escape_debug()))
+            LoadError::plan(format!("'{}' is not a valid server name", plan.server_name.escape_debug()))
         })?;
         let required_alpn = alpn.filter(|alpn| *alpn == "h2").map(|alpn| alpn.as_bytes().to_vec());
         Ok(Settings { config, name, resume_ratio: plan.resume_ratio, required_alpn })
@@ -74,9 +74,7 @@ impl Settings {
 fn trusted(file: Option<&Path>) -> Result<(PathBuf, Vec<CertificateDer<'static>>), LoadError> {
     let system = || SYSTEM_ROOTS.iter().map(PathBuf::from).find(|path| path.is_file());
     let Some(file) = file.map(Path::to_owned).or_else(system) else {
-        return Err(LoadError::plan(
-            "this system has no certificates that it trusts\nhint: give a file with --tls-ca",
-        ));
+        return Err(LoadError::plan("this system has no trusted CA certificates\nhint: use --tls-ca FILE"));
     };
     let certificates = certificates(&file)?;
     Ok((file, certificates))
@@ -86,14 +84,14 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, LoadError> 
     let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let certificates: Vec<_> = read.map_err(|error| pem_error(file, of_pem(error)))?;
     if certificates.is_empty() {
-        return Err(pem_error(file, "it holds no certificate".into()));
+        return Err(pem_error(file, "it contains no certificate".into()));
     }
     Ok(certificates)
 }
 
 fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, LoadError> {
     PrivateKeyDer::from_pem_file(file).map_err(|error| match error {
-        pem::Error::NoItemsFound => pem_error(file, "it holds no private key".into()),
+        pem::Error::NoItemsFound => pem_error(file, "it contains no private key".into()),
         other => pem_error(file, of_pem(other)),
     })
 }
@@ -102,7 +100,7 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, LoadError> {
 fn of_pem(error: pem::Error) -> String {
     match error {
         pem::Error::Io(error) => error.to_string(),
-        pem::Error::NoItemsFound => "it holds no certificate".into(),
+        pem::Error::NoItemsFound => "it contains no certificate".into(),
         pem::Error::MissingSectionEnd { .. } => "its last section has no END line".into(),
         pem::Error::IllegalSectionStart { .. } => "one of its BEGIN lines is damaged".into(),
         pem::Error::Base64Decode(_) => "one of its sections is damaged".into(),
@@ -113,11 +111,9 @@ fn of_pem(error: pem::Error) -> String {
 /// Why certificate and key cannot be used together.
 fn of_identity(error: &rustls::Error) -> &'static str {
     match error {
-        rustls::Error::InconsistentKeys(_) => "the key belongs to another certificate",
+        rustls::Error::InconsistentKeys(_) => "the key does not match the certificate",
         rustls::Error::InvalidCertificate(_) => "the certificate is damaged",
-        _ => {
-            "the key is of a kind that is not supported (RSA of 2,048 to 8,192 bits, ECDSA, and Ed25519 are)"
-        }
+        _ => "unsupported key type (supported: RSA with 2,048 to 8,192 bits, ECDSA, Ed25519)",
     }
 }
 

@@ -90,10 +90,7 @@ impl AccessLog {
             }
         }
         if log.seconds.is_empty() {
-            return Err(LoadError::line(
-                1,
-                "no line of it is one of an access log in common or combined format".into(),
-            ));
+            return Err(LoadError::line(1, "no line is in common or combined log format".into()));
         }
         Ok(log)
     }
@@ -178,7 +175,7 @@ impl AccessLog {
     /// Nothing in it can be replayed.
     pub fn workload(mut self, wish: &Wish<'_>) -> Result<Workload, LoadError> {
         if self.arrivals.is_empty() {
-            return Err(LoadError::plan("the log has no GET or HEAD request that could be sent"));
+            return Err(LoadError::plan("the log has no GET or HEAD requests"));
         }
         let first = self.arrivals.iter().map(|arrival| arrival.second).min().unwrap_or(0);
         let last = self.arrivals.iter().map(|arrival| arrival.second).max().unwrap_or(0);

@@ -27,7 +27,7 @@ impl Mix {
         let mut ends = Vec::new();
         for weight in weights {
             if !(weight.is_finite() && weight >= 0.0) {
-                return Err(LoadError::plan(format!("the weight {weight} is not a number of 0 or more")));
+                return Err(LoadError::plan(format!("the weight {weight} must be 0 or more")));
             }
             sum += weight;
             ends.push(sum);

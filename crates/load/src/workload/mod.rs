@@ -86,7 +86,7 @@ impl Requests {
         if operations.len() > MAX_OPERATIONS {
             let count = operations.len();
             return Err(LoadError::plan(format!(
-                "it has {count} operations; at most {MAX_OPERATIONS} are told apart"
+                "it has {count} operations; the maximum is {MAX_OPERATIONS}"
             )));
         }
         if let Some(log) = plan.workload.log.as_ref().filter(|_| !operations.is_empty()) {

@@ -151,7 +151,7 @@ impl Walk {
         let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
         let sum: f64 = weights.iter().sum();
         if !weights.iter().all(is_weight) || sum <= 0.0 || !sum.is_finite() {
-            return Err(LoadError::plan("an operation of the session has nothing that could follow it"));
+            return Err(LoadError::plan("an operation of the session has no successor"));
         }
         let mut end = 0.0;
         let ends = weights.iter().map(|weight| {
@@ -272,19 +272,19 @@ fn taking(session: &SessionPlan, operation: &SessionOperation, names: &[String])
 fn check(session: &SessionPlan, operations: usize) -> Result<(), LoadError> {
     let is_square = session.operations.iter().all(|operation| operation.next.len() == operations);
     if operations == 0 || session.operations.len() != operations || !is_square {
-        return Err(LoadError::plan("the session's operations and its matrix do not fit"));
+        return Err(LoadError::plan("the session's operations and its matrix do not match"));
     }
     let is_object = |object: &u32| (*object as usize) < session.objects.len();
     let has_objects = session.operations.iter().flat_map(|operation| &operation.objects).all(is_object);
     if session.first as usize >= operations || !has_objects {
-        return Err(LoadError::plan("the session names an operation or object that there is not"));
+        return Err(LoadError::plan("the session refers to an operation or object that does not exist"));
     }
     if session.objects.len() > MAX_OBJECTS {
         return Err(LoadError::plan(format!("a session has at most {MAX_OBJECTS} different objects")));
     }
     let has_arrivals = session.sessions_hz.is_none_or(|rate| rate.is_finite() && rate > 0.0);
     if !has_arrivals || (session.users == 0) == session.sessions_hz.is_none() {
-        return Err(LoadError::plan("a session needs users, or a rate at which they come"));
+        return Err(LoadError::plan("a session needs users or a rate of new sessions"));
     }
     Ok(())
 }

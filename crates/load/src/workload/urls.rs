@@ -39,15 +39,12 @@ pub fn parse(text: &str, base: &Base<'_>) -> Result<Vec<OperationPlan>, LoadErro
         }
         let operation = parse_line(line, base).map_err(|cause| LoadError::line(number, cause))?;
         if operations.len() == MAX_OPERATIONS {
-            return Err(LoadError::line(
-                number,
-                format!("more than {MAX_OPERATIONS} URLs are not told apart"),
-            ));
+            return Err(LoadError::line(number, format!("more than {MAX_OPERATIONS} URLs")));
         }
         operations.push(operation);
     }
     if operations.is_empty() {
-        return Err(LoadError::line(1, "there is no URL in it".into()));
+        return Err(LoadError::line(1, "it contains no URL".into()));
     }
     Ok(operations)
 }
@@ -62,7 +59,7 @@ fn parse_line(line: &str, base: &Base<'_>) -> Result<OperationPlan, String> {
         None => 1.0,
     };
     if !(weight.is_finite() && weight >= 0.0) {
-        return Err("the weight is not a number of 0 or more".into());
+        return Err("the weight must be 0 or more".into());
     }
     let (method, url) = match words.as_slice() {
         [url] => (None, *url),
@@ -78,7 +75,9 @@ fn parse_line(line: &str, base: &Base<'_>) -> Result<OperationPlan, String> {
     })?;
     let is_of_users = |part: &Part| matches!(part, Part::Value { value: Value::User | Value::Taken(_), .. });
     if parts.iter().any(is_of_users) {
-        return Err("it has a value of sessions, and there is none\nhint: braces that are no value are written '\\{{'".into());
+        return Err("it uses a value of a session, but there is no session\nhint: write literal braces as \
+                    '\\{{'"
+            .into());
     }
     let mut request = base.request.clone();
     if let Some(method) = method {
@@ -107,7 +106,7 @@ fn path_of(url: &str, target: &Target) -> Result<String, String> {
         return Ok(url.to_owned());
     }
     if let Endpoint::Unix(_) = &target.endpoint {
-        return Err("the URLs of a Unix socket are paths, beginning with '/'".into());
+        return Err("the URLs of a Unix socket must be paths starting with '/'".into());
     }
     let parsed = |url: &str| target::origin_and_path(url).map_err(|error| error.to_string());
     // A name is looked up once, for the target; the same name stands for the same server.
@@ -115,7 +114,7 @@ fn path_of(url: &str, target: &Target) -> Result<String, String> {
     if origin.eq_ignore_ascii_case(&own) {
         Ok(path)
     } else {
-        Err(format!("'{origin}' is not the server that is loaded, which is '{own}'"))
+        Err(format!("'{origin}' is not the server under load, '{own}'"))
     }
 }
 

@@ -145,12 +145,12 @@ impl ListenerCollector {
         }
         self.table.clear();
         if !pass.scene.roots.is_host() {
-            return self.show_nothing(endpoint, "sockets are no part of a recorded tree");
+            return self.show_nothing(endpoint, "a recorded tree has no sockets");
         }
         if let Endpoint::Tcp(address) = endpoint
             && *self.is_remote.get_or_insert_with(|| !is_local(address.ip()))
         {
-            return self.show_nothing(endpoint, "it is another host's");
+            return self.show_nothing(endpoint, "it is on another host");
         }
         let mut result = self.try_read(pass, endpoint);
         if pass.is_look() && result.is_ok() && clock::monotonic() >= self.next_count {

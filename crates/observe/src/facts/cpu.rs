@@ -67,7 +67,7 @@ fn read_model(sheet: &mut Sheet<'_>) {
         found
             .next()
             .map(|(_, value)| value.trim().to_owned())
-            .ok_or("'/proc/cpuinfo' does not tell".to_owned())
+            .ok_or("'/proc/cpuinfo' does not have it".to_owned())
     };
     sheet.text("cpu.model", field(&["model name", "Model", "cpu model", "CPU part", "uarch"]));
     sheet.text("cpu.vendor", field(&["vendor_id", "CPU implementer", "mvendorid"]));
@@ -101,7 +101,7 @@ fn read_nodes(sheet: &mut Sheet<'_>) {
     let folder = sheet.roots.in_sys("devices/system/node");
     let mut nodes = list(&folder);
     nodes.retain(|name| is_numbered(name, "node"));
-    let missing = || "'/sys/devices/system/node' is not there".to_owned();
+    let missing = || "'/sys/devices/system/node' is missing".to_owned();
     let count = if nodes.is_empty() { Err(missing()) } else { Ok(nodes.len() as f64) };
     sheet.number("cpu.numa_nodes_count", count);
     for node in nodes.iter().take(MAX_NODES) {
@@ -121,7 +121,7 @@ fn node_total(text: &str) -> Answer<f64> {
         .split_whitespace()
         .nth(3)
         .and_then(|field| field.parse().ok())
-        .ok_or("its total is no number")?;
+        .ok_or("its total is not a number")?;
     Ok(kibibytes as f64 * 1024.0)
 }
 

@@ -55,7 +55,7 @@ impl Devices {
     /// Opens the socket, in the network namespace of this thread. `is_host`: it belongs to what is described.
     pub(super) fn open(is_host: bool) -> Devices {
         if !is_host {
-            return Devices(Err("a recorded tree does not hold it".to_owned()));
+            return Devices(Err("a recorded tree does not have it".to_owned()));
         }
         Devices(Ethtool::open().map_err(|error| format!("cannot ask ethtool: {error}")))
     }
@@ -66,7 +66,7 @@ impl Devices {
             let answer = self.ask(question.command, name);
             let value = |kind: u16| {
                 let value = find(answer.as_ref().map_err(Clone::clone)?, kind).and_then(number);
-                value.ok_or_else(|| "its driver does not tell".to_owned())
+                value.ok_or_else(|| "its driver does not report it".to_owned())
             };
             for (kind, fact) in question.numbers {
                 sheet.number(format!("nic.{name}.{fact}"), value(*kind).map(f64::from));
@@ -83,7 +83,7 @@ impl Devices {
     fn ask(&mut self, command: u8, name: &str) -> Answer<Vec<u8>> {
         let ethtool = self.0.as_mut().map_err(|reason| reason.clone())?;
         let answer = ethtool.get(command, DeviceId::Name(name));
-        answer.map_err(|error| format!("ethtool does not tell: {error}"))
+        answer.map_err(|error| format!("ethtool does not report it: {error}"))
     }
 }
 

@@ -83,7 +83,7 @@ fn list_mounts(text: &[u8]) -> Answer<BTreeMap<String, Mounted>> {
             );
         }
     });
-    parsed.map_err(|error| format!("cannot understand '/proc/self/mountinfo': {error}"))?;
+    parsed.map_err(|error| format!("cannot parse '/proc/self/mountinfo': {error}"))?;
     Ok(found)
 }
 
@@ -158,7 +158,7 @@ fn read_journal(device: &File, superblock: &ext::Superblock, inode: u32) -> Answ
     let offset =
         superblock.inode_offset(inode, &descriptor).ok_or("the journal's inode is not in the first group")?;
     let inode = read_at::<{ ext::INODE_BYTES }>(device, offset)?;
-    ext::parse_file_bytes(&inode).ok_or_else(|| "the journal's inode is no file".to_owned())
+    ext::parse_file_bytes(&inode).ok_or_else(|| "the journal's inode is not a file".to_owned())
 }
 
 fn read_xfs(device: &File) -> Answer<Layout> {
@@ -181,7 +181,7 @@ fn read_at<const LENGTH: usize>(device: &File, offset: u64) -> Answer<[u8; LENGT
 /// Opens a block device by its number, to read it.
 fn open_device(roots: &Roots, number: &str) -> Answer<File> {
     if !roots.is_host() {
-        return Err("a recorded tree does not hold the device".to_owned());
+        return Err("a recorded tree does not have the device".to_owned());
     }
     let name =
         link_name(&roots.in_sys("dev/block").join(number)).ok_or("its device is not in '/sys/dev/block'")?;

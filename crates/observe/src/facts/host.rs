@@ -142,7 +142,7 @@ fn read_memory(sheet: &mut Sheet<'_>) {
         sheet.read(&path).and_then(|text| picker.parse(text.as_bytes()).map_err(|error| error.to_string()));
     let value = |index: usize, factor: f64| -> Answer<f64> {
         parsed.clone()?;
-        let value = picker.values()[index].ok_or("'/proc/meminfo' does not tell".to_owned())?;
+        let value = picker.values()[index].ok_or("'/proc/meminfo' does not have it".to_owned())?;
         Ok(value as f64 * factor)
     };
     sheet.number("memory.total_bytes", value(0, 1024.0));
@@ -197,10 +197,10 @@ fn read_distribution(sheet: &mut Sheet<'_>) {
     let answer = if sheet.roots.is_host() {
         sheet.read(Path::new("/etc/os-release"))
     } else {
-        Err("a recorded tree does not hold it".to_owned())
+        Err("a recorded tree does not have it".to_owned())
     };
     let name =
-        answer.and_then(|text| distribution(&text).ok_or("'/etc/os-release' does not tell".to_owned()));
+        answer.and_then(|text| distribution(&text).ok_or("'/etc/os-release' does not have it".to_owned()));
     sheet.text("distribution.name", name);
 }
 

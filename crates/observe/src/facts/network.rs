@@ -50,8 +50,7 @@ fn read_interface(sheet: &mut Sheet<'_>, name: &str, folder: &Path) {
     let queues = list(&folder.join("queues"));
     for (kind, fact) in [("rx-", "rx_queues_count"), ("tx-", "tx_queues_count")] {
         let count = queues.iter().filter(|queue| queue.starts_with(kind)).count();
-        let answer =
-            if queues.is_empty() { Err("'queues' is not there".to_owned()) } else { Ok(count as f64) };
+        let answer = if queues.is_empty() { Err("'queues' is missing".to_owned()) } else { Ok(count as f64) };
         sheet.number(format!("nic.{name}.{fact}"), answer);
     }
     for (fact, file) in [("duplex", "duplex"), ("numa_node", "device/numa_node"), ("is_threaded", "threaded")]

@@ -61,7 +61,7 @@ fn read_disk(sheet: &mut Sheet<'_>, name: &str, folder: &Path) {
         sheet.number(format!("disk.{name}.{fact}"), answer);
     }
     let hardware = list(&folder.join("mq")).len();
-    let hardware = if hardware > 0 { Ok(hardware as f64) } else { Err("'mq' is not there".to_owned()) };
+    let hardware = if hardware > 0 { Ok(hardware as f64) } else { Err("'mq' is missing".to_owned()) };
     sheet.number(format!("disk.{name}.hardware_queues_count"), hardware);
     let requests = sheet.read_count(&folder.join("queue/nr_requests"));
     sheet.number(format!("disk.{name}.queue_requests"), requests);

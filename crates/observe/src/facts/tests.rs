@@ -72,7 +72,7 @@ fn a_recorded_host_tells_its_limits_and_file_systems() {
     assert_eq!(facts.text("filesystem.root.options"), Some("rw,logbsize=32k"));
     assert_eq!(facts.text("filesystem./srv/svn.kind"), Some("ext3"));
     let journal = facts.facts.get("filesystem./srv/svn.journal_bytes");
-    assert_eq!(journal, Some(&Fact::Unavailable("a recorded tree does not hold the device".into())));
+    assert_eq!(journal, Some(&Fact::Unavailable("a recorded tree does not have the device".into())));
 }
 
 #[test]

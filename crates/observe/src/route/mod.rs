@@ -71,7 +71,7 @@ fn place(socket: &mut NetlinkSocket, address: IpAddr, found: &FoundRoute) -> io:
     Ok(match found.kind {
         RouteKind::Own => Route::Own,
         RouteKind::Other => {
-            Route::Nowhere { cause: format!("it is no address of a single host on '{}'", interface()) }
+            Route::Nowhere { cause: format!("it is not the address of a single host on '{}'", interface()) }
         }
         RouteKind::Unicast if found.is_direct => {
             let is_in = |it: &InterfaceAddress| it.index == found.interface && it.contains(address);

@@ -117,7 +117,7 @@ impl FromStr for Metric {
     fn from_str(text: &str) -> Result<Metric, String> {
         Metric::ALL.into_iter().find(|metric| metric.name() == text).ok_or_else(|| {
             let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
-            format!("'{text}' is no metric: write one of {}", names.join(", "))
+            format!("'{text}' is not a metric: use one of {}", names.join(", "))
         })
     }
 }

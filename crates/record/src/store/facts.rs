@@ -32,7 +32,7 @@ pub fn read_run_facts(folder: &Path) -> Result<HostFacts, RecordError> {
     read_manifest(&folder)?;
     let path = folder.path_of(FACTS);
     let bytes = folder.read_whole(FACTS, MAX_FACTS_BYTES)?;
-    parse(&path, &bytes.ok_or_else(|| not_facts(&path, "the run holds none"))?)
+    parse(&path, &bytes.ok_or_else(|| not_facts(&path, "the run has none"))?)
 }
 
 /// Reads a file of facts. The path may be a link: the user chose it.
@@ -70,7 +70,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<HostFacts, RecordError> {
         serde_json::from_slice(bytes).map_err(|error| not_facts(path, &error.to_string()))?;
     let facts = document.facts;
     if facts.len() > MAX_FACTS {
-        return Err(not_facts(path, &format!("it holds more than {MAX_FACTS} facts")));
+        return Err(not_facts(path, &format!("it has more than {MAX_FACTS} facts")));
     }
     let is_long = |text: &String| text.len() > MAX_TEXT_BYTES;
     let is_any_long = facts.iter().any(|(name, fact)| match fact {
@@ -78,7 +78,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<HostFacts, RecordError> {
         Fact::Number(_) => is_long(name),
     });
     if is_any_long {
-        return Err(not_facts(path, &format!("it holds a text of more than {MAX_TEXT_BYTES} bytes")));
+        return Err(not_facts(path, &format!("it has a text of more than {MAX_TEXT_BYTES} bytes")));
     }
     Ok(HostFacts { facts })
 }
@@ -127,7 +127,7 @@ mod tests {
     fn what_is_not_facts_is_refused_with_its_cause() {
         assert_eq!(
             refused("{\"schema\":\"sysdyno.facts/2\",\"facts\":{}}"),
-            "cannot open 'f': its format is 'sysdyno.facts/2', this program reads 'sysdyno.facts/1'\nhint: open it with a newer sysdyno"
+            "cannot open 'f': its format is 'sysdyno.facts/2', but this program reads 'sysdyno.facts/1'\nhint: open it with a newer sysdyno"
         );
         assert!(refused("{\"schema\":\"\\u001b[31m\",\"facts\":{}}").contains("u{1b}[31m"));
         assert!(refused("{}").contains("missing field `facts`"));

@@ -120,7 +120,7 @@ pub(super) fn read_lines(
         }
     }
     if unknown_count > 0 {
-        damage.push(format!("'{name}': {unknown_count} lines of an unknown kind or trial are left out"));
+        damage.push(format!("'{name}': skipped {unknown_count} lines of an unknown kind or trial"));
     }
     Ok(())
 }
@@ -144,7 +144,7 @@ fn next_line(reader: &mut Take<BufReader<File>>, line: &mut Vec<u8>, cap_bytes: 
     } else if reader.limit() == 0 {
         Ok(if length == 0 && is_at_end(reader)? { End::File } else { End::Torn("the file is too long") })
     } else {
-        Ok(End::Torn("not written to its end"))
+        Ok(End::Torn("truncated"))
     }
 }
 

@@ -249,9 +249,7 @@ pub(super) fn read_document<T: DeserializeOwned>(
     damage: &mut Vec<String>,
 ) -> Result<Option<T>, RecordError> {
     let Some(bytes) = folder.read_whole(name, MAX_DOCUMENT_BYTES)? else { return Ok(None) };
-    Ok(serde_json::from_slice(&bytes)
-        .map_err(|error| damage.push(format!("'{name}' is left out: {error}")))
-        .ok())
+    Ok(serde_json::from_slice(&bytes).map_err(|error| damage.push(format!("skipped '{name}': {error}"))).ok())
 }
 
 fn read_trials(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<Trial>, RecordError> {
@@ -263,7 +261,7 @@ fn read_trials(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<
         }
         Ok(TrialLine { begin: Some(begin), end: None }) => {
             if trials.iter().any(|trial| trial.begin.trial == begin.trial) {
-                return Line::Malformed(format!("trial {} begins twice", begin.trial));
+                return Line::Malformed(format!("trial {} starts twice", begin.trial));
             }
             trials.push(Trial { begin, end: None });
             Line::Taken
@@ -280,7 +278,7 @@ fn take_trial_end(trials: &mut [Trial], end: TrialEnd) -> Line {
     }
     match trials.iter_mut().find(|trial| trial.begin.trial == end.trial && trial.end.is_none()) {
         Some(trial) => trial.end = Some(end),
-        None => return Line::Malformed(format!("trial {} ends but did not begin", end.trial)),
+        None => return Line::Malformed(format!("trial {} ends without a start", end.trial)),
     }
     Line::Taken
 }

@@ -187,7 +187,7 @@ fn latency_of_a_trial_that_is_not_there_is_left_out() {
     std::fs::write(path.join(TRIALS), "").expect("writes");
     let run = Run::open(&path, &nobody).expect("opens");
     assert!(run.trials.is_empty() && run.latency.is_empty());
-    let told = "'latency.hlog': 8 lines of an unknown kind or trial are left out".to_owned();
+    let told = "'latency.hlog': skipped 8 lines of an unknown kind or trial".to_owned();
     assert!(run.damage.contains(&told), "{:?}", run.damage);
 }
 
@@ -295,9 +295,7 @@ fn what_a_newer_minor_version_adds_is_ignored() {
     edit(&path, TRIALS, "{\"end\"", "{\"middle\":1}\n{\"end\"");
     let run = Run::open(&path, &nobody).expect("opens");
     assert_eq!((run.events.len(), run.trials.len(), run.intervals.len()), (2, 2, 4));
-    assert!(
-        run.damage.contains(&"'events.jsonl': 1 lines of an unknown kind or trial are left out".to_owned())
-    );
+    assert!(run.damage.contains(&"'events.jsonl': skipped 1 lines of an unknown kind or trial".to_owned()));
 }
 
 #[test]

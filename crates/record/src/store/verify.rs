@@ -54,11 +54,11 @@ fn seal_position(bytes: &[u8]) -> Option<usize> {
 /// What does not agree with the digests, in sentences.
 pub(super) fn differences(folder: &Folder, manifest: &Manifest) -> Result<Vec<String>, RecordError> {
     if manifest.status == RunStatus::Running {
-        return Ok(vec!["the run did not end; there are no digests to compare with".into()]);
+        return Ok(vec!["the run did not finish, so it has no digests".into()]);
     }
     let mut found = Vec::new();
     if !is_seal_intact(folder)? {
-        found.push(format!("'{MANIFEST}' is not as it was written"));
+        found.push(format!("'{MANIFEST}' was changed"));
     }
     for (name, digest) in &manifest.files {
         let difference = if is_plain_name(name) {
@@ -84,7 +84,7 @@ fn compare(folder: &Folder, name: &str, digest: &FileDigest) -> Result<Option<&'
     let Some(file) = folder.open_file(name)? else { return Ok(Some("is missing")) };
     let fail = |source| RecordError::Io { operation: "read", path: folder.path_of(name), source };
     if file.metadata().map_err(fail)?.len() != digest.bytes {
-        return Ok(Some("has another length than was written"));
+        return Ok(Some("has a different length than recorded"));
     }
     let mut hash = Sha256::new();
     let mut limited = file.take(digest.bytes);
@@ -96,5 +96,5 @@ fn compare(folder: &Folder, name: &str, digest: &FileDigest) -> Result<Option<&'
         }
     }
     let is_same = hexadecimal(&hash.finalize()) == digest.sha256;
-    Ok((!is_same).then_some("has other contents than were written"))
+    Ok((!is_same).then_some("has different contents than recorded"))
 }

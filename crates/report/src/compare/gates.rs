@@ -39,7 +39,7 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
         let others = number::count(*count as u64 - 1);
         let more = match (*count, gate.severity) {
             (1, _) => String::new(),
-            (_, Severity::Refused) => format!("; {others} more were left out in the same way"),
+            (_, Severity::Refused) => format!("; {others} more were excluded for the same reason"),
             _ => format!(" (and {others} more of this kind)"),
         };
         screen.sentence(rank, (tone, &label), (Tone::Plain, &format!("{allowed}{}{more}", gate.text)));
@@ -49,7 +49,7 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
     }
     let hidden = kinds.len().saturating_sub(shown);
     if hidden > 0 {
-        let text = format!("and {} more in the page", number::count(hidden as u64));
+        let text = format!("and {} more in the report", number::count(hidden as u64));
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
     }
     screen.gap();

@@ -120,7 +120,7 @@ fn draw_machines(comparison: &RunsComparison, screen: &mut Screen) {
             .collect();
         let noun = if machine.count == 1 { "fact differs" } else { "facts differ" };
         let text = format!(
-            "{} {noun} between A and {}, first {}; `sysdyno facts` says what they do",
+            "{} {noun} between A and {}, most important {}; `sysdyno facts` explains them",
             number::count(machine.count),
             comparison.sides[machine.side].letter,
             names.join(", ")

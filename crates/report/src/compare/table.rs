@@ -31,7 +31,7 @@ pub(super) fn draw(comparison: &RunsComparison, screen: &mut Screen) {
     }
     let hidden = comparison.operations.len().saturating_sub(shown);
     if hidden > 0 {
-        let text = format!("and {} more operations in the page", number::count(hidden as u64));
+        let text = format!("and {} more operations in the report", number::count(hidden as u64));
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &text)]);
     }
     for metric in comparison.trend.iter().flat_map(|trend| &trend.metrics) {
@@ -61,7 +61,7 @@ fn draw_two(operation: &OperationComparison, rank: Rank, screen: &mut Screen) {
         let values: String = metric.sides.iter().map(|side| right(&value(metric, side))).collect();
         let effect = metric.effects.first();
         let (tone, shown) =
-            effect.map_or((Tone::Quiet, "no difference is given"), |effect| word(effect.verdict.word));
+            effect.map_or((Tone::Quiet, "no difference shown"), |effect| word(effect.verdict.word));
         let numbers = effect.map_or_else(String::new, effect_text);
         screen.row(
             rank,
@@ -93,7 +93,7 @@ fn draw_many(comparison: &RunsComparison, operation: &OperationComparison, rank:
         let cells: String = metrics.iter().map(cell).collect();
         screen.row(rank, (Tone::Strong, &side.letter), &[(Tone::Plain, &cells)]);
     }
-    let text = "sides with the same letter cannot be told apart; ✘ may not be compared with A";
+    let text = "sides that share a letter do not differ detectably; ✘ is not comparable with A";
     screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, text)]);
     screen.gap();
 }

@@ -37,7 +37,7 @@ pub(super) fn draw_names(comparison: &RunsComparison, screen: &mut Screen) {
         screen.row(Rank::Useful, (Tone::Quiet, label), &[(Tone::Plain, line)]);
     }
     if lines.len() > VARIANT_LINES {
-        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, "and more in the page")]);
+        screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, "and more in the report")]);
     }
     screen.gap();
 }
@@ -61,10 +61,10 @@ pub(super) fn draw_found(comparison: &RunsComparison, screen: &mut Screen) {
     }
     if matrix.repeated_count > 0 {
         let runs = match matrix.repeated_count {
-            1 => "1 run was disturbed and was".to_owned(),
-            count => format!("{count} runs were disturbed and were"),
+            1 => "1 disturbed run was".to_owned(),
+            count => format!("{count} disturbed runs were"),
         };
-        let text = format!("{runs} made once more");
+        let text = format!("{runs} repeated");
         screen.sentence(Rank::Useful, (Tone::Quiet, "Repeated"), (Tone::Plain, &text));
     }
 }

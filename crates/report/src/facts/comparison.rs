@@ -44,7 +44,7 @@ pub fn differences(comparison: &FactsComparison, names: [&str; 2], amount: Amoun
 fn draw(rank: usize, difference: &FactDifference, style: &Style) -> String {
     let width = style.width();
     let [a, b] = value::pair(&difference.name, difference.a.as_ref(), difference.b.as_ref());
-    let rule = difference.known.map_or("no rule knows it", |_| "");
+    let rule = difference.known.map_or("no rule for it", |_| "");
     let name = cut(&difference.name, width - RANK_COLUMNS, style);
     let values = format!("A {a} · B {b}");
     let one_line = format!("{values}{}{rule}", if rule.is_empty() { "" } else { " · " });
@@ -74,9 +74,9 @@ fn summary(comparison: &FactsComparison, left_count: usize) -> String {
     if left_count > 0 {
         text.push_str(&format!("; {} more with --all", count(left_count)));
     }
-    text.push_str(&format!("; {} facts are the same", number::count(comparison.same_count)));
+    text.push_str(&format!("; {} facts are equal", number::count(comparison.same_count)));
     if !comparison.left_out.is_empty() {
-        text.push_str(&format!(", {} left out", count(comparison.left_out.len())));
+        text.push_str(&format!(", {} ignored", count(comparison.left_out.len())));
     }
     text
 }
@@ -84,8 +84,8 @@ fn summary(comparison: &FactsComparison, left_count: usize) -> String {
 fn workload(workload: Workload) -> &'static str {
     match workload {
         Workload::Web => "a web server",
-        Workload::Files => "work on many files",
-        Workload::Memory => "a server of data in memory",
+        Workload::Files => "work with many files",
+        Workload::Memory => "an in-memory data server",
         Workload::Any => "any workload",
     }
 }

@@ -60,8 +60,10 @@ pub fn sheet(facts: &HostFacts, amount: Amount, weight: &dyn Fn(&str) -> u8, sty
     let mut text: String = groups.iter().map(|group| group.draw(style)).collect();
     let left = facts.facts.len() - shown;
     if left > 0 {
-        let line =
-            format!("{} more: --all prints them, --only 'cpu.*' those of a kind", number::count(left as u64));
+        let line = format!(
+            "{} more: --all prints all of them, --only 'cpu.*' one group",
+            number::count(left as u64)
+        );
         text.push_str(&format!("{}\n", style.dress(Tone::Quiet, &cut(&line, style.width(), style))));
     }
     text

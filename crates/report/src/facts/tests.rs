@@ -21,7 +21,7 @@ fn difference(name: &str, a: Option<Fact>, b: Option<Fact>, known: Option<KnownF
 }
 
 fn comparison(differences: Vec<FactDifference>) -> FactsComparison {
-    let left_out = vec![LeftOutFact { name: "kernel.boot_id".into(), reason: "drawn at every boot" }];
+    let left_out = vec![LeftOutFact { name: "kernel.boot_id".into(), reason: "random at every boot" }];
     FactsComparison { workload: Workload::Files, differences, same_count: 1234, left_out }
 }
 
@@ -41,7 +41,7 @@ fn what_matters_most_comes_first_and_fits_a_screen() {
     assert_eq!(shown, FACTS_MAX, "{text}");
     assert!(
         text.ends_with(&format!(
-            "{} more: --all prints them, --only 'cpu.*' those of a kind\n",
+            "{} more: --all prints all of them, --only 'cpu.*' one group\n",
             132 - FACTS_MAX
         )),
         "{text}"
@@ -62,8 +62,8 @@ fn the_first_line_is_the_first_difference() {
     let text = differences(&comparison(vec![journal, odd]), ["one", "two"], Amount::Screen, &style(100));
     let expected = "  1  filesystem./srv.journal_bytes  A 32.0 MiB · B 128 MiB\n     \
         D01 length of the journal: a small one fills (mke2fs(8))\n  \
-        2  odd.thing  A not there · B x · no rule knows it\n\n\
-        2 differences, ranked for work on many files; 1,234 facts are the same, 1 left out\n\
+        2  odd.thing  A missing · B x · no rule for it\n\n\
+        2 differences, ranked for work with many files; 1,234 facts are equal, 1 ignored\n\
         A is one\nB is two\n";
     assert_eq!(text, expected);
 }
@@ -75,7 +75,7 @@ fn output_is_bounded_and_says_what_is_left() {
         .collect();
     let comparison = comparison(many);
     let text = differences(&comparison, ["a", "b"], Amount::Screen, &style(100));
-    assert!(text.contains("30 differences, ranked for work on many files; 20 more with --all"), "{text}");
+    assert!(text.contains("30 differences, ranked for work with many files; 20 more with --all"), "{text}");
     assert_eq!(text.matches("D01 ").count(), 1, "{text}");
     assert!(text.lines().count() <= 24, "{text}");
     let all = differences(&comparison, ["a", "b"], Amount::All, &style(100));

@@ -29,7 +29,7 @@ pub(super) fn pair(name: &str, a: Option<&Fact>, b: Option<&Fact>) -> [String; 2
     {
         return apart;
     }
-    let side = |fact: Option<&Fact>| fact.map_or_else(|| "not there".to_owned(), |fact| shown(name, fact));
+    let side = |fact: Option<&Fact>| fact.map_or_else(|| "missing".to_owned(), |fact| shown(name, fact));
     match (a, b) {
         (Some(Fact::Number(one)), Some(Fact::Number(other))) if side(a) == side(b) => {
             [exact(*one), exact(*other)]
@@ -68,7 +68,7 @@ fn words_apart(a: &str, b: &str) -> Option<[String; 2]> {
     }
     let more = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
         let words: Vec<&str> = one.difference(other).map(String::as_str).collect();
-        if words.is_empty() { "nothing more".to_owned() } else { format!("also {}", words.join(" ")) }
+        if words.is_empty() { "nothing else".to_owned() } else { format!("also {}", words.join(" ")) }
     };
     Some([more(&a, &b), more(&b, &a)])
 }
@@ -97,11 +97,11 @@ mod tests {
             pair(number(17_179_869_184.0), number(17_179_869_188.0)),
             ["17,179,869,184", "17,179,869,188"]
         );
-        assert_eq!(pair(number(1024.0), None), ["1.00 KiB", "not there"]);
+        assert_eq!(pair(number(1024.0), None), ["1.00 KiB", "missing"]);
         let text = |text: &str| Some(Fact::Text(text.into()));
         let options = pair(text("rw,relatime,data=ordered,discard"), text("rw,noatime,data=ordered,discard"));
         assert_eq!(options, ["also relatime", "also noatime"]);
-        assert_eq!(pair(text("a b c"), text("a b c d")), ["nothing more", "also d"]);
+        assert_eq!(pair(text("a b c"), text("a b c d")), ["nothing else", "also d"]);
         assert_eq!(pair(text("a b c"), text("c b a")), ["a b c", "c b a"]);
     }
 }

@@ -14,10 +14,10 @@ pub fn effect(effect: &Effect) -> String {
     let values = [effect.point, effect.low, effect.high];
     let (values, unit) = match effect.scale {
         EffectScale::Ratio => (values.map(|value| (value - 1.0) * 100.0), "%"),
-        EffectScale::Difference => (values.map(|value| value * 100.0), "pp"),
+        EffectScale::Difference => (values.map(|value| value * 100.0), " pp"),
     };
     let [point, low, high] = in_steps(values, signed);
-    format!("{point} {unit} [{low}, {high}]")
+    format!("{point}{unit} [{low}, {high}]")
 }
 
 /// Ends that lie this far apart share no digits: each has two of its own. Unit: ratio.
@@ -56,10 +56,10 @@ fn signed(value: f64, step: f64) -> String {
     }
 }
 
-/// The smallest effect that matters: `3 %`, `0.05 pp`.
+/// The smallest effect that matters: `3%`, `0.05 pp`.
 pub fn margin(ratio: f64, scale: EffectScale) -> String {
-    let unit = if scale == EffectScale::Ratio { "%" } else { "pp" };
-    format!("{} {unit}", trimmed(&significant(ratio * 100.0, 3)))
+    let unit = if scale == EffectScale::Ratio { "%" } else { " pp" };
+    format!("{}{unit}", trimmed(&significant(ratio * 100.0, 3)))
 }
 
 #[cfg(test)]
@@ -73,13 +73,13 @@ mod tests {
             let found = Effect { scale, point, low, high, confidence_ratio: 0.95, narrow, pairs_count: 8 };
             assert_eq!(effect(&found), text);
         };
-        check(EffectScale::Ratio, [0.97, 0.976, 0.982], "−2.4 % [−3.0, −1.8]");
-        check(EffectScale::Ratio, [0.99, 1.0, 1.02], "0.0 % [−1.0, +2.0]");
-        check(EffectScale::Ratio, [0.5, 0.5, 0.5], "−50 % [−50, −50]");
-        check(EffectScale::Ratio, [1.0, 1.0, 1.0], "0.0 % [0.0, 0.0]");
-        check(EffectScale::Ratio, [0.0, 1.1, f64::INFINITY], "+10.0 % [−100.0, –]");
+        check(EffectScale::Ratio, [0.97, 0.976, 0.982], "−2.4% [−3.0, −1.8]");
+        check(EffectScale::Ratio, [0.99, 1.0, 1.02], "0.0% [−1.0, +2.0]");
+        check(EffectScale::Ratio, [0.5, 0.5, 0.5], "−50% [−50, −50]");
+        check(EffectScale::Ratio, [1.0, 1.0, 1.0], "0.0% [0.0, 0.0]");
+        check(EffectScale::Ratio, [0.0, 1.1, f64::INFINITY], "+10.0% [−100.0, –]");
         check(EffectScale::Difference, [-0.0005, 0.001, 0.002], "+0.10 pp [−0.05, +0.20]");
-        assert_eq!(margin(0.03, EffectScale::Ratio), "3 %");
+        assert_eq!(margin(0.03, EffectScale::Ratio), "3%");
         assert_eq!(margin(0.0005, EffectScale::Difference), "0.05 pp");
     }
 
@@ -90,7 +90,7 @@ mod tests {
             let found = Effect { scale, point, low, high, confidence_ratio: 0.95, narrow, pairs_count: 8 };
             assert_eq!(effect(&found), text);
         };
-        check([8.0, 9.8, 12.0], "+880 % [+700, +1,100]");
+        check([8.0, 9.8, 12.0], "+880% [+700, +1,100]");
         check([10.0, 12.0, 14.0], "× 12.0 [10.0, 14.0]");
         check([1_730.0, 2_954.0, 5_050.0], "× 3,000 [1,700, 5,100]");
         check([0.9, 40.0, f64::INFINITY], "× 40 [÷ 1.1, –]");
@@ -99,6 +99,6 @@ mod tests {
         check([1.5, 20.0, 18_000.0], "× 20 [× 1.5, × 18,000]");
         check([1.0 / 220.0, 1.0 / 193.0, 1.0 / 169.0], "÷ 193 [169, 220]");
         check([0.0, 0.05, 0.1], "÷ 20 [÷ 10, –]");
-        check([0.0, 0.0, 0.1], "−100 % [−100, −90]");
+        check([0.0, 0.0, 0.1], "−100% [−100, −90]");
     }
 }

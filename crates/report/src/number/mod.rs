@@ -128,11 +128,11 @@ pub fn percent(ratio: f64) -> String {
     let value = ratio * 100.0;
     match value {
         _ if !value.is_finite() => MISSING.to_owned(),
-        0.0 => "0 %".to_owned(),
-        _ if value > 99.9 && value < 100.0 => "> 99.9 %".to_owned(),
-        _ if value > 0.0 && value < 0.001 => "< 0.001 %".to_owned(),
-        _ if value >= 10.0 => format!("{} %", significant(value, 3)),
-        _ => format!("{} %", significant(value, 2)),
+        0.0 => "0%".to_owned(),
+        _ if value > 99.9 && value < 100.0 => "> 99.9%".to_owned(),
+        _ if value > 0.0 && value < 0.001 => "< 0.001%".to_owned(),
+        _ if value >= 10.0 => format!("{}%", significant(value, 3)),
+        _ => format!("{}%", significant(value, 2)),
     }
 }
 
@@ -238,13 +238,13 @@ mod tests {
     #[test]
     fn a_share_is_never_rounded_to_all_or_nothing() {
         let check = |ratio: f64, text: &str| assert_eq!(percent(ratio), text, "{ratio}");
-        check(0.0, "0 %");
-        check(1.0, "100 %");
-        check(0.999_95, "> 99.9 %");
-        check(0.000_000_1, "< 0.001 %");
-        check(0.000_55, "0.055 %");
-        check(0.974_4, "97.4 %");
-        check(0.012, "1.2 %");
+        check(0.0, "0%");
+        check(1.0, "100%");
+        check(0.999_95, "> 99.9%");
+        check(0.000_000_1, "< 0.001%");
+        check(0.000_55, "0.055%");
+        check(0.974_4, "97.4%");
+        check(0.012, "1.2%");
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(metric(Metric::Cpu, 39_720.4), "39.7 µs");
         assert_eq!(metric(Metric::Time, 1.5), "1.50 s");
         assert_eq!(metric(Metric::Goodput, 4_000.0), "4,000 req/s");
-        assert_eq!(metric(Metric::Errors, 0.0005), "0.050 %");
+        assert_eq!(metric(Metric::Errors, 0.0005), "0.050%");
         assert_eq!(metric(Metric::Memory, 1_048_576.0), "1.00 MiB");
     }
 

@@ -28,7 +28,7 @@ pub fn render(input: &ReportInput<'_>, latency: &LatencySet) -> String {
     let Some((plan, summary)) =
         trial.and_then(|trial| Some((&trial.begin.plan, &trial.end.as_ref()?.summary)))
     else {
-        text.push_str("No trial came to its end: there are no numbers.\n");
+        text.push_str("No trial was completed: there are no numbers.\n");
         return text;
     };
     target(&mut text, plan, summary);
@@ -190,17 +190,18 @@ fn milliseconds(value_ns: u64) -> u64 {
 fn notes(text: &mut String, latency: &LatencySet) {
     let felt = match super::felt(latency) {
         LatencyKind::Response => "response times, from the intended send to the last byte",
-        _ => "service times, from the send to the last byte; ab adds the time to connect",
+        _ => "service times, from the send to the last byte; ab adds the connect time",
     };
     if latency.get(LatencyKind::Connect).is_empty() {
-        text.push_str("# no connection was opened while it was measured: Connect is 0, as with ab -k\n");
+        text.push_str("# no connection was opened during the measurement: Connect is 0, as with ab -k\n");
     }
     for note in [
-        "a status that was not expected fails a request here; ab counts it as complete only",
-        "a request that timed out has failed, among the exceptions; a complete one had a whole response",
-        "the time is that in which requests were begun; the mean time per request is measured, where ab divides",
-        "connect times are those of connections, not of requests; HTML transferred is not recorded",
-        "a percentage with fewer than ten requests beyond it is not known, and written as -",
+        "an unexpected status counts as a failure here; ab counts it as complete",
+        "a timed-out request counts as failed (exceptions); a complete request had a full response",
+        "the test time is that during which requests were started; the mean time per request is measured, \
+         while ab computes it",
+        "connect times are per connection, not per request; HTML transferred is not recorded",
+        "a percentile with fewer than ten requests beyond it is printed as -",
     ] {
         let _ = writeln!(text, "# {note}");
     }

@@ -23,7 +23,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     if input.analysis.limit.is_empty() {
         return;
     }
-    screen.answer((Tone::Quiet, "Limit"), (Tone::Strong, &input.analysis.limit));
+    screen.answer((Tone::Quiet, "Bottleneck"), (Tone::Strong, &input.analysis.limit));
     let Some(finding) =
         input.analysis.findings.first().filter(|first| first.confidence != Confidence::Excluded)
     else {
@@ -53,8 +53,11 @@ fn draw_capacity(input: &ReportInput<'_>, claim: CapacityClaim<'_>, screen: &mut
                 .high_hz
                 .map_or(String::new(), |missed_hz| format!(", not {}", number::rate(missed_hz)));
             let seen = format!("carried {}{missed}", number::rate(met_hz));
-            let rest =
-                format!("{}; {}, so it was not measured", at_objective(capacity), ending(capacity.ended_by));
+            let rest = format!(
+                "{}; {}, so the capacity is not known",
+                at_objective(capacity),
+                ending(capacity.ended_by)
+            );
             screen.row(Rank::Needed, label, &[(Tone::Strong, &seen), (Tone::Plain, &rest)]);
         }
         CapacityClaim::Withheld(_) if input.analysis.verdict.status == VerdictStatus::Invalid => {
@@ -98,18 +101,18 @@ fn estimate(capacity: &Capacity, rate_hz: f64) -> (String, String) {
         (Some(low_hz), Some(high_hz)) => {
             let written = number::rate_interval(rate_hz, low_hz, high_hz);
             let ends = match capacity.basis {
-                CapacityBasis::Confidence => format!("(95 % interval {}–{})", written.low, written.high),
+                CapacityBasis::Confidence => format!("(95% interval {}–{})", written.low, written.high),
                 CapacityBasis::Enclosure => format!("(between {} and {})", written.low, written.high),
             };
             (format!("{} req/s", written.rate), ends)
         }
         (Some(low_hz), None) => (
             number::rate(rate_hz),
-            format!("(95 % interval from {}, open above)", number::significant(low_hz, 4)),
+            format!("(95% interval from {}, open above)", number::significant(low_hz, 4)),
         ),
         (None, Some(high_hz)) => (
             number::rate(rate_hz),
-            format!("(95 % interval up to {}, open below)", number::significant(high_hz, 4)),
+            format!("(95% interval up to {}, open below)", number::significant(high_hz, 4)),
         ),
         (None, None) => (number::rate(rate_hz), "(no interval)".to_owned()),
     }
@@ -135,13 +138,13 @@ fn draw_certificate(capacity: &Capacity, screen: &mut Screen) {
 /// Why there is no higher rate, as the end of a sentence.
 pub(crate) fn ending(ended_by: EndedBy) -> &'static str {
     match ended_by {
-        EndedBy::Objective => "above it the objective is missed",
-        EndedBy::AchievedRate => "above it completions fall behind the offered rate",
-        EndedBy::Errors => "above it too many requests fail",
+        EndedBy::Objective => "above it, the objective is missed",
+        EndedBy::AchievedRate => "above it, completions fall behind the offered rate",
+        EndedBy::Errors => "above it, too many requests fail",
         EndedBy::Generator => "the generator could not send more",
         EndedBy::Ceiling => "no higher rate was allowed",
-        EndedBy::Interrupted => "the search was stopped before its end",
-        EndedBy::Saturation => "more connections did not complete more",
+        EndedBy::Interrupted => "the search was stopped early",
+        EndedBy::Saturation => "more connections did not raise the rate",
         EndedBy::NothingCarried => "no rate met the objective",
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let rows = shares.iter().take(shown).map(|share| (share.name.clone(), share));
     table::draw(screen, Rank::Useful, "Hosts", &CELLS, rows);
     if shares.len() > shown {
-        let rest = format!("and {} more, in the report", shares.len() - shown);
+        let rest = format!("and {} more in the report", shares.len() - shown);
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &rest)]);
     }
 }

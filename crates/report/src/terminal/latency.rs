@@ -38,7 +38,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     }
     draw_intervals(input, screen);
     if let Some(summary) = &analysis.probe {
-        let text = format!("({}), beside the load: {}", summary.kind.name(), probe::row(summary));
+        let text = format!("({}) {}", summary.kind.name(), probe::row(summary));
         screen.row(Rank::Useful, (Tone::Plain, "probe"), &[(Tone::Plain, &text)]);
     }
 }
@@ -64,34 +64,34 @@ fn draw_intervals(input: &ReportInput<'_>, screen: &mut Screen) {
         parts
             .extend(intervals.into_iter().filter_map(|(name, value, interval)| known(name, value, interval)));
     } else {
-        parts.push(format!("intervals are not known: {}", why_unknown(summary)));
+        parts.push(format!("no intervals: {}", why_unknown(summary)));
     }
     let missing = [("p50", summary.p50, 20), ("p90", summary.p90, 100), ("p99", summary.p99, 1_000)];
     let missing = missing.into_iter().chain([("p99.9", summary.p99_9, 10_000)]);
     if let Some((name, _, needed)) = missing.into_iter().find(|(_, value_ns, _)| value_ns.is_none()) {
         let (count, needed) = (number::count(summary.count), number::count(needed));
-        let text = format!("{name} is not supported by {count} samples ({needed} needed)");
+        let text = format!("too few samples for {name}: {count} of {needed}");
         // The line may be cut: first what is known, then what is missing, then why the rest is not known.
         parts.insert(if is_any_known { parts.len() } else { 0 }, text);
     }
-    screen.sentence(Rank::Useful, (Tone::Quiet, "95 %"), (Tone::Quiet, &parts.join(" · ")));
+    screen.sentence(Rank::Useful, (Tone::Quiet, "95%"), (Tone::Quiet, &parts.join(" · ")));
 }
 
 /// Why no percentile of this summary has an interval.
 fn why_unknown(summary: &LatencySummary) -> String {
     let Some(basis) = &summary.interval_basis else {
-        return "the record does not tell when the samples were taken".to_owned();
+        return "the record lacks the times of the samples".to_owned();
     };
     let windows = number::count(basis.windows_count);
     match basis.p50 {
         None if basis.windows_count <= 1 => {
-            "one window is too few to see how samples depend on each other".to_owned()
+            "one window is too few to see how samples are correlated".to_owned()
         }
-        None => format!("{windows} windows are too few to see how samples depend on each other"),
+        None => format!("{windows} windows are too few to see how samples are correlated"),
         Some(found) if found.effective_count.is_none() => {
-            format!("samples depend on each other for too long to be seen in {windows} windows")
+            format!("samples are correlated over longer than {windows} windows can show")
         }
-        Some(_) => "samples depend too much on each other".to_owned(),
+        Some(_) => "samples are too strongly correlated".to_owned(),
     }
 }
 

@@ -57,7 +57,7 @@ mod tests {
     fn text_is_wrapped_at_words_and_never_cut() {
         assert_eq!(wrap("one two three four five six", 9), ["one two", "three", "four five", "six"]);
         assert_eq!(wrap("at most 50 ms.", 12), ["at most", "50 ms."]);
-        assert_eq!(wrap("about 97 % of", 8), ["about", "97 % of"]);
+        assert_eq!(wrap("about 97 ms of", 8), ["about", "97 ms of"]);
         assert_eq!(wrap("", 9), Vec::<String>::new());
         assert_eq!(wrap(&"x".repeat(12), 5), ["xxxxx", "xxxxx", "xx"]);
     }
@@ -68,7 +68,7 @@ mod tests {
         let long = format!("{}the end", "a remedy ".repeat(12));
         (0..extras).for_each(|_| screen.sentence(Rank::Extra, (Tone::Plain, ""), (Tone::Plain, &long)));
         (0..4).for_each(|_| screen.sentence(Rank::Needed, (Tone::Plain, ""), (Tone::Plain, "a fact")));
-        screen.answer((Tone::Quiet, "Limit"), (Tone::Strong, "the limit"));
+        screen.answer((Tone::Quiet, "Bottleneck"), (Tone::Strong, "the cause"));
         screen.finish()
     }
 
@@ -76,7 +76,7 @@ mod tests {
     fn a_sentence_is_whole_or_not_there() {
         for rows in 1..40 {
             let text = drawn(Some(rows), 3);
-            let begun = text.matches("            a remedy a remedy").count();
+            let begun = text.matches("             a remedy a remedy").count();
             assert!(!text.contains('…'), "{text}");
             assert_eq!(
                 text.matches("the end").count() * 3,
@@ -105,6 +105,6 @@ mod tests {
         let text = drawn(Some(7), 3);
         assert_eq!(text.lines().count(), 6, "{text}");
         let low = drawn(Some(6), 3);
-        assert!(low.ends_with("\n\n  VALID     the answer\n  Limit     the limit\n"), "{low}");
+        assert!(low.ends_with("\n\n  VALID      the answer\n  Bottleneck the cause\n"), "{low}");
     }
 }

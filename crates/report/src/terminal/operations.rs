@@ -32,7 +32,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let rows = operations.iter().take(shown).map(|operation| (operation.name.clone(), *operation));
     table::draw(screen, Rank::Useful, "Operations", &CELLS, rows);
     if operations.len() > shown {
-        let rest = format!("and {} more, in the report", operations.len() - shown);
+        let rest = format!("and {} more in the report", operations.len() - shown);
         screen.row(Rank::Extra, (Tone::Plain, ""), &[(Tone::Quiet, &rest)]);
     }
 }

@@ -4,7 +4,7 @@ use super::style::{Style, Tone};
 use crate::escape;
 
 /// Columns of the labels on the left, the gap included.
-const LABEL_COLUMNS: usize = 12;
+const LABEL_COLUMNS: usize = 13;
 
 /// How much a line matters when the screen is full; lines of the greatest rank go first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

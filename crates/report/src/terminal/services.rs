@@ -52,7 +52,7 @@ fn sum(before: Option<&&ServiceReading>, reading: &ServiceReading) -> String {
             format!("{} {}", shown(&value.name), number::trimmed(&number::significant(number, 6)))
         })
         .collect();
-    if parts.is_empty() { "nothing happened".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "no activity".to_owned() } else { parts.join(", ") }
 }
 
 fn shown(text: &str) -> String {

@@ -21,7 +21,7 @@ pub(super) fn draw(session: &SessionResult, screen: &mut Screen) {
     let (word, tone) = if session.passed { ("✔ PASSED", Tone::Good) } else { ("✘ FAILED", Tone::Bad) };
     let met = session.rules.iter().filter(|rule| rule.passed).count();
     let users = match session.users {
-        0 => "sessions that arrive".to_owned(),
+        0 => "arriving sessions".to_owned(),
         1 => "1 user".to_owned(),
         users => format!("{} users", number::count(users.into())),
     };

@@ -24,8 +24,8 @@ fn sentence(setting: &SettingHeld) -> String {
     let [host, key, before, after] = [&setting.host, &setting.key, &setting.before, &setting.after]
         .map(|text| escape::terminal(text, MAX_CHARS));
     match before == after {
-        true => format!("{key} = {after} on {host}, as without it"),
-        false => format!("{key} = {after} on {host} ({before} without it)"),
+        true => format!("{key} = {after} on {host} (unchanged)"),
+        false => format!("{key} = {after} on {host} (was {before})"),
     }
 }
 
@@ -42,8 +42,8 @@ mod tests {
             after: "64".into(),
         };
         let told = "net.core.somaxconn = 64 on ssh://root@10.0.0.7";
-        assert_eq!(sentence(&setting("4096")), format!("{told} (4096 without it)"));
-        assert_eq!(sentence(&setting("64")), format!("{told}, as without it"));
+        assert_eq!(sentence(&setting("4096")), format!("{told} (was 4096)"));
+        assert_eq!(sentence(&setting("64")), format!("{told} (unchanged)"));
         assert!(!sentence(&setting("\x1b[2J")).contains('\x1b'));
     }
 }

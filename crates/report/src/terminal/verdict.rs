@@ -25,11 +25,9 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
 pub(crate) fn draw_state(manifest: &Manifest, is_incomplete: bool, damage: &[String], screen: &mut Screen) {
     let reason = manifest.reason.as_deref().unwrap_or("no reason recorded");
     let state = match manifest.status {
-        _ if is_incomplete => {
-            "incomplete: sysdyno ended without a word; everything up to then is here".to_owned()
-        }
-        RunStatus::Interrupted => format!("interrupted ({reason}); everything up to then is here"),
-        RunStatus::Failed => format!("failed ({reason}); everything up to then is here"),
+        _ if is_incomplete => "incomplete: sysdyno died; the results up to then are shown".to_owned(),
+        RunStatus::Interrupted => format!("interrupted ({reason}); the results up to then are shown"),
+        RunStatus::Failed => format!("failed ({reason}); the results up to then are shown"),
         RunStatus::Complete | RunStatus::Running => String::new(),
     };
     if !state.is_empty() {

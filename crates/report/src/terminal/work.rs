@@ -44,8 +44,8 @@ fn connections(input: &ReportInput<'_>) -> String {
         connections => format!("{} connections", number::count(connections.into())),
     };
     match shown.and_then(|plan| plan.wire.http2) {
-        Some(http2) if http2.streams == 1 => format!("{connections} of 1 stream"),
-        Some(http2) => format!("{connections} of {} streams", number::count(http2.streams.into())),
+        Some(http2) if http2.streams == 1 => format!("{connections} with 1 stream each"),
+        Some(http2) => format!("{connections} with {} streams each", number::count(http2.streams.into())),
         None => connections,
     }
 }
@@ -102,7 +102,7 @@ fn draw_handshakes(input: &ReportInput<'_>, screen: &mut Screen) {
         text.push_str(&format!(" · p50 {}", number::duration_ns(p50_ns)));
     }
     if is_insecure {
-        text.push_str(" · certificate not checked");
+        text.push_str(" · certificate not verified");
     }
     screen.row(Rank::Needed, (Tone::Quiet, "TLS"), &[(Tone::Plain, &text)]);
 }
@@ -112,7 +112,7 @@ fn draw_cache(input: &ReportInput<'_>, screen: &mut Screen) {
     let Some(cache) = &input.analysis.cache else { return };
     let hits = cache
         .hit_ratio()
-        .map_or(String::new(), |ratio| format!(" ({} of the keys asked for)", number::percent(ratio)));
+        .map_or(String::new(), |ratio| format!(" ({} of requested keys)", number::percent(ratio)));
     let text = format!(
         "{} hits{hits} + {} misses · {} stored",
         number::count(cache.hits),
@@ -152,7 +152,7 @@ fn draw_generator(input: &ReportInput<'_>, screen: &mut Screen) {
         text.push_str(&format!(" · spun {:.1} s", generator.spin_seconds));
     }
     screen.row(Rank::Useful, (Tone::Quiet, "Generator"), &[(Tone::Quiet, &text)]);
-    let notes = [("io_uring not used", &generator.io_fallback), ("spinning given up", &generator.spin_ended)];
+    let notes = [("io_uring not used", &generator.io_fallback), ("spinning stopped", &generator.spin_ended)];
     for (what, reason) in notes {
         if let Some(reason) = reason {
             let text = format!("{what}: {}", escape::terminal(reason, 2_000));
@@ -170,11 +170,11 @@ fn draw_run(input: &ReportInput<'_>, screen: &mut Screen) {
     }
     screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &text)]);
     if let Some(server) = input.server {
-        let machine = if server.is_same_machine { "on the generator's machine" } else { "another machine" };
+        let machine = if server.is_same_machine { "on the generator's host" } else { "on another machine" };
         let clock = match server.clock.is_same_clock {
-            true => "one clock".to_owned(),
+            true => "same clock".to_owned(),
             false => {
-                format!("its clock is known within {}", number::duration_ns(server.clock.uncertainty_ns))
+                format!("clock known to within {}", number::duration_ns(server.clock.uncertainty_ns))
             }
         };
         let text = format!("{} · {machine} · {clock}", escape::terminal(&server.name, 80));

@@ -38,7 +38,7 @@ pub fn page(input: &WorkInput<'_>) -> String {
         WorkKind::Files(_) => files(&mut page, input),
     }
     for limit in limits(input.summary) {
-        let _ = writeln!(page, "<p>Limit: {}</p>", text(&limit));
+        let _ = writeln!(page, "<p>Bottleneck: {}</p>", text(&limit));
     }
     let tool = text(&input.manifest.tool.version);
     let _ = writeln!(page, "<p><code>{}</code></p>", text(&input.manifest.command.join(" ")));
@@ -62,14 +62,14 @@ fn row<'a>(page: &mut String, cell: &str, cells: impl IntoIterator<Item = &'a st
 
 fn commands(page: &mut String, input: &WorkInput<'_>) {
     let summary = input.summary;
-    page.push_str("<h2>The runs that succeeded</h2><table>\n");
+    page.push_str("<h2>Successful runs</h2><table>\n");
     row(page, "th", [""].into_iter().chain(HEADERS));
     for line in rows(summary) {
         let cells =
             line.cells().unwrap_or_else(|| [const { String::new() }; 5].map(|_| number::MISSING.into()));
         row(page, "td", [line.label].into_iter().chain(cells.iter().map(String::as_str)));
     }
-    page.push_str("</table>\n<h2>Each run</h2><table>\n");
+    page.push_str("</table>\n<h2>All runs</h2><table>\n");
     row(page, "th", ["run", "worker", "ended", "wall", "user", "system", "read", "written", "major faults"]);
     let runs = input.operations.iter().filter_map(|line| match line {
         WorkLine::Command(run) if run.step == Step::Run => Some(run),

@@ -24,7 +24,7 @@ pub fn screen(input: &WorkInput<'_>, style: &Style) -> String {
     }
     screen.gap();
     for limit in limits(summary) {
-        screen.sentence(Rank::Needed, (Tone::Quiet, "Limit"), (Tone::Plain, &limit));
+        screen.sentence(Rank::Needed, (Tone::Quiet, "Bottleneck"), (Tone::Plain, &limit));
     }
     screen.row(Rank::Needed, (Tone::Quiet, "Work"), &[(Tone::Quiet, &described(input.plan))]);
     place::draw(input.folder, input.has_report, &mut screen);

@@ -32,7 +32,7 @@ impl ReadingCheck {
                 Err("it sent more columns than a host can have")
             }
             SeriesLine::Header { columns, .. } if !columns.iter().all(is_column) => {
-                Err("it sent a column with a name that none has")
+                Err("it sent a column with an unknown name")
             }
             SeriesLine::Header { columns, .. } => {
                 self.columns_count = columns.len();
@@ -40,12 +40,12 @@ impl ReadingCheck {
             }
             SeriesLine::Row(row) => {
                 if row.values.len() != self.columns_count {
-                    return Err("it sent a row of another width than its header");
+                    return Err("it sent a row that does not match its header");
                 }
                 let is_in_order =
                     row.begin_mono_ns >= self.last_begin && row.end_mono_ns >= row.begin_mono_ns;
                 if !is_in_order || row.end_mono_ns.since(latest) > AHEAD_NS {
-                    return Err("it sent a reading from before the last one, or from the future");
+                    return Err("it sent a reading out of order, or from the future");
                 }
                 self.last_begin = row.begin_mono_ns;
                 self.values_count = self.values_count.saturating_add(row.values.len());

@@ -23,13 +23,13 @@ const SHOWN_BYTES: usize = 60;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// These bytes begin no frame.
-    #[error("it said '{found}', which is no message of an agent")]
+    #[error("it sent '{found}', which is not an agent message")]
     NotAFrame {
         /// What came instead, escaped.
         found: String,
     },
     /// A frame announces more than is read.
-    #[error("it announced a message of {length_bytes} bytes; {MAX_FRAME_BYTES} are the most")]
+    #[error("it announced a message of {length_bytes} bytes; the maximum is {MAX_FRAME_BYTES}")]
     TooLong {
         /// What it announced.
         length_bytes: usize,

@@ -43,7 +43,8 @@ pub struct SshAddress {
 /// A text that names no host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{text}' names no host\nhint: 'here' is this one, netns:NAME and netns:/PATH are network namespaces, USER@HOST and ssh://USER@HOST:PORT are reached by ssh"
+    "'{text}' is not a host\nhint: use 'here', netns:NAME or netns:/PATH (a network namespace), or USER@HOST \
+     or ssh://USER@HOST:PORT"
 )]
 pub struct NoHost {
     /// What was typed, escaped.

@@ -90,7 +90,7 @@ impl RemoteAgent {
         let theirs = match incoming.recv_timeout(HELLO) {
             Ok(Incoming::Message { message, .. }) => greeting(*message),
             Ok(Incoming::Lost { cause }) => Err(cause),
-            Err(_) => Err(format!("it did not say hello within {} s", HELLO.as_secs())),
+            Err(_) => Err(format!("it did not respond within {} s", HELLO.as_secs())),
         };
         let theirs = theirs.map_err(|cause| connection.failure(&cause))?;
         let input = Arc::new(Mutex::new(input));
@@ -201,7 +201,7 @@ impl RemoteAgent {
                         break (mono_ns, at);
                     }
                     Some((FromAgent::Pong { .. }, _)) => {}
-                    Some(_) => return Err(self.lose("it answered what was not asked".into())),
+                    Some(_) => return Err(self.lose("it sent an unexpected answer".into())),
                     None => return Err(self.silent()),
                 }
             };
@@ -222,7 +222,7 @@ impl RemoteAgent {
             match message {
                 FromAgent::Series(line) => take(self.placed(line)?)?,
                 FromAgent::Pong { .. } => {}
-                _ => return Err(self.lose("it answered what was not asked".into())),
+                _ => return Err(self.lose("it sent an unexpected answer".into())),
             }
         }
         Ok(())
@@ -253,7 +253,7 @@ impl RemoteAgent {
             FromAgent::Reply(AgentAnswer::Part(())) => Ok(Some(Heard::Done)),
             FromAgent::Pong { .. } => Ok(None),
             FromAgent::Failed { text } => Err(self.there(&text)),
-            _ => Err(self.lose("it answered what was not asked".into())),
+            _ => Err(self.lose("it sent an unexpected answer".into())),
         }
     }
 
@@ -302,7 +302,7 @@ impl RemoteAgent {
             Ok(Incoming::Message { message, at }) => Ok(Some((*message, at))),
             Ok(Incoming::Lost { cause }) => Err(self.lose(cause)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(self.lose("its process ended".into())),
+            Err(RecvTimeoutError::Disconnected) => Err(self.lose("its process exited".into())),
         }
     }
 
@@ -326,7 +326,7 @@ impl RemoteAgent {
     }
 
     fn silent(&mut self) -> RunError {
-        self.lose(format!("it was silent for {} s", LEASE.as_secs()))
+        self.lose(format!("it did not respond for {} s", LEASE.as_secs()))
     }
 
     /// Takes it for lost, and ends its process.
@@ -359,8 +359,8 @@ impl Agent for RemoteAgent {
                 FromAgent::Pong { .. } => {}
                 FromAgent::Failed { text } => return Err(self.there(&text)),
                 FromAgent::Reply(answer) => return Ok(bounded(answer)),
-                FromAgent::Hello(_) => return Err(self.lose("it said hello twice".into())),
-                FromAgent::Part(_) => return Err(self.lose("it answered what was not asked".into())),
+                FromAgent::Hello(_) => return Err(self.lose("it sent two greetings".into())),
+                FromAgent::Part(_) => return Err(self.lose("it sent an unexpected answer".into())),
             }
         }
     }
@@ -385,11 +385,11 @@ fn greeting(message: FromAgent) -> Result<Hello, String> {
     match message {
         FromAgent::Hello(hello) if hello.protocol == PROTOCOL => Ok(hello),
         FromAgent::Hello(hello) => Err(format!(
-            "it is version '{}' and speaks protocol {}, this one speaks {PROTOCOL}",
+            "it is version '{}' with protocol {}, but this one uses protocol {PROTOCOL}",
             hello.version.chars().take(40).collect::<String>().escape_debug(),
             hello.protocol
         )),
-        _ => Err("it did not say hello".into()),
+        _ => Err("it did not send a greeting".into()),
     }
 }
 
@@ -428,18 +428,18 @@ fn read_on(output: &mut ChildStdout, sender: &SyncSender<Incoming>) -> Result<()
         let span = if is_met { LEASE } else { HELLO };
         let is_readable = is_readable(&*output, span).map_err(|error| error.to_string())?;
         if !is_readable {
-            return Err(format!("it was silent for {} s", span.as_secs()));
+            return Err(format!("it did not respond for {} s", span.as_secs()));
         }
         let length = output.read(&mut piece).map_err(|error| error.to_string())?;
         let at = clock::monotonic();
         if length == 0 {
-            return Err("its process ended".into());
+            return Err("its process exited".into());
         }
         is_met = true;
         decoder.push(&piece[..length]);
         while let Some(message) = decoder.next_message().map_err(|error| error.to_string())? {
             let message = serde_json::from_slice(message)
-                .map_err(|_| "it said what this version does not know".to_owned())?;
+                .map_err(|_| "it sent a message that this version does not know".to_owned())?;
             if sender.send(Incoming::Message { message: Box::new(message), at }).is_err() {
                 return Ok(());
             }

@@ -76,15 +76,15 @@ requests! {
     /// Finds the processes of a server.
     Describe "describe": fn describe(query: ProcessQuery) -> Vec<WatchedProcess>;
     /// Says where packets to an address go.
-    Route "look a route up": fn route(call: RouteCall) -> RouteReport;
+    Route "look up a route": fn route(call: RouteCall) -> RouteReport;
     /// Begins to sample the kernel, and answers after the notice of the first row; the others come meanwhile.
     StartSampling "start sampling": fn start_sampling(order: SamplingOrder) -> ();
     /// Reads everything that is sampled once more, at once, and answers after the notice of the row.
-    Read "read the kernel": fn read() -> ();
+    Read "read kernel counters": fn read() -> ();
     /// Stops sampling.
     StopSampling "stop sampling": fn stop_sampling() -> ();
     /// Sends a part of a load, by the orders that come meanwhile; what is measured comes as notices.
-    Part "send a part of the load": fn part(call: Box<PartCall>) -> ();
+    Part "send part of the load": fn part(call: Box<PartCall>) -> ();
     /// Carries out something of a share of a lab; only [`LabShares`](super::LabShares) knows what.
     Share "carry out a share of a lab": fn share(call: Value) -> Value;
 }

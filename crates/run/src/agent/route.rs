@@ -108,7 +108,7 @@ impl RouteReport {
         let judged = self.routes.iter().map(|route| fence.judge(address, route));
         judged
             .max_by_key(weight)
-            .unwrap_or(Judgement::Refused { cause: "its host does not say where to".into() })
+            .unwrap_or(Judgement::Refused { cause: "its host does not report where".into() })
     }
 
     /// As far as a host can have it.

@@ -113,8 +113,8 @@ fn listen<O: Write>(
             let message = serde_json::from_slice(message).map_err(|error| talk(error.to_string()))?;
             match message {
                 ToAgent::Hello(hello) if hello.protocol == PROTOCOL => is_known = true,
-                _ if !is_known => return Err(talk("it did not say hello in this version's way".into())),
-                ToAgent::Hello(_) => return Err(talk("it said hello twice".into())),
+                _ if !is_known => return Err(talk("it sent an incompatible greeting".into())),
+                ToAgent::Hello(_) => return Err(talk("it sent two greetings".into())),
                 ToAgent::Ping { sequence } => {
                     output.say(&FromAgent::Pong { sequence, mono_ns: clock::monotonic() });
                 }

@@ -26,12 +26,12 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 const OWN_HINT: &str = "hint: this program must be able to start itself";
 const NAMESPACE_HINT: &str = "hint: `ip netns list` lists the names; only root may enter a network namespace";
-const SSH_HINT: &str = "hint: ssh is asked to ask nothing: the key must be loaded, and the host's key be known; \
-    `ssh -o BatchMode=yes -o StrictHostKeyChecking=yes HOST true` must work";
+const SSH_HINT: &str = "hint: ssh must work without prompts: load your key, and accept the host's key; test \
+                        with `ssh -o BatchMode=yes -o StrictHostKeyChecking=yes HOST true`";
 /// Once the shell of the other host has spoken.
-const SHELL_HINT: &str = "hint: the program is started there from $TMPDIR or /tmp, which needs room for it and must not be \
-    mounted noexec; it takes mktemp, head and sha256sum";
-const SUDO_HINT: &str = "hint: sudo is asked to ask nothing: `ssh HOST sudo -n true` must work";
+const SHELL_HINT: &str = "hint: sysdyno runs there from $TMPDIR or /tmp, which must have room for it and \
+                          must not be mounted noexec; it needs mktemp, head, and sha256sum";
+const SUDO_HINT: &str = "hint: sudo must work without a password: test with `ssh HOST sudo -n true`";
 
 /// How to reach hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -93,11 +93,11 @@ pub(super) fn machine(output: &mut (impl Read + AsFd)) -> Result<String, String>
     while line.last() != Some(&b'\n') {
         let is_readable = is_readable(&*output, FIRST_LINE).map_err(|error| error.to_string())?;
         if !is_readable {
-            return Err(format!("it was silent for {} s", FIRST_LINE.as_secs()));
+            return Err(format!("it did not respond for {} s", FIRST_LINE.as_secs()));
         }
         let length = output.read(&mut byte).map_err(|error| error.to_string())?;
         if length == 0 {
-            return Err("its process ended".into());
+            return Err("its process exited".into());
         }
         line.extend(byte);
         if line.len() > MAX_LINE {
@@ -109,7 +109,7 @@ pub(super) fn machine(output: &mut (impl Read + AsFd)) -> Result<String, String>
     let named = line.trim_end().strip_prefix(GREETING);
     let named = named.filter(|name| (1..=MAX_MACHINE).contains(&name.len()) && name.chars().all(is_plain));
     named.map(str::to_owned).ok_or_else(|| {
-        format!("its shell says '{}' where only the agent should speak", line.trim_end().escape_debug())
+        format!("its shell printed '{}', which breaks the agent's protocol", line.trim_end().escape_debug())
     })
 }
 
@@ -127,7 +127,7 @@ pub(super) fn program_for(machine: &str, own: &Path) -> Result<PathBuf, (String,
         return Ok(other);
     }
     let cause = format!(
-        "this program is for {}, that host is {machine}, and there is no '{}' to send",
+        "this program is for {}, but that host is {machine}, and there is no '{}' to send",
         std::env::consts::ARCH,
         other.display()
     );
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(hear(b"sysdyno on aarch64\nmore"), (Ok("aarch64".to_owned()), 4));
         let (heard, _) = hear(b"Welcome to \x1b[31mhost\n");
         let told = heard.expect_err("is no greeting");
-        assert_eq!(told, "its shell says 'Welcome to \\u{1b}[31mhost' where only the agent should speak");
+        assert_eq!(told, "its shell printed 'Welcome to \\u{1b}[31mhost', which breaks the agent's protocol");
         for wrong in ["sysdyno on \n", "sysdyno on ../x\n", "sysdyno on", &"x".repeat(9999)] {
             assert!(hear(wrong.as_bytes()).0.is_err(), "{wrong}");
         }
@@ -246,7 +246,7 @@ mod tests {
         let wanted = here.path().join("sysdyno-mips64-linux");
         let place = wanted.display();
         assert!(
-            cause.ends_with(&format!("that host is mips64, and there is no '{place}' to send")),
+            cause.ends_with(&format!("but that host is mips64, and there is no '{place}' to send")),
             "{cause}"
         );
         assert_eq!(hint, "hint: `make dist` builds dist/sysdyno-mips64-linux; copy it there");

@@ -131,7 +131,7 @@ fn refusal(change: &PlannedChange) -> Option<Refusal> {
     match (&change.blocked, change.is_same) {
         (_, true) => Some(Refusal {
             object,
-            cause: "it is that already, so there is nothing to compare".into(),
+            cause: "it already has this value, so there is nothing to compare".into(),
             hint: None,
         }),
         (Some(cause), false) => Some(Refusal { object, cause: cause.clone(), hint: None }),
@@ -143,7 +143,7 @@ fn refusal(change: &PlannedChange) -> Option<Refusal> {
 pub(super) fn shown(change: &PlannedChange) -> ChangeShown {
     let (key, after) = (change.key.clone(), change.new.clone());
     let persist = change.persists_in.map(|_| format!("sysdyno tune persist '{key}={after}'"));
-    let mut notes = vec![format!("felt {}", change.effect.words())];
-    notes.extend(change.rivals.iter().map(|rival| format!("{} sets it too: {}", rival.who, rival.sets)));
+    let mut notes = vec![format!("takes effect {}", change.effect.words())];
+    notes.extend(change.rivals.iter().map(|rival| format!("{} also sets it: {}", rival.who, rival.sets)));
     ChangeShown { key, before: change.old.clone(), after, undo: change.undo.clone(), persist, notes }
 }

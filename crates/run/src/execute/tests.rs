@@ -122,7 +122,7 @@ fn a_load_has_readings_around_it_and_nothing_rests_for_them() {
     let [begin, end] = noted.load.expect("was asked for");
     assert_eq!(
         noted.requests,
-        ["facts", "describe", "start sampling", "load", "read the kernel", "stop sampling"]
+        ["facts", "describe", "start sampling", "load", "read kernel counters", "stop sampling"]
     );
     let readings = journal.series().windows();
     assert_eq!(readings.len(), 2);

@@ -126,13 +126,14 @@ impl Program {
         }
         let ended_by_us = end_group(running.pid, &running.pidfd, GRACE);
         let how = match ended_by_us || running.listen(clock::monotonic().after(BURIAL))? {
-            true => "and was ended",
-            false => "and cannot be ended: it waits in the kernel",
+            true => "and was killed",
+            false => "and cannot be killed: it is stuck in the kernel",
         };
         running.leave();
         let (name, limit) = (&self.name, SpanNs(self.limit.as_nanos() as u64));
         let cause = format!(
-            "{name} did not end within {limit}, {how}\nhint: {LIMIT_VARIABLE}=5m gives each program 5 minutes"
+            "{name} did not finish within {limit} {how}\nhint: {LIMIT_VARIABLE}=5m gives each program 5 \
+             minutes"
         );
         Err(io::Error::new(io::ErrorKind::TimedOut, cause))
     }
@@ -155,7 +156,10 @@ pub fn check_program_timeout() -> Result<(), String> {
     let Ok(text) = std::env::var(LIMIT_VARIABLE) else { return Ok(()) };
     match text.parse::<SpanNs>() {
         Ok(limit) if limit.0 > 0 => Ok(()),
-        _ => Err(format!("cannot use {LIMIT_VARIABLE}: '{}' is not a duration like 5m", text.escape_debug())),
+        _ => Err(format!(
+            "cannot use {LIMIT_VARIABLE}: '{}' is not a duration, such as 5m",
+            text.escape_debug()
+        )),
     }
 }
 

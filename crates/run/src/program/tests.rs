@@ -37,7 +37,7 @@ fn a_program_that_hangs_is_ended_with_all_that_it_started_and_it_is_told() {
         let told = shell(script, SHORT).input(Stdio::from(writer)).run().expect_err("hangs");
         assert_eq!(told.kind(), io::ErrorKind::TimedOut, "{script}");
         let text = told.to_string();
-        assert!(text.starts_with("sh did not end within 100ms, and was ended"), "{text}");
+        assert!(text.starts_with("sh did not finish within 100ms and was killed"), "{text}");
         assert_eq!(io::read_to_string(reader).expect("its end"), "", "{script}");
     }
 }

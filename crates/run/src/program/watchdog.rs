@@ -41,7 +41,7 @@ impl Watchdog {
     pub fn judge<T>(&self, waited: io::Result<T>, limit: Duration) -> io::Result<T> {
         match self.has_ended_it.load(Ordering::Acquire) {
             true => {
-                let cause = format!("it did not answer within {} s, and was ended", limit.as_secs());
+                let cause = format!("it did not answer within {} s and was killed", limit.as_secs());
                 Err(io::Error::new(io::ErrorKind::TimedOut, cause))
             }
             false => waited,

@@ -43,7 +43,7 @@ impl BuiltInTarget {
         let target = BuiltInTarget { child, url: line.trim().to_owned() };
         let read = read.map_err(failed("hear from"))?;
         if read == 0 || !target.url.starts_with("http://") {
-            return Err(failed("hear from")(io::Error::other("it said no URL")));
+            return Err(failed("hear from")(io::Error::other("it did not report its URL")));
         }
         Ok(target)
     }

@@ -79,16 +79,16 @@ fn wait(mut child: Child, begin: MonoNs, cpu_before: Option<f64>) -> CommandOutc
     let failure = match ended {
         Ok(status) if status.success() => None,
         Ok(status) => Some(told(status)),
-        Err(error) => Some(format!("cannot await it: {error}")),
+        Err(error) => Some(format!("cannot wait for it: {error}")),
     };
     CommandOutcome { begin, end, cpu_seconds, failure }
 }
 
 fn told(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
-        (Some(code), _) => format!("it ended with exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal} ended it"),
-        (None, None) => "it ended in an unknown way".into(),
+        (Some(code), _) => format!("it exited with code {code}"),
+        (None, Some(signal)) => format!("it was killed by signal {signal}"),
+        (None, None) => "it exited for an unknown reason".into(),
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
     fn a_command_is_timed_and_its_failure_told() {
         let slept = run(&["sleep", "0.2"]);
         assert!(slept.failure.is_none() && slept.end.seconds_since(slept.begin) >= 0.2);
-        assert_eq!(run(&["false"]).failure.as_deref(), Some("it ended with exit code 1"));
+        assert_eq!(run(&["false"]).failure.as_deref(), Some("it exited with code 1"));
         // Arguments are arguments, whatever is in them.
         assert!(run(&["test", "$(id); `id`", "=", "$(id); `id`"]).failure.is_none());
         assert!(RunningCommand::start(&["/nowhere/at/all".to_owned()]).is_err());
@@ -119,6 +119,6 @@ mod tests {
         assert_eq!(running.wait(Duration::from_millis(20)), None);
         running.end();
         let outcome = running.wait(Duration::from_secs(60)).expect("ends");
-        assert_eq!(outcome.failure.as_deref(), Some("signal 9 ended it"));
+        assert_eq!(outcome.failure.as_deref(), Some("it was killed by signal 9"));
     }
 }

@@ -52,7 +52,7 @@ impl ArmGuardian for Guardians {
         drop(child.stdin.take());
         let _ = child.kill();
         let _ = child.wait();
-        let said = if line.trim().is_empty() { "it ended without a word" } else { line.trim() };
+        let said = if line.trim().is_empty() { "it exited without a message" } else { line.trim() };
         Err(read.err().unwrap_or_else(|| io::Error::other(said.to_owned())))
     }
 }

@@ -51,7 +51,7 @@ impl Expected<'_> {
         let lacks = self.texts.iter().find(|text| !output.contains(text.as_str()));
         let has = self.never.iter().find(|text| output.contains(text.as_str()));
         let lacks = lacks.map(|text| format!("its output lacks '{}'", text.escape_debug()));
-        lacks.or_else(|| has.map(|text| format!("its output has '{}'", text.escape_debug())))
+        lacks.or_else(|| has.map(|text| format!("its output contains '{}'", text.escape_debug())))
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) fn run(setting: &CommandOrder<'_>, stop: &AtomicBool) -> Ran {
     let pid = child.as_raw_nonzero().get().unsigned_abs();
     let (io, cpus_count) = (process_io(pid), allowed_cpus(pid).map(|cpus| cpus.len() as u32));
     match bury(child) {
-        Err(errno) => not_started(format!("it could not be awaited: {errno}")),
+        Err(errno) => not_started(format!("cannot wait for it: {errno}")),
         Ok((status, usage)) => {
             let ended =
                 status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Exit);
@@ -123,7 +123,7 @@ pub(super) fn run(setting: &CommandOrder<'_>, stop: &AtomicBool) -> Ran {
 /// It was not started, since its output cannot be kept.
 fn not_kept(errno: Errno) -> Ran {
     let now = clock::monotonic();
-    let cause = format!("its output cannot be kept: {errno}");
+    let cause = format!("cannot store its output: {errno}");
     Ran { begin: now, end: now, ending: Ending::NotStarted(cause), usage: None }
 }
 
@@ -134,7 +134,7 @@ fn judge(expected: &Expected<'_>, kept: &File) -> Option<String> {
     output.resize(length, 0);
     match kept.read_exact_at(&mut output, 0) {
         Ok(()) => expected.wrong(&String::from_utf8_lossy(&output)),
-        Err(error) => Some(format!("its output cannot be read: {error}")),
+        Err(error) => Some(format!("cannot read its output: {error}")),
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
         };
         assert_eq!(ended(&["20 good", "bad"], &["2 bad"]), Ending::Exit(0));
         assert_eq!(ended(&["20 good", "21 good"], &[]), Ending::Output("its output lacks '21 good'".into()));
-        assert_eq!(ended(&[], &["1 bad"]), Ending::Output("its output has '1 bad'".into()));
+        assert_eq!(ended(&[], &["1 bad"]), Ending::Output("its output contains '1 bad'".into()));
     }
 
     #[test]

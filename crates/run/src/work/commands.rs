@@ -127,10 +127,10 @@ fn demand(command: &CommandSpec, operation: &'static str, ending: &Ending) -> Re
     let cause = match ending {
         Ending::Exit(0) | Ending::Interrupted => return Ok(()),
         Ending::Exit(code) => {
-            format!("it ended with exit code {code}\nhint: --show-output shows what it says")
+            format!("it exited with code {code}\nhint: --show-output shows its output")
         }
-        Ending::Signal(signal) => format!("signal {signal} ended it"),
-        Ending::TimedOut => "its time was over\nhint: --timeout sets it".into(),
+        Ending::Signal(signal) => format!("it was killed by signal {signal}"),
+        Ending::TimedOut => "it timed out\nhint: --timeout sets the limit".into(),
         Ending::NotStarted(cause) | Ending::Output(cause) => cause.clone(),
     };
     let object = format!("'{}'", command.text.escape_debug());

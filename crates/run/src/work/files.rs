@@ -50,8 +50,10 @@ impl Ground {
         }
         let names = names_in(&ground.folder).map_err(failed("read"))?;
         if let Some(name) = names.first() {
-            let cause =
-                format!("it is not empty: '{}' is in it, and was not made by sysdyno", name.escape_debug());
+            let cause = format!(
+                "it is not empty: it contains '{}', which sysdyno did not create",
+                name.escape_debug()
+            );
             return Err(error("use", path, io::Error::other(cause)));
         }
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -76,10 +78,10 @@ impl Ground {
         let left = names_in(&self.folder).unwrap_or_default();
         let path = self.path.display();
         match left.iter().find(|name| *name != MARK) {
-            Some(name) => Some(format!("'{path}' is left: '{}' is in it", name.escape_debug())),
+            Some(name) => Some(format!("'{path}' was not removed: it contains '{}'", name.escape_debug())),
             None if self.is_made => {
                 let removed = unlinkat(CWD, &self.path, AtFlags::REMOVEDIR);
-                removed.err().map(|errno| format!("'{path}' is left: {errno}"))
+                removed.err().map(|errno| format!("'{path}' was not removed: {errno}"))
             }
             None => None,
         }
@@ -225,7 +227,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("theirs"), "x").expect("is written");
         let error = Ground::prepare(folder.path()).err().expect("is refused").to_string();
-        assert!(error.contains("'theirs' is in it"), "{error}");
+        assert!(error.contains("it contains 'theirs'"), "{error}");
         assert_eq!(fs::read_dir(folder.path()).expect("is there").count(), 1);
         let file = folder.path().join("theirs");
         assert!(Ground::prepare(&file).is_err(), "a file is no folder");

@@ -103,7 +103,7 @@ fn a_file_that_its_service_does_not_understand_is_never_in_force() {
     let wanted = changes(&CHANGES);
     let failed = apply(&host.order(&wanted), &mut Dead::default()).err().expect("is refused").to_string();
     assert!(
-        failed.contains("line 3 is wrong") && failed.contains("every setting is what it was"),
+        failed.contains("line 3 is wrong") && failed.contains("all settings have their old values"),
         "{failed}"
     );
     assert_eq!(folder(&host), before);
@@ -117,7 +117,7 @@ fn a_file_that_its_service_cannot_be_told_of_is_put_back() {
     let wanted = changes(&CHANGES);
     let failed = apply(&host.order(&wanted), &mut Dead::default()).err().expect("is refused").to_string();
     assert!(
-        failed.contains("it does not run") && failed.contains("every setting is what it was"),
+        failed.contains("it does not run") && failed.contains("all settings have their old values"),
         "{failed}"
     );
     assert_eq!(folder(&host), before);
@@ -160,14 +160,14 @@ fn files_that_could_not_be_put_back_are_refused() {
         |change: &str| crate::plan(&changes(&[change]), &host.roots).expect_err("is refused").to_string();
     let place = host.roots.place(FILE);
     std::os::unix::fs::symlink(&place, place.with_file_name("link.conf")).expect("makes");
-    assert!(refusal("nginx:/etc/nginx/link.conf:worker_processes=4").contains("it is a link"));
+    assert!(refusal("nginx:/etc/nginx/link.conf:worker_processes=4").contains("it is a symbolic link"));
     assert!(refusal("nginx:/etc/nginx/none.conf:worker_processes=4").contains("cannot look at"));
     assert!(refusal("nginx:/etc/nginx/nginx.conf:worker_processes=many").contains("'many' is not a number"));
     assert!(refusal("nginx:/etc/nginx/nginx.conf:daemon=off").contains("not a setting that sysdyno knows"));
     assert!(refusal("nginx:/etc/nginx/nginx.conf:http/sendfile=on").contains("no block 'http'"));
     fs::set_permissions(&place, fs::Permissions::from_mode(0o666)).expect("sets");
-    assert!(refusal(CHANGES[0]).contains("others than its owner"));
+    assert!(refusal(CHANGES[0]).contains("users other than its owner"));
     fs::set_permissions(&place, fs::Permissions::from_mode(0o644)).expect("sets");
     fs::hard_link(&place, place.with_file_name("other.conf")).expect("links");
-    assert!(refusal(CHANGES[0]).contains("another name"));
+    assert!(refusal(CHANGES[0]).contains("another hard link"));
 }

@@ -163,7 +163,8 @@ fn refuse_second(state: &Store, spool: &Arc<Store>) -> Result<(), TuneError> {
     };
     let id = name.trim_end_matches(".wal");
     let cause = format!(
-        "the trial {id} is not over\nhint: `sysdyno tune commit` keeps it, `sysdyno tune undo` ends it"
+        "trial {id} is still open\nhint: `sysdyno tune commit` keeps its changes, `sysdyno tune undo` undoes \
+         them"
     );
     Err(TuneError::Busy { cause })
 }
@@ -228,7 +229,7 @@ fn write_all(transaction: &mut Transaction, twin: &mut Twin, roots: &Roots) -> R
     match twin.is_in_place() {
         true => Ok(()),
         // Its guardian would undo it at once.
-        false => Err(failed(format!("'{}' was moved or removed meanwhile", twin.path().display()))),
+        false => Err(failed(format!("'{}' was moved or removed in the meantime", twin.path().display()))),
     }
 }
 
@@ -239,7 +240,7 @@ fn write_one(intent: &Intent, roots: &Roots) -> Result<Vec<String>, String> {
     };
     for member in &intent.members {
         if read(member)? != member.old {
-            return Err(format!("somebody else has changed '{}' meanwhile", member.place.text()));
+            return Err(format!("somebody else changed '{}' in the meantime", member.place.text()));
         }
     }
     let member = |write: &Write| &intent.members[write.member].place;
@@ -257,7 +258,7 @@ fn roll_back(failed: Failed, what: (&mut Twin, &Transaction), order: &TrialOrder
 }
 
 fn afterwards(recovery: &Recovery) -> String {
-    if recovery.is_clean() { "every setting is what it was".into() } else { unclean(recovery) }
+    if recovery.is_clean() { "all settings have their old values".into() } else { unclean(recovery) }
 }
 
 fn unclean(recovery: &Recovery) -> String {

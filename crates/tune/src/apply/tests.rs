@@ -116,7 +116,7 @@ fn a_state_folder_that_others_can_write_is_not_used() {
         .expect("sets");
     let wanted = changes(&CHANGES);
     let failed = apply(&host.order(&wanted), &mut Dead::default()).err().expect("is refused").to_string();
-    assert!(failed.contains("others can write to it"), "{failed}");
+    assert!(failed.contains("other users can write to it"), "{failed}");
 }
 
 #[test]
@@ -177,7 +177,10 @@ fn a_trial_whose_state_folder_goes_while_it_is_written_is_rolled_back() {
     let before = host.all();
     let wanted = changes(&CHANGES);
     let failed = apply(&host.order(&wanted), &mut Thief(&host)).err().expect("is refused").to_string();
-    assert!(failed.contains("moved or removed meanwhile\nevery setting is what it was"), "{failed}");
+    assert!(
+        failed.contains("moved or removed in the meantime\nall settings have their old values"),
+        "{failed}"
+    );
     let restored: Vec<String> = host.all().iter().map(|text| one_line(text)).collect();
     assert_eq!(restored, before.iter().map(|text| one_line(text)).collect::<Vec<_>>());
     assert_eq!((host.copies("open").len(), host.copies("done").len()), (0, 1));

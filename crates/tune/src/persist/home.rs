@@ -59,9 +59,7 @@ pub(super) fn home(change: &PlannedChange, roots: &Roots) -> Result<Home, String
             let groups = std::fs::read_to_string(roots.place(&format!("/proc/{pid}/cgroup")));
             unit_limit(&groups.unwrap_or_default(), (name, directive), &change.new)
         }
-        AtBoot::Sysctl | AtBoot::Nothing => {
-            Err("there is nothing that it could be kept in over a reboot".into())
-        }
+        AtBoot::Sysctl | AtBoot::Nothing => Err("there is no mechanism to keep it across reboots".into()),
     }
 }
 
@@ -128,8 +126,8 @@ fn unit_limit(groups: &str, (name, directive): (&str, &str), value: &str) -> Res
     let is_plain =
         |unit: &&str| unit.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":-_.\\@".contains(&byte));
     let unit = steps.filter(|step| step.ends_with(".service")).rfind(is_plain);
-    let unit =
-        unit.ok_or("its process belongs to no unit of systemd: what starts it has to set its limits")?;
+    let unit = unit
+        .ok_or("its process does not belong to a systemd unit: whatever starts it has to set its limits")?;
     let value = value.replace("unlimited", "infinity").replace(' ', ":");
     Ok(Home {
         file: format!("{UNITS}/{unit}.d/{DROP_IN}"),

@@ -95,7 +95,7 @@ fn homes(changes: &[PlannedChange], roots: &Roots) -> Result<Vec<Home>, TuneErro
     let (mut homes, mut refusals) = (Vec::new(), Vec::new());
     for change in changes {
         let home = match change.survives_boot {
-            true => Err("it is kept over a reboot as it is: apply and commit it".to_owned()),
+            true => Err("it survives reboots anyway: apply and commit it".to_owned()),
             false => home::home(change, roots),
         };
         match home {
@@ -116,7 +116,8 @@ pub fn forget(keys: &[String], roots: &Roots) -> Result<Persisted, TuneError> {
     let is_kept =
         |key: &String| settings.contains_key(key) || others.iter().any(|kept| kept.lines.contains_key(key));
     let missing = keys.iter().filter(|key| !is_kept(key));
-    let refusals: Vec<Refusal> = missing.map(|key| Refusal::new(key, "it is in no file of ours")).collect();
+    let refusals: Vec<Refusal> =
+        missing.map(|key| Refusal::new(key, "it is not in any of sysdyno's files")).collect();
     if !refusals.is_empty() {
         return Err(TuneError::Refused(refusals));
     }
@@ -280,10 +281,7 @@ mod tests {
         host.put("/proc/irq/9/smp_affinity_list", "0\n");
         host.put("/sys/devices/system/cpu/online", "0-1\n");
         let refused = persist(&changes(&["irq.9.cpus=1"]), &host.roots).expect_err("is refused").to_string();
-        assert!(
-            refused.contains("'irq.9.cpus'") && refused.contains("nothing that it could be kept in"),
-            "{refused}"
-        );
+        assert!(refused.contains("'irq.9.cpus'") && refused.contains("no mechanism to keep it"), "{refused}");
     }
 
     #[test]

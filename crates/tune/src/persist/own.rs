@@ -34,7 +34,7 @@ pub(super) fn read(file: &str, roots: &Roots) -> Result<Option<String>, TuneErro
     let mut text = String::new();
     opened.take(MAX_BYTES).read_to_string(&mut text).map_err(TuneError::io("read", &path))?;
     if text.lines().next() != Some(HEADER) {
-        let foreign = io::Error::other("it was not written by sysdyno; its first line is another one");
+        let foreign = io::Error::other("it was not written by sysdyno: its first line is different");
         return Err(TuneError::io("change", &path)(foreign));
     }
     Ok(Some(text))
@@ -57,7 +57,7 @@ fn make_readable(folder: &Path) -> Result<(), TuneError> {
     folder.parent().map_or(Ok(()), make_readable)?;
     make_folder(folder)?;
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(folder, open).map_err(TuneError::io("open to others", folder))
+    fs::set_permissions(folder, open).map_err(TuneError::io("accessible to other users", folder))
 }
 
 /// Removes a file of ours, and its folder if that was made for it and is empty.

@@ -165,7 +165,7 @@ fn clashes(changes: &[Change]) -> Vec<Refusal> {
         }
         let other = find(&change.key).and_then(|tunable| tunable.counterpart);
         if let Some(other) = other.filter(|other| seen.iter().any(|key| key == other)) {
-            let cause = format!("the kernel zeroes it when '{other}' is set, which the plan does too");
+            let cause = format!("the kernel zeroes it when '{other}' is set, and the plan sets both");
             refusals.push(Refusal::new(&change.text(), cause).hint("keep one of them"));
         }
     }
@@ -188,8 +188,8 @@ fn overlaps(planned: &[PlannedChange]) -> Vec<Refusal> {
             other.key == change.key || other.counterpart.is_some() || change.is_of_file()
         };
         if let Some(other) = other.filter(|other| !is_allowed(other)) {
-            let cause = format!("it changes together with '{}', which the plan sets too", other.key);
-            refusals.push(Refusal::new(&change.key, cause).hint("try one, commit it, and then the other"));
+            let cause = format!("it changes together with '{}', which the plan also sets", other.key);
+            refusals.push(Refusal::new(&change.key, cause).hint("try and commit one first, then the other"));
         }
     }
     refusals
@@ -248,8 +248,8 @@ fn one(
 }
 
 fn of_initial_network(change: &Change) -> Refusal {
-    let cause = "it belongs to the initial network namespace, and this is another one";
-    let hint = "plan it on the host itself; it reaches all namespaces from there";
+    let cause = "it belongs to the initial network namespace, but this is another one";
+    let hint = "plan it on the host itself; from there, it applies to all namespaces";
     Refusal::new(&change.text(), cause).hint(hint)
 }
 
@@ -285,7 +285,7 @@ fn read_twice(roots: &Roots, place: &SettingPlace) -> Result<String, Unreadable>
         })
     };
     let (first, second) = (read()?, read()?);
-    let changes = || Unreadable::Other("its value changes by itself".into());
+    let changes = || Unreadable::Other("its value changes on its own".into());
     if first == second { Ok(first) } else { Err(changes()) }
 }
 
@@ -313,14 +313,14 @@ fn intent(
         let old = read_twice(roots, &place).map_err(|error| error.to_string())?;
         let text = one_line(&old);
         restore = match (restore[0].text.as_str(), text.as_str()) {
-            ("0", "0") => return Err(format!("both it and '{}' are 0, which cannot be put back", other.id)),
+            ("0", "0") => return Err(format!("both it and '{}' are 0, which cannot be restored", other.id)),
             ("0", _) => vec![write(1, &text)],
             (_, "0") => restore,
-            _ => return Err(format!("both it and '{}' are in force, which cannot be put back", other.id)),
+            _ => return Err(format!("both it and '{}' are in force, which cannot be restored", other.id)),
         };
         members.push(Member { place, old, expected: "0".into(), is_open: false });
     }
-    let unknown = |error: io::Error| format!("cannot tell what is set anew with it: {error}");
+    let unknown = |error: io::Error| format!("cannot tell which settings are reset with it: {error}");
     for place in tunable.followers(&change.key, roots).map_err(unknown)? {
         let mut member = Member { place, old: String::new(), expected: String::new(), is_open: true };
         member.old = match member.read(roots).or_else(|_| member.read(roots)) {
@@ -354,11 +354,13 @@ fn blocked(error: Errno, tunable: &Tunable, is_initial_network: bool) -> String 
     let is_root = rustix::process::geteuid().is_root();
     match error {
         Errno::ROFS if tunable.scope == Scope::Service => "its folder is read-only here".into(),
-        Errno::ROFS if tunable.scope == Scope::FileSystem => "what holds it is read-only here".into(),
+        Errno::ROFS if tunable.scope == Scope::FileSystem => "the file system that it is on is read-only \
+                                                              here"
+            .into(),
         Errno::ROFS => "'/proc/sys' is read-only here, as in most containers: change it on the host".into(),
-        Errno::ACCESS | Errno::PERM if !is_root => "only root may write it: run with sudo".into(),
+        Errno::ACCESS | Errno::PERM if !is_root => "only root can write it: run with sudo".into(),
         Errno::ACCESS | Errno::PERM if tunable.scope == Scope::InitialNetwork && !is_initial_network => {
-            "it belongs to the initial network namespace, and this is another one: change it on the host"
+            "it belongs to the initial network namespace, but this is another one: change it on the host"
                 .into()
         }
         Errno::ACCESS | Errno::PERM => "the kernel does not let this process write it".into(),

@@ -21,19 +21,19 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Programs that tune, by the name of their process: what their settings begin with, and what they do.
 const PROGRAMS: &[(&str, &[&str], &str)] = &[
-    ("tuned", &[""], "sets what its profile says, and again when it is reloaded"),
-    ("bpftune", &["net.", "vm."], "changes it by what it sees, at any time"),
-    ("irqbalance", &["irq."], "moves it by load, every ten seconds"),
+    ("tuned", &[""], "applies its profile at start and on every reload"),
+    ("bpftune", &["net.", "vm."], "adjusts it at any time"),
+    ("irqbalance", &["irq."], "rebalances it every ten seconds"),
     (
         "NetworkManager",
         &["net.ipv4.conf.", "net.ipv6.conf.", "net.ipv6.neigh."],
         "sets it when a connection comes up",
     ),
-    ("sysctl", &["fs.", "kernel.", "net.", "vm."], "sets what it was told"),
+    ("sysctl", &["fs.", "kernel.", "net.", "vm."], "sets configured values"),
     (
         "systemd-sysctl",
         &["fs.", "kernel.", "net.", "vm."],
-        "sets what the files of sysctl.d say, at boot and when it is restarted",
+        "applies the files of sysctl.d at boot and when restarted",
     ),
     ("systemd-networkd", &["net.ipv4.conf.", "net.ipv6.conf."], "sets it when a link is configured"),
 ];

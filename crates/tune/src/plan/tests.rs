@@ -36,11 +36,11 @@ fn wrong_plans_are_refused_by_name_and_all_at_once() {
     };
     check(&["net.core.somaxcon=1"], &["net.core.somaxcon=1", "did you mean 'net.core.somaxconn'"]);
     check(&["net.core.somaxconn=many"], &["'many' is not a number"]);
-    check(&["net.core.somaxconn=0"], &["0 is out of range, 1 to 2147483647"]);
+    check(&["net.core.somaxconn=0"], &["0 is out of range (1 to 2147483647"]);
     check(&["net.ipv4.tcp_rmem=4096 131072"], &["it takes 3 numbers, not 2"]);
     check(&["vm.swappiness=1", "vm.swappiness=2"], &["the plan changes it twice"]);
     check(&["vm.dirty_bytes=8192", "vm.dirty_ratio=10"], &["zeroes it when 'vm.dirty_bytes' is set"]);
-    check(&["kernel.modules_disabled=1"], &["in one direction only"]);
+    check(&["kernel.modules_disabled=1"], &["only be set in one direction"]);
     check(&["net.core.busy_poll=50"], &["this host has no '/proc/sys/net/core/busy_poll'"]);
     check(&["a=1", "vm.swappiness=900"], &["'a=1'", "'vm.swappiness=900'"]);
 }

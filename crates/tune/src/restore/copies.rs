@@ -127,7 +127,8 @@ pub(crate) fn refuse_lost(spool: &Arc<Store>, state: &Store) -> Result<(), TuneE
         if found.begin.state.as_deref() == state.path().to_str() {
             let id = name.trim_end_matches(".wal");
             let cause = format!(
-                "the trial {id} is not over: {}\nhint: its guardian undoes it now; without one, `sysdyno tune recover` does",
+                "trial {id} is still open: {}\nhint: its guardian is undoing it now; without one, use \
+                 `sysdyno tune recover`",
                 lost(&state.path().display().to_string())
             );
             return Err(TuneError::Busy { cause });

@@ -94,7 +94,7 @@ fn a_lost_trial_is_left_to_its_guardian() {
     assert!(recover(&elsewhere(&host), &host.roots).expect("looks").is_empty());
     let wanted = changes(&["vm.swappiness=20"]);
     let refused = apply(&host.order(&wanted), &mut Dead::default()).err().expect("is refused").to_string();
-    assert!(refused.contains("is not over: its state folder"), "{refused}");
+    assert!(refused.contains("is still open: its state folder"), "{refused}");
     assert_eq!(now(&host), tried);
 }
 

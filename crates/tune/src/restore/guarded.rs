@@ -55,7 +55,7 @@ pub(super) fn undo(
             seen = Some(format!("{}.wal", open.id()));
         }
         if waited >= PATIENCE {
-            let cause = io::Error::other("its guardian has not done it yet");
+            let cause = io::Error::other("its guardian is not done yet");
             return Err(TuneError::io("undo the trial of", &open.path())(cause));
         }
         std::thread::sleep(AGAIN);

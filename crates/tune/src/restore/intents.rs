@@ -28,7 +28,7 @@ pub(super) fn restore_all(journal: &mut Twin, transaction: &Transaction, roots: 
     }
     let here = netns::current(roots);
     if begin.netns.is_some() && here.is_none() {
-        return note_all(journal, transaction, failed("cannot tell which network namespace this is".into()));
+        return note_all(journal, transaction, failed("cannot identify this network namespace".into()));
     }
     let there = begin.netns.filter(|there| here.is_some_and(|here| !here.is_same(*there)));
     let restore = |intent: &Intent| restore_one(intent, transaction, roots);
@@ -205,7 +205,10 @@ pub(super) fn put_back(
     }
     for write in &intent.restore {
         let Some(member) = intent.members.get(write.member) else {
-            return (Outcome::Failed, Some("the journal names a setting that it does not hold".into()));
+            return (
+                Outcome::Failed,
+                Some("the journal refers to a setting that it does not contain".into()),
+            );
         };
         // What follows is written only if it did not come back with its leader.
         let is_back = member.follows() && member.read(roots).is_ok_and(|text| member.is_old(&text));

@@ -160,8 +160,10 @@ pub(crate) fn recover_one(
         let path = twin.path();
         let id = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         twin.set_aside()?;
-        let notes =
-            vec![format!("the journal {id} cannot be read; no setting was touched; it is kept in 'damaged'")];
+        let notes = vec![format!(
+            "cannot read journal {id}; no setting was changed, and the journal is kept in \
+                          'damaged'"
+        )];
         return Ok(Recovery { id, is_damaged: true, notes, ..Recovery::default() });
     };
     let mut recovery = finish(twin, &transaction, roots, cause);
@@ -181,7 +183,7 @@ pub fn commit(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<St
     let mut twin = open_trial("commit", &stores, id)?;
     // A commit that died before it could move the journal is completed here.
     let held = twin.reread().filter(|held| matches!(held.phase, Phase::Held | Phase::Kept));
-    let mut held = held.ok_or_else(|| no_trial("commit", "its settings are not all written"))?;
+    let mut held = held.ok_or_else(|| no_trial("commit", "not all of its settings were written"))?;
     if held.phase == Phase::Held {
         twin.keep()?;
         held.phase = Phase::Kept;
@@ -232,9 +234,7 @@ fn open_trial(operation: &'static str, stores: &Stores, id: Option<&str>) -> Res
     let name = stores.state.journals(StoreSection::Open)?.into_iter().find(is_meant);
     let name = name.ok_or_else(|| match id {
         Some(id) => no_trial(operation, &format!("there is no open trial '{id}'")),
-        None => {
-            no_trial(operation, "no trial is open\nhint: `sysdyno tune history` shows those that are over")
-        }
+        None => no_trial(operation, "no trial is open\nhint: `sysdyno tune history` lists past trials"),
     })?;
     twin_of(&stores.state, Some(&stores.spool), (StoreSection::Open, &name))
 }
@@ -247,7 +247,7 @@ fn reopen(stores: &Stores, id: &str) -> Result<Twin, TuneError> {
     let mut twin = twin_of(&stores.state, None, (StoreSection::Done, &name))?;
     let is_undone = |found: &Transaction| matches!(found.phase, Phase::Undone | Phase::Unclean);
     if twin.reread().is_none_or(|found| is_undone(&found)) {
-        return Err(no_trial("undo", &format!("the trial '{id}' was undone already")));
+        return Err(no_trial("undo", &format!("trial '{id}' was already undone")));
     }
     twin.complete(&stores.spool)?;
     twin.append_durably(&JournalRecord::Reopen {})?;
@@ -270,7 +270,7 @@ pub(crate) fn finish(
     let mut recovery = Recovery { id: transaction.begin.id.clone(), ..Recovery::default() };
     if transaction.begin.root != roots.path().display().to_string() {
         let about = &transaction.begin.root;
-        recovery.notes.push(format!("the journal {} is about another tree, '{about}'", recovery.id));
+        recovery.notes.push(format!("journal {} is for another tree, '{about}'", recovery.id));
         return recovery;
     }
     if transaction.is_over() {
@@ -283,11 +283,11 @@ pub(crate) fn finish(
         StoreSection::Done
     } else {
         recovery.is_damaged = true;
-        recovery.notes.push(format!("the journal {} is damaged; it is kept in 'damaged'", recovery.id));
+        recovery.notes.push(format!("journal {} is damaged; it is kept in 'damaged'", recovery.id));
         StoreSection::Damaged
     };
     if recovery.restored.iter().any(|restored| restored.outcome == Outcome::Failed) {
-        recovery.notes.push("the journal stays open: `sysdyno tune recover` tries again".into());
+        recovery.notes.push("the journal stays open: `sysdyno tune recover` retries".into());
         return recovery;
     }
     let end = JournalRecord::End { is_clean: recovery.is_clean(), cause };

@@ -45,7 +45,7 @@ fn a_trial_is_always_undone_a_commitment_never_is_by_itself() {
     assert!(recovery.is_clean());
     assert_eq!(now(&host), before);
     let again = undo(&host.state, &host.roots, Some(&id)).expect_err("is over").to_string();
-    assert!(again.contains("was undone already"), "{again}");
+    assert!(again.contains("was already undone"), "{again}");
 }
 
 #[test]

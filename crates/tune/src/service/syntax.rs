@@ -152,7 +152,7 @@ impl Words<'_> {
                     _ => at += 1,
                 }
             }
-            return Err("a quote in it does not end".into());
+            return Err("a quote in it is not closed".into());
         }
         let rest = &bytes[start..];
         let mut length = 0;
@@ -162,7 +162,7 @@ impl Words<'_> {
                 // A variable in braces, ${name}, is part of its word.
                 b'$' if rest.get(length + 1) == Some(&b'{') => {
                     let close = rest[length..].iter().position(|byte| *byte == b'}');
-                    length += close.ok_or("a variable in it does not end")? + 1;
+                    length += close.ok_or("a variable in it is not closed")? + 1;
                 }
                 b';' | b'{' | b'}' => break,
                 byte if byte.is_ascii_whitespace() => break,
@@ -190,7 +190,7 @@ fn braces(text: &str) -> Result<Outline, String> {
             (End::Semicolon, None) => {}
             (End::Open, name) => {
                 if name.as_deref().is_some_and(|name| name.ends_with("_by_lua_block")) {
-                    return Err("it has a block of Lua, which is not understood".into());
+                    return Err("it has a Lua block, which is not supported".into());
                 }
                 blocks.push(name.unwrap_or_default());
             }
@@ -275,7 +275,7 @@ fn tags(text: &str) -> Result<Outline, String> {
             continue;
         }
         if code.ends_with('\\') {
-            return Err("it has lines that go on in the next, which are not understood".into());
+            return Err("it has continued lines, which are not supported".into());
         }
         if code.starts_with("</") {
             blocks.pop().ok_or("its blocks do not match")?;

@@ -90,7 +90,7 @@ fn what_is_not_plain_is_refused() {
     check(Service::PhpFpm, POOLS, ("www/pm", "static\nuser = root"), "cannot be written there");
     check(Service::Lighttpd, "a = {\n", ("server.max-fds", "1"), "do not match");
     check(Service::Apache, "<Directory />\n", ("KeepAlive", "On"), "do not match");
-    check(Service::Apache, "KeepAlive \\\nOn\n", ("KeepAlive", "On"), "go on in the next");
+    check(Service::Apache, "KeepAlive \\\nOn\n", ("KeepAlive", "On"), "has continued lines");
 }
 
 #[test]

@@ -73,20 +73,20 @@ impl ServiceFile {
         let found =
             fs::symlink_metadata(&place).map_err(|error| format!("cannot look at '{path}': {error}"))?;
         if found.file_type().is_symlink() {
-            return Err("it is a link: name the file that it leads to".into());
+            return Err("it is a symbolic link: use the file that it points to".into());
         }
         if !found.is_file() {
             return Err(format!("'{path}' is not a file"));
         }
         if found.nlink() > 1 {
-            return Err("it has another name too, which would keep the old file".into());
+            return Err("it has another hard link, which would keep the old file".into());
         }
         if found.mode() & 0o022 != 0 {
-            return Err("others than its owner can write to it".into());
+            return Err("users other than its owner can write to it".into());
         }
         service
             .main_of(&place)
-            .ok_or_else(|| format!("it belongs to no configuration of {}", service.name()))?;
+            .ok_or_else(|| format!("it does not belong to a configuration of {}", service.name()))?;
         let modified_ns = i128::from(found.mtime()) * NS_PER_S + i128::from(found.mtime_nsec());
         Ok(ServiceFile { service, modified_ns, path: path.into() })
     }
@@ -126,7 +126,8 @@ impl Setting for ServiceFile {
     /// Replaces it by a text that its service understands.
     fn write(&self, roots: &Roots, text: &str) -> io::Result<()> {
         let place = roots.place(&self.path);
-        let services = roots.services().ok_or_else(|| io::Error::other("nobody is there to check it"))?;
+        let services =
+            roots.services().ok_or_else(|| io::Error::other("no program is available to check it"))?;
         let main = self.main(&place)?;
         let draft = draft(&place)?;
         let is_main = main == place;

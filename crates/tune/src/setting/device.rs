@@ -68,7 +68,7 @@ pub(super) fn check_shown(name: &str, roots: &Roots) -> Result<(), String> {
     let shown = shown.map_err(|_| format!("there is no network device '{name}'"))?;
     match socket().and_then(|socket| name_to_index(socket, name)) {
         Ok(index) if index.to_string() == shown.trim() => Ok(()),
-        _ => Err(format!("/sys shows '{name}' of another network namespace: mount a /sys of this one first")),
+        _ => Err(format!("/sys shows '{name}' of another network namespace: mount /sys in this one first")),
     }
 }
 

@@ -77,7 +77,7 @@ impl Volume {
     /// Opens what is at a path, as soon as no program is at work on it.
     fn open(roots: &Roots, path: &str, is_alone: bool) -> io::Result<Volume> {
         let programs = roots.file_systems();
-        let programs = programs.ok_or_else(|| io::Error::other("nobody is there to look at it"))?;
+        let programs = programs.ok_or_else(|| io::Error::other("no program is available to check it"))?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::from(rustix::fs::open(roots.place(path), flags, Mode::empty())?);
         lock(&file, is_alone)?;
@@ -114,7 +114,7 @@ impl Volume {
             FileType::RegularFile => match looped(roots, &found) {
                 Some(device) => Err(format!("it is attached as '{device}': detach it first")),
                 None if sys::is_open_to_write(self.file.as_fd()) == Some(true) => {
-                    Err("somebody has it open to write to it".into())
+                    Err("another program has it open for writing".into())
                 }
                 None => Ok(()),
             },
@@ -126,19 +126,17 @@ impl Volume {
     fn check_sound(&self) -> Result<(), String> {
         let has = |name: &str| self.found.features.iter().any(|feature| feature == name);
         if has("needs_recovery") {
-            return Err(
-                "its journal holds what was not written back: mount and unmount it, or run e2fsck".into()
-            );
+            return Err("its journal has unwritten changes: mount and unmount it, or run e2fsck".into());
         }
         if !self.found.is_clean {
-            return Err("it was not left in order: run e2fsck on it first".into());
+            return Err("it is not clean: run e2fsck on it first".into());
         }
         if self.found.has_journal_elsewhere {
             return Err("its journal is on another device".into());
         }
         let unknown = self.found.features.iter().find(|feature| !FEATURES.contains(&feature.as_str()));
         match unknown {
-            Some(feature) => Err(format!("it has the feature '{feature}', with which this is not certain")),
+            Some(feature) => Err(format!("it has the feature '{feature}', which makes this unsafe")),
             None => Ok(()),
         }
     }
@@ -158,7 +156,7 @@ impl Volume {
         let room = (self.found.free_blocks + present) / 2;
         if wanted > room {
             let most = room * self.found.block_bytes / MIB;
-            return Err(format!("it takes at most half of what is free, which is {most} MiB"));
+            return Err(format!("it can use at most half of the free space, which is {most} MiB"));
         }
         Ok(())
     }
@@ -176,7 +174,7 @@ impl Volume {
             all.cloned().collect::<Vec<_>>()
         };
         if others(&made) != others(&self.found) {
-            return Err(io::Error::other("its features are not what they were"));
+            return Err(io::Error::other("its features have changed"));
         }
         self.programs.check(&self.file)
     }
@@ -260,9 +258,11 @@ impl ExtJournal {
         volume.check_sound()?;
         let bytes = volume.found.journal_bytes.ok_or("it has no journal whose size could be changed")?;
         if bytes % MIB != 0 {
-            return Err(format!("its journal of {bytes} bytes could not be made again, which goes by MiB"));
+            return Err(format!(
+                "its journal of {bytes} bytes could not be recreated: sizes are in whole MiB"
+            ));
         }
-        volume.check_size(bytes).map_err(|cause| format!("its journal could not be made again: {cause}"))?;
+        volume.check_size(bytes).map_err(|cause| format!("its journal could not be recreated: {cause}"))?;
         volume.programs.check_programs().map_err(|error| error.to_string())?;
         Ok(ExtJournal { uuid: volume.found.uuid, path: path.into() })
     }

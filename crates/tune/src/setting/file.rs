@@ -48,7 +48,7 @@ impl Setting for KernelFile {
         let line = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
         let written = file.write(line.as_bytes())?;
         if written != line.len() {
-            return Err(io::Error::other("the kernel took only a part of it"));
+            return Err(io::Error::other("the kernel accepted only a part of it"));
         }
         // The kernel's files have no end to move; those of a tree are ordinary ones.
         if roots.is_host() { Ok(()) } else { file.set_len(line.len() as u64) }

@@ -83,9 +83,9 @@ impl Setting for Backlog {
     fn check_fits(&self, roots: &Roots, text: &str) -> Result<(), String> {
         let ceiling = read_file(roots, "/proc/sys/net/core/somaxconn").map_err(|error| error.to_string())?;
         match (ceiling.trim().parse::<u64>(), text.parse::<u64>()) {
-            (Ok(ceiling), Ok(wanted)) if wanted > ceiling => Err(format!(
-                "net.core.somaxconn is {ceiling}, and the kernel cuts it down to that: raise that first"
-            )),
+            (Ok(ceiling), Ok(wanted)) if wanted > ceiling => {
+                Err(format!("the kernel caps it at net.core.somaxconn, which is {ceiling}: raise that first"))
+            }
             _ => Ok(()),
         }
     }
@@ -114,7 +114,7 @@ fn listeners(wanted: &str) -> Result<Vec<Backlog>, String> {
     inodes.sort_unstable();
     let named = |inode: u64| match borrow(inode) {
         Ok((_, cookie)) => Ok(Backlog { cookie, inode }),
-        Err(error) => Err(format!("cannot get at the socket that listens on '{wanted}': {error}")),
+        Err(error) => Err(format!("cannot access the socket that listens on '{wanted}': {error}")),
     };
     inodes.into_iter().map(named).collect()
 }

@@ -211,7 +211,7 @@ impl Deref for SettingPlace {
 
 /// Refuses what a tree that is no live host does not have.
 fn live_only(roots: &Roots) -> Result<(), String> {
-    if roots.is_host() { Ok(()) } else { Err("it can be changed on the live host only".into()) }
+    if roots.is_host() { Ok(()) } else { Err("it can only be changed on the live host".into()) }
 }
 
 /// A path between the quotes of a shell.

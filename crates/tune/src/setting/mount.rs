@@ -135,7 +135,7 @@ impl Text {
             }
             _ => {
                 let kind = &self.kind;
-                return Err(format!("'{word}' is not an option that can be changed and put back on {kind}"));
+                return Err(format!("'{word}' is not an option that can be changed and restored on {kind}"));
             }
         };
         self.of_file_system.retain(|known| known.split('=').next() != Some(shown.0));
@@ -258,7 +258,7 @@ impl MountOptions {
         let found = found.ok_or_else(|| format!("nothing is mounted at '{path}'"))?;
         if Text::has(&found.text.own, "ro") != Text::has(&found.text.of_file_system, "ro") {
             return Err(
-                "the mount is read-only and its file system is not, which a remount would change".into()
+                "the mount is read-only but its file system is not, and a remount would change that".into()
             );
         }
         let namespace = namespace().map_err(|error| error.to_string())?.to_string();
@@ -349,7 +349,7 @@ fn is_alive(namespace: &str) -> bool {
 /// # Errors
 /// One of them is unknown, or could not be taken back.
 pub(crate) fn typed(typed: &str, old: &str) -> Result<String, String> {
-    let mut text = Text::parse(old).ok_or("its options cannot be understood")?;
+    let mut text = Text::parse(old).ok_or("its options cannot be parsed")?;
     typed.split(',').try_for_each(|word| text.set(word.trim()))?;
     Ok(text.shown())
 }
@@ -387,7 +387,7 @@ mod tests {
             ("commit=soon", old, "'soon' is not a number"),
             ("commit=9", "xfs rw,relatime rw", "on xfs"),
             ("lazytime", "tmpfs rw rw", "on tmpfs"),
-            ("noatime", "ext4", "cannot be understood"),
+            ("noatime", "ext4", "cannot be parsed"),
         ] {
             let refused = typed(text, old).expect_err("is refused");
             assert!(refused.contains(cause), "{text}: {refused}");

@@ -119,7 +119,7 @@ impl Setting for RootQdisc {
                 let is_said = root.options.is_empty() || !limit.is_empty();
                 if is_said { line } else { format!("{line} # and its options, which were {text}") }
             }
-            None => format!("# what {name} had cannot be understood: {text}"),
+            None => format!("# cannot parse the old discipline of {name}: {text}"),
         }
     }
 }
@@ -182,7 +182,7 @@ pub(crate) fn typed(typed: &str, old: &str, is_there: impl Fn(&str) -> bool) -> 
     let mut words = typed.split_whitespace();
     let (kind, rest) = (words.next().unwrap_or_default(), words.collect::<Vec<_>>());
     if !PLAIN.contains(&kind) {
-        return Err(format!("'{kind}' is not a discipline that it takes; it takes: {}", PLAIN.join(", ")));
+        return Err(format!("'{kind}' is not a supported discipline; supported: {}", PLAIN.join(", ")));
     }
     if !BUILT_IN.contains(&kind) && !is_there(kind) {
         return Err(format!(
@@ -199,25 +199,23 @@ pub(crate) fn typed(typed: &str, old: &str, is_there: impl Fn(&str) -> bool) -> 
             let digits: String = limit.to_ne_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
             Ok(format!("{kind} {major:x}: {digits}"))
         }
-        _ => Err("it takes a discipline, and for pfifo and bfifo a limit, as in 'pfifo limit 1000'".into()),
+        _ => Err("it takes a discipline, and for pfifo and bfifo a limit, such as 'pfifo limit 1000'".into()),
     }
 }
 
 /// The root of a device, if it can be put back.
 fn check_restorable(old: &str) -> Result<Qdisc, String> {
-    let found = root(old).ok_or("what is there cannot be understood")?;
+    let found = root(old).ok_or("the current discipline cannot be parsed")?;
     if found.handle != 0 && !PLAIN.contains(&found.kind.as_str()) {
         let cause =
-            format!("somebody has set up '{}' there, which could not be put back as it is", found.kind);
+            format!("a '{}' discipline was set up there, which could not be restored exactly", found.kind);
         return Err(cause);
     }
     // Words that are handles: the root's, then parent and own one of each below it.
     let handles: Vec<&str> = old.split_whitespace().filter(|word| word.contains(':')).skip(1).collect();
     let is_foreign = |pair: &[&str]| pair.get(1).is_none_or(|own| *own != "0:");
     if handles.chunks(2).any(is_foreign) {
-        return Err(
-            "somebody has set up disciplines below its root, which could not be put back as they are".into(),
-        );
+        return Err("disciplines were set up below its root, which could not be restored exactly".into());
     }
     Ok(found)
 }
@@ -258,11 +256,11 @@ mod tests {
             Ok("bfifo 5d00:")
         );
         for (text, old, cause) in [
-            ("htb", "noqueue 0:", "not a discipline that it takes"),
+            ("htb", "noqueue 0:", "not a supported discipline"),
             ("fq", "noqueue 0:", "modprobe sch_fq"),
             ("pfifo limit many", "noqueue 0:", "'many' is not a number"),
             ("pfifo_fast limit 1", "noqueue 0:", "it takes a discipline"),
-            ("pfifo", "htb 1: 00", "somebody has set up 'htb'"),
+            ("pfifo", "htb 1: 00", "a 'htb' discipline was set up"),
             ("pfifo", "mq 0: 0:1 fq 8002: 01", "below its root"),
         ] {
             let refused = check(text, old).expect_err("is refused");

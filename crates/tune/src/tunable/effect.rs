@@ -42,10 +42,10 @@ impl Scope {
         match self {
             Scope::Host => "whole host",
             Scope::Network => "this network namespace",
-            Scope::InitialNetwork => "whole host, from the initial network namespace",
+            Scope::InitialNetwork => "whole host, set in the initial network namespace",
             Scope::NetworkDevice | Scope::Device => "this device",
             Scope::Service => "the service that reads the file",
-            Scope::Mount => "this mount; options of the file system, every mount of it",
+            Scope::Mount => "this mount; file system options apply to all of its mounts",
             Scope::FileSystem => "this file system",
             Scope::Process => "this process",
             Scope::Listener => "this listener",
@@ -77,12 +77,12 @@ impl EffectTime {
     /// The words for it.
     pub fn words(self) -> &'static str {
         match self {
-            EffectTime::AtOnce => "at once",
+            EffectTime::AtOnce => "immediately",
             EffectTime::NewSockets => "on new sockets",
             EffectTime::NewListeners => "when a listener calls listen() again",
-            EffectTime::Reloaded => "once the service has reloaded its files, which sysdyno asks it to do",
-            EffectTime::Restarted => "when the service is restarted, which is left to you",
-            EffectTime::Mounted => "when it is mounted the next time, which is left to you",
+            EffectTime::Reloaded => "when the service reloads its files, which sysdyno triggers",
+            EffectTime::Restarted => "when you restart the service",
+            EffectTime::Mounted => "when you next mount it",
             EffectTime::NewProcesses => "on new processes",
         }
     }

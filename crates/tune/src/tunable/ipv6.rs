@@ -24,16 +24,20 @@ pub const TABLE: &[Tunable] = &[
     own("net.ipv6.fib_multipath_hash_policy", int(0, 3), "mode",
         "What spreads flows over several routes: addresses and flow label (0), also ports (1), inner packets (2), a chosen set (3). With few pairs of addresses, 0 may put all traffic on one link."),
     own("net.ipv6.ip6frag_high_thresh", int(65_536, LONG_MAX), "bytes",
-        "Memory for fragments of packets that wait for the rest. Beyond it new fragments are dropped."),
+        "Memory for fragments of incomplete packets. Above it, new fragments are dropped."),
     own("net.ipv6.ip6frag_time", int(1, 3600), "seconds",
         "How long a fragment waits for the rest. Shorter frees memory sooner when fragments are lost."),
     own("net.ipv6.route.max_size", int(1024, INT_MAX), "routes",
-        "Most cached routes of hosts. It has no effect on newer kernels, which keep the value and no limit."),
+        "Maximum number of cached host routes. It has no effect on newer kernels, which keep the value but \
+         do not apply it."),
     host("net.ipv6.neigh.default.gc_thresh1", int(0, INT_MAX), "entries",
-        "Neighbours that are kept without any collection. Raise it with the other two on networks with thousands of hosts."),
+        "Number of neighbors kept without garbage collection. Raise it together with the other two on \
+         networks with thousands of hosts."),
     host("net.ipv6.neigh.default.gc_thresh2", int(1, INT_MAX), "entries",
-        "Neighbours beyond which entries older than five seconds are collected. It has to be below gc_thresh3 to be of use."),
+        "Number of neighbors above which entries older than five seconds are collected. It must be below \
+         gc_thresh3 to have an effect."),
     host("net.ipv6.neigh.default.gc_thresh3", int(128, INT_MAX), "entries",
-        "Most neighbours that the table may hold. Beyond it new hosts on the local network cannot be reached, and the log says 'neighbour table overflow'.")
+        "Maximum number of neighbors. Above it, new hosts on the local network cannot be reached, and the \
+         log says 'neighbour table overflow'.")
         .risks(Risk::Medium),
 ];

@@ -10,10 +10,12 @@ const fn kernel(id: &'static str, kind: ValueKind, unit: &'static str, does: &'s
 /// The settings below `kernel.`.
 pub const TABLE: &[Tunable] = &[
     kernel("kernel.pid_max", int(1024, 4_194_304), "process ids",
-        "Process and thread ids are below this number, so it bounds how many there can be. Beyond it fork and clone fail with EAGAIN.")
+        "Upper bound of process and thread IDs, and so of their number. Above it, fork and clone fail with \
+         EAGAIN.")
         .felt(EffectTime::NewProcesses).risks(Risk::High),
     kernel("kernel.threads-max", int(1024, 1_073_741_823), "threads",
-        "Most threads that may exist on the host. Beyond it clone fails with EAGAIN, for servers with a thread per connection first.")
+        "Maximum number of threads on the host. Above it, clone fails with EAGAIN; servers with a thread per \
+         connection hit it first.")
         .felt(EffectTime::NewProcesses).risks(Risk::High),
     kernel("kernel.sched_autogroup_enabled", FLAG, "switch",
         "Whether each login session gets an equal share of the CPUs. Meant for desktops: on a server it can put all workers of a service into one share."),

@@ -1,18 +1,17 @@
 //! Settings that are known and never changed, with the reason.
 
 /// What cannot be taken back.
-const ONE_WAY: &str = "it can be set in one direction only, until the next boot";
+const ONE_WAY: &str = "it can only be set in one direction until the next boot";
 /// What acts and holds nothing.
-const ACTS: &str = "writing it does something, and there is no value to put back";
+const ACTS: &str = "writing it triggers an action, so there is no value to restore";
 /// What drags others along.
-const DRAGS: &str = "writing it changes others in ways that its old value does not take back";
+const DRAGS: &str = "writing it changes other settings, which its old value does not restore";
 /// What runs programs.
-const RUNS: &str = "it names a program that the kernel runs, or decides what becomes of a crashed one";
+const RUNS: &str = "it names a program that the kernel runs, or controls crash handling";
 /// What guards.
-const GUARDS: &str =
-    "it guards the host against attacks or its owner against losses, and is not there for speed";
+const GUARDS: &str = "it protects the host against attacks or data loss; it is not a performance setting";
 /// What is given in part.
-const PARTLY: &str = "the kernel may give less than was asked for, so that the old state cannot be promised";
+const PARTLY: &str = "the kernel may grant less than requested, so the old state cannot be guaranteed";
 /// What is not shown.
 const HIDDEN: &str = "its old value cannot be read, or must not be written down";
 

@@ -16,7 +16,8 @@ const fn limit(
 /// Settings of processes and listeners.
 pub const TABLE: &[Tunable] = &[
     limit("process.*.nofile", &OPEN_FILES, "descriptors",
-        "Descriptors that this process may have open. It takes effect at the next open or accept; a server that sized its tables when it started has to be restarted to use more.")
+        "Maximum number of open descriptors of this process. It takes effect at the next open or accept; a \
+         server that sized its tables at start has to be restarted to use more.")
         .risks(Risk::Medium),
     limit("process.*.nproc", &PROCESSES, "processes",
         "Processes and threads that the user of this process may have when it starts another one. Privileged processes are not bound by it.")
@@ -25,6 +26,7 @@ pub const TABLE: &[Tunable] = &[
         "Memory that this process may lock. Too little fails io_uring buffers, huge pages and real-time programs; lowering it frees nothing.")
         .risks(Risk::Medium),
     Tunable::new("listener.*.backlog", int(1, INT_MAX), "connections",
-        "Accept queue of the sockets that listen on a port, or ADDRESS:PORT, changed while the server runs. It cannot exceed net.core.somaxconn, and lasts until the server listens anew.")
+        "Backlog of the sockets that listen on a port or ADDRESS:PORT, changed while the server runs. It \
+         cannot exceed net.core.somaxconn, and lasts until the server calls listen again.")
         .of(Scope::Listener, "listen(2)").at(&Backlogs),
 ];

@@ -14,28 +14,34 @@ const fn rising(min: i128) -> ValueKind {
 /// The settings below `net.ipv4.tcp_`.
 pub const TABLE: &[Tunable] = &[
     tcp("net.ipv4.tcp_max_syn_backlog", int(1, INT_MAX), "requests",
-        "Most connection requests that are remembered per listener before the handshake is complete. With SYN cookies on, the listener's own backlog decides first.")
+        "Maximum number of half-open connections per listener. With SYN cookies on, the listener's own \
+         backlog applies first.")
         .felt(EffectTime::NewListeners),
     tcp("net.ipv4.tcp_syncookies", int(0, 2), "mode",
-        "Whether a full request queue is answered by cookies instead of memory (1), never (0), or always (2). Cookies keep a flooded server reachable, and lose window scaling and SACK without time stamps."),
+        "SYN cookies: never (0), when the SYN queue is full (1), or always (2). Cookies keep a flooded \
+         server reachable, but without timestamps they lose window scaling and SACK."),
     tcp("net.ipv4.tcp_abort_on_overflow", FLAG, "switch",
-        "Whether a connection that finds the accept queue full is reset instead of left to retry. Clients then fail at once instead of waiting seconds; it hides bursts that would have passed.")
+        "Whether connections that find the accept queue full are reset instead of left to retry. Clients \
+         then fail immediately instead of waiting for seconds, even in bursts that would have passed.")
         .risks(Risk::Medium),
     tcp("net.ipv4.tcp_synack_retries", int(0, 255), "retransmissions",
-        "How often the answer to a connection request is repeated. Fewer free the queue sooner from clients that went away."),
+        "How often a SYN-ACK is retransmitted. Fewer retries free the queue sooner from clients that are \
+         gone."),
     tcp("net.ipv4.tcp_syn_retries", int(1, 127), "retransmissions",
-        "How often a connection request of this host is repeated. It decides how long connect takes to give up."),
+        "How often this host retransmits a SYN. It decides how long connect takes to give up."),
     tcp("net.ipv4.tcp_syn_linear_timeouts", int(0, 127), "retransmissions",
         "How many of the first repeated requests are a second apart, before the waits double. It shows as ticks in the latency of connections whose request was dropped."),
     tcp("net.ipv4.tcp_retries1", int(0, 255), "retransmissions",
         "Retransmissions after which the route is suspected and looked up again. The connection goes on."),
     tcp("net.ipv4.tcp_retries2", int(3, 255), "retransmissions",
-        "Retransmissions after which an established connection is given up. 15 take about 15 minutes; fewer free memory of dead peers sooner.")
+        "Retransmissions after which an established connection times out. 15 take about 15 minutes; fewer \
+         free the memory of dead peers sooner.")
         .risks(Risk::Medium),
     tcp("net.ipv4.tcp_orphan_retries", int(0, 255), "retransmissions",
         "Retransmissions after which a connection that its program has closed is given up. Busy web servers lower it to free memory; 0 means 8."),
     tcp("net.ipv4.tcp_fin_timeout", int(1, 3600), "seconds",
-        "How long a closed connection waits for the other side's close. It concerns FIN_WAIT_2 only, and not TIME_WAIT."),
+        "How long a closed connection waits for the peer to close. It applies to FIN_WAIT_2 only, not to \
+         TIME_WAIT."),
     tcp("net.ipv4.tcp_keepalive_time", int(1, 32_767), "seconds",
         "Idle time after which a connection with SO_KEEPALIVE is probed. Lower finds dead peers sooner, and keeps entries in firewalls alive."),
     tcp("net.ipv4.tcp_keepalive_intvl", int(1, 32_767), "seconds",
@@ -43,32 +49,40 @@ pub const TABLE: &[Tunable] = &[
     tcp("net.ipv4.tcp_keepalive_probes", int(1, 127), "probes",
         "Unanswered probes after which an idle connection is given up. It counts for sockets with SO_KEEPALIVE that do not set TCP_KEEPCNT."),
     tcp("net.ipv4.tcp_max_tw_buckets", int(0, INT_MAX), "sockets",
-        "Most sockets in TIME_WAIT; what is beyond is closed at once with a warning. Too few let old segments into new connections.")
+        "Maximum number of sockets in TIME_WAIT; above it, they are closed immediately with a warning. Too \
+         few let old segments into new connections.")
         .risks(Risk::Medium),
     tcp("net.ipv4.tcp_tw_reuse", int(0, 2), "mode",
         "Whether outgoing connections may take over a port in TIME_WAIT: never (0), always (1), on loopback (2). It relieves clients and proxies that run out of ports; it needs time stamps."),
     tcp("net.ipv4.tcp_tw_reuse_delay", int(1, 60_000), "milliseconds",
         "Age from which a port in TIME_WAIT can be taken over. Shorter suits quick local networks."),
     tcp("net.ipv4.tcp_max_orphans", int(64, INT_MAX), "sockets",
-        "Most sockets that no program holds any more; beyond it they are reset. Each may hold 64 KiB of memory that cannot be swapped.")
+        "Maximum number of orphaned sockets; above it, they are reset. Each may hold 64 KiB of unswappable \
+         memory.")
         .of(Scope::InitialNetwork, "networking/ip-sysctl.rst").risks(Risk::Medium),
     tcp("net.ipv4.tcp_mem", rising(64), "pages",
-        "Memory of all TCP sockets at which buffers are unrestricted, are held back, and may not grow. Beyond the last, segments are dropped.")
+        "Memory of all TCP sockets at which buffers are unrestricted, are held back, and may not grow. Above \
+         the last, segments are dropped.")
         .of(Scope::InitialNetwork, "networking/ip-sysctl.rst").risks(Risk::High),
     tcp("net.ipv4.tcp_rmem", rising(1), "bytes",
-        "Least, first and greatest receive buffer of a connection. The greatest bounds the window, and so rate times round trip.")
+        "Minimum, default, and maximum receive buffer of a connection. The maximum limits the window, and so \
+         rate times round trip.")
         .felt(EffectTime::NewSockets).risks(Risk::Medium),
     tcp("net.ipv4.tcp_wmem", rising(1), "bytes",
-        "Least, first and greatest send buffer of a connection. The greatest bounds what can be under way, and so rate times round trip.")
+        "Minimum, default, and maximum send buffer of a connection. The maximum limits the data in flight, \
+         and so rate times round trip.")
         .felt(EffectTime::NewSockets).risks(Risk::Medium),
     tcp("net.ipv4.tcp_congestion_control", ValueKind::Listed { file: "/proc/sys/net/ipv4/tcp_available_congestion_control" }, "name",
-        "Congestion control of new connections. Only what is loaded already can be chosen, since a loaded module cannot be taken back for sure.")
+        "Congestion control of new connections. Only algorithms that are already loaded can be chosen, \
+         because a loaded module cannot be reliably unloaded.")
         .felt(EffectTime::NewSockets).risks(Risk::Medium),
     tcp("net.ipv4.tcp_window_scaling", FLAG, "switch",
-        "Whether windows may exceed 64 KiB. Off limits every connection to 64 KiB per round trip.")
+        "Window scaling: whether windows may exceed 64 KiB. Without it, every connection is limited to 64 \
+         KiB per round trip.")
         .felt(EffectTime::NewSockets).risks(Risk::Medium),
     tcp("net.ipv4.tcp_timestamps", int(0, 2), "mode",
-        "Whether segments carry time stamps: no (0), with a random offset (1), without (2). They cost 12 bytes per segment, and give better round-trip times and protection from old segments.")
+        "Whether segments carry timestamps: no (0), with a random offset (1), or without (2). They cost 12 \
+         bytes per segment, and give better round-trip times and protection from old segments.")
         .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_sack", FLAG, "switch",
         "Whether the receiver says which later segments it has. Off makes a connection that lost several segments much slower.")
@@ -91,7 +105,8 @@ pub const TABLE: &[Tunable] = &[
     tcp("net.ipv4.tcp_autocorking", FLAG, "switch",
         "Whether small writes are held back while earlier ones wait in the device queue. It saves packets, and can add latency to many small writes."),
     tcp("net.ipv4.tcp_limit_output_bytes", int(4096, INT_MAX), "bytes",
-        "Most data of a connection that may wait in queueing discipline and device. Lower keeps queues short; too low starves fast links."),
+        "Maximum data of a connection queued in queueing discipline and device. Lower values keep queues \
+         short; too low starves fast links."),
     tcp("net.ipv4.tcp_notsent_lowat", int(1, 4_294_967_295), "bytes",
         "Unsent data in a socket beyond which it does not become writable. Lower keeps less data in the kernel, and wakes the program more often."),
     tcp("net.ipv4.tcp_min_tso_segs", int(1, 128), "segments",
@@ -112,7 +127,8 @@ pub const TABLE: &[Tunable] = &[
         "Reordering that is taken for normal at first. More of it delays recovery; less of it retransmits what only took another path.")
         .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_max_reordering", int(1, 10_000), "segments",
-        "Most reordering that a connection learns to tolerate. It counts on paths that spread packets over several links."),
+        "Maximum reordering that a connection learns to tolerate. It matters on paths that spread packets \
+         over several links."),
     tcp("net.ipv4.tcp_frto", int(0, 2), "mode",
         "Whether a timeout is checked for having been spurious. It helps on paths whose delay jumps."),
     tcp("net.ipv4.tcp_thin_linear_timeouts", FLAG, "switch",
@@ -126,9 +142,11 @@ pub const TABLE: &[Tunable] = &[
     tcp("net.ipv4.tcp_comp_sack_delay_ns", int(0, 1_000_000_000), "nanoseconds",
         "How long a selective acknowledgement may wait to be merged. Longer saves more packets, and delays recovery by as much."),
     tcp("net.ipv4.tcp_challenge_ack_limit", int(1, INT_MAX), "segments per second",
-        "Most challenge acknowledgements per second, which answer suspicious segments. A low limit can be used by attackers to learn of connections."),
+        "Maximum number of challenge acknowledgements per second, which answer suspicious segments. \
+         Attackers can use a low limit to detect connections."),
     tcp("net.ipv4.tcp_rto_min_us", int(1000, 1_000_000), "microseconds",
-        "Least retransmission timeout of a connection whose route sets none. Lower recovers sooner on quick networks, and repeats needlessly where acknowledgements are delayed.")
+        "Minimum retransmission timeout, unless the route sets one. Lower values recover sooner on fast \
+         networks, but retransmit needlessly where acknowledgements are delayed.")
         .felt(EffectTime::NewSockets),
     tcp("net.ipv4.tcp_shrink_window", FLAG, "switch",
         "Whether the offered window may shrink when memory gets short. It keeps the receiver within its buffer; some senders do not expect it.")

@@ -122,7 +122,7 @@ impl ValueKind {
             }
             ValueKind::Bracketed { except } => {
                 if !except.is_empty() && (typed == except || one_line(context.old) == except) {
-                    return Err(format!("to or from '{except}' it changes other settings as well"));
+                    return Err(format!("changing to or from '{except}' also changes other settings"));
                 }
                 one_of(typed, context.old.split_whitespace().map(|word| word.trim_matches(['[', ']'])))
             }
@@ -142,7 +142,7 @@ impl ValueKind {
     fn number(&self, numbers: &[i128]) -> Result<String, String> {
         let one = || match numbers {
             [number] => Ok(*number),
-            _ => Err("it takes one number".to_owned()),
+            _ => Err("it takes a single number".to_owned()),
         };
         let text = |number: i128| Ok(number.to_string());
         match *self {
@@ -196,21 +196,22 @@ impl ValueKind {
             ValueKind::Stepped { step, max } => format!("a multiple of {step}, up to {max}"),
             ValueKind::Rising { count, min, max } => format!("{count} rising numbers, {min} to {max}"),
             ValueKind::IntegerOr { word, min, max } => format!("{min} to {max}, or {word}"),
-            ValueKind::Size { min, max } => format!("{min} to {max} bytes; K, M or G may follow the number"),
+            ValueKind::Size { min, max } => format!("{min} to {max} bytes, optionally with K, M, or G"),
             ValueKind::OneOf(words) => words.join(" or "),
             ValueKind::Listed { file } => format!("a word of {file}"),
-            ValueKind::Bracketed { except: "" } => "a word that it lists".into(),
-            ValueKind::Bracketed { except } => format!("a word that it lists, but {except}"),
-            ValueKind::CpuList => "CPUs that are online, as in 0-2,5".into(),
-            ValueKind::CpuMask => "CPUs that are online, as in 0-2,5, or none".into(),
+            ValueKind::Bracketed { except: "" } => "one of the words that it lists".into(),
+            ValueKind::Bracketed { except } => format!("one of the words that it lists, except {except}"),
+            ValueKind::CpuList => "online CPUs, such as 0-2,5".into(),
+            ValueKind::CpuMask => "online CPUs, such as 0-2,5, or none".into(),
             ValueKind::SoftLimit => "a number, or unlimited".into(),
             ValueKind::Discipline => {
-                "noqueue, pfifo, bfifo, pfifo_fast, fq, fq_codel, codel or pie; a limit after pfifo and bfifo"
+                "noqueue, pfifo, bfifo, pfifo_fast, fq, fq_codel, codel, or pie; optionally a limit after \
+                 pfifo and bfifo"
                     .into()
             }
-            ValueKind::Pairs => "names and numbers in turn, as in 'rx 512 tx 512'".into(),
-            ValueKind::MountOptions => "options with commas between them, as in 'noatime,commit=30'".into(),
-            ValueKind::Switches => "names and on or off in turn, as in 'rx-gro off'".into(),
+            ValueKind::Pairs => "names and numbers in turn, such as 'rx 512 tx 512'".into(),
+            ValueKind::MountOptions => "comma-separated options, such as 'noatime,commit=30'".into(),
+            ValueKind::Switches => "names and on or off in turn, such as 'rx-gro off'".into(),
         }
     }
 }
@@ -256,7 +257,7 @@ fn online(typed: &str, context: &ValueContext<'_>) -> Result<BTreeSet<u32>, Stri
     if cpus.is_subset(&online) {
         return Ok(cpus);
     }
-    Err(format!("not all of '{typed}' is online, {} is", cpus::list(&online)))
+    Err(format!("not all of '{typed}' is online, only {}", cpus::list(&online)))
 }
 
 /// A soft limit with the hard limit that is there, or that it needs.
@@ -265,7 +266,7 @@ fn soft_limit(typed: &str, context: &ValueContext<'_>) -> Result<String, String>
     if typed == "unlimited" {
         return Ok("unlimited unlimited".into());
     }
-    let [soft] = integers(typed, context.unit)?[..] else { return Err("it takes one number".into()) };
+    let [soft] = integers(typed, context.unit)?[..] else { return Err("it takes a single number".into()) };
     let soft = within(soft, 0, i128::from(i64::MAX))?;
     let is_enough = hard.parse::<i128>().map_or(true, |hard| hard >= soft);
     Ok(if is_enough { format!("{soft} {hard}") } else { format!("{soft} {soft}") })
@@ -275,7 +276,7 @@ fn within(number: i128, min: i128, max: i128) -> Result<i128, String> {
     if (min..=max).contains(&number) {
         return Ok(number);
     }
-    Err(format!("{number} is out of range, {min} to {max} are allowed"))
+    Err(format!("{number} is out of range ({min} to {max})"))
 }
 
 fn integers(typed: &str, unit: &str) -> Result<Vec<i128>, String> {
@@ -311,7 +312,7 @@ mod tests {
         assert_eq!(parse_over(ValueKind::CpuList, "0,1", "0\n").as_deref(), Ok("0-1"));
         assert_eq!(parse_over(ValueKind::CpuMask, "1", "00\n").as_deref(), Ok("02"));
         assert_eq!(parse_over(ValueKind::CpuMask, "none", "03\n").as_deref(), Ok("00"));
-        assert!(parse_over(ValueKind::CpuList, "0-2", "0\n").expect_err("is offline").contains("0-1 is"));
+        assert!(parse_over(ValueKind::CpuList, "0-2", "0\n").expect_err("is offline").contains("only 0-1"));
         assert_eq!(parse_over(ValueKind::SoftLimit, "100", "50 4096").as_deref(), Ok("100 4096"));
         assert_eq!(parse_over(ValueKind::SoftLimit, "9000", "50 4096").as_deref(), Ok("9000 9000"));
         assert_eq!(parse_over(ValueKind::SoftLimit, "9000", "50 unlimited").as_deref(), Ok("9000 unlimited"));

@@ -16,12 +16,12 @@ const GATES_MAX = 3;
 
 function partsOf(compared: Compared): Part[] {
   const parts: (Part | false)[] = [
-    compared.trend !== undefined && { id: "trend", title: "The runs in the order of time", short: "Trend", body: <TrendChart trend={compared.trend} /> },
-    compared.matrix !== undefined && { id: "variants", title: "What limits each variant", short: "Variants", body: <Variants compared={compared} matrix={compared.matrix} /> },
+    compared.trend !== undefined && { id: "trend", title: "Runs over time", short: "Trend", body: <TrendChart trend={compared.trend} /> },
+    compared.matrix !== undefined && { id: "variants", title: "Bottleneck of each variant", short: "Variants", body: <Variants compared={compared} matrix={compared.matrix} /> },
     compared.matrix !== undefined &&
       hasCurve(compared.matrix) && { id: "curves", title: "Every trial of every variant", short: "Curves", body: <Curves compared={compared} matrix={compared.matrix} /> },
     compared.operations.length > 0 && { id: "numbers", title: "All numbers", short: "Numbers", body: <Numbers compared={compared} /> },
-    compared.gates.length > 0 && { id: "gates", title: "What speaks against comparing", short: "Gates", body: <Gates compared={compared} /> },
+    compared.gates.length > 0 && { id: "gates", title: "Obstacles to a comparison", short: "Gates", body: <Gates compared={compared} /> },
     compared.machines.length > 0 && { id: "machines", title: "What differs between the machines", short: "Machines", body: <Machines compared={compared} /> },
     { id: "sides", title: "The runs", short: "Runs", body: <Sides compared={compared} /> },
   ];
@@ -29,7 +29,7 @@ function partsOf(compared: Compared): Part[] {
 }
 
 function trialsOf(matrix: MatrixShown): string {
-  const again = matrix.repeated_count > 0 ? `, ${matrix.repeated_count} once more, since disturbed` : "";
+  const again = matrix.repeated_count > 0 ? `, ${matrix.repeated_count} repeated because they were disturbed` : "";
   return `${matrix.measured_count} of ${matrix.planned_count} trials${again}`;
 }
 
@@ -42,7 +42,7 @@ export function Comparison({ compared }: { compared: Compared }) {
     </header>
   );
   const command = compared.matrix ? "experiment" : "compare";
-  const colophon = `Made by sysdyno ${command}. The page holds all that it shows, needs no network and sends nothing.`;
+  const colophon = `Made by sysdyno ${command}. This page is self-contained: it needs no network and sends no data.`;
   return <Frame masthead={masthead} answer={<Result compared={compared} />} parts={partsOf(compared)} colophon={colophon} />;
 }
 
@@ -76,12 +76,12 @@ function Answer({ compared }: { compared: Compared }) {
         <span class="badge badge-invalid">
           <span aria-hidden="true">✘</span> {isPart ? `${refused} OF ${sides.length} NOT COMPARED` : "NOT COMPARED"}
         </span>{" "}
-        <span class="quiet">{isPart ? "their numbers are shown" : "the numbers of both are shown"}, and no difference of them</span>
+        <span class="quiet">{isPart ? "their numbers are shown" : "both numbers are shown"}, without a difference</span>
       </>
     );
   }
   const [only, ...others] = compared.verdicts;
-  if (!only || others.length > 0) return <span class="quiet">seen from {compared.trend ? "run to run" : "side A"}</span>;
+  if (!only || others.length > 0) return <span class="quiet">compared {compared.trend ? "from run to run" : "with side A"}</span>;
   return (
     <>
       <WordBadge verdict={only.verdict} /> <span class="quiet">{prose(only.verdict.capped_by.join("; "))}</span>

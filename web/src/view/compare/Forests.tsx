@@ -12,9 +12,9 @@ export function Forests({ compared }: { compared: Comparison }) {
   return (
     <div class="card forest-card">
       <h2 class="eyebrow">{isPair ? `B against A, ${first.operation}` : `${first.metrics[0]?.title} of each side against A`}</h2>
-      <Forest rows={rows} label="Effects with their intervals against the band of what does not matter; the table of all numbers says the same" />
+      <Forest rows={rows} label="Effects with their intervals, and the band that does not matter; the table of all numbers has the same data" />
       <p class="quiet">
-        Dot: estimate; thin bar: 95 % interval; thick bar: 90 %. An interval within the grey band is the same; one that does not reach zero differs.
+        Dot: estimate; thin bar: 95% interval; thick bar: 90%. An interval within the gray band means the same; one that excludes zero means different.
       </p>
     </div>
   );

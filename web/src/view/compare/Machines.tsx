@@ -15,14 +15,14 @@ export function Machines({ compared }: { compared: Comparison }) {
           <Table
             label={`Differences between A and ${compared.sides[side]?.letter}`}
             class="facts"
-            heads={["fact", "A", compared.sides[side]?.letter ?? "B", "what it does"]}
+            heads={["fact", "A", compared.sides[side]?.letter ?? "B", "effect"]}
           >
             {differences.map(({ name, a, b, known }) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                <td>{a ? textOf(name, a) : "not there"}</td>
-                <td>{b ? textOf(name, b) : "not there"}</td>
-                <td>{known ? `${known.rule} ${known.what}: ${known.why}` : "no rule knows it"}</td>
+                <td>{a ? textOf(name, a) : "missing"}</td>
+                <td>{b ? textOf(name, b) : "missing"}</td>
+                <td>{known ? `${known.rule} ${known.what}: ${known.why}` : "no rule for it"}</td>
               </tr>
             ))}
           </Table>

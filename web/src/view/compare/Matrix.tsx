@@ -18,7 +18,7 @@ const PLAIN = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
 
 export function Variants({ compared, matrix }: { compared: Comparison; matrix: MatrixShown }) {
   return (
-    <Table label="Variants as a table" class="variants" stacks heads={["side", "variant", "what limits it", "CPUs", "its trials"]}>
+    <Table label="Variants as a table" class="variants" stacks heads={["side", "variant", "bottleneck", "CPUs", "trials"]}>
       {matrix.variants.map((variant) => {
         const side = compared.sides[variant.side];
         const changed = [...variant.settings, ...variant.prepare];
@@ -104,7 +104,7 @@ export function Curves({ compared, matrix }: { compared: Comparison; matrix: Mat
         return value === null ? [] : [{ letter: compared.sides[variant.side]?.letter ?? "", side: variant.side, at: place(point), value, met: point.met }];
       }),
   );
-  if (dots.length === 0) return <p class="quiet">No trial was sound.</p>;
+  if (dots.length === 0) return <p class="quiet">No trial was valid.</p>;
   const frame = { left: 64, right: Math.max(width - 16, 80), top: 30, bottom: HEIGHT - 44 };
   const right = Math.max(...dots.map(({ at }) => at)) * 1.05;
   const x = linear([0, right], [frame.left, frame.right]);

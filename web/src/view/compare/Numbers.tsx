@@ -36,7 +36,7 @@ export function Numbers({ compared }: { compared: Comparison }) {
           </Table>
         </div>
       ))}
-      {compared.sides.length > 2 && <p class="quiet">Sides with the same letter cannot be told apart (all pairs, p adjusted by Holm’s method).</p>}
+      {compared.sides.length > 2 && <p class="quiet">Sides that share a letter do not differ detectably (all pairs, p adjusted by Holm’s method).</p>}
     </>
   );
 }
@@ -55,7 +55,7 @@ function Row({ metric, compared }: { metric: MetricComparison; compared: Compari
       ))}
       {compared.sides.slice(1).map((side, index) => {
         const effect = metric.effects.find((each) => each.side === index + 1);
-        if (!effect) return <td key={side.letter}>no difference is given</td>;
+        if (!effect) return <td key={side.letter}>no difference shown</td>;
         return (
           <td key={side.letter}>
             <WordMark word={effect.verdict.word} /> {effect.effect ? effectText(effect.effect) : effect.verdict.capped_by[0]}
@@ -63,7 +63,7 @@ function Row({ metric, compared }: { metric: MetricComparison; compared: Compari
               <p class="quiet">
                 {METHODS[effect.method]}
                 {effect.p !== null && `, p ${effect.p < 0.001 ? "< 0.001" : significant(effect.p, 2)}`}
-                {effect.verdict.is_outlier_sensitive && ", a few runs decide it"}
+                {effect.verdict.is_outlier_sensitive && ", decided by a few runs"}
               </p>
             )}
           </td>

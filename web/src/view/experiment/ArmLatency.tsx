@@ -29,7 +29,7 @@ export function ArmLatency({ experiment, latencies }: ArmLatencyProps) {
   const kind = latencies[0]?.kind === "service" ? "Service time: a closed loop has no intended send times." : "Response time, from the intended send to the last byte.";
   return (
     <>
-      <p class="quiet">{kind} Each line is a trial of the comparison that the verdict is of.</p>
+      <p class="quiet">{kind} Each line is a trial of the comparison that decides the verdict.</p>
       <LatencyLines latencies={latencies} />
       <p class="readout">
         <span class="key">
@@ -78,7 +78,7 @@ function LatencyLines({ latencies }: { latencies: readonly TrialLatency[] }) {
   const x = log([1 / least[0], 1 / most[0]], [frame.left + 10, frame.right]);
   const y = log(logDomain(values, 1.3), [frame.bottom, frame.top]);
   return (
-    <figure class="chart arm-latency" aria-label="Latency by percentile, a line per trial">
+    <figure class="chart arm-latency" aria-label="Latency by percentile, one line per trial">
       <div ref={element} />
       {width > 0 && (
         <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} aria-hidden="true">

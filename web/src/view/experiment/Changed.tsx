@@ -12,7 +12,7 @@ export function Changed({ experiment }: { experiment: Experiment }) {
   return (
     <article class="card" aria-labelledby="changed-title">
       <h2 id="changed-title" class="eyebrow">
-        What was changed <Fate experiment={experiment} />
+        Changes <Fate experiment={experiment} />
       </h2>
       {changes.slice(0, MOST_OPEN).map((change, position) => (
         <Change key={position} change={change} experiment={experiment} />
@@ -32,7 +32,7 @@ export function Changed({ experiment }: { experiment: Experiment }) {
 function Fate({ experiment }: { experiment: Experiment }) {
   const { conclusion, is_incomplete } = experiment.payload;
   // Whoever died could not write that it undid anything; the guardian or the next start does.
-  if (is_incomplete) return <span class="fate">▲ ask sysdyno tune status whether it is undone</span>;
+  if (is_incomplete) return <span class="fate">▲ check with sysdyno tune status if it was undone</span>;
   return <span class="fate">{conclusion.is_kept ? "● kept until the next reboot" : "○ undone"}</span>;
 }
 
@@ -52,13 +52,13 @@ function Change({ change, experiment }: { change: ChangeShown; experiment: Exper
       {undo !== "" && (
         <div class="change-command">
           <p class="quiet">undo</p>
-          <Copyable text={undo} label={`Commands that undo ${change.key}`} />
+          <Copyable text={undo} label={`Commands to undo ${change.key}`} />
         </div>
       )}
       {persist !== null && (
         <div class="change-command">
-          <p class="quiet">keep over a reboot</p>
-          <Copyable text={persist} label={`Command that keeps ${change.key}`} />
+          <p class="quiet">keep across reboots</p>
+          <Copyable text={persist} label={`Command to keep ${change.key}`} />
         </div>
       )}
       {change.notes.map((note, position) => (

@@ -1,4 +1,4 @@
-// How the interval closed in: each counted pair's own effect, and the 95 % interval after each block against the band of
+// How the interval closed in: each counted pair's own effect, and the 95% interval after each block against the band of
 // what does not matter.
 
 import { closingDomain, effectTicks } from "../../chart/pairs.ts";
@@ -30,7 +30,7 @@ export function Closing({ experiment }: { experiment: Experiment }) {
             <span class="swatch-look" aria-hidden="true">
               ┃
             </span>{" "}
-            95 % interval after so many pairs, with its estimate
+            estimate and 95% interval after each number of pairs
           </span>
           <span>
             <span class="swatch-unsound" aria-hidden="true">
@@ -46,12 +46,12 @@ export function Closing({ experiment }: { experiment: Experiment }) {
       <p class="measure">
         {looks.length === 0
           ? "There were too few pairs for an interval."
-          : `Measuring ended because ${proof?.stop ? STOPS[proof.stop] : "it was cut off"}. It may end only by the width of the interval or wholly beyond the band, so that looking often does not make a word more likely.`}
+          : `Measuring stopped because ${proof?.stop ? STOPS[proof.stop] : "it was cut off"}. Only the width of the interval, or an interval outside the band, can stop it, so repeated looks do not favor any verdict.`}
       </p>
       {looks.length > 0 && (
         <details>
           <summary>Intervals as a table</summary>
-          <Table label="Intervals after each block" heads={[{ number: "pairs" }, { number: "B against A, 95 % interval" }]}>
+          <Table label="Intervals after each block" heads={[{ number: "pairs" }, { number: "B against A, 95% interval" }]}>
             {looks.map((look) => (
               <tr key={look.pairs_count}>
                 <th scope="row" class="number">
@@ -101,7 +101,7 @@ function ClosingChart({ experiment, looks }: { experiment: Experiment; looks: re
             y={y}
             xTicks={counts.map((count) => [count, String(count)] as const)}
             yTicks={effectTicks(domain, metric.scale)}
-            xTitle="pairs that count"
+            xTitle="counted pairs"
             yTitle={`${metric.title}: B against A; ${metric.better} is better`}
           />
           <line class="axis-line" x1={frame.left} x2={frame.right} y1={y(none)} y2={y(none)} />
@@ -109,7 +109,7 @@ function ClosingChart({ experiment, looks }: { experiment: Experiment; looks: re
             <g class="least">
               <line x1={x(least - 0.5)} x2={x(least - 0.5)} y1={frame.top} y2={frame.bottom} />
               <text x={x(least - 0.5) + (isLate ? -4 : 4)} y={frame.top + 10} text-anchor={isLate ? "end" : "start"}>
-                verdicts from {least} pairs on
+                verdicts from {least} pairs
               </text>
             </g>
           )}

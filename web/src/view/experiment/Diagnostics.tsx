@@ -7,8 +7,8 @@ const KINDS = {
   order: "order",
   drift: "drift",
   stalls: "stalls",
-  dropped: "dropped pairs",
-  calibration: "host against itself",
+  dropped: "discarded pairs",
+  calibration: "calibration",
   outliers: "outliers",
 } as const;
 
@@ -19,7 +19,7 @@ export function Diagnostics({ experiment }: { experiment: Experiment }) {
     <>
       {conclusion.verdict.capped_by.length > 0 && (
         <>
-          <h3>Why nothing can be told</h3>
+          <h3>Why there is no verdict</h3>
           <ul class="reasons-short">
             {conclusion.verdict.capped_by.map((reason, position) => (
               <li key={position}>{prose(reason)}</li>
@@ -39,10 +39,10 @@ export function Diagnostics({ experiment }: { experiment: Experiment }) {
           </div>
         ))}
       </dl>
-      {ordered.length === 0 && <p class="quiet">There were too few pairs to look at.</p>}
+      {ordered.length === 0 && <p class="quiet">There were too few pairs to analyze.</p>}
       {damage.length > 0 && (
         <>
-          <h3>What the record lacks</h3>
+          <h3>Missing from the record</h3>
           <ul>
             {damage.map((text, position) => (
               <li key={position}>{text}</li>

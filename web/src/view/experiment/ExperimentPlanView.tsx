@@ -8,12 +8,12 @@ import { Copyable } from "../words.tsx";
 
 export function ExperimentPlanView({ experiment }: { experiment: Experiment }) {
   const { plan, settled } = experiment.payload;
-  if (plan === null) return <p class="quiet">The record holds no plan.</p>;
+  if (plan === null) return <p class="quiet">The record has no plan.</p>;
   const load = loadOfExperiment(plan);
   return (
     <>
       <Rows title="Experiment" rows={experimentRows(experiment, plan)} />
-      {settled && <Rows title="Settled by the pilot" rows={settledRows(settled)} />}
+      {settled && <Rows title="Set by the pilot" rows={settledRows(settled)} />}
       {plan.workload !== "commands" && "capacity" in plan.workload && <Rows title="Search" rows={searchRows(plan.workload.capacity)} />}
       {load && <Rows title="Load" rows={loadRows(load)} />}
       {load && <Rows title="Request" rows={requestRows(load)} />}
@@ -35,13 +35,13 @@ function experimentRows(experiment: Experiment, plan: ExperimentPlan): Row[] {
     ...plan.variants.map(({ name, action }): Row => [name, actionText(action)]),
     ["metric", `${metric.title}, ${metric.better} is better`],
     ["smallest effect that matters", marginText(plan.effect_ratio, metric.scale)],
-    ["may get worse", guardrails.join(", ") || "nothing is guarded"],
-    ["pairs", `${plan.pairs.min_count} to ${plan.pairs.max_count} of each comparison`],
+    ["may get worse", guardrails.join(", ") || "no guardrails"],
+    ["pairs", `${plan.pairs.min_count} to ${plan.pairs.max_count} per comparison`],
     ["budget", duration(plan.budget)],
     ["offered", rateText(plan.rate)],
     ["window", plan.window === 0 ? "as long as the command takes" : duration(plan.window)],
-    ["warm-up", plan.warmup === null ? "as the pilot settles it" : duration(plan.warmup)],
-    ...(plan.limits ? [["dropped beyond", limitsText(plan.limits)] satisfies Row] : []),
+    ["warm-up", plan.warmup === null ? "set by the pilot" : duration(plan.warmup)],
+    ...(plan.limits ? [["discarded above", limitsText(plan.limits)] satisfies Row] : []),
     ["kept if proven", plan.keeps_better ? "yes" : "no"],
     ["sampling", `${plan.sampling_hz} readings per second`],
     ["seed", String(plan.seed)],
@@ -49,13 +49,13 @@ function experimentRows(experiment: Experiment, plan: ExperimentPlan): Row[] {
 }
 
 function rateText(planned: ExperimentPlan["rate"]): string {
-  if (planned === "closed") return "as much as the connections take";
+  if (planned === "closed") return "closed loop";
   if (planned === "not_applicable") return "no fixed rate";
-  return "fixed" in planned ? rate(planned.fixed) : `${percent(planned.share_of_pilot)} of what the pilot completed`;
+  return "fixed" in planned ? rate(planned.fixed) : `${percent(planned.share_of_pilot)} of the pilot’s rate`;
 }
 
 function limitsText(limits: NonNullable<ExperimentPlan["limits"]>): string {
-  if (limits.steal_ratio >= 1 && limits.foreign_ratio >= 1) return "no limit: a noisy host was asked for";
+  if (limits.steal_ratio >= 1 && limits.foreign_ratio >= 1) return "no limit (noisy host accepted)";
   return (
     `hypervisor ${percent(limits.steal_ratio)} of the CPU time or ${percent(limits.steal_difference_ratio)} between the trials of a pair, ` +
     `others ${percent(limits.foreign_ratio)} or ${percent(limits.foreign_difference_ratio)}`
@@ -64,11 +64,11 @@ function limitsText(limits: NonNullable<ExperimentPlan["limits"]>): string {
 
 function settledRows(settled: Settled): Row[] {
   return [
-    ["pilot completed", settled.pilot_hz === null ? "there was no pilot" : rate(settled.pilot_hz)],
+    ["pilot completed", settled.pilot_hz === null ? "no pilot" : rate(settled.pilot_hz)],
     ["offered rate", settled.rate_hz === null ? "none" : rate(settled.rate_hz)],
     ["warm-up", duration(settled.warmup)],
     ["window", settled.window === 0 ? "as long as the command takes" : duration(settled.window)],
-    ["trial in all", duration(settled.trial)],
+    ["whole trial", duration(settled.trial)],
     ["plan.json", `SHA-256 ${settled.plan_sha256}`],
   ];
 }

@@ -19,17 +19,17 @@ function partsOf(experiment: Experiment): Part[] {
   const { conclusion, facts, plan, latencies } = experiment.payload;
   const latency = latencies.filter((each) => each.stage === experiment.proof?.stage.stage);
   const parts: (Part | false)[] = [
-    experiment.pairs.length > 0 && { id: "pairs", short: "Pairs", title: "Every pair, in the order of time", body: <Pairs experiment={experiment} /> },
+    experiment.pairs.length > 0 && { id: "pairs", short: "Pairs", title: "All pairs over time", body: <Pairs experiment={experiment} /> },
     experiment.counted().length > 1 && {
       id: "closing",
       short: "Interval",
-      title: "How the interval closed in",
+      title: "How the interval narrowed",
       body: <Closing experiment={experiment} />,
     },
     conclusion.guardrails.length > 0 && { id: "guardrails", short: "Guardrails", title: "Guardrails: what must not get worse", body: <Guardrails experiment={experiment} /> },
     conclusion.stages.length > 1 && { id: "steps", short: "Steps", title: "Steps: each change alone, then together", body: <Stages experiment={experiment} /> },
     latency.length > 0 && { id: "latency", short: "Latency", title: "Latency of each trial", body: <ArmLatency experiment={experiment} latencies={latency} /> },
-    { id: "trust", short: "Diagnostics", title: "Whether the method held", body: <Diagnostics experiment={experiment} /> },
+    { id: "trust", short: "Diagnostics", title: "Diagnostics of the method", body: <Diagnostics experiment={experiment} /> },
     { id: "trials", short: "Trials", title: "Trials", body: <Trials experiment={experiment} /> },
     { id: "machine", short: "Machine", title: "Machine", body: <Machine facts={facts} /> },
     { id: "plan", short: "Plan", title: "Plan", body: <ExperimentPlanView experiment={experiment} /> },

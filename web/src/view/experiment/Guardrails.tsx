@@ -11,15 +11,15 @@ export function Guardrails({ experiment }: { experiment: Experiment }) {
     <>
       <p class="measure">
         {is_proven
-          ? "B is better and no guardrail speaks against it."
+          ? "B is better, and all guardrails held."
           : verdict.word === "better"
-            ? "B is better, and a guardrail stands against it: that is not enough to keep it."
-            : "Guardrails are judged by themselves, whatever the word on the metric that decides."}
+            ? "B is better, but a guardrail could not be cleared, so it was not kept."
+            : "Guardrails are judged separately from the deciding metric."}
       </p>
       <Table
         label="Guardrails"
         stacks
-        heads={["metric", "state", { number: "B against A" }, { number: "may get worse by" }, { number: "pairs" }, "in words"]}
+        heads={["metric", "state", { number: "B against A" }, { number: "may get worse by" }, { number: "pairs" }, "result"]}
       >
         {guardrails.map((guardrail, position) => {
           const { title, scale } = experiment.metricOf(guardrail.metric);

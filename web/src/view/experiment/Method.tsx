@@ -11,13 +11,13 @@ export function Method({ experiment }: { experiment: Experiment }) {
   const least = plan?.pairs.min_count ?? 8;
   const isRatio = metric.scale === "ratio";
   const text =
-    `Trials of A and B alternate in blocks of four, A B B A or B A A B as the seed says, so that a drift of the host ` +
-    `falls on both alike; two neighbours are a pair. ` +
+    `Trials of A and B run in blocks of four, A B B A or B A A B in random order, so that drift of the host ` +
+    `affects both equally; two neighbors form a pair. ` +
     `The effect is the Hodges–Lehmann estimate over the pairs’ ${isRatio ? "ratios, on their logarithms" : "differences"}, with its exact interval ` +
-    `(signed ranks, 95 %). One metric decides, and was said before the first trial. The same: the 90 % interval lies within ` +
-    `${band}. Better or worse: not the same, and the 95 % interval excludes no effect. Else it can’t be told. From ${least} pairs on, ` +
-    `measuring ended when the interval was narrower than the smallest effect that matters, or lay (at 99 %) wholly beyond ` +
-    `it, or pairs or time were used up: never by the sign of the effect. A pair is dropped only for what the change cannot ` +
-    `have caused, and is measured again.`;
+    `(signed ranks, 95%). One metric, chosen before the first trial, decides. The same: the 90% interval lies within ` +
+    `${band}. Better or worse: not the same, and the 95% interval excludes no effect. Otherwise: can’t tell. From ${least} pairs on, ` +
+    `measuring stopped when the interval was narrower than the smallest effect that matters, when the 99% interval lay outside ` +
+    `the band, or when pairs or time ran out: never because of the sign of the effect. Pairs are discarded and measured again ` +
+    `only for interference that the change cannot have caused.`;
   return <p class="measure">{prose(text)}</p>;
 }

@@ -41,7 +41,7 @@ export function Outcome({ experiment }: { experiment: Experiment }) {
         <h2 id="effects-title" class="eyebrow">
           B against A
         </h2>
-        <Forest rows={rowsOf(experiment)} label="Effects with their 95 % intervals" />
+        <Forest rows={rowsOf(experiment)} label="Effects with their 95% intervals" />
       </article>
       <div class="answers outcome-cards">
         {conclusion.changes.length > 0 && <Changed experiment={experiment} />}

@@ -32,7 +32,7 @@ export function Pairs({ experiment }: { experiment: Experiment }) {
   const uncounted = pairs.filter(({ pair }) => pair.dropped !== null || pair.improvement === null);
   return (
     <>
-      <div class="pairs" tabIndex={0} role="group" aria-label="Chart of all pairs; arrow keys go from pair to pair" onKeyDown={move}>
+      <div class="pairs" tabIndex={0} role="group" aria-label="Chart of all pairs; use arrow keys to move between pairs" onKeyDown={move}>
         <PairChart experiment={experiment} picked={picked} onPick={setPicked} />
       </div>
       <p class="readout" role="status">
@@ -43,7 +43,7 @@ export function Pairs({ experiment }: { experiment: Experiment }) {
           {reasonsOf(uncounted).map(([reason, numbers]) => (
             <li key={reason}>
               <strong>
-                ○ {numbers.length} of {pairs.length} {numbers.length === 1 ? "does" : "do"} not count
+                ○ {numbers.length} of {pairs.length} not counted
               </strong>{" "}
               ({numbers.join(", ")}): {prose(reason)}
             </li>
@@ -62,14 +62,14 @@ export function Pairs({ experiment }: { experiment: Experiment }) {
 function reasonsOf(uncounted: readonly DrawnPair[]): [reason: string, numbers: string[]][] {
   const found = new Map<string, string[]>();
   for (const { pair } of uncounted) {
-    const reason = pair.dropped === null ? NO_RATIO : `dropped, ${pair.dropped}`;
+    const reason = pair.dropped === null ? NO_RATIO : `discarded, ${pair.dropped}`;
     found.set(reason, [...(found.get(reason) ?? []), `pair ${pair.pair}`]);
   }
   return [...found];
 }
 
 /** Why a pair that was not dropped has no difference. */
-export const NO_RATIO = "one of its trials gave no number, or zero";
+export const NO_RATIO = "one of its trials has no value, or zero";
 
 function Key({ hasUncounted }: { hasUncounted: boolean }) {
   return (
@@ -80,8 +80,8 @@ function Key({ hasUncounted }: { hasUncounted: boolean }) {
       <span>
         <ArmKey arm="b" /> B
       </span>
-      {hasUncounted && <span>○ □ does not count</span>}
-      <span class="quiet">lines join pairs, shades are blocks of two pairs; point at a pair, or press an arrow key, to read it</span>
+      {hasUncounted && <span>○ □ not counted</span>}
+      <span class="quiet">lines join the trials of a pair, shades mark blocks of two pairs; point at a pair or use the arrow keys for details</span>
     </span>
   );
 }
@@ -99,7 +99,7 @@ function PairText({ experiment, drawn }: { experiment: Experiment; drawn: DrawnP
       </strong>
       : A {metricValue(pair.a, unit)}, B {metricValue(pair.b, unit)}, {effect}; {pair.first.toUpperCase()} ran first, trials{" "}
       {Math.min(pair.a_trial, pair.b_trial)} and {Math.max(pair.a_trial, pair.b_trial)}
-      {pair.dropped !== null ? `. Dropped: ${pair.dropped}.` : pair.improvement === null ? `. Does not count: ${NO_RATIO}.` : "."}
+      {pair.dropped !== null ? `. Discarded: ${pair.dropped}.` : pair.improvement === null ? `. Not counted: ${NO_RATIO}.` : "."}
     </>
   );
 }
@@ -135,7 +135,7 @@ function PairChart({ experiment, picked, onPick }: ChartProps) {
             y={y}
             xTicks={minuteTicks([begin, end], width < 500 ? 4 : 8)}
             yTicks={pairTicks(y.domain, metric.unit)}
-            xTitle={end - begin > 180 ? "minutes since it began" : "seconds since it began"}
+            xTitle={end - begin > 180 ? "minutes since the start" : "seconds since the start"}
             yTitle={`${metric.title} of a trial; ${metric.better} is better`}
             yTitleGap={isOne ? 12 : 12 + STAGE_ROOM}
           />

@@ -23,12 +23,12 @@ export function Stages({ experiment }: { experiment: Experiment }) {
   return (
     <>
       <p class="measure">
-        What was measured to choose a change is optimistic, since the luckiest one is chosen. The word is that of the proof,
-        on trials of its own.
+        Results used to pick a change are optimistic, because the luckiest one gets picked. The verdict comes from the proof,
+        with separate trials.
       </p>
-      <Forest rows={rows} label="Effects of each comparison with their 95 % intervals" />
+      <Forest rows={rows} label="Effects of each comparison with their 95% intervals" />
       <details>
-        <summary>What each variant is, and why each comparison ended</summary>
+        <summary>Variants, and why each comparison stopped</summary>
         <Table label="Variants" heads={["variant", "is"]}>
           {(plan?.variants ?? []).map((variant, position) => (
             <tr key={position}>
@@ -39,7 +39,7 @@ export function Stages({ experiment }: { experiment: Experiment }) {
             </tr>
           ))}
         </Table>
-        <Table label="Comparisons" stacks heads={["comparison", "for", { number: "pairs" }, { number: "dropped" }, "ended because"]}>
+        <Table label="Comparisons" stacks heads={["comparison", "for", { number: "pairs" }, { number: "discarded" }, "stopped because"]}>
           {conclusion.stages.map((stage) => (
             <tr key={stage.stage.stage}>
               <th scope="row">
@@ -50,7 +50,7 @@ export function Stages({ experiment }: { experiment: Experiment }) {
               </td>
               <td class="number">{stage.counted}</td>
               <td class="number">{stage.dropped}</td>
-              <td>{stage.stop === null ? "it did not come to its end" : STOPS[stage.stop]}</td>
+              <td>{stage.stop === null ? "it did not finish" : STOPS[stage.stop]}</td>
             </tr>
           ))}
         </Table>

@@ -6,14 +6,14 @@ import { numbers, Table } from "../Table.tsx";
 
 export function Trials({ experiment }: { experiment: Experiment }) {
   const { trials, metrics } = experiment.payload;
-  if (trials.length === 0) return <p class="quiet">The record holds no trials.</p>;
+  if (trials.length === 0) return <p class="quiet">The record has no trials.</p>;
   const measured = metrics.filter(({ metric }) => trials.some((trial) => trial.values[metric] !== undefined));
   const failed = trials.filter((trial) => trial.failure !== null);
   const share = (ratio: number | null) => (ratio === null ? "–" : percent(ratio));
   return (
     <>
       <p>
-        {trials.length} trials{failed.length === 0 ? ", all of which ran to their end" : `, ${failed.length} of which did not run to their end`}.
+        {trials.length} trials{failed.length === 0 ? ", all completed" : `, ${failed.length} of which were not completed`}.
       </p>
       <details>
         <summary>All trials as a table</summary>

@@ -33,7 +33,7 @@ export function TrustBadge({ experiment }: { experiment: Experiment }) {
       </a>{" "}
       {proof && (
         <span class="quiet">
-          {proof.counted} pairs count{proof.dropped > 0 ? `, ${proof.dropped} of ${proof.counted + proof.dropped} dropped` : ""}
+          {proof.counted} pairs counted{proof.dropped > 0 ? `, ${proof.dropped} of ${proof.counted + proof.dropped} discarded` : ""}
         </span>
       )}
     </>
@@ -51,7 +51,7 @@ export function Trust({ experiment }: { experiment: Experiment }) {
   return (
     <article class="card" aria-labelledby="trust-card">
       <h2 id="trust-card" class="eyebrow">
-        Whether to believe it
+        Can it be trusted?
       </h2>
       {against.length > 0 && (
         <ul class="reasons-short trust-against">
@@ -72,8 +72,8 @@ export function Trust({ experiment }: { experiment: Experiment }) {
           <div>
             <dt>record</dt>
             <dd>
-              {is_incomplete ? "sysdyno ended without a word" : `${manifest.status}: ${manifest.reason ?? "no reason recorded"}`}; everything up to then is
-              here
+              {is_incomplete ? "sysdyno died" : `${manifest.status}: ${manifest.reason ?? "no reason recorded"}`}; the results up to then are
+              shown
             </dd>
           </div>
         )}
@@ -81,14 +81,14 @@ export function Trust({ experiment }: { experiment: Experiment }) {
           <div>
             <dt>pairs</dt>
             <dd>
-              {proof.counted} count, {proof.dropped === 0 ? "none was dropped" : `${proof.dropped} of ${proof.counted + proof.dropped} dropped: ${reasonOf(experiment)}`}
+              {proof.counted} counted, {proof.dropped === 0 ? "none discarded" : `${proof.dropped} of ${proof.counted + proof.dropped} discarded: ${reasonOf(experiment)}`}
             </dd>
           </div>
         )}
         {proof && (
           <div>
-            <dt>it ended because</dt>
-            <dd>{proof.stop === null ? "it did not come to its end" : STOPS[proof.stop]}</dd>
+            <dt>stopped because</dt>
+            <dd>{proof.stop === null ? "it did not finish" : STOPS[proof.stop]}</dd>
           </div>
         )}
         <Resolution experiment={experiment} />
@@ -106,7 +106,7 @@ export function Trust({ experiment }: { experiment: Experiment }) {
 export function againstOf({ payload }: Experiment): string[] {
   const { conclusion, damage } = payload;
   const warnings = conclusion.diagnostics.filter((each) => each.is_warning).map((each) => each.sentence);
-  const sensitive = conclusion.verdict.is_outlier_sensitive ? ["few trials decide the word: Student’s t says another one"] : [];
+  const sensitive = conclusion.verdict.is_outlier_sensitive ? ["a few trials decide the verdict: by Student’s t, it would be different"] : [];
   return [...new Set([...conclusion.verdict.capped_by, ...warnings, ...sensitive, ...damage])];
 }
 
@@ -122,12 +122,12 @@ function Resolution({ experiment }: { experiment: Experiment }) {
   const isBlind = detectable_ratio > SEEN_MAX;
   return (
     <div>
-      <dt>would have seen</dt>
+      <dt>would have detected</dt>
       <dd>
         {isBlind
           ? "hardly any effect: there were too few pairs, or they differed too much"
           : `an effect of ${marginText(detectable_ratio, experiment.metric.scale)}, in four of five such experiments`}
-        {isMore && !isBlind && `; about ${count(pairs_needed)} pairs${needed_ns === null ? "" : ` (${span(needed_ns / 1e9)} in all)`} would tell`}
+        {isMore && !isBlind && `; about ${count(pairs_needed)} pairs${needed_ns === null ? "" : ` (${span(needed_ns / 1e9)} in all)`} would settle it`}
       </dd>
     </div>
   );
@@ -139,11 +139,11 @@ function CalibrationRow({ experiment }: { experiment: Experiment }) {
   if (isItself) return null;
   return (
     <div>
-      <dt>host against itself</dt>
+      <dt>calibration</dt>
       <dd>
         {calibration === null
-          ? "not measured yet: sysdyno try --calibrate says what this host can resolve"
-          : `resolves ${percent(calibration.detectable_ratio)} in ${span(calibration.elapsed_ns / 1e9)}; ${ageText(calibration.age_s)}${calibration.is_of_earlier_boot ? ", before the last boot" : ""}`}
+          ? "not done yet: sysdyno try --calibrate finds the smallest effect that this host can resolve"
+          : `resolves an effect of ${percent(calibration.detectable_ratio)} in ${span(calibration.elapsed_ns / 1e9)}; ${ageText(calibration.age_s)}${calibration.is_of_earlier_boot ? ", before the last boot" : ""}`}
       </dd>
     </div>
   );

@@ -13,9 +13,10 @@ const IN_STEP: Threshold =
 pub(super) const BEHIND_SCHEDULE: Gate = Gate {
     id: "C10",
     name: "behind-schedule",
-    meaning: "A server did not keep up with the rate: its latencies grow with the length of the run, and say no more than that.",
+    meaning: "A server did not keep up with the offered rate: its latencies just grow with the length of the \
+              run.",
     thresholds: &[IN_STEP],
-    remedy: "compare at a rate that both carry; `sysdyno run` finds it",
+    remedy: "compare at a rate that both can carry; `sysdyno run` finds it",
     can_be_allowed: true,
     examine: Examine::Run(|run| {
         let achieved = run.work.achieved_ratio.filter(|achieved| *achieved < IN_STEP.value)?;
@@ -24,35 +25,35 @@ pub(super) const BEHIND_SCHEDULE: Gate = Gate {
 };
 
 const DISK_NOTICED: Threshold = Threshold::new(
-    "difference of bytes read from disks ÷ bytes received, worth a warning",
+    "difference between bytes read from disks ÷ bytes received, to warn",
     0.02,
     "ratio",
     HOUSE,
 );
 const HITS_NOTICED: Threshold =
-    Threshold::new("difference of the share of keys that were there, worth a warning", 0.02, "ratio", HOUSE);
-const HITS_REFUSED: Threshold =
-    Threshold::new("difference of the share of keys that were there", 0.10, "ratio", HOUSE);
+    Threshold::new("difference between hit ratios, to warn", 0.02, "ratio", HOUSE);
+const HITS_REFUSED: Threshold = Threshold::new("difference between hit ratios", 0.10, "ratio", HOUSE);
 
 /// C11.
 pub(super) const CACHE_STATE: Gate = Gate {
     id: "C11",
     name: "cache-state",
-    meaning: "One run was answered from memory and the other from disks, or found more of its keys in a cache. Reads of disks are those of the whole host, and only warn.",
+    meaning: "One run was served from memory and the other from disk, or had a higher cache hit ratio. Disk \
+              reads are counted for the whole host, so they only warn.",
     thresholds: &[DISK_NOTICED, HITS_NOTICED, HITS_REFUSED],
-    remedy: "warm both up for as long, or drop the caches before both",
+    remedy: "warm both up equally, or drop the caches before both",
     can_be_allowed: true,
     examine: Examine::Pair(|reference, run| {
         if let (Some(a), Some(b)) = (reference.around.hit_ratio, run.around.hit_ratio) {
             let (first, second) = (percent(a), percent(b));
-            let text = format!("{first} of the keys were there in A, {second} in {}", run.label);
+            let text = format!("the hit ratio was {first} in A, {second} in {}", run.label);
             if let Some(seen) = graded((a - b).abs(), &HITS_NOTICED, &HITS_REFUSED, text) {
                 return Some(seen);
             }
         }
         let (a, b) = (reference.around.disk_read_ratio?, run.around.disk_read_ratio?);
         let text = format!(
-            "disks were read for {} of what was received in A, for {} in {}",
+            "disk reads made up {} of the bytes received in A, {} in {}",
             percent(a),
             percent(b),
             run.label
@@ -62,37 +63,25 @@ pub(super) const CACHE_STATE: Gate = Gate {
     }),
 };
 
-const FOREIGN_NOTICED: Threshold = Threshold::new(
-    "CPU of processes outside the measurement ÷ that of the machine, worth a warning",
-    0.01,
-    "ratio",
-    HOUSE,
-);
-const FOREIGN_APART: Threshold = Threshold::new(
-    "difference of the CPU of processes outside the measurement ÷ that of the machine",
-    0.05,
-    "ratio",
-    HOUSE,
-);
-const FOREIGN_MUCH: Threshold = Threshold::new(
-    "CPU of processes outside the measurement ÷ that of the machine, in either run",
-    0.20,
-    "ratio",
-    HOUSE,
-);
+const FOREIGN_NOTICED: Threshold =
+    Threshold::new("CPU of other processes ÷ CPU of the host, to warn", 0.01, "ratio", HOUSE);
+const FOREIGN_APART: Threshold =
+    Threshold::new("difference between the CPU of other processes ÷ CPU of the host", 0.05, "ratio", HOUSE);
+const FOREIGN_MUCH: Threshold =
+    Threshold::new("CPU of other processes ÷ CPU of the host, in either run", 0.20, "ratio", HOUSE);
 
 /// C12.
 pub(super) const FOREIGN_LOAD: Gate = Gate {
     id: "C12",
     name: "foreign-load",
-    meaning: "Processes outside the measurement used the CPUs, in one run more than in the other or much in both.",
+    meaning: "Other processes used the CPUs: more in one run than in the other, or a lot in both.",
     thresholds: &[FOREIGN_NOTICED, FOREIGN_APART, FOREIGN_MUCH],
-    remedy: "stop them and measure again; or name them with --watch-pid if they are part of the service",
+    remedy: "stop them and measure again; or, if they are part of the service, add them with --watch-pid",
     can_be_allowed: true,
     examine: Examine::Pair(|reference, run| {
         let (a, b) = (reference.around.foreign_ratio?, run.around.foreign_ratio?);
         let text = format!(
-            "others used {} of the machine during A, {} during {}",
+            "other processes used {} of the CPU during A, {} during {}",
             percent(a),
             percent(b),
             run.label
@@ -104,23 +93,21 @@ pub(super) const FOREIGN_LOAD: Gate = Gate {
     }),
 };
 
-const STEAL_NOTICED: Threshold =
-    Threshold::new("CPU time taken by the hypervisor, worth a warning", 0.005, "ratio", HOUSE);
-const STEAL_APART: Threshold =
-    Threshold::new("difference of the CPU time taken by the hypervisor", 0.01, "ratio", HOUSE);
+const STEAL_NOTICED: Threshold = Threshold::new("steal time, to warn", 0.005, "ratio", HOUSE);
+const STEAL_APART: Threshold = Threshold::new("difference between steal times", 0.01, "ratio", HOUSE);
 
 /// C13.
 pub(super) const STEAL: Gate = Gate {
     id: "C13",
     name: "steal",
-    meaning: "The hypervisor took CPU time, in one run more than in the other.",
+    meaning: "The hypervisor stole more CPU time in one run than in the other.",
     thresholds: &[STEAL_NOTICED, STEAL_APART],
-    remedy: "use a host with dedicated CPUs, or repeat both at a quiet time",
+    remedy: "use a host with dedicated CPUs, or repeat both at a quieter time",
     can_be_allowed: true,
     examine: Examine::Pair(|reference, run| {
         let (a, b) = (reference.around.steal_ratio?, run.around.steal_ratio?);
         let text = format!(
-            "the hypervisor took {} of the CPU time of A, {} of {}",
+            "the hypervisor stole {} of the CPU time in A, {} in {}",
             percent(a),
             percent(b),
             run.label
@@ -171,9 +158,10 @@ const MACHINE_FACTS: &[&str] = &[
 pub(super) const OTHER_MACHINE: Gate = Gate {
     id: "C14",
     name: "other-machine",
-    meaning: "The runs are of different machines or kernels: what is compared is machine and server together.",
+    meaning: "The runs are from different machines or kernels, so the comparison covers machine and server \
+              together.",
     thresholds: &[NEARLY_SAME],
-    remedy: "see `sysdyno facts RUN RUN` for all that differs",
+    remedy: "see `sysdyno facts RUN RUN` for all differences",
     can_be_allowed: true,
     examine: Examine::Pair(|reference, run| {
         let differs = |fact: &&&str| is_apart(&reference.facts, &run.facts, fact);
@@ -182,7 +170,7 @@ pub(super) const OTHER_MACHINE: Gate = Gate {
         if differing.is_empty() {
             return None;
         }
-        Seen::warned(format!("{} had another {}", run.label, list(&differing)))
+        Seen::warned(format!("{} had a different {}", run.label, list(&differing)))
     }),
 };
 
@@ -201,7 +189,7 @@ fn is_apart(a: &HostFacts, b: &HostFacts, fact: &str) -> bool {
 pub(super) const OTHER_TOOL: Gate = Gate {
     id: "C15",
     name: "other-tool",
-    meaning: "The runs were made by different versions of sysdyno, which may measure differently.",
+    meaning: "The runs were made with different versions of sysdyno, which may measure differently.",
     thresholds: &[],
     remedy: "measure both with the same version",
     can_be_allowed: true,
@@ -210,7 +198,7 @@ pub(super) const OTHER_TOOL: Gate = Gate {
             return None;
         }
         Seen::warned(format!(
-            "A was made by sysdyno {}, {} by {}",
+            "A was made with sysdyno {}, {} with {}",
             name(&reference.version),
             run.label,
             name(&run.version)

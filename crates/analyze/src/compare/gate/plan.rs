@@ -23,22 +23,19 @@ const ESSENTIAL: &[Field] = &[
     Field { name: "connections", of: connections },
     Field { name: "keep-alive", of: |run| keep_alive(run.load.keep_alive) },
     Field { name: "method", of: |run| crate::format::name(&run.load.request.method) },
-    Field { name: "header fields", of: |run| headers(&run.load.request) },
+    Field { name: "headers", of: |run| headers(&run.load.request) },
     Field { name: "operations", of: operations },
     Field { name: "protocol", of: |run| protocol(&run.load.wire) },
-    Field { name: "body of the request", of: |run| format!("{} bytes", run.load.request.body_bytes) },
+    Field { name: "request body", of: |run| format!("{} bytes", run.load.request.body_bytes) },
     Field {
-        name: "way to the server",
+        name: "path to the server",
         of: |run| if run.around.is_local { "within the host" } else { "over a network" }.to_owned(),
     },
     Field { name: "encryption", of: encryption },
     Field { name: "access log", of: access_log },
     Field { name: "origin of connections", of: |run| origin(&run.load.origin) },
     Field { name: "objective", of: objective },
-    Field {
-        name: "instant that counts as the last byte",
-        of: |run| format!("{:?}", run.load.stamps).to_lowercase(),
-    },
+    Field { name: "timestamp of the last byte", of: |run| format!("{:?}", run.load.stamps).to_lowercase() },
 ];
 
 /// What should be the same: it touches precision, or details of the way.
@@ -61,10 +58,10 @@ const DETAILS: &[Field] = &[
     Field { name: "expectations", of: expectations },
     Field { name: "grid of the search", of: grid },
     Field { name: "generator threads", of: |run| run.load.threads.to_string() },
-    Field { name: "generator's way to the kernel", of: |run| run.analysis.generator.io.clone() },
+    Field { name: "generator's kernel interface", of: |run| run.analysis.generator.io.clone() },
     Field { name: "spinning", of: |run| format!("{:?}", run.load.spin).to_lowercase() },
     Field {
-        name: "probe beside the load",
+        name: "probe",
         of: |run| {
             run.load.probe.map_or("none".to_owned(), |probe| format!("{:?}", probe.kind).to_lowercase())
         },
@@ -75,9 +72,9 @@ const DETAILS: &[Field] = &[
 pub(super) const OTHER_PLAN: Gate = Gate {
     id: "C08",
     name: "other-plan",
-    meaning: "Another load was sent: rate, connections, arrival process, request, objective or the instant that counts differ.",
+    meaning: "The loads differ in rate, connections, arrival process, request, objective, or timestamps.",
     thresholds: &[],
-    remedy: "measure again with the same options; the plan of a run is in its plan.json",
+    remedy: "measure again with the same options; the plan of each run is in its plan.json",
     can_be_allowed: true,
     examine: Examine::Pair(|reference, run| differences(ESSENTIAL, reference, run).and_then(Seen::refused)),
 };
@@ -86,7 +83,8 @@ pub(super) const OTHER_PLAN: Gate = Gate {
 pub(super) const OTHER_DETAILS: Gate = Gate {
     id: "C09",
     name: "other-details",
-    meaning: "The load was the same, and something about it was not: its length, its warm-up, what was expected, how the generator works.",
+    meaning: "The loads were the same, but not all conditions: duration, warm-up, expected responses, or \
+              generator options.",
     thresholds: &[],
     remedy: "measure again with the same options",
     can_be_allowed: true,
@@ -100,7 +98,7 @@ fn differences(fields: &[Field], reference: &RunProfile, run: &RunProfile) -> Op
         (a != b).then(|| format!("{} ({a} in A, {b} in {})", field.name, run.label))
     };
     let apart: Vec<String> = fields.iter().filter_map(apart).collect();
-    (!apart.is_empty()).then(|| format!("not the same: {}", list(&apart)))
+    (!apart.is_empty()).then(|| format!("different: {}", list(&apart)))
 }
 
 fn arrival(arrival: Arrival) -> &'static str {
@@ -120,7 +118,7 @@ fn offered(run: &RunProfile) -> String {
     }
     let measured = run.load.phases.iter().filter(|phase| phase.kind.is_measured());
     let rates: Vec<String> = measured
-        .map(|phase| phase.rate_hz.map_or("as answered".to_owned(), |hz| format!("{} req/s", rate(hz))))
+        .map(|phase| phase.rate_hz.map_or("closed loop".to_owned(), |hz| format!("{} req/s", rate(hz))))
         .collect();
     list(&rates)
 }
@@ -163,7 +161,10 @@ fn protocol(wire: &WirePlan) -> String {
     match (&wire.memcached, &wire.http2) {
         (Some(plan), _) => memcached(plan),
         (None, Some(http2)) => {
-            format!("HTTP/2 with {} a connection", crate::format::counted(f64::from(http2.streams), "stream"))
+            format!(
+                "HTTP/2 with {} per connection",
+                crate::format::counted(f64::from(http2.streams), "stream")
+            )
         }
         (None, None) => "HTTP/1.1".to_owned(),
     }
@@ -186,13 +187,13 @@ fn memcached(plan: &MemcachedPlan) -> String {
     let expiry = format!("expiry {} s", plan.expiry_seconds);
     let parts = [
         Some(format!("memcached with {commands}")),
-        Some(format!("{} get", percent(plan.get_ratio))),
-        Some(format!("{} a get", crate::format::counted(f64::from(plan.keys_per_get), "key"))),
+        Some(format!("{} gets", percent(plan.get_ratio))),
+        Some(format!("{} per get", crate::format::counted(f64::from(plan.keys_per_get), "key"))),
         Some(format!("{} keys ({popularity}) of {}", plan.keys_count, size(plan.key_size))),
         Some(format!("values of {}", size(plan.value_size))),
         (plan.expiry_seconds > 0).then_some(expiry),
-        plan.is_verified.then(|| "values compared".to_owned()),
-        plan.is_preloaded.then(|| "stored beforehand".to_owned()),
+        plan.is_verified.then(|| "values verified".to_owned()),
+        plan.is_preloaded.then(|| "preloaded".to_owned()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -210,7 +211,7 @@ fn encryption(run: &RunProfile) -> String {
             None => "TLS".to_owned(),
         }),
         (tls.resume_ratio > 0.0).then(|| format!("{} resumed", percent(tls.resume_ratio))),
-        tls.is_insecure.then(|| "any certificate taken".to_owned()),
+        tls.is_insecure.then(|| "any certificate accepted".to_owned()),
         file("trusting", &tls.ca_file),
         file("showing", &tls.certificate_file),
         file("with the key", &tls.key_file),
@@ -229,11 +230,11 @@ fn origin(origin: &OriginPlan) -> String {
             ProxyProtocol::V1 => "PROXY protocol 1".to_owned(),
             ProxyProtocol::V2 => "PROXY protocol 2".to_owned(),
         }),
-        churn_hz.map(|churn_hz| format!("{} made anew per second", rate(churn_hz))),
+        churn_hz.map(|churn_hz| format!("{} reconnects per second", rate(churn_hz))),
         (!hosts.is_empty()).then(|| format!("sent by {}", list(&hosts))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "as the kernel chooses".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "kernel's choice".to_owned() } else { parts.join(", ") }
 }
 
 /// What is replayed, where anything is; the name of the file says nothing.

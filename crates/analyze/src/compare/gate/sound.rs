@@ -11,9 +11,10 @@ use sysdyno_record::analysis::{Reason, VerdictStatus};
 pub(in crate::compare) const INVALID_RUN: Gate = Gate {
     id: "C01",
     name: "invalid-run",
-    meaning: "A run is INVALID, or did not come to its end: its numbers are not the server's, and a comparison of them says nothing.",
+    meaning: "A run is INVALID or did not finish: its numbers are not the server's, so comparing them is \
+              meaningless.",
     thresholds: &[],
-    remedy: "look at the run with `sysdyno show`, mend what it says, and measure again",
+    remedy: "check the run with `sysdyno show`, fix the reported problem, and measure again",
     can_be_allowed: false,
     examine: Examine::Run(examine_verdict),
 };
@@ -30,7 +31,7 @@ fn examine_verdict(run: &RunProfile) -> Option<Seen> {
         VerdictStatus::Invalid => {
             Seen::refused(format!("{} is INVALID: {}", run.label, of(VerdictStatus::Invalid)))
         }
-        _ if !run.is_whole => Seen::refused(format!("{} did not come to its end", run.label)),
+        _ if !run.is_whole => Seen::refused(format!("{} did not finish", run.label)),
         VerdictStatus::Suspect => {
             Seen::warned(format!("{} is SUSPECT: {}", run.label, of(VerdictStatus::Suspect)))
         }
@@ -42,7 +43,8 @@ fn examine_verdict(run: &RunProfile) -> Option<Seen> {
 pub(super) const GENERATOR_LIMITED: Gate = Gate {
     id: "C02",
     name: "generator-limited",
-    meaning: "The load generator, or the greatest rate that was allowed, was the limit of a run: two such numbers compare generators, not servers.",
+    meaning: "A run was limited by the load generator or by the highest allowed rate: comparing such numbers \
+              compares generators, not servers.",
     thresholds: &[],
     remedy: "give the generator more CPU or connections, or allow a higher rate, and measure again",
     can_be_allowed: false,
@@ -58,40 +60,36 @@ fn examine_generator(run: &RunProfile) -> Option<Seen> {
     };
     let (bad, doubtful) = (fired(VerdictStatus::Invalid), fired(VerdictStatus::Suspect));
     if !bad.is_empty() {
-        return Seen::refused(format!("the generator was the limit of {}: {bad}", run.label));
+        return Seen::refused(format!("the generator was the bottleneck of {}: {bad}", run.label));
     }
     if is_lower_bound {
         return Seen::refused(format!(
-            "the capacity of {} is a lower bound: it was not the server that ended the search",
+            "the capacity of {} is only a lower bound: something other than the server ended the search",
             run.label
         ));
     }
     if doubtful.is_empty() {
         return None;
     }
-    Seen::warned(format!("the generator may have touched {}: {doubtful}", run.label))
+    Seen::warned(format!("the generator may have skewed {}: {doubtful}", run.label))
 }
 
-const ERRORS_NOTICED: Threshold = Threshold::new(
-    "share of requests that failed or timed out, worth a warning",
-    0.0,
-    "ratio",
-    "house value: any",
-);
+const ERRORS_NOTICED: Threshold =
+    Threshold::new("share of requests that failed or timed out, to warn", 0.0, "ratio", "house value: any");
 const ERRORS_REFUSED: Threshold = Threshold::new(
     "share of requests that failed or timed out",
     0.001,
     "ratio",
-    "as of check M04: issue tracker of aspnet/Benchmarks, number 320",
+    "as in check M04: issue tracker of aspnet/Benchmarks, number 320",
 );
 
 /// C03.
 pub(super) const ERRORS: Gate = Gate {
     id: "C03",
     name: "errors",
-    meaning: "Requests of a run failed: a server that refuses work has less of it.",
+    meaning: "Requests of a run failed: a server that refuses work has less to do.",
     thresholds: &[ERRORS_NOTICED, ERRORS_REFUSED],
-    remedy: "look at the failures with `sysdyno show`, and compare at a load that both servers answer",
+    remedy: "check the failures with `sysdyno show`, and compare at a load that both servers can carry",
     can_be_allowed: false,
     examine: Examine::Run(examine_errors),
 };

@@ -10,13 +10,14 @@ use sysdyno_record::load::LearntBody;
 use sysdyno_record::workload::OperationSummary;
 
 const STATUS_SHARE: Threshold =
-    Threshold::new("share of the responses from which on a status counts", 0.01, "ratio", HOUSE);
+    Threshold::new("share of responses for a status to count", 0.01, "ratio", HOUSE);
 
 /// C04.
 pub(super) const OTHER_STATUS: Gate = Gate {
     id: "C04",
     name: "other-status",
-    meaning: "The servers answered with other status codes: an error page, a redirect or a cached answer is other work.",
+    meaning: "The servers answered with different status codes: an error page, a redirect, or a cached \
+              response is different work.",
     thresholds: &[STATUS_SHARE],
     remedy: "request the URL by hand from both servers, and make them answer alike",
     can_be_allowed: false,
@@ -39,15 +40,14 @@ fn examine_status(reference: &RunProfile, run: &RunProfile) -> Option<Seen> {
 }
 
 const LENGTH_NOTICED: Threshold =
-    Threshold::new("difference of the lengths of bodies, worth a warning", 0.001, "ratio", HOUSE);
-const LENGTH_REFUSED: Threshold =
-    Threshold::new("difference of the lengths of bodies", 0.005, "ratio", HOUSE);
+    Threshold::new("difference between body lengths, to warn", 0.001, "ratio", HOUSE);
+const LENGTH_REFUSED: Threshold = Threshold::new("difference between body lengths", 0.005, "ratio", HOUSE);
 
 /// C05.
 pub(super) const OTHER_LENGTH: Gate = Gate {
     id: "C05",
     name: "other-length",
-    meaning: "The bodies have another length: it is another page, or encoded in another way.",
+    meaning: "The bodies differ in length: it is a different page, or a different encoding.",
     thresholds: &[LENGTH_NOTICED, LENGTH_REFUSED],
     remedy: "serve the same file from both, with the same Content-Encoding",
     can_be_allowed: true,
@@ -62,8 +62,7 @@ fn examine_length(reference: &RunProfile, run: &RunProfile) -> Option<Seen> {
     let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (*a, *b)));
     let apart = |(a, b): &(f64, f64)| distance(Some(*a), Some(*b)).unwrap_or(0.0);
     let nearest = pairs.min_by(|one, other| apart(one).total_cmp(&apart(other)))?;
-    let text =
-        format!("A has a body of {} bytes, {} one of {}", whole(nearest.0), run.label, whole(nearest.1));
+    let text = format!("A has a body of {} bytes, {} has {}", whole(nearest.0), run.label, whole(nearest.1));
     match apart(&nearest) {
         apart if apart > LENGTH_REFUSED.value => Seen::refused(text),
         apart if apart > LENGTH_NOTICED.value => Seen::warned(text),
@@ -75,9 +74,11 @@ fn examine_length(reference: &RunProfile, run: &RunProfile) -> Option<Seen> {
 pub(super) const OTHER_BODY: Gate = Gate {
     id: "C06",
     name: "other-body",
-    meaning: "The bodies differ although each run was asked to check that its body stays the same; without that check it is a warning, since pages may hold a date.",
+    meaning: "The bodies differ, although each run checked that its own body stays the same. Without that \
+              check, this is only a warning, because pages may contain a date.",
     thresholds: &[],
-    remedy: "request the URL by hand from both servers and compare; --same-body has a run check its own",
+    remedy: "request the URL by hand from both servers and compare; --same-body makes a run check its own \
+             body",
     can_be_allowed: true,
     examine: Examine::Pair(examine_body),
 };
@@ -99,16 +100,21 @@ fn examine_body(reference: &RunProfile, run: &RunProfile) -> Option<Seen> {
     if is_checked { Seen::refused(text) } else { Seen::warned(text) }
 }
 
-const VOLUME: Threshold =
-    Threshold::new("difference of the bytes received per response, heads included", 0.005, "ratio", HOUSE);
+const VOLUME: Threshold = Threshold::new(
+    "difference between the bytes received per response, including headers",
+    0.005,
+    "ratio",
+    HOUSE,
+);
 
 /// C07.
 pub(super) const OTHER_VOLUME: Gate = Gate {
     id: "C07",
     name: "other-volume",
-    meaning: "The servers sent another number of bytes per response, heads included; where no body was learnt, this is all that is known of the page.",
+    meaning: "The servers sent different numbers of bytes per response, including headers. Where no body was \
+              recorded, this is all that is known about the page.",
     thresholds: &[VOLUME],
-    remedy: "compare the header fields of both, and leave out what only one of them sends",
+    remedy: "compare the headers of both, and remove those that only one sends",
     can_be_allowed: true,
     examine: Examine::Pair(examine_volume),
 };
@@ -129,32 +135,28 @@ fn examine_volume(reference: &RunProfile, run: &RunProfile) -> Option<Seen> {
     if is_known || is_mixed { Seen::warned(text) } else { Seen::refused(text) }
 }
 
-const SHARE_NOTICED: Threshold = Threshold::new(
-    "difference of an operation's share of the requests, worth a warning",
-    0.01,
-    "ratio",
-    HOUSE,
-);
+const SHARE_NOTICED: Threshold =
+    Threshold::new("difference between an operation's shares of the requests, to warn", 0.01, "ratio", HOUSE);
 const SHARE_REFUSED: Threshold = Threshold::new(
-    "difference of an operation's share of the requests",
+    "difference between an operation's shares of the requests",
     0.02,
     "ratio",
-    "Faban, deviation of a mix",
+    "Faban, deviation of the mix",
 );
 const OPERATION_VOLUME: Threshold = Threshold::new(
-    "difference of the bytes received per response of an operation",
+    "difference between the bytes received per response of an operation",
     0.05,
     "ratio",
-    "house value; pages of one operation may differ among themselves",
+    "house value; pages of one operation may vary",
 );
 
 /// C16.
 pub(super) const OTHER_MIX: Gate = Gate {
     id: "C16",
     name: "other-mix",
-    meaning: "Of several operations, one was done more often in one run, or answered with more bytes.",
+    meaning: "One of several operations was more frequent in one run, or its responses were larger.",
     thresholds: &[SHARE_NOTICED, SHARE_REFUSED, OPERATION_VOLUME],
-    remedy: "measure longer, so that the shares come near the weights; serve the same pages from both",
+    remedy: "measure longer, so that the shares approach the weights; serve the same pages from both",
     can_be_allowed: true,
     examine: Examine::Pair(examine_mix),
 };
@@ -176,7 +178,7 @@ fn examine_mix(reference: &RunProfile, run: &RunProfile) -> Option<Seen> {
             distance(bytes(one), bytes(other)).filter(|apart| *apart > OPERATION_VOLUME.value)
         {
             return Seen::refused(format!(
-                "responses to {operation} are {} apart in length in {}",
+                "responses to {operation} differ by {} in length in {}",
                 percent(apart),
                 run.label
             ));

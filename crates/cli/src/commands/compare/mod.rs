@@ -32,7 +32,7 @@ pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
         let words = if args.runs.is_empty() { &all[..] } else { &args.runs };
         let runs = read_all(words, &folder, ui)?;
         if runs.len() > TREND_RUNS_MAX {
-            ui.note(&format!("note: the newest {TREND_RUNS_MAX} of {} runs are looked at", runs.len()));
+            ui.note(&format!("note: only the newest {TREND_RUNS_MAX} of {} runs are used", runs.len()));
         }
         over_time(runs, &options)
     } else {
@@ -62,7 +62,7 @@ fn options(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
     for metric in &args.metrics {
         if !metrics.contains(&metric.as_str()) {
             bail!(
-                "cannot compare '{}': it is no metric\nhint: write one of {}",
+                "cannot compare '{}': not a metric\nhint: use one of {}",
                 shown(metric),
                 metrics.join(", ")
             );
@@ -72,12 +72,12 @@ fn options(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
         match COMPARABILITY.iter().find(|gate| gate.id == name || gate.name == name) {
             Some(gate) if gate.can_be_allowed => {}
             Some(gate) => bail!(
-                "cannot allow '{}': such numbers are not the server's\nhint: {}",
+                "cannot allow '{}': these numbers are not the server's\nhint: {}",
                 gate.name,
                 gate.remedy
             ),
             None => bail!(
-                "cannot allow '{}': it is no gate\nhint: docs/reference/compare.md lists them",
+                "cannot allow '{}': not a gate\nhint: docs/reference/compare.md lists all gates",
                 shown(name)
             ),
         }
@@ -102,7 +102,7 @@ fn sides(args: &CompareArgs, folder: &Path, ui: &Ui) -> anyhow::Result<Vec<Side>
         vec![args.runs.clone(), args.candidates.clone()]
     };
     match groups.len() {
-        0 | 1 => bail!("cannot compare one run with nothing\nhint: sysdyno compare OLD NEW"),
+        0 | 1 => bail!("cannot compare a single run\nhint: sysdyno compare OLD NEW"),
         count if count > SIDES_MAX => bail!("cannot compare more than {SIDES_MAX} sides at once"),
         _ => {}
     }
@@ -127,7 +127,7 @@ fn read_all(words: &[PathBuf], folder: &Path, ui: &Ui) -> anyhow::Result<Vec<Run
         paths.extend(meant(word, folder)?);
     }
     if paths.len() > RUNS_MAX {
-        bail!("cannot compare {} runs at once: {RUNS_MAX} at most", paths.len());
+        bail!("cannot compare {} runs at once: the maximum is {RUNS_MAX}", paths.len());
     }
     paths.iter().map(|path| read(path, ui)).collect()
 }
@@ -142,7 +142,7 @@ fn meant(word: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let runs: Vec<PathBuf> =
         list(word)?.into_iter().filter(|run| run.manifest.is_ok()).map(|run| run.path).collect();
     if runs.is_empty() {
-        bail!("cannot compare '{}': it is no run, and holds none", word.display());
+        bail!("cannot compare '{}': it is not a run and contains none", word.display());
     }
     Ok(runs)
 }
@@ -157,7 +157,7 @@ pub fn read(path: &Path, ui: &Ui) -> anyhow::Result<RunProfile> {
     let facts = run.facts.clone().unwrap_or_default();
     let input = analyze_input(&run, plan, &facts);
     RunProfile::new(&run.manifest, run.is_incomplete, &input, analysis).with_context(|| {
-        format!("cannot compare '{}': it is an experiment, or none of its trials ended", path.display())
+        format!("cannot compare '{}': it is an experiment, or no trial was completed", path.display())
     })
 }
 

@@ -10,31 +10,30 @@ const HEADER: &str = "\
 
 Built from the definitions in `crates/analyze/src/compare`; do not edit.
 
-`sysdyno compare OLD NEW` puts runs side by side. First it asks whether they may be compared at all, by the gates below; a
-gate that refuses leaves both numbers and no difference, with exit code 3. Each word behind `compare` is a side: a run, or a
-folder of runs that repeat each other; with `--` the runs before it are the first side and those behind it the second. The
-first side is A, and what the others are seen from.
+`sysdyno compare OLD NEW` puts runs side by side. First, the gates below check if they are comparable. If a gate refuses, both
+numbers are shown without a difference, and the exit code is 3. Each argument is a side: a run, or a folder of repeated runs.
+With `--`, the runs before it form the first side, and those after it the second. The first side, A, is the baseline.
 
 ## What can be said
 
-The unit of replication is the run. Seconds, requests and the trials of a search lie within one start of the server, and are
-no repetitions of it, however many there are.
+The unit of replication is the run. Seconds, requests, and the trials of a search all belong to a single start of the server,
+so they are not repetitions, however many there are.
 
 | runs on a side | interval |
 |---|---|
-| 1 | the interval within each run, and between runs the deviation of the table below, which is assumed; so only large differences can be told, and hardly ever that there is none |
+| 1 | the interval within each run, plus the assumed deviation between runs from the table below; only large differences can be detected, and hardly ever the absence of one |
 | 2 or 3 | Welch's interval of the difference of mean logarithms |
 | 4 or more, on both | Hodges–Lehmann shift of the logarithms, with the interval of the Mann–Whitney test |
 
-With the smallest effect that matters (`--effect 3%`, or that of the metric) as Δ, a side is the *same* if the 90 % interval
-lies within ±Δ, *better* or *worse* if the 95 % interval excludes no effect, and otherwise it *can't be told*. The runs were not
-interleaved, so whatever else changed between them is in the difference: *better* and *worse* say that the runs differ, and
-`capped_by` that the cause is open. `sysdyno try` proves a cause. p is adjusted by Holm's method: that of the first metric over
-the sides, that of all others together over sides, metrics and operations, of which one or the other would differ by chance.
-Sides that share a letter cannot be told apart.
+Δ is the smallest effect that matters (`--effect 3%`, or the default of the metric). A side is the *same* if the 90% interval
+lies within ±Δ, and *better* or *worse* if the 95% interval excludes zero; otherwise, the verdict is *can't tell*. The runs were
+not interleaved, so the difference includes everything else that changed between them: *better* and *worse* mean that the runs
+differ, and `capped_by` says that the cause is open. `sysdyno try` can prove a cause. p is adjusted by Holm's method: for the
+first metric over the sides, and for the other metrics over sides, metrics, and operations together. Sides that share a letter
+do not differ detectably.
 
-`--trend` takes runs in the order of time and looks for changes of level: the best split by energy distance, if a permutation
-test finds it rare (p ≤ 0.01), and again in both parts; with Welch's p beside it.
+`--trend` looks for changes of level in runs over time: the best split by energy distance, if a permutation test finds it
+significant (p ≤ 0.01), and then again in both parts. Welch's p is shown as well.
 
 `--fail-if worse` ends with exit code 1 if any metric of any side is worse (`different`: or better); `--metric` says which
 metrics count. Runs that may not be compared end with 3, whatever else was asked.
@@ -50,7 +49,7 @@ metrics count. Runs that may not be compared end with 3, whatever else was asked
 | `gates[]` | what fired: `id`, `name`, `severity` (`refused`, `allowed` by `--allow`, `warned`), `side` (position), `text`, `remedy` |
 | `verdicts[]` | each further side: `side`, the `metric` that decides, `verdict` (`word` is `better`, `worse`, `same` or `cannot_tell`; `qualifier`, `is_outlier_sensitive`, `capped_by[]`), names of the metrics that are `worse` and `better`, `sentence` |
 | `operations[]` | the first is all together, then each by its name; `metrics[]` with `metric`, `title`, `unit`, `better`, `margin_ratio`, `sides[]` (`median`, `runs[]` of `value` and `interval` within the run, `missing`), `effects[]` (`side`, `effect`, `method`, `p` after Holm, `verdict`), `letters[]` by side |
-| `effect` | `scale` (`ratio`: B ÷ A), `point`, `low`, `high`, `confidence_ratio`, `narrow` (the 90 % interval), `pairs_count` (runs of the smaller side) |
+| `effect` | `scale` (`ratio`: B ÷ A), `point`, `low`, `high`, `confidence_ratio`, `narrow` (the 90% interval), `pairs_count` (runs of the smaller side) |
 | `machines[]` | `side`, `differences[]` as of `sysdyno facts A B --json`, at most 50, and `count` of all |
 | `trend` | with `--trend`: `runs[]`, `metrics[]` with `values[]`, `changes[]` (`index` of the first run at the new level, `effect`, `permutation_p`, `welch_p`, `verdict`), `sentence` |
 | `matrix` | of `sysdyno experiment`: `name`, `planned_count`, `measured_count`, `repeated_count` (runs that were disturbed, and were made once more), `variants[]` (`side`, `levels[]`, `settings[]`, `prepare[]`, `failed_ratio` (median of the runs), `cpus[]` of `number`, `busy_ratio`, `softirq_ratio` (medians of the runs, of the server's host), `found[]` of `title`, `id`, `runs_count`, `curve[]`) |
@@ -66,7 +65,7 @@ pub fn reference() -> String {
         let percent = |ratio: f64| (ratio * 1000.0).round() / 10.0;
         let _ = writeln!(
             text,
-            "| `{}` | {}: {} | {better} | {} % | {} % ({}) |",
+            "| `{}` | {}: {} | {better} | {}% | {}% ({}) |",
             metric.name,
             metric.title,
             metric.meaning,

@@ -72,7 +72,7 @@ fn run(args: &MatrixRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let folder = format!("{}-{now}-{:05x}", plan.name, plan::draw_seed() & 0xf_ffff);
     ui.note(&sentence(&plan, &order(&plan)));
     let folder = MatrixFolder::create(&parent, &folder, plan)?;
-    ui.note(&format!("keeps it in {}", folder.path().display()));
+    ui.note(&format!("results in {}", folder.path().display()));
     measure(folder, (labs, &tuning, &guard), &args.host, ui)
 }
 
@@ -119,7 +119,7 @@ fn check(plan: &MatrixPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> {
 
 fn sentence(plan: &MatrixPlan, cells: &[Cell]) -> String {
     format!(
-        "measures {} variants in {} blocks: {} trials, about {}",
+        "measuring {} variants in {} blocks: {} trials, about {}",
         plan.variants.len(),
         plan.blocks,
         cells.len(),
@@ -225,7 +225,7 @@ fn trials(
         timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());
         if !end.not_restored.is_empty() {
             ui.note(&format!(
-                "error: not restored, since somebody else has set it: {}",
+                "error: not restored, because somebody else changed it: {}",
                 end.not_restored.join(", ")
             ));
             return Ok(Some(Exit::NotRestored));
@@ -239,7 +239,7 @@ fn trials(
 
 fn hint(folder: &MatrixFolder, ui: &Ui) {
     ui.note(&format!(
-        "hint: sysdyno experiment resume '{}' measures what is missing",
+        "hint: sysdyno experiment resume '{}' measures the missing trials",
         folder.path().display()
     ));
 }
@@ -250,10 +250,11 @@ fn stopped(folder: &MatrixFolder, place: &str, error: &anyhow::Error) -> anyhow:
         RunError::Lost { host, .. } | RunError::Reach { host, .. } => Some(host),
         _ => None,
     });
-    let once = lost.map_or(String::new(), |host| format!(", once '{host}' can be reached"));
+    let once = lost.map_or(String::new(), |host| format!(" once '{host}' can be reached"));
     let (path, cause) = (folder.path().display(), causes(error));
     anyhow!(
-        "cannot go on with experiment '{path}'{place}: {cause}\nhint: `sysdyno experiment resume '{path}'` goes on there{once}"
+        "cannot continue experiment '{path}'{place}: {cause}\nhint: resume it with `sysdyno experiment \
+         resume '{path}'`{once}"
     )
 }
 
@@ -261,7 +262,7 @@ fn stopped(folder: &MatrixFolder, place: &str, error: &anyhow::Error) -> anyhow:
 fn again(folder: &MatrixFolder, cell: Cell) -> &'static str {
     let is_it = |one: &MatrixCell| (one.block, one.variant) == (cell.block, cell.variant);
     match measured_cells(&folder.lines).iter().any(is_it) {
-        true => ", once more, since it was disturbed",
+        true => ", repeated because it was disturbed",
         false => "",
     }
 }

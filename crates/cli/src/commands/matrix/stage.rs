@@ -166,11 +166,8 @@ pub fn described(plan: &MatrixPlan) -> anyhow::Result<Vec<String>> {
     let labs: Vec<LabPlan> = labs.collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect();
     let Some(first) = labs.first() else { return Ok(Vec::new()) };
     let generator = plan.lab.as_ref().map_or("", |lab| &lab.generator);
-    let mut lines = vec![format!(
-        "lab {}: hosts {}; the load is sent by {generator}",
-        first.name,
-        first.hosts.join(", ")
-    )];
+    let mut lines =
+        vec![format!("lab {}: hosts {}; load sent by {generator}", first.name, first.hosts.join(", "))];
     let services = labs.iter().flat_map(|lab| &lab.services);
     let services: BTreeSet<String> = services
         .filter(|one| !one.is_off)

@@ -119,6 +119,6 @@ fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result
         Plan::Load(load) => {
             execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
         }
-        Plan::Experiment(_) | Plan::Work(_) => unreachable!("work has a trial of its own"),
+        Plan::Experiment(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
     }
 }

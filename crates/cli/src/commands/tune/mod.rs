@@ -44,8 +44,8 @@ pub fn remind(ui: &Ui) {
     let state = StateFolder::below(std::env::var_os("SYSDYNO_STATE_DIR").map(PathBuf::from).as_deref());
     let roots = Roots::host();
     if state.unfinished(&roots).abandoned_count + sysdyno_tune::abandoned_count(&roots) > 0 {
-        ui.note("warning: settings of this host are still those of a trial whose guardian is dead");
-        ui.note("hint: `sysdyno tune recover` puts them back");
+        ui.note("warning: this host still has settings of a trial whose guardian died");
+        ui.note("hint: `sysdyno tune recover` restores them");
     }
 }
 
@@ -57,7 +57,8 @@ fn parse(changes: &[String]) -> anyhow::Result<Vec<Change>> {
 fn apply(changes: &[String], deadline: SpanNs) -> anyhow::Result<TuneTask> {
     if deadline > MAX_TRIAL {
         bail!(
-            "cannot make a trial of {deadline}: the longest is {MAX_TRIAL}\nhint: `sysdyno tune commit` keeps it"
+            "cannot start a trial of {deadline}: the maximum is {MAX_TRIAL}\nhint: `sysdyno tune commit` \
+             keeps its changes"
         );
     }
     let program = std::env::current_exe().context("cannot find this program")?;
@@ -184,7 +185,8 @@ fn first() -> String {
     let known = FIRST.iter().filter_map(|id| all.iter().find(|tunable| tunable.id == *id));
     let lines: Vec<String> = known.map(|tunable| text::line(tunable)).collect();
     format!(
-        "{}\n\n{} more: sysdyno tune list --all, or a part of a name: sysdyno tune list tcp_\nwhat one would write: sysdyno tune plan net.core.somaxconn=8192",
+        "{}\n\n{} more: sysdyno tune list --all; by part of a name: sysdyno tune list tcp_\npreview a \
+         change: sysdyno tune plan net.core.somaxconn=8192",
         lines.join("\n"),
         all.len() - lines.len()
     )
@@ -197,7 +199,7 @@ fn phase(phase: Phase) -> &'static str {
         Phase::Held => "held",
         Phase::Kept => "committed",
         Phase::Undone => "undone",
-        Phase::Unclean => "undone, but for what somebody else had changed",
+        Phase::Unclean => "undone, except for settings that somebody else had changed",
     }
 }
 

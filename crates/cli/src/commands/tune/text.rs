@@ -15,13 +15,13 @@ const MAX_VALUE: usize = 80;
 pub(super) fn answer(answer: &TuneAnswer) -> String {
     match answer {
         TuneAnswer::Plan(plan) => planned(plan),
-        TuneAnswer::Nothing => "every setting is that already; nothing was changed".into(),
+        TuneAnswer::Nothing => "all settings already have these values; nothing was changed".into(),
         TuneAnswer::Held { id, plan, deadline } => held(id, plan, *deadline),
         TuneAnswer::Kept { id } => {
             format!("{id} is kept until the next boot\nundo: sysdyno tune undo {id}")
         }
         TuneAnswer::Persisted(kept) => persisted(kept),
-        TuneAnswer::Recovered(recoveries) if recoveries.is_empty() => "nothing was left behind".into(),
+        TuneAnswer::Recovered(recoveries) if recoveries.is_empty() => "nothing to recover".into(),
         TuneAnswer::Recovered(recoveries) => lines(recoveries.iter().map(recovered)),
         TuneAnswer::Trials { trials, .. } if trials.is_empty() => "no trials".into(),
         TuneAnswer::Trials { trials, now_boot_ns } => {
@@ -73,12 +73,16 @@ pub(super) fn line(tunable: &Tunable) -> String {
 pub(super) fn described(tunable: &Tunable) -> String {
     let mut text = format!("{}  ({}; {})\n", tunable.id, tunable.kind.describe(), tunable.unit);
     let scope = tunable.scope.words();
-    let _ = writeln!(text, "  {scope}; felt {}; risk {}", tunable.effect.words(), risk(tunable.risk));
+    let _ = writeln!(text, "  {scope}; takes effect {}; risk {}", tunable.effect.words(), risk(tunable.risk));
     if let Some(other) = tunable.counterpart {
-        let _ = writeln!(text, "  zeroes {other}, and is put back together with it");
+        let _ = writeln!(text, "  zeroes {other}; both are restored together");
     }
     if !tunable.followers.is_empty() {
-        let _ = writeln!(text, "  sets anew, and is put back together with: {}", tunable.followers.join(" "));
+        let _ = writeln!(
+            text,
+            "  resets the following, which are restored with it: {}",
+            tunable.followers.join(" ")
+        );
     }
     let _ = writeln!(text, "  {}", tunable.does);
     text
@@ -87,7 +91,7 @@ pub(super) fn described(tunable: &Tunable) -> String {
 fn planned(plan: &Plan) -> String {
     let mut text = lines(plan.changes.iter().map(change));
     if !plan.is_initial_network {
-        text.push_str("\nsettings of the network are those of the namespace that this runs in");
+        text.push_str("\nnetwork settings are those of the current network namespace");
     }
     text
 }
@@ -95,33 +99,33 @@ fn planned(plan: &Plan) -> String {
 fn change(change: &PlannedChange) -> String {
     let (old, new) = (shown(&change.old), shown(&change.new));
     if change.is_same {
-        return format!("{}: {new} already; nothing is written\n", change.key);
+        return format!("{}: already {new}; nothing to write\n", change.key);
     }
     let mut text = format!("{}: {old} -> {new}  ({})\n", change.key, change.unit);
     let mut line = |name: &str, what: &str| text.push_str(&format!("  {name:<8} {what}\n"));
     line("writes", &change.path);
-    line("reaches", &format!("{}; felt {}", change.scope.words(), change.effect.words()));
+    line("reaches", &format!("{}; takes effect {}", change.scope.words(), change.effect.words()));
     line("risk", risk(change.risk));
     if let Some(other) = change.counterpart {
-        line("group", &format!("the kernel zeroes {other}; both are put back together"));
+        line("group", &format!("the kernel zeroes {other}; both are restored together"));
     }
     if !change.resets.is_empty() {
         line(
             "group",
-            &format!("the kernel sets these anew; they are put back with it: {}", change.resets.join(" ")),
+            &format!("the kernel resets these; they are restored with it: {}", change.resets.join(" ")),
         );
     }
     for undo in &change.undo {
         line("undo", &escape::terminal(undo, 400));
     }
     for rival in &change.rivals {
-        let last = if rival.is_last { " (the last word at boot)" } else { "" };
+        let last = if rival.is_last { " (applied last at boot)" } else { "" };
         line("also", &format!("{}: {}{last}", shown(&rival.who), shown(&rival.sets)));
     }
     match change.persists_in {
-        None if change.survives_boot => line("reboot", "kept, once it is committed: it is in the file"),
-        Some(folder) => line("reboot", &format!("forgotten; `sysdyno tune persist` keeps it, in {folder}")),
-        None => line("reboot", "forgotten"),
+        None if change.survives_boot => line("reboot", "kept once committed: it is in the file"),
+        Some(folder) => line("reboot", &format!("lost; `sysdyno tune persist` keeps it, in {folder}")),
+        None => line("reboot", "lost"),
     }
     if let Some(blocked) = &change.blocked {
         line("blocked", blocked);
@@ -137,7 +141,8 @@ fn held(id: &str, plan: &Plan, deadline: SpanNs) -> String {
     }
     let _ = write!(
         text,
-        "trial {id} is held; a guardian undoes it in {deadline}\nkeep: sysdyno tune commit\nundo: sysdyno tune undo"
+        "trial {id} is active; the guardian undoes it in {deadline}\nkeep: sysdyno tune commit\nundo: \
+         sysdyno tune undo"
     );
     text
 }
@@ -145,24 +150,24 @@ fn held(id: &str, plan: &Plan, deadline: SpanNs) -> String {
 fn persisted(kept: &Persisted) -> String {
     let mut text = String::new();
     if !kept.settings.is_empty() {
-        let _ = write!(text, "{} sets at the next boot:", kept.file);
+        let _ = write!(text, "{} will set at the next boot:", kept.file);
     }
     for (key, value) in &kept.settings {
         let _ = write!(text, "\n  {key} = {}", shown(value));
     }
     for other in &kept.overridden {
         let (who, sets) = (shown(&other.by.who), shown(&other.by.sets));
-        let _ = write!(text, "\nwarning: {who} is read later, and sets {} to {sets}", other.key);
+        let _ = write!(text, "\nwarning: {who} is read later and sets {} to {sets}", other.key);
     }
     for other in &kept.others {
         let gap = if text.is_empty() { "" } else { "\n" };
-        let _ = write!(text, "{gap}{} sets at the next boot:", escape::terminal(&other.file, 400));
+        let _ = write!(text, "{gap}{} will set at the next boot:", escape::terminal(&other.file, 400));
         for (key, line) in &other.lines {
             let _ = write!(text, "\n  {}: {}", shown(key), escape::terminal(line, 400));
         }
     }
     if text.is_empty() {
-        return format!("{} is gone; nothing of ours is kept over a reboot", kept.file);
+        return format!("{} is removed; sysdyno keeps no settings across a reboot", kept.file);
     }
     text.push_str("\nremove: sysdyno tune persist --remove");
     text
@@ -173,11 +178,11 @@ fn recovered(recovery: &Recovery) -> String {
     let settings = recovery.restored.iter().map(restored);
     let notes = recovery.notes.iter().map(|note| format!("warning: {}", escape::terminal(note, 400)));
     let all: Vec<String> = cause.chain(settings).chain(notes).collect();
-    if all.is_empty() { format!("{}: nothing was to be undone", recovery.id) } else { all.join("\n") }
+    if all.is_empty() { format!("{}: nothing to undo", recovery.id) } else { all.join("\n") }
 }
 
 fn cause_line(id: &str, cause: &str) -> String {
-    format!("trial {id} was undone before its time: {}", escape::terminal(cause, 400))
+    format!("trial {id} was undone early: {}", escape::terminal(cause, 400))
 }
 
 /// What a guardian tells those who cannot see it.
@@ -200,15 +205,16 @@ fn restored(restored: &Restored) -> String {
     let (old, new) = (shown(&restored.old), shown(&restored.new));
     let found = shown(restored.found.as_deref().unwrap_or("?"));
     match restored.outcome {
-        Outcome::Restored => format!("{key}: {new} -> {old}, as before{}", warning(restored)),
-        Outcome::Already => format!("{key}: {old}, as before{}", warning(restored)),
+        Outcome::Restored => format!("{key}: {new} -> {old}, restored{}", warning(restored)),
+        Outcome::Already => format!("{key}: {old}, unchanged{}", warning(restored)),
         Outcome::Conflict => format!(
-            "{key}: {found}, which somebody else has set since; left as it is (before the trial {old}, in it {new})"
+            "{key}: {found}, changed by somebody else since; left alone (before the trial: {old}, during the \
+             trial: {new})"
         ),
-        Outcome::Void => format!("{key}: forgotten by the kernel at the last boot"),
-        Outcome::Gone => format!("{key}: gone, with its network namespace or module"),
+        Outcome::Void => format!("{key}: reset by the last boot"),
+        Outcome::Gone => format!("{key}: gone, together with its network namespace or module"),
         Outcome::Failed => {
-            format!("{key}: cannot be put back to {old}: {}", shown(restored.cause.as_deref().unwrap_or("?")))
+            format!("{key}: cannot restore {old}: {}", shown(restored.cause.as_deref().unwrap_or("?")))
         }
     }
 }
@@ -220,16 +226,16 @@ fn summary(trial: &TrialSummary, now_boot_ns: u64) -> String {
         let left = SpanNs(trial.deadline_boot_ns.saturating_sub(now_boot_ns) / 1_000_000_000 * 1_000_000_000);
         let _ = write!(text, ", undone in {left}");
     } else if is_open {
-        text.push_str(", its guardian is dead: `sysdyno tune recover` undoes it");
+        text.push_str("; its guardian died: `sysdyno tune recover` undoes it");
     } else if trial.is_of_earlier_boot {
         text.push_str(", before the last boot");
     }
     match (&trial.cause, &trial.lost_state) {
         (Some(cause), _) => {
-            let _ = write!(text, ", before its time: {}", escape::terminal(cause, 400));
+            let _ = write!(text, ", early: {}", escape::terminal(cause, 400));
         }
         (None, Some(state)) => {
-            let _ = write!(text, "; its journal is not in '{}' any more", escape::terminal(state, 400));
+            let _ = write!(text, "; its journal is no longer in '{}'", escape::terminal(state, 400));
         }
         (None, None) => {}
     }

@@ -164,7 +164,7 @@ const GREETINGS: &[Case] = &[
         "<html>no head",
         case("H51e", "speaks HTTP/0.9", &[Expect, send("<html>no head</html>\r\n"), Fin], NOT_HTTP),
     ),
-    telling("frames of HTTP/2", case("H51f", "speaks HTTP/2", &[Expect, HTTP2_SETTINGS, Drain], NOT_HTTP)),
+    telling("HTTP/2 frames", case("H51f", "speaks HTTP/2", &[Expect, HTTP2_SETTINGS, Drain], NOT_HTTP)),
     telling(
         "the alert unexpected_message (10)",
         case("H51g", "speaks TLS", &[Expect, TLS_ALERT, Fin], Expected::Failed(&[SpeaksTls])),

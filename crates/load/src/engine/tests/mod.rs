@@ -498,8 +498,8 @@ fn a_greeting_of_another_service_is_told_at_its_first_line_and_not_waited_for(io
         (b"220 mail.example ESMTP\r\n", NotHttp, "it answered '220 mail.example ESMTP'"),
         (b"J\0\0\0\x0a8.0.36\0", NotHttp, "it answered 'J\\x00\\x00\\x00'"),
         (b"x", NotHttp, "it answered 'x'"),
-        (b"\0\0\0\x04\0\0\0\0\0", NotHttp, "it answered with frames of HTTP/2"),
-        (b"\x15\x03\x03\0\x02\x02\x0a", SpeaksTls, "it sent the alert unexpected_message (10)"),
+        (b"\0\0\0\x04\0\0\0\0\0", NotHttp, "it answered with HTTP/2 frames"),
+        (b"\x15\x03\x03\0\x02\x02\x0a", SpeaksTls, "it sent alert unexpected_message (10)"),
     ] {
         for arrival in [Arrival::Closed, Arrival::Constant] {
             let mut plan = plan(io, &greet(greeting));

@@ -21,7 +21,7 @@ pub fn parse(file: &str, text: &str) -> Result<ValueFile, Misread> {
     let mut reader = Reader { text, at: 0, line: 1 };
     let misread = |at: usize, cause: &str| Misread { at, cause: cause.into() };
     if text.len() as u64 > MAX_FILE_BYTES {
-        return Err(misread(0, "it is longer than 256 MiB"));
+        return Err(misread(0, "longer than 256 MiB"));
     }
     let mut columns = Vec::new();
     let mut is_last = false;
@@ -31,7 +31,7 @@ pub fn parse(file: &str, text: &str) -> Result<ValueFile, Misread> {
         is_last = reader.cell(&mut name)?;
         let name = name.trim().to_owned();
         if name.is_empty() || columns.contains(&name) || columns.len() == MAX_COLUMNS_COUNT {
-            return Err(misread(begin, "the first line names the columns, each once and at most 256"));
+            return Err(misread(begin, "the first line must name the columns, at most 256, each once"));
         }
         columns.push(name);
     }
@@ -46,13 +46,13 @@ pub fn parse(file: &str, text: &str) -> Result<ValueFile, Misread> {
             cells.ends.push(cells.text.len() as u32);
         }
         if count != columns.len() {
-            let cause = format!("it has {count} cells, and the first line {} names", columns.len());
+            let cause = format!("it has {count} cells, but the first line has {}", columns.len());
             return Err(misread(begin, &cause));
         }
         cells.lines.push(line);
     }
     if cells.lines.is_empty() {
-        return Err(misread(0, "there is no row below the names of the columns"));
+        return Err(misread(0, "it has no rows below the column names"));
     }
     let rows_count = cells.lines.len() as u64;
     Ok(ValueFile { file: file.into(), columns, rows_count, cells: Arc::new(cells) })
@@ -72,11 +72,11 @@ impl Reader<'_> {
         let rest = &self.text[self.at..];
         let before = cell.len();
         if let Some(quoted) = rest.strip_prefix('"') {
-            self.at += 1 + self.quoted(quoted, cell).ok_or_else(|| misread("the quote does not end"))?;
+            self.at += 1 + self.quoted(quoted, cell).ok_or_else(|| misread("the quote is not closed"))?;
         } else {
             let length = rest.find([',', '\n', '\r']).unwrap_or(rest.len());
             if rest[..length].contains('"') {
-                return Err(misread("a quote in a cell that does not begin with one"));
+                return Err(misread("a quote in a cell that does not start with one"));
             }
             cell.push_str(&rest[..length]);
             self.at += length;
@@ -90,7 +90,7 @@ impl Reader<'_> {
             [] => 0,
             [b',' | b'\n', ..] => 1,
             [b'\r', b'\n', ..] => 2,
-            _ => return Err(misread("behind a cell comes a comma or the end of the line")),
+            _ => return Err(misread("expected a comma or the end of the line after a cell")),
         };
         self.at += taken;
         self.line += u32::from(is_last);

@@ -255,7 +255,7 @@ impl Making<'_> {
             }
             Value::User if self.names.has_users => Piece::User,
             Value::User => {
-                return Err(LoadError::plan("there is no user: '{{user}}' is a value of sessions"));
+                return Err(LoadError::plan("'{{user}}' is only available in sessions"));
             }
             Value::Taken(name) => Piece::Taken { number: self.taken(&name)?, escape },
         })
@@ -265,7 +265,7 @@ impl Making<'_> {
         let position = self.names.taken.iter().position(|known| known == name);
         position.ok_or_else(|| {
             LoadError::plan(format!(
-                "there is no value '{}'\nhint: braces that are no value are written '\\{{{{'",
+                "there is no value '{}'\nhint: write literal braces as '\\{{{{'",
                 name.escape_debug()
             ))
         })
@@ -278,11 +278,11 @@ impl Making<'_> {
         let (position, table) = position
             .zip(table)
             .filter(|_| has_rows)
-            .ok_or_else(|| LoadError::plan(format!("the table '{}' was not read", file.escape_debug())))?;
+            .ok_or_else(|| LoadError::plan(format!("table '{}' was not read", file.escape_debug())))?;
         let number = table.columns.iter().position(|known| known == column);
         let number = number.ok_or_else(|| {
             LoadError::plan(format!(
-                "'{file}' has no column '{}'; it has {}",
+                "'{file}' has no column '{}', only {}",
                 column.escape_debug(),
                 table.columns.join(", ").escape_debug()
             ))
@@ -298,8 +298,8 @@ fn check_field(table: &ValueFile, column: usize) -> Result<(), LoadError> {
         if table.cells.cell(row, column).bytes().any(is_bad) {
             let name = &table.columns[column];
             return Err(LoadError::plan(format!(
-                "'{}', line {line}: '{name}' has control characters, which cannot stand in a header field\n\
-                 hint: write '|url' behind the value",
+                "'{}', line {line}: '{name}' contains control characters, which headers cannot have\n\
+                 hint: add '|url' to the value",
                 table.file
             )));
         }

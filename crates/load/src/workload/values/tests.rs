@@ -174,8 +174,8 @@ fn what_is_no_value_is_told_with_its_place() {
     for (path, header, told) in [
         ("/{{user}}", "", "there is no user"),
         ("/{{token}}", "", "there is no value 'token'"),
-        ("/{{csv:v.csv:name}}", "", "the table 'v.csv' was not read"),
-        ("/{{csv:u.csv:nam}}", "", "'u.csv' has no column 'nam'; it has name, secret"),
+        ("/{{csv:v.csv:name}}", "", "table 'v.csv' was not read"),
+        ("/{{csv:u.csv:nam}}", "", "'u.csv' has no column 'nam', only name, secret"),
         ("/", "{{csv:u.csv:secret}}", "'u.csv', line 3: 'secret' has control characters"),
     ] {
         let error = make(&request("GET", header, ""), &target, path, &names).expect_err(path).to_string();
@@ -190,13 +190,13 @@ fn tables_are_read_as_they_are_quoted_and_errors_have_their_place() {
     assert_eq!(table.cells.cell(1, 0), "b,ob");
     assert_eq!(csv::parse("f", "a\n\"x\"\"y\"").expect("is a table").cells.cell(0, 0), "x\"y");
     for (text, at, told) in [
-        ("", 0, "names the columns"),
-        ("a,a\n1,2\n", 2, "names the columns"),
-        ("a\n", 0, "there is no row"),
-        ("a,b\n1,2\n3\n", 8, "it has 1 cells, and the first line 2"),
+        ("", 0, "name the columns"),
+        ("a,a\n1,2\n", 2, "name the columns"),
+        ("a\n", 0, "it has no rows"),
+        ("a,b\n1,2\n3\n", 8, "it has 1 cells, but the first line has 2"),
         ("a\n\"x\n", 2, "does not end"),
         ("a\nx\"y\n", 2, "a quote in a cell"),
-        ("a\n\"x\"y\n", 2, "comes a comma"),
+        ("a\n\"x\"y\n", 2, "expected a comma"),
     ] {
         let Misread { at: found, cause } = csv::parse("f", text).expect_err(text);
         assert!(found == at && cause.contains(told), "{text:?}: {found} {cause}");

@@ -92,7 +92,7 @@ pub fn parse(text: &str) -> Result<Vec<Part>, Misread> {
         let misread = |cause: String| Misread { at: found, cause };
         let inner = &text[found + 2..];
         let length = inner.find("}}").filter(|length| *length <= MAX_VALUE_BYTES).ok_or_else(|| {
-            misread("'{{' without '}}' behind it\nhint: braces that are no value are written '\\{{'".into())
+            misread("'{{' without a matching '}}'\nhint: write literal braces as '\\{{'".into())
         })?;
         if !plain.is_empty() {
             parts.push(Part::Text(std::mem::take(&mut plain)));
@@ -149,14 +149,14 @@ fn range(text: &str, typed: &str) -> Result<(u64, Option<u64>), String> {
     let first: u64 = first.parse().map_err(|_| wrong())?;
     let last = if last.is_empty() { None } else { Some(last.parse::<u64>().map_err(|_| wrong())?) };
     if last.is_some_and(|last| last < first) {
-        return Err(format!("'{}' ends before it begins", typed.escape_debug()));
+        return Err(format!("'{}' ends before it starts", typed.escape_debug()));
     }
     Ok((first, last))
 }
 
 fn hint(typed: &str, example: &str) -> String {
     let shown: String = typed.chars().take(60).collect();
-    format!("'{{{{{}}}}}' is no value\nhint: write {example}", shown.escape_debug())
+    format!("'{{{{{}}}}}' is not a value\nhint: write {example}", shown.escape_debug())
 }
 
 /// Whether a value that is taken from a response may have this name.

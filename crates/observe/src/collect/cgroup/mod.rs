@@ -110,7 +110,7 @@ impl Group {
         ];
         all.iter_mut().for_each(|column| column.unavailable.clone_from(&self.reason));
         if self.quota_ratio.is_none() && self.reason.is_none() {
-            all[QUOTA].unavailable = Some("no group of the process has a quota".to_owned());
+            all[QUOTA].unavailable = Some("no cgroup of the process has a quota".to_owned());
         }
         if self.is_free() { all.split_off(QUOTA) } else { all }
     }
@@ -186,7 +186,7 @@ fn find_levels(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Result<Vec<Leve
         let far = far.map(|(parent, mount)| roots.in_proc(&format!("{parent}/root/sys/{mount}")));
         candidates.extend(near.chain(far).map(|mount| (mount, group.clone())));
     });
-    parsed.map_err(|error| format!("cannot understand '{}': {error}", path.display()))?;
+    parsed.map_err(|error| format!("cannot parse '{}': {error}", path.display()))?;
     // The controller is in one hierarchy only.
     let candidates = if version_1.is_empty() { version_2 } else { version_1 };
     let levels = candidates.iter().map(|(mount, group)| levels_of(mount, group, buffer));
@@ -201,7 +201,7 @@ fn find_levels(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Result<Vec<Leve
 }
 
 /// Why nothing is known of the groups of a process.
-const HIDDEN: &str = "the hierarchy of control groups is not visible here";
+const HIDDEN: &str = "the cgroup hierarchy is not visible here";
 
 /// The processes that this one was started by, the nearest first.
 fn parents(roots: &Roots, buffer: &mut Vec<u8>) -> Vec<u32> {

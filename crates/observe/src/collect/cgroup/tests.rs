@@ -119,7 +119,7 @@ fn groups_that_cannot_be_seen_have_a_reason() {
     assert_eq!((throttling, quota), (None, None));
     assert!(reason.is_some_and(|reason| reason.contains("not visible")));
     let (_, _, reason) = Tree::new(&[("proc/7/cgroup", "garbage\n")]).read();
-    assert!(reason.is_some_and(|reason| reason.contains("cannot understand")));
+    assert!(reason.is_some_and(|reason| reason.contains("cannot parse")));
     let (_, _, reason) = Tree::new(&[("proc/8/cgroup", "")]).read();
     assert!(reason.is_some_and(|reason| reason.starts_with("cannot open")));
 }

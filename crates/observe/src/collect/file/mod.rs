@@ -82,7 +82,7 @@ impl<F: Format + 'static> FileCollector<F> {
             self.table.renew();
         }
         (self.is_failing, self.shows_absent) = (false, false);
-        self.table.explain_missing(|| format!("'{}' of this kernel does not tell it", file.path().display()));
+        self.table.explain_missing(|| format!("'{}' of this kernel does not have it", file.path().display()));
         Ok(())
     }
 

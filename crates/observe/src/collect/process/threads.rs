@@ -173,7 +173,7 @@ impl Threads {
     /// that has run since.
     pub(super) fn read_switches(&mut self, buffer: &mut Vec<u8>) -> Result<[u64; 2], String> {
         let mut sum = self.ended_switches;
-        let mut result = Err("no thread of the process can be read".to_owned());
+        let mut result = Err("cannot read any thread of the process".to_owned());
         for thread in self.followed.iter_mut() {
             if thread.has_rested() {
                 result = Ok(());

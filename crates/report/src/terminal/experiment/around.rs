@@ -34,7 +34,7 @@ fn draw_changes(input: &ExperimentInput<'_>, screen: &mut Screen) {
     screen.gap();
     let fate = match conclusion.is_kept {
         // Whoever died could not write that it undid anything; the guardian or the next start does.
-        _ if input.is_incomplete => "ask `sysdyno tune status`",
+        _ if input.is_incomplete => "check `sysdyno tune status`",
         true => "kept",
         false => "undone",
     };
@@ -86,11 +86,11 @@ fn draw_pairs(input: &ExperimentInput<'_>, screen: &mut Screen) {
         .filter(|pair| pair.stage == proof.stage.stage)
         .find_map(|pair| pair.dropped.as_deref());
     let dropped = match (proof.dropped, reason) {
-        (0, _) => "none dropped".to_owned(),
-        (count, Some(reason)) => format!("{count} dropped ({})", escape::terminal(reason, 400)),
-        (count, None) => format!("{count} dropped"),
+        (0, _) => "none discarded".to_owned(),
+        (count, Some(reason)) => format!("{count} discarded ({})", escape::terminal(reason, 400)),
+        (count, None) => format!("{count} discarded"),
     };
-    let text = format!("{} count, {dropped}; ended: {}", proof.counted, stop_text(proof.stop));
+    let text = format!("{} counted, {dropped}; stopped because {}", proof.counted, stop_text(proof.stop));
     screen.sentence(Rank::Useful, (Tone::Quiet, "Pairs"), (Tone::Plain, &text));
 }
 
@@ -104,7 +104,7 @@ fn draw_resolution(input: &ExperimentInput<'_>, screen: &mut Screen) {
         ratio => format!("an effect of {}", number::margin(ratio, scale)),
     };
     let took = number::span(Duration::from_nanos(conclusion.elapsed_ns));
-    let text = format!("would have seen {seen}; took {took}");
+    let text = format!("would have detected {seen}; took {took}");
     screen.row(Rank::Useful, (Tone::Quiet, "Resolves"), &[(Tone::Plain, &text)]);
 }
 

@@ -107,7 +107,7 @@ impl Hearing<'_, '_> {
             Ok(Some(Heard::Done)) => {
                 self.is_over[host] = true;
                 // Of no account if its part is over, as it should be.
-                Some((host, Said::Lost("it ended before its part was over".into())))
+                Some((host, Said::Lost("it stopped before its part was done".into())))
             }
             Ok(None) => None,
             Err(error) => Some((host, self.lose(host, &error))),
@@ -118,7 +118,7 @@ impl Hearing<'_, '_> {
     fn overdue(&mut self) -> Option<(usize, Said)> {
         let is_late = self.give_up.is_some_and(|end| clock::monotonic() > end);
         let host = self.is_over.iter().position(|is_over| !is_over).filter(|_| is_late)?;
-        let error = self.hosts[host].refuse("it did not come to an end");
+        let error = self.hosts[host].refuse("it did not finish");
         Some((host, self.lose(host, &error)))
     }
 
@@ -128,7 +128,7 @@ impl Hearing<'_, '_> {
         for host in 0..self.hosts.len() {
             while !self.is_over[host] {
                 if self.hear(host, MOMENT).is_none() && clock::monotonic() > end {
-                    let error = self.hosts[host].refuse("it did not come to an end");
+                    let error = self.hosts[host].refuse("it did not finish");
                     self.lose(host, &error);
                 }
                 self.tick();

@@ -217,9 +217,9 @@ fn await_report<T>(
         match host.hear(left)? {
             Some(Heard::Report(report)) => match take(report) {
                 Some(taken) => return Ok(taken),
-                None => return Err(host.refuse("it answered what was not asked")),
+                None => return Err(host.refuse("it sent an unexpected answer")),
             },
-            Some(Heard::Done) => return Err(host.refuse("it ended before it began")),
+            Some(Heard::Done) => return Err(host.refuse("it stopped before it started")),
             None if left.is_zero() => {
                 return Err(host.refuse(&format!("it was not ready within {} s", span.as_secs())));
             }

@@ -35,11 +35,11 @@ fn sentence(stranger: &Stranger<'_>, trials: &[TrialSummary]) -> String {
     let Stranger { now, expected } = stranger;
     let by = suspects(now, trials);
     let by = if by.is_empty() {
-        "no other trial of sysdyno and no known program that tunes has it".to_owned()
+        "no other sysdyno trial and no known tuning program set it".to_owned()
     } else {
         by.join("; ")
     };
-    format!("'{}' is {}, not {expected}: something else changed it ({by})", now.key, now.old)
+    format!("'{}' is {} instead of {expected}: something else changed it ({by})", now.key, now.old)
 }
 
 /// Who may have changed it, the likeliest first.
@@ -52,7 +52,7 @@ fn suspects(now: &PlannedChange, trials: &[TrialSummary]) -> Vec<String> {
     let is_file = |who: &str| who.starts_with('/');
     let rivals = now.rivals.iter().filter(|rival| !is_file(&rival.who) || rival.sets == now.old);
     let rival = |rival: &sysdyno_tune::Rival| match is_file(&rival.who) {
-        true => format!("{} says so", rival.who),
+        true => format!("set by {}", rival.who),
         false => format!("{} {}", rival.who, rival.sets),
     };
     trials.iter().filter_map(trial).chain(rivals.map(rival)).collect()
@@ -112,17 +112,14 @@ mod tests {
         let change = Change { key: "vm.swappiness".into(), value: "59".into() };
         let plan = sysdyno_tune::plan(&[change], &Roots::at(root.path())).expect("can be planned");
         let said = sentence(&Stranger { now: &plan.changes[0], expected: "59" }, &[]);
-        let expected = "'vm.swappiness' is 47, not 59: something else changed it (/etc/sysctl.d/20-own.conf:1 says so; \
-                        sysctl (process 77) sets what it was told)";
+        let expected = "'vm.swappiness' is 47 instead of 59: something else changed it (set by \
+                        /etc/sysctl.d/20-own.conf:1; sysctl (process 77) sets configured values)";
         assert_eq!(said, expected);
         fs::remove_dir_all(root.path().join("etc")).expect("removes");
         fs::remove_dir_all(root.path().join("proc/77")).expect("removes");
         let change = Change { key: "vm.swappiness".into(), value: "59".into() };
         let plan = sysdyno_tune::plan(&[change], &Roots::at(root.path())).expect("can be planned");
         let said = sentence(&Stranger { now: &plan.changes[0], expected: "59" }, &[]);
-        assert!(
-            said.ends_with("(no other trial of sysdyno and no known program that tunes has it)"),
-            "{said}"
-        );
+        assert!(said.ends_with("(no other sysdyno trial and no known tuning program set it)"), "{said}");
     }
 }

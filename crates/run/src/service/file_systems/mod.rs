@@ -31,11 +31,11 @@ impl FileSystems for FileSystemPrograms {
     fn inspect(&self, file: &File) -> io::Result<FileSystem> {
         let mut superblock = [0; ext::SUPERBLOCK_BYTES];
         let is_short = |error: io::Error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => io::Error::other("it is too short for a file system"),
+            io::ErrorKind::UnexpectedEof => io::Error::other("it is too small for a file system"),
             _ => error,
         };
         file.read_exact_at(&mut superblock, ext::SUPERBLOCK_OFFSET).map_err(is_short)?;
-        let parsed = ext::parse(&superblock).map_err(|_| io::Error::other("it is no ext3 or ext4"))?;
+        let parsed = ext::parse(&superblock).map_err(|_| io::Error::other("it is not ext3 or ext4"))?;
         let journal_bytes = match parsed.journal {
             Journal::Internal(inode) => Some(journal_bytes(file, &parsed, inode)?),
             Journal::None | Journal::External => None,
@@ -57,7 +57,7 @@ impl FileSystems for FileSystemPrograms {
 
     fn check(&self, file: &File) -> io::Result<()> {
         ask(file, "e2fsck", &["-fn"], (CHECK_LIMIT, Bond::DiesWithUs))
-            .map_err(|error| io::Error::other(format!("it is not in order: {error}")))
+            .map_err(|error| io::Error::other(format!("it is not clean: {error}")))
     }
 
     fn remove_journal(&self, file: &File) -> io::Result<()> {

@@ -277,13 +277,13 @@ fn what_is_used_or_not_in_order_or_too_large_is_refused_before_anything_is_writt
         assert!(refusal.contains(cause), "{refusal}");
     };
     refuses("3", "it takes 4 to");
-    refuses("100", "at most half of what is free");
+    refuses("100", "at most half of the free space");
     refuses("0", "out of range");
     refuses("big", "is not a number");
     let mut writer = host.shell("exec 3<>\"$0\" && echo open && read line");
     let mut said = [0; 5];
     writer.stdout.as_mut().expect("is piped").read_exact(&mut said).expect("opens it");
-    refuses("16", "somebody has it open to write");
+    refuses("16", "another program has it open for writing");
     drop(writer.stdin.take());
     writer.wait().expect("ends");
     let at = |offset: u64, byte: u8| {
@@ -296,10 +296,10 @@ fn what_is_used_or_not_in_order_or_too_large_is_refused_before_anything_is_writt
         (0x60, old(0x60) | 4, "mount and unmount it"),
         (0x61, old(0x61) | 1, "the feature 'mmp'"),
         (0x3a, 3, "run e2fsck on it first"),
-        (0x39, 0, "it is no ext3 or ext4"),
+        (0x39, 0, "it is not ext3 or ext4"),
         (0xe0, 0, "its journal is on another device"),
         // What none of these fields tells, the check of the whole does.
-        (0x64, old(0x64) ^ 1, "it is not in order"),
+        (0x64, old(0x64) ^ 1, "it is not clean"),
     ];
     for (offset, byte, cause) in wrong {
         at(offset as u64, byte);
@@ -312,5 +312,5 @@ fn what_is_used_or_not_in_order_or_too_large_is_refused_before_anything_is_writt
     let plain = Roots::at(host.folder.path());
     let change: Change = "ext4:/disk.img:journal_mib=16".parse().expect("is one");
     let alone = sysdyno_tune::plan(&[change], &plain).expect_err("is refused").to_string();
-    assert!(alone.contains("nobody is there to look at it"), "{alone}");
+    assert!(alone.contains("no program is available to check it"), "{alone}");
 }

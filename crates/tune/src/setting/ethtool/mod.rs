@@ -248,7 +248,7 @@ fn joined(pairs: &[(&str, &str)]) -> String {
 pub(crate) fn typed(typed: &str, old: &str) -> Result<String, String> {
     let words: Vec<&str> = typed.split_whitespace().collect();
     if words.is_empty() || !words.len().is_multiple_of(2) {
-        return Err("it takes names and values in turn, as in 'rx 512 tx 512' or 'rx-gro off'".into());
+        return Err("it takes names and values in turn, such as 'rx 512 tx 512' or 'rx-gro off'".into());
     }
     let is_switch = old.split_whitespace().any(|word| word == ACTIVE);
     let mut new = pairs(old);
@@ -261,7 +261,7 @@ pub(crate) fn typed(typed: &str, old: &str) -> Result<String, String> {
         }
         let Some(known) = new.iter_mut().find(|(known, _)| *known == name) else {
             let known: Vec<&str> = new.iter().map(|(known, _)| *known).collect();
-            return Err(format!("'{name}' cannot be changed here; these can: {}", known.join(", ")));
+            return Err(format!("'{name}' cannot be changed here, only: {}", known.join(", ")));
         };
         known.1 = value;
     }

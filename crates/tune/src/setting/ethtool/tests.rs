@@ -23,8 +23,8 @@ fn pairs_are_laid_over_what_is_there() {
         ("", "rx 256", "in turn"),
         ("rx many", "rx 256", "'many' is not a number"),
         ("rx-gro 1", old, "'1' is not on or off"),
-        ("combined 4", "rx 1 tx 1", "'combined' cannot be changed here; these can: rx, tx"),
-        ("rx-vlan on", old, "these can: rx-gro, tx-gso"),
+        ("combined 4", "rx 1 tx 1", "'combined' cannot be changed here, only: rx, tx"),
+        ("rx-vlan on", old, "only: rx-gro, tx-gso"),
     ] {
         let refused = typed(text, old).expect_err("is refused");
         assert!(refused.contains(cause), "{text}: {refused}");
