@@ -1,7 +1,7 @@
 //! The fence around this host: which lists there are, and the question that a terminal is asked once.
 
-use crate::args::{FenceOptions, TargetOptions};
-use crate::settings::Settings;
+use crate::args::FenceOptions;
+use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::{Context, anyhow, bail};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use sysdyno_lab::AddressesBelow;
 use sysdyno_load::probe::{ProbeJob, Way};
 use sysdyno_load::target::Fence;
+use sysdyno_plan::options::TargetOptions;
 use sysdyno_record::experiment::{Action, ExperimentPlan};
 use sysdyno_record::plan::{Endpoint, LoadPlan, Plan, Target};
 use sysdyno_record::route::AllowList;
@@ -32,7 +33,7 @@ pub fn guard(target: &TargetOptions, options: FenceOptions, state: Option<&Path>
 
 /// What this host may load for whoever has it send a part of a load: by its own lists.
 pub fn guard_of_host(state: Option<PathBuf>) -> anyhow::Result<Guard> {
-    let mut lists = Settings::read_system()?.target.allow.0;
+    let mut lists = SettingsFile::read_system()?.target.allow.0;
     lists.extend(list_of_environment()?);
     Ok(guard_with(Fence { lists, is_target_mine: false }, state))
 }

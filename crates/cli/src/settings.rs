@@ -1,19 +1,19 @@
-//! Settings from files, and the one rule by which sources are joined.
+//! Settings from files, and the order in which they are joined with what is typed.
 //!
 //! An option on the command line wins over the environment (both are clap's), that over `./sysdyno.toml`, that over
-//! `sysdyno.toml` in the user's configuration folder, that over `/etc/sysdyno.toml`, that over the default. A list that is given anywhere replaces the
-//! one below it, and so does a switch. Tables and keys are those of the options. Lists of `allow` all count:
-//! none replaces another one.
+//! `sysdyno.toml` in the user's configuration folder, that over `/etc/sysdyno.toml`, that over the default. [`Combine`] says
+//! what winning means. Tables and keys are those of the options.
 
-use crate::args::{
-    Allow, CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, RecordOptions,
-    ReplayOptions, ServerOptions, SessionOptions, SshOptions, TargetOptions, TryOptions, WireOptions,
-    WorkloadOptions,
-};
+use crate::args::RecordOptions;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use sysdyno_plan::combine;
+use sysdyno_plan::options::{
+    CapacityOptions, Combine, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, ReplayOptions,
+    ServerOptions, SessionOptions, TargetOptions, TryOptions, WorkloadOptions,
+};
 
 /// Name of the file in the present folder and in the configuration folder.
 const FILE_NAME: &str = "sysdyno.toml";
@@ -24,7 +24,7 @@ pub const SYSTEM_FILE: &str = "/etc/sysdyno.toml";
 /// The content of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct SettingsFile {
     /// Options of the request and its response.
     pub target: TargetOptions,
     /// Options of `load`.
@@ -52,24 +52,24 @@ pub struct Settings {
     pub record: RecordOptions,
 }
 
-impl Settings {
+impl SettingsFile {
     /// The settings of all files that exist.
-    pub fn read() -> anyhow::Result<Settings> {
+    pub fn read() -> anyhow::Result<SettingsFile> {
         let user = config_folder().map(|folder| folder.join("sysdyno").join(FILE_NAME));
         let files = [Some(PathBuf::from(FILE_NAME)), user, Some(PathBuf::from(SYSTEM_FILE))];
         files
             .into_iter()
             .flatten()
-            .try_fold(Settings::default(), |upper, path| Ok(upper.or(Settings::read_file(&path)?)))
+            .try_fold(SettingsFile::default(), |upper, path| Ok(upper.or(SettingsFile::read_file(&path)?)))
     }
 
     /// The settings of the host's own file alone.
-    pub fn read_system() -> anyhow::Result<Settings> {
-        Settings::read_file(Path::new(SYSTEM_FILE))
+    pub fn read_system() -> anyhow::Result<SettingsFile> {
+        SettingsFile::read_file(Path::new(SYSTEM_FILE))
     }
 
     /// An error says the place and no line of the text, which may hold a password.
-    fn parse(text: &str) -> anyhow::Result<Settings> {
+    fn parse(text: &str) -> anyhow::Result<SettingsFile> {
         toml::from_str(text).map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
@@ -78,85 +78,20 @@ impl Settings {
         })
     }
 
-    fn read_file(path: &Path) -> anyhow::Result<Settings> {
+    fn read_file(path: &Path) -> anyhow::Result<SettingsFile> {
         let cannot = || format!("cannot read settings '{}'", path.display());
         let Some(text) = crate::file::read_own(path).with_context(cannot)? else {
-            return Ok(Settings::default());
+            return Ok(SettingsFile::default());
         };
-        let mut settings = Settings::parse(&text).with_context(cannot)?;
+        let mut settings = SettingsFile::parse(&text).with_context(cannot)?;
         settings.target.allow = settings.target.allow.of_file(path);
         Ok(settings)
     }
 }
 
-/// Joins two sources of the same settings; `self` wins.
-pub trait Combine {
-    /// What is set here, and for the rest what is set in `lower`.
-    #[must_use]
-    fn or(self, lower: Self) -> Self;
-}
-
-impl<T> Combine for Option<T> {
-    fn or(self, lower: Self) -> Self {
-        Option::or(self, lower)
-    }
-}
-
-impl<T> Combine for Vec<T> {
-    fn or(self, lower: Self) -> Self {
-        if self.is_empty() { lower } else { self }
-    }
-}
-
-/// Of switches that no file sets.
-impl Combine for bool {
-    fn or(self, lower: Self) -> Self {
-        self || lower
-    }
-}
-
-impl Combine for Allow {
-    fn or(mut self, lower: Self) -> Self {
-        self.0.extend(lower.0);
-        self
-    }
-}
-
-macro_rules! combine {
-    ($($name:ident { $($field:ident),* $(,)? })*) => {
-        $(impl Combine for $name {
-            fn or(self, lower: Self) -> Self {
-                $name { $($field: Combine::or(self.$field, lower.$field)),* }
-            }
-        })*
-    };
-}
-
 combine! {
-    Settings { target, load, run, experiment, workload, replay, session, need, server, origin, probe, record }
-    WorkloadOptions { urls, mix }
-    ReplayOptions { replay, speed }
-    SessionOptions { session, users, pages_only }
-    NeedOptions { need }
-    TryOptions {
-        metric, effect, budget, pairs, window, warmup, connections, rate, share, arrival, keep, calibrate, noisy, fail_if,
-    }
-    LoadOptions { connections, duration, requests, rate, steps, ramp, objective, arrival, warmup, fail_if }
-    CapacityOptions { objective, effort, connections, max_rate, arrival, window, fail_if }
-    ServerOptions { server, server_sudo, load_from, ssh }
-    SshOptions { ssh_config }
-    OriginOptions { source, proxy_protocol, churn }
-    ProbeOptions { probe, probe_log }
+    SettingsFile { target, load, run, experiment, workload, replay, session, need, server, origin, probe, record }
     RecordOptions { runs_dir }
-    TargetOptions {
-        method, header, body_file, content_type, expect_status, expect_length, expect_header, expect_body, any_body, same_body, max_body,
-        timeout, timeout_or_type, connect_timeout, idle_timeout, keep_alive, no_keepalive, requests_per_connection, threads, io, spin, stamps, seed,
-        watch_pid, allow, wire,
-    }
-    WireOptions {
-        mc_preset, mc_protocol, mc_gets, mc_multiget, mc_keys, mc_popularity, mc_key_size, mc_value_size, mc_expiry, mc_no_verify,
-        mc_no_preload, tls_ca, tls_cert, tls_key, tls_name, tls_version, tls_resume, insecure, http2, streams,
-    }
 }
 
 /// Where the user's settings are; `None` as well if it is the home of somebody who keeps this user out, as after `su -p`.
@@ -192,9 +127,10 @@ impl RecordOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sysdyno_plan::options::{Allow, WireOptions};
 
-    fn read(text: &str) -> Result<Settings, String> {
-        Settings::parse(text).map_err(|error| error.to_string())
+    fn read(text: &str) -> Result<SettingsFile, String> {
+        SettingsFile::parse(text).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::namespace;
 use super::plan::LabPlan;
 use super::plan_links::Address;
 use std::net::IpAddr;
-use sysdyno_run::agent::HostPlace;
+use sysdyno_record::place::HostPlace;
 
 /// A host of a lab that is up, with the way there.
 #[derive(Clone, Debug, PartialEq, Eq)]

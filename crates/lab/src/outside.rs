@@ -8,7 +8,7 @@ use super::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use sysdyno_run::agent::{HostPlace, Way};
+use sysdyno_record::place::{HostPlace, HostWay};
 use toml::Spanned;
 
 /// A host that the lab does not make.
@@ -85,7 +85,7 @@ fn outside(file: &HostFile) -> Result<Option<Outside>, Problem> {
 /// A host behind ssh, and its address if its name is one.
 fn ssh_seat(typed: &Spanned<String>) -> Result<(Seat, Option<IpAddr>), Problem> {
     let place = typed.get_ref().parse::<HostPlace>().map(|place| place.way);
-    let Ok(Way::Ssh(address)) = place else {
+    let Ok(HostWay::Ssh(address)) = place else {
         return Err(Problem::with(
             typed,
             "this is not a host for ssh: write USER@HOST or ssh://USER@HOST:PORT",

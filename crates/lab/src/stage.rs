@@ -9,10 +9,10 @@ use super::plan::LabPlan;
 use super::{namespace, process};
 use std::fs::File;
 use sysdyno_observe::allowed_cpus;
+use sysdyno_record::place::HostPlace;
 use sysdyno_record::service::ServiceReading;
 use sysdyno_record::work::ServiceCounter;
 use sysdyno_run::RunError;
-use sysdyno_run::agent::HostPlace;
 use sysdyno_run::work::Count;
 
 /// A lab with this process in it.

@@ -24,6 +24,7 @@ pub mod load;
 pub mod manifest;
 pub mod matrix;
 pub mod origin;
+pub mod place;
 pub mod plan;
 pub mod probe;
 pub mod ramp;

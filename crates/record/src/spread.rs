@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 /// Most hosts that send one load.
 pub const MAX_GENERATORS: usize = 64;
 
+/// Longest bodies of requests, together, that go to another host, which is told them as numbers. Unit: bytes.
+pub const MAX_SPREAD_BODY_BYTES: usize = 2 << 20;
+
 /// What one of several hosts had of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeneratorShare {

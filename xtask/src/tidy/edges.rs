@@ -32,12 +32,13 @@ const DIAGRAM: &[Allowed] = &[
     edges("tune", &["record", "stats", "netlink"]),
     edges("analyze", &["record", "stats"]),
     edges("target", &["record", "observe"]),
+    edges("plan", &["load", "analyze", "record"]),
     edges("run", &["load", "observe", "tune", "analyze", "record"]),
     edges("lab", &["run", "observe", "tune", "record", "netlink"]),
     edges("report", &["record"]),
     edges(
         "cli",
-        &["stats", "record", "load", "observe", "tune", "analyze", "target", "run", "lab", "report"],
+        &["stats", "record", "load", "observe", "tune", "analyze", "plan", "target", "run", "lab", "report"],
     ),
 ];
 

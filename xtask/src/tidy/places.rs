@@ -33,8 +33,15 @@ pub enum Sign {
 const PURE: &[&str] = &["crates/stats/", "crates/analyze/", "crates/report/"];
 
 /// Crates that may open files and are not `observe`.
-const WITH_FILES: &[&str] =
-    &["crates/record/", "crates/load/", "crates/tune/", "crates/run/", "crates/lab/", "crates/cli/"];
+const WITH_FILES: &[&str] = &[
+    "crates/record/",
+    "crates/load/",
+    "crates/tune/",
+    "crates/plan/",
+    "crates/run/",
+    "crates/lab/",
+    "crates/cli/",
+];
 
 const RULES: &[Place] = &[
     Place {
@@ -69,6 +76,22 @@ const RULES: &[Place] = &[
             "fs::read",
         ]),
         message: "this crate promises to do no input or output",
+    },
+    Place {
+        rule: "plan",
+        within: &["crates/plan/"],
+        allowed: &[],
+        sign: Sign::Code(&[
+            "TcpStream",
+            "TcpListener",
+            "UdpSocket",
+            "UnixStream",
+            "std::env",
+            "std::process",
+            "std::thread",
+            "Probe::open",
+        ]),
+        message: "a plan depends on its options, on the files that they name, and on the PlanHost that is handed in",
     },
     Place {
         rule: "host-write",

@@ -18,7 +18,7 @@ pub struct CompareArgs {
     pub candidates: Vec<PathBuf>,
     /// Smallest effect that matters [default: per metric, see docs/reference/compare.md]
     #[arg(long, value_name = "PERCENT", env = "SYSDYNO_EFFECT")]
-    pub effect: Option<PercentOption>,
+    pub effect: Option<EffectOption>,
     /// Compare only this metric (capacity, goodput, p99, p90, p50, or cpu); repeatable, and the first one decides
     #[arg(long = "metric", value_name = "METRIC")]
     pub metrics: Vec<String>,
@@ -68,18 +68,18 @@ pub enum FailIfWord {
 
 /// A share as typed: `3%` or `0.03`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PercentOption(pub f64);
+pub struct EffectOption(pub f64);
 
-impl FromStr for PercentOption {
+impl FromStr for EffectOption {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<PercentOption, String> {
+    fn from_str(text: &str) -> Result<EffectOption, String> {
         let (number, scale) = match text.trim().strip_suffix('%') {
             Some(number) => (number.trim(), 100.0),
             None => (text.trim(), 1.0),
         };
         let ratio = number.parse::<f64>().map(|number| number / scale);
-        ratio.ok().filter(|ratio| (1e-6..=1.0).contains(ratio)).map(PercentOption).ok_or_else(|| {
+        ratio.ok().filter(|ratio| (1e-6..=1.0).contains(ratio)).map(EffectOption).ok_or_else(|| {
             format!("cannot read '{text}': write a percentage above 0% and up to 100%, such as '3%'")
         })
     }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_effect_is_typed_as_a_percentage_or_a_ratio() {
-        let read = |text: &str| text.parse::<PercentOption>().ok().map(|read| read.0);
+        let read = |text: &str| text.parse::<EffectOption>().ok().map(|read| read.0);
         assert_eq!((read("3%"), read("3 %"), read("0.03")), (Some(0.03), Some(0.03), Some(0.03)));
         for text in ["", "%", "0%", "-1%", "101%", "3", "nan", "x%"] {
             assert_eq!(read(text), None, "{text}");

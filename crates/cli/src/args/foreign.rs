@@ -94,7 +94,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
 ];
 
 /// What was typed, or the error, with the exit code that goes with it, and what to type instead where that is known.
-pub enum Line {
+pub enum CommandLine {
     /// It is a command of ours.
     Command(Box<Cli>),
     /// It is none.
@@ -102,12 +102,12 @@ pub enum Line {
 }
 
 /// Reads a command line.
-pub fn read(words: impl Iterator<Item = OsString>) -> Line {
+pub fn read(words: impl Iterator<Item = OsString>) -> CommandLine {
     match Cli::try_parse_from(rewrite(words.collect())) {
-        Ok(cli) => Line::Command(Box::new(cli)),
+        Ok(cli) => CommandLine::Command(Box::new(cli)),
         Err(error) => {
             let hint = hint(&error);
-            Line::Refused(error, hint)
+            CommandLine::Refused(error, hint)
         }
     }
 }
@@ -159,7 +159,8 @@ fn hint(error: &Error) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Command, Http2Option, LoadArgs};
+    use crate::args::{Command, LoadArgs};
+    use sysdyno_plan::options::Http2Option;
 
     fn words(line: &str) -> impl Iterator<Item = OsString> {
         line.split(' ').map(OsString::from).collect::<Vec<_>>().into_iter()
@@ -167,11 +168,11 @@ mod tests {
 
     fn load(line: &str) -> LoadArgs {
         match read(words(line)) {
-            Line::Command(cli) => match cli.command {
+            CommandLine::Command(cli) => match cli.command {
                 Command::Load(args) => *args,
                 other => panic!("{line} is {other:?}"),
             },
-            Line::Refused(error, _) => panic!("{line}: {error}"),
+            CommandLine::Refused(error, _) => panic!("{line}: {error}"),
         }
     }
 
@@ -205,13 +206,14 @@ mod tests {
     #[test]
     fn every_other_habit_is_answered_with_what_to_type() {
         let refused = |line: &str| match read(words(line)) {
-            Line::Refused(error, hint) => hint.unwrap_or_else(|| panic!("{line}: {error}")),
-            Line::Command(_) => panic!("{line} is ours"),
+            CommandLine::Refused(error, hint) => hint.unwrap_or_else(|| panic!("{line}: {error}")),
+            CommandLine::Command(_) => panic!("{line} is ours"),
         };
         for (names, hint) in OPTIONS {
             for name in *names {
                 // Some of these letters are ours for another thing: the first meaning of a name is the one that counts.
-                if let Line::Refused(error, found) = read(words(&format!("sysdyno load http://h/ {name} x")))
+                if let CommandLine::Refused(error, found) =
+                    read(words(&format!("sysdyno load http://h/ {name} x")))
                     && error.kind() == ErrorKind::UnknownArgument
                 {
                     assert!(found.is_some(), "{name}: {error}");
@@ -227,6 +229,6 @@ mod tests {
         assert!(refused("sysdyno load -d a=1 http://h/").contains("-p FILE"));
         assert!(refused("sysdyno load -d {\"a\":1} http://h/").contains("-p FILE"));
         let wrong = read(words("sysdyno load -d 10x http://h/"));
-        assert!(matches!(wrong, Line::Refused(_, None)), "a length that is none is told by itself");
+        assert!(matches!(wrong, CommandLine::Refused(_, None)), "a length that is none is told by itself");
     }
 }

@@ -1,5 +1,7 @@
-//! What can be typed. Parser, help, manual page, completions and documentation all come from these definitions.
+//! What can be typed: of what options each command consists. Parser, help, manual page, completions, and documentation all
+//! come from these definitions, and from those of `sysdyno_plan::options`, of which plans are made.
 
+mod agent;
 mod compare;
 mod experiment;
 mod facts;
@@ -7,46 +9,33 @@ mod fence;
 mod foreign;
 mod habits;
 mod lab;
-mod matrix;
-mod options;
-mod origin;
 mod probe;
+mod record;
 mod runs;
-mod server;
+mod trial;
 mod tune;
-mod wire;
-mod work;
-mod workload;
 
+pub use agent::{AgentArgs, LabSshOptions};
 pub use compare::{CompareArgs, FailIfWord};
-pub use experiment::{ExperimentFile, MetricOption, SideTable, TryArgs, TryOptions, WordOption};
+pub use experiment::{
+    ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentRunArgs,
+};
 pub use facts::FactsArgs;
-pub use fence::{Allow, FenceOptions};
-pub use foreign::{Line, read};
-pub use habits::TimeoutOrType;
+pub use fence::FenceOptions;
+pub use foreign::{CommandLine, read};
 pub use lab::{LabArgs, LabCommand};
-pub use matrix::{
-    CommandTable, FactorTable, LabSource, LevelTable, MatrixArgs, MatrixCommand, MatrixFile,
-    MatrixFolderArgs, MatrixHostArgs, MatrixRunArgs, QuickTable, ServiceTables, WorkTable,
-};
-pub use options::{
-    CapacityOptions, ConnectionsOption, Effort, FailIfOption, Field, LoadOptions, ObjectiveOption,
-    RecordOptions, TargetOptions, Typed,
-};
-pub use origin::OriginOptions;
-pub use tune::{TuneArgs, TuneCommand};
-pub use wire::{Http2Option, PresetOption, WireOptions};
-#[cfg(test)]
-pub use work::CacheOption;
-pub use work::WorkOptions;
-pub use workload::{NeedOptions, ReplayOptions, SessionOptions, WorkloadOptions};
-
-pub use probe::{ProbeArgs, ProbeOptions};
+pub use probe::ProbeArgs;
+pub use record::RecordOptions;
 pub use runs::{RunsArgs, RunsCommand, RunsKind, RunsSort, RunsVerdict};
-pub use server::{AgentArgs, LabSshOptions, ServerOptions, SshOptions};
+pub use trial::TryArgs;
+pub use tune::{TuneArgs, TuneCommand};
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
+use sysdyno_plan::options::{
+    CapacityOptions, LoadOptions, NeedOptions, OriginOptions, ProbeOptions, ReplayOptions, ServerOptions,
+    SessionOptions, TargetOptions, WorkOptions, WorkloadOptions,
+};
 
 /// Measures how much load a Linux server can take, and names the bottleneck.
 #[derive(Debug, Parser)]
@@ -55,7 +44,7 @@ pub struct Cli {
     /// When to use color
     #[arg(long, global = true, value_enum, default_value_t, env = "SYSDYNO_COLOR")]
     pub color: Color,
-    /// Command to run
+    /// What to do
     #[command(subcommand)]
     pub command: Command,
 }
@@ -100,7 +89,7 @@ pub enum Command {
     /// Try a reversible change on a live server and tell whether it helped
     Try(Box<TryArgs>),
     /// Measure every combination of several factors, in blocks, and tell which ones differ
-    Experiment(MatrixArgs),
+    Experiment(ExperimentArgs),
     /// Change kernel and service settings, with a guaranteed way back
     Tune(TuneArgs),
     /// Build a test bed of hosts, links, and real services, and tear it down again

@@ -1,6 +1,6 @@
 //! Agents: of this host, of those of the server and of the generators, and this process as the agent of another one.
 
-use crate::args::{AgentArgs, ServerOptions, SshOptions};
+use crate::args::AgentArgs;
 use crate::exit::Exit;
 use crate::fence;
 use crate::ui::Ui;
@@ -9,9 +9,11 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use sysdyno_lab::{Labs, Shares};
+use sysdyno_plan::options::{ServerOptions, SshOptions};
+use sysdyno_record::place::HostPlace;
 use sysdyno_record::plan::Endpoint;
 use sysdyno_run::RunError;
-use sysdyno_run::agent::{self, Connection, Fleet, HostPlace, RemoteAgent, Serving, Ways};
+use sysdyno_run::agent::{self, Connection, Fleet, RemoteAgent, Serving, Ways};
 
 /// What the process is called, wherever its file lies.
 const NAME: &std::ffi::CStr = c"sysdyno-agent";

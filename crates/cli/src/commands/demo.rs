@@ -3,23 +3,24 @@
 //! Where the bottleneck is one that a setting moves, the loop is closed: it is measured and named, its remedy is tried on
 //! the server while it runs, proved, and undone. That needs no rights, since the server is a child of this process.
 
-use super::experiment::{TrySession, print as print_experiment};
 use super::record::{Session, print, record_quietly};
 use super::run::search;
-use crate::args::{
-    CapacityOptions, DemoArgs, Effort, FenceOptions, LoadOptions, MetricOption, OutputForm, Planted,
-    ServerOptions, TargetOptions, TryOptions, Typed,
-};
+use super::trial::{TrySession, print as print_experiment};
+use crate::args::{DemoArgs, FenceOptions, OutputForm, Planted};
 use crate::exit::Exit;
-use crate::experiment;
 use crate::fence;
-use crate::plan;
-use crate::settings::{Combine, Settings};
+use crate::here::Here;
+use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::Context;
 use std::cell::RefCell;
 use std::path::Path;
 use std::str::FromStr;
+use sysdyno_plan::options::{
+    CapacityOptions, Combine, Effort, LoadOptions, MetricOption, ServerOptions, TargetOptions, TryOptions,
+    Typed,
+};
+use sysdyno_plan::{BaseDraft, Checked, LoadDraft, SAMPLING_HZ, SearchDraft, TrialDraft};
 use sysdyno_record::experiment::ExperimentPlan;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{LoadPlan, Plan};
@@ -48,7 +49,7 @@ const PATIENCE: SpanNs = SpanNs::from_secs(9);
 const TRIAL_PATIENCE: SpanNs = SpanNs::from_secs(3);
 
 pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let settings = Settings::read()?;
+    let settings = SettingsFile::read()?;
     let guard = guard(&settings.target)?;
     let runs_dir = args.record.clone().or(settings.record).folder()?;
     let program = std::env::current_exe().context("cannot find this program")?;
@@ -74,8 +75,10 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return close_the_loop(&session, &target, ui);
     }
     ui.note("searching for its capacity and its bottleneck (about a minute)");
-    let mut plan = plan::run(target.url(), &capacity(), &request(args.bottleneck, target.pid()))?;
-    plan::limit_time(&mut plan, Effort::Quick);
+    let draft = draft(&target, request(args.bottleneck, target.pid()));
+    let search_draft = SearchDraft { draft, capacity: capacity(), ..SearchDraft::default() };
+    let Checked { plan, notes } = search_draft.finish(&Here)?;
+    ui.notes(&notes);
     search(&session, &plan, ui)
 }
 
@@ -90,8 +93,9 @@ fn guard(target: &TargetOptions) -> anyhow::Result<RefCell<Guard>> {
 /// Measures, explains, changes, proves.
 fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> anyhow::Result<Exit> {
     ui.note("finding its bottleneck, then trying the remedy (about 90 seconds)");
-    let plan = load(target)?;
-    let sampling = Sampling { hz: plan::SAMPLING_HZ, pids: vec![target.pid()] };
+    let Checked { plan, notes } = load(target)?;
+    ui.notes(&notes);
+    let sampling = Sampling { hz: SAMPLING_HZ, pids: vec![target.pid()] };
     let recorded = record_quietly(session, &Plan::Load(plan.clone()), ui, |hosts, journal| {
         execute::load(&plan, &sampling, hosts, journal)
     })?;
@@ -112,7 +116,7 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
         fail_if: &[],
         guard: session.guard.borrow().clone(),
     }
-    .carry_out(&remedy(target)?, ui)?;
+    .carry_out(&remedy(target)?.plan, ui)?;
     let shown = tried.run.as_ref().zip(tried.conclusion.as_ref());
     if is_json {
         let mut document = json::run_document(&input);
@@ -127,7 +131,7 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
 }
 
 /// The experiment that proves the remedy: p99 at a rate that the server takes either way.
-fn remedy(target: &BuiltInTarget) -> anyhow::Result<ExperimentPlan> {
+fn remedy(target: &BuiltInTarget) -> anyhow::Result<Checked<ExperimentPlan>> {
     let options = TryOptions {
         metric: Some(MetricOption::P99),
         rate: Some(Typed(RateHz(RATE_HZ))),
@@ -143,7 +147,8 @@ fn remedy(target: &BuiltInTarget) -> anyhow::Result<ExperimentPlan> {
     };
     let request =
         TargetOptions { timeout: Some(Typed(TRIAL_PATIENCE)), ..request(Planted::AcceptQueue, target.pid()) };
-    experiment::of_changes(&[REMEDY.to_owned()], target.url(), options, request)
+    let (changes, servers) = (vec![REMEDY.to_owned()], vec![target.url().to_owned()]);
+    TrialDraft { changes, servers, options, target: request, ..TrialDraft::default() }.finish(&Here)
 }
 
 /// Journals beside the runs: only a process of our own is changed, and everybody may write there.
@@ -162,14 +167,19 @@ fn capacity() -> CapacityOptions {
 }
 
 /// A load that the server takes, and its planted queue does not.
-fn load(target: &BuiltInTarget) -> anyhow::Result<LoadPlan> {
-    let options = LoadOptions {
+fn load(target: &BuiltInTarget) -> anyhow::Result<Checked<LoadPlan>> {
+    let load = LoadOptions {
         connections: Some(CONNECTIONS),
         rate: Some(Typed(RateHz(RATE_HZ))),
         duration: Some(Typed(SpanNs::from_secs(8))),
         ..LoadOptions::default()
     };
-    plan::load(target.url(), &options, &request(Planted::AcceptQueue, target.pid()))
+    let draft = draft(target, request(Planted::AcceptQueue, target.pid()));
+    LoadDraft { draft, load, ..LoadDraft::default() }.finish(&Here)
+}
+
+fn draft(target: &BuiltInTarget, request: TargetOptions) -> BaseDraft {
+    BaseDraft { url: target.url().to_owned(), target: request, ..BaseDraft::default() }
 }
 
 fn request(planted: Planted, pid: u32) -> TargetOptions {

@@ -79,8 +79,9 @@ fn manual(command: &Command) -> anyhow::Result<Vec<u8>> {
 }
 
 fn reference(root: &Command) -> String {
-    let mut text =
-        String::from("# Commands\n\nBuilt from the definitions in `crates/cli/src/args`; do not edit.\n");
+    let mut text = String::from(
+        "# Commands\n\nBuilt from the definitions in `crates/cli/src/args` and `crates/plan/src/options`; do not edit.\n",
+    );
     let all = std::iter::once((root.get_name().to_owned(), root.clone())).chain(named(root));
     for (name, command) in all {
         let help = command.bin_name(name.clone()).term_width(100).render_long_help().to_string();

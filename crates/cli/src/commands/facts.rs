@@ -3,11 +3,12 @@
 use super::{record, show};
 use crate::args::{FactsArgs, RecordOptions};
 use crate::exit::Exit;
-use crate::settings::{Combine, Settings};
+use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use sysdyno_analyze::facts::{compare, matches, weight};
+use sysdyno_plan::options::Combine;
 use sysdyno_record::facts::{FactsDocument, HostFacts};
 use sysdyno_record::store::{read_facts, read_run_facts};
 use sysdyno_report::facts::{self as text, Amount};
@@ -98,7 +99,7 @@ impl Host {
         if word.exists() {
             return Ok(Host::File(word.to_owned()));
         }
-        let runs = record.clone().or(Settings::read()?.record).folder()?;
+        let runs = record.clone().or(SettingsFile::read()?.record).folder()?;
         let run = show::find(Some(word), &runs).with_context(|| {
             format!("cannot find '{}': it is not localhost, a file, or a run", word.display())
         })?;

@@ -94,8 +94,8 @@ fn read(file: &Path) -> anyhow::Result<(LabPlan, String)> {
 }
 
 /// What a lab's file holds.
-pub fn read_text(file: &Path) -> anyhow::Result<String> {
-    crate::file::read(file).with_context(|| format!("cannot read lab '{}'", file.display()))
+fn read_text(file: &Path) -> anyhow::Result<String> {
+    sysdyno_plan::read_file(file).with_context(|| format!("cannot read lab '{}'", file.display()))
 }
 
 /// The name of a lab, typed or that of a file.

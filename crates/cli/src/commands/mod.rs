@@ -8,17 +8,15 @@ mod experiment;
 mod facts;
 mod lab;
 mod load;
-mod matrix;
 mod probe;
 mod record;
 mod run;
 mod runs;
 mod show;
 mod target;
+mod trial;
 mod tune;
 mod work;
-
-pub use lab::read_text as read_lab;
 
 use crate::args::Command;
 use crate::exit::Exit;
@@ -41,8 +39,8 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Demo(args) => demo::demo(&args, ui),
         Command::Run(args) => run::run(*args, ui),
         Command::Load(args) => load::load(*args, ui),
-        Command::Try(args) => experiment::try_changes(*args, ui),
-        Command::Experiment(args) => matrix::experiment(args, ui),
+        Command::Try(args) => trial::try_changes(*args, ui),
+        Command::Experiment(args) => experiment::experiment(args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Lab(args) => lab::lab(args, ui),
         Command::Probe(args) => probe::probe(&args, ui),

@@ -5,8 +5,8 @@
 use crate::args::ProbeArgs;
 use crate::exit::Exit;
 use crate::fence::{self, Others};
-use crate::plan;
-use crate::settings::Settings;
+use crate::here::Here;
+use crate::settings::SettingsFile;
 use crate::ui::{ProbeLog, Signals, Ui};
 use anyhow::Context;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use sysdyno_analyze::probe::ProbeTally;
 use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
+use sysdyno_plan::ProbeDraft;
 use sysdyno_record::probe::{ProbeReply, ProbeSummary};
 use sysdyno_report::{json, probe as text};
 use sysdyno_run::clock;
@@ -22,9 +23,16 @@ use sysdyno_run::clock;
 const TICK: Duration = Duration::from_millis(50);
 
 pub fn probe(args: &ProbeArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let job = plan::probe(args)?;
-    job.check()?;
-    let mut guard = fence::guard(&Settings::read()?.target, args.fence, None)?;
+    let job = ProbeDraft {
+        target: args.target.clone(),
+        kind: args.kind,
+        count: args.count,
+        duration: args.duration.map(|span| span.0),
+        interval: args.interval.map(|span| span.0),
+        timeout: args.timeout.map(|span| span.0),
+    }
+    .finish(&Here)?;
+    let mut guard = fence::guard(&SettingsFile::read()?.target, args.fence, None)?;
     fence::pass(&[fence::probe_goal(&job)], &mut guard, Others::default(), ui)?;
     let signals = Signals::listen().context("cannot listen to signals")?;
     let mut log = args.log.as_deref().map(ProbeLog::create).transpose()?;

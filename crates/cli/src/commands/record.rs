@@ -1,10 +1,10 @@
 //! What `load`, `run` and `demo` have in common: a folder is made, a plan is run, conclusions are drawn and printed.
 
 use super::agent::{reach, reach_generators};
-use crate::args::{OutputForm, ServerOptions};
+use crate::args::OutputForm;
 use crate::exit::Exit;
 use crate::fence::{self, Others};
-use crate::plan;
+use crate::here::draw_seed;
 use crate::ui::{Console, ProbeLog, Signals, Ui};
 use anyhow::Context;
 use std::cell::RefCell;
@@ -12,6 +12,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use sysdyno_analyze::{AnalyzeInput, ServerView};
 use sysdyno_observe::describe_process;
+use sysdyno_plan::options::ServerOptions;
 use sysdyno_record::analysis::Analysis;
 use sysdyno_record::event::{EventKind, ProcessRole};
 use sysdyno_record::facts::HostFacts;
@@ -289,6 +290,6 @@ pub(super) fn new_run(kind: RunKind) -> anyhow::Result<NewRun> {
         command,
         pid: own.pid,
         pid_start_ticks: own.start_ticks,
-        suffix: plan::draw_seed() as u32,
+        suffix: draw_seed() as u32,
     })
 }

@@ -4,10 +4,11 @@ use super::record::is_living;
 use super::show::find;
 use crate::args::{RecordOptions, RunsArgs, RunsCommand, RunsKind, RunsSort, RunsVerdict};
 use crate::exit::Exit;
-use crate::settings::{Combine, Settings};
+use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
+use sysdyno_plan::options::Combine;
 use sysdyno_record::effect::{Comparison, word_name};
 use sysdyno_record::manifest::{Manifest, RunKind, RunStatus};
 use sysdyno_record::store::{RunAnswer, RunListing, list};
@@ -35,7 +36,7 @@ pub fn runs(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 fn listed(record: RecordOptions) -> anyhow::Result<(PathBuf, Vec<RunListing>)> {
-    let folder = record.or(Settings::read()?.record).folder()?;
+    let folder = record.or(SettingsFile::read()?.record).folder()?;
     let cannot = || format!("cannot list '{}'", folder.display());
     let listed = if folder.try_exists().with_context(cannot)? { list(&folder)? } else { Vec::new() };
     Ok((folder, listed))

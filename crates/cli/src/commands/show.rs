@@ -1,14 +1,14 @@
 //! `sysdyno show` and `report`: recorded runs again.
 
-use super::experiment;
 use super::record::{conclude, is_living, print};
-use super::work;
+use super::{trial, work};
 use crate::args::{RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
-use crate::settings::{Combine, Settings};
+use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
+use sysdyno_plan::options::Combine;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{Run, list};
 use sysdyno_report::{ReportInput, html};
@@ -27,9 +27,9 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
         work::print(&run, plan, args.output.form(), ui)?;
         return Ok(work::exit_of(&run, plan));
     }
-    if let Some(conclusion) = experiment::conclusion_of(&run) {
-        experiment::print(&run, &conclusion, args.output.json, ui);
-        return Ok(experiment::exit_of(&conclusion, &[]));
+    if let Some(conclusion) = trial::conclusion_of(&run) {
+        trial::print(&run, &conclusion, args.output.json, ui);
+        return Ok(trial::exit_of(&conclusion, &[]));
     }
     let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
     print(&run, &ReportInput::new(&run, &analysis), args.output.form(), ui);
@@ -39,9 +39,9 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
 pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
-    let page = match (&run.plan, experiment::conclusion_of(&run)) {
+    let page = match (&run.plan, trial::conclusion_of(&run)) {
         (Some(Plan::Work(plan)), _) => work::report(&run, plan),
-        (_, Some(conclusion)) => experiment::page(&run, &conclusion),
+        (_, Some(conclusion)) => trial::page(&run, &conclusion),
         (_, None) => {
             let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
             html::render(&ReportInput::new(&run, &analysis))
@@ -73,7 +73,7 @@ fn warn_of_damage(run: &Run, ui: &Ui) {
 fn open(name: Option<&Path>, record: RecordOptions) -> anyhow::Result<Run> {
     let path = match name {
         Some(path) if path.is_dir() => path.to_owned(),
-        _ => find(name, &record.or(Settings::read()?.record).folder()?)?,
+        _ => find(name, &record.or(SettingsFile::read()?.record).folder()?)?,
     };
     Ok(Run::open(&path, &is_living)?)
 }

@@ -3,13 +3,14 @@
 use super::record::{fail, finish, is_living, new_run, read_back};
 use crate::args::{LoadArgs, OutputForm};
 use crate::exit::Exit;
-use crate::settings::{Combine, Settings};
+use crate::settings::SettingsFile;
 use crate::ui::{Signals, Ui};
-use crate::work;
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use sysdyno_analyze::compare::WorkProfile;
 use sysdyno_analyze::work::conclude;
+use sysdyno_plan::options::Combine;
+use sysdyno_plan::{WorkDraft, forecast};
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::event::{Event, EventKind, SettingHeld};
 use sysdyno_record::manifest::{RunKind, RunStatus};
@@ -25,18 +26,19 @@ use sysdyno_run::work::{Manner, Overseer, run};
 /// Does the work that was asked for, and prints what came of it.
 pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     // Settings of loads are not meant for it.
-    let timeout = args.target.timeout.map(|span| span.0).or(args.target.typed_timeout());
-    let plan = work::plan(&args.work, &args.load, timeout)?;
+    let LoadArgs { work, load, target, server: servers, .. } = args;
+    let is_shown = work.show_output;
+    let plan = WorkDraft { work, load, target, servers }.finish()?;
     let form = form(args.output.form())?;
     if args.dry_run {
-        ui.note(&format!("dry run: {}", escape::terminal(&work::forecast(&plan), 1000)));
+        ui.note(&format!("dry run: {}", escape::terminal(&forecast::work(&plan), 1000)));
         ui.print(&serde_json::to_string_pretty(&plan)?);
         return Ok(Exit::Done);
     }
-    ui.note(&escape::terminal(&work::forecast(&plan), 1000));
-    let runs_dir = args.record.or(Settings::read()?.record).folder()?;
+    ui.note(&escape::terminal(&forecast::work(&plan), 1000));
+    let runs_dir = args.record.or(SettingsFile::read()?.record).folder()?;
     let signals = Signals::listen().context("cannot listen to signals")?;
-    let manner = Manner { is_shown: args.work.show_output, count: None };
+    let manner = Manner { is_shown, count: None };
     let worked = record(&plan, (&runs_dir, manner), &signals, ui, |_, do_work| Ok(do_work(&[])?))?;
     print(&worked.run, &plan, form, ui)?;
     Ok(match exit(&worked.summary) {

@@ -54,6 +54,11 @@ impl Ui {
         }
     }
 
+    /// Prints what a user should know of a plan.
+    pub fn notes(&self, notes: &[String]) {
+        notes.iter().for_each(|note| self.note(&format!("note: {note}")));
+    }
+
     /// Prints why the program ends.
     pub fn error(&self, error: &anyhow::Error) {
         let text = causes(error);

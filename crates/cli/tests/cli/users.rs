@@ -5,7 +5,7 @@ use crate::rig::program::{Outcome, Program};
 use crate::rig::{skip, wait_until};
 use std::time::Duration;
 
-const SESSION: &str = include_str!("../../src/session/web20.toml");
+const SESSION: &str = include_str!("../../../plan/src/session/web20.toml");
 
 /// Uploads are read to their end before they are answered: by a proxy, whose other side nobody counts.
 const LOCATIONS: &str = r#"

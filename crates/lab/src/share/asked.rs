@@ -7,8 +7,9 @@ use super::reach::{NEVER, Reach, nothing_there};
 use super::told::{MAX_TEXT, reading_of};
 use super::{ShareCall, ShareName, ShareReply, ShareStatus, shell};
 use std::process::ExitStatus;
+use sysdyno_record::place::HostWay;
 use sysdyno_record::service::ServiceReading;
-use sysdyno_run::agent::{Way, terminal_command};
+use sysdyno_run::agent::terminal_command;
 use sysdyno_run::{RunError, escaped};
 
 impl Labs {
@@ -77,7 +78,7 @@ impl Labs {
         let share = share.ok_or_else(|| nothing_there(host))?;
         let reach = self.reach();
         let door = reach.again(&share.door);
-        let Way::Ssh(address) = Reach::place(&door)?.way else { return Err(nothing_there(host)) };
+        let HostWay::Ssh(address) = Reach::place(&door)?.way else { return Err(nothing_there(host)) };
         let sudo = ["sudo", "-n", "--"].map(str::to_owned);
         let words: Vec<String> =
             if door.uses_sudo { sudo.iter().chain(argv).cloned().collect() } else { argv.to_vec() };

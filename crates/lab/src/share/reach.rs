@@ -5,8 +5,9 @@ use super::told::MAX_TEXT;
 use super::{ShareCall, ShareName, ShareReply};
 use std::collections::BTreeMap;
 use std::fmt;
+use sysdyno_record::place::HostPlace;
 use sysdyno_run::RunError;
-use sysdyno_run::agent::{Agent, Connection, HostPlace, Link, Notice, Proceed, RemoteAgent, Ways};
+use sysdyno_run::agent::{Agent, Connection, Link, Notice, Proceed, RemoteAgent, Ways};
 
 /// Agents on hosts behind ssh: met when they are first asked for something, and met again when they were lost.
 pub(crate) struct Reach {

@@ -4,11 +4,13 @@
 //! written before the first trial; `experiment.jsonl` has a line for what the pilot settled, for each trial and for each
 //! pair; `experiment.json` is the conclusion, which follows from the two. Format: `docs/reference/formats/experiment.md`.
 
+mod change;
 mod conclusion;
 mod metric;
 mod plan;
 mod trial;
 
+pub use change::NoChange;
 pub use conclusion::{
     CONCLUSION_SCHEMA, Calibration, ChangeShown, Diagnostic, DiagnosticKind, ExperimentConclusion,
     GuardrailOutcome, GuardrailState, Resolution, StageConclusion, StopCause,

@@ -4,9 +4,6 @@ use serde::{Deserialize, Serialize};
 use sysdyno_load::Part;
 use sysdyno_record::plan::LoadPlan;
 
-/// Longest bodies of requests, together, that go to another host, which is told them as numbers. Unit: bytes.
-pub const MAX_SPREAD_BODY_BYTES: usize = 2 << 20;
-
 /// A part of a load for one host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartCall {

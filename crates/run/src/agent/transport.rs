@@ -4,7 +4,6 @@
 //! process has decided what it means. No shell reads a word that a user has typed: hosts are arguments, and what the
 //! shell of another host is given for an agent is made of constants, a length and a digest.
 
-use super::place::{HostPlace, SshAddress, Way};
 use super::upload::{self, Upload};
 use crate::error::{RunError, escaped};
 use crate::program::Watchdog;
@@ -14,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
+use sysdyno_record::place::{HostPlace, HostWay, SshAddress};
 
 /// Most that is kept of what a process says on its standard error. Unit: bytes.
 const MAX_SAID_BYTES: usize = 4096;
@@ -61,9 +61,11 @@ impl Connection {
     /// No process can be started, or this program cannot be uploaded.
     pub fn open(place: &HostPlace, ways: &Ways) -> Result<Connection, RunError> {
         match &place.way {
-            Way::Here => Connection::start(place, agent_command(ways), OWN_HINT),
-            Way::Namespace(path) => Connection::start(place, namespace_command(path, ways), NAMESPACE_HINT),
-            Way::Ssh(address) => {
+            HostWay::Here => Connection::start(place, agent_command(ways), OWN_HINT),
+            HostWay::Namespace(path) => {
+                Connection::start(place, namespace_command(path, ways), NAMESPACE_HINT)
+            }
+            HostWay::Ssh(address) => {
                 let script = upload::script(ways.uses_sudo);
                 let mut connection = Connection::start(place, ssh_command(address, &script, ways), SSH_HINT)?;
                 connection.upload(ways)?;
@@ -150,10 +152,10 @@ impl Drop for Connection {
     }
 }
 
-fn command_name(way: &Way) -> &'static str {
+fn command_name(way: &HostWay) -> &'static str {
     match way {
-        Way::Here | Way::Namespace(_) => "sysdyno agent",
-        Way::Ssh(_) => "ssh",
+        HostWay::Here | HostWay::Namespace(_) => "sysdyno agent",
+        HostWay::Ssh(_) => "ssh",
     }
 }
 

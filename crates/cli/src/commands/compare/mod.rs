@@ -8,7 +8,7 @@ use crate::args::{CompareArgs, FailIfWord};
 use crate::commands::record::{analyze_input, conclude, is_living};
 use crate::commands::show;
 use crate::exit::Exit;
-use crate::settings::{Combine, Settings};
+use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use sysdyno_analyze::compare::{
     COMPARABILITY, COMPARED_METRICS, CompareOptions, RunProfile, SIDES_MAX, Side, TREND_RUNS_MAX, compare,
     over_time,
 };
+use sysdyno_plan::options::Combine;
 use sysdyno_record::comparison::{RunsComparison, SideVerdict};
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::store::{Run, list};
@@ -25,7 +26,7 @@ use sysdyno_report::{compare as text, escape, html};
 const RUNS_MAX: usize = 400;
 
 pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let folder = args.record.clone().or(Settings::read()?.record).folder()?;
+    let folder = args.record.clone().or(SettingsFile::read()?.record).folder()?;
     let options = options(&args)?;
     let comparison = if args.trend {
         let all = [folder.clone()];

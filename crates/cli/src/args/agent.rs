@@ -1,0 +1,29 @@
+//! Options of hosts behind ssh, and the agents that are started there.
+
+use clap::Args;
+use std::path::PathBuf;
+use sysdyno_plan::options::SshOptions;
+
+/// How hosts of a lab are reached that are behind ssh.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LabSshOptions {
+    #[command(flatten)]
+    pub ssh: SshOptions,
+    /// Use `sudo -n` on hosts behind ssh; labs need root there
+    #[arg(long, global = true)]
+    pub server_sudo: bool,
+}
+
+/// Arguments of `agent`.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// Serve requests on stdin until it closes
+    #[arg(long, required = true)]
+    pub stdio: bool,
+    /// Enter this network namespace first
+    #[arg(long, value_name = "FILE")]
+    pub netns: Option<PathBuf>,
+    /// State folder of this host; its parts of labs are in the 'lab' subfolder [default: /var/lib/sysdyno]
+    #[arg(long, value_name = "FOLDER", env = "SYSDYNO_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
+}

@@ -1,0 +1,317 @@
+//! `sysdyno experiment`: every combination of some factors, measured in blocks; can be gone on with after any end.
+
+mod stage;
+mod trial;
+
+use self::stage::{TrialPlace, described, provide_all};
+use self::trial::trial;
+use super::compare;
+use super::work::profile as work_profile;
+use crate::args::{
+    ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentRunArgs,
+};
+use crate::exit::Exit;
+use crate::fence::{self, Others};
+use crate::here::{Here, draw_seed};
+use crate::settings::SettingsFile;
+use crate::ui::{Signals, Ui, causes};
+use anyhow::{Context, anyhow, bail};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, conclude_work, forecast, missing, order};
+use sysdyno_lab::Labs;
+use sysdyno_plan::options::Combine;
+use sysdyno_plan::{Checked, ExperimentDraft, resolve_again};
+use sysdyno_record::manifest::RunStatus;
+use sysdyno_record::matrix::{MatrixCell, MatrixPlan, measured_cells};
+use sysdyno_record::plan::Plan;
+use sysdyno_record::store::MatrixFolder;
+use sysdyno_record::units::SpanNs;
+use sysdyno_report::{compare as text, escape, html};
+use sysdyno_run::RunError;
+use sysdyno_run::agent::Guard;
+use sysdyno_run::clock;
+use sysdyno_run::execute::Tuning;
+use sysdyno_run::fence::Goal;
+
+pub fn experiment(args: ExperimentArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    match args.command {
+        ExperimentCommand::Plan(args) => show_plan(&args, ui),
+        ExperimentCommand::Run(args) => run(&args, ui),
+        ExperimentCommand::Resume(args) => resume(&args, ui),
+        ExperimentCommand::Report(args) => report(&MatrixFolder::open(&args.folder)?, &args.host, ui),
+    }
+}
+
+/// The plan that a file says.
+fn read(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<MatrixPlan> {
+    let draft = ExperimentDraft { file: args.file.clone(), is_quick: args.quick };
+    let Checked { plan, notes } = draft.finish(&Here)?;
+    ui.notes(&notes);
+    Ok(plan)
+}
+
+fn show_plan(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let plan = read(args, ui)?;
+    check(&plan, &tuning(&args.host)?, ui)?;
+    if args.host.json {
+        ui.print(&serde_json::to_string_pretty(&plan)?);
+        return Ok(Exit::Done);
+    }
+    let cells = order(&plan);
+    ui.print(&sentence(&plan, &cells));
+    described(&plan)?.iter().for_each(|line| ui.print(line));
+    for (number, cell) in cells.iter().enumerate() {
+        ui.print(&format!("{:4}  block {}  {}", number + 1, cell.block + 1, name(&plan, *cell)));
+    }
+    Ok(Exit::Done)
+}
+
+fn run(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let plan = read(args, ui)?;
+    let tuning = tuning(&args.host)?;
+    check(&plan, &tuning, ui)?;
+    let guard = guard(&plan, &tuning, &args.host, ui)?;
+    let labs = provide_all(&plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+    let parent = match &args.folder {
+        Some(folder) => folder.clone(),
+        None => beside(&args.record.clone().or(SettingsFile::read()?.record).folder()?),
+    };
+    let now = clock::wall().0 / 1_000_000_000;
+    let folder = format!("{}-{now}-{:05x}", plan.name, draw_seed() & 0xf_ffff);
+    ui.note(&sentence(&plan, &order(&plan)));
+    let folder = MatrixFolder::create(&parent, &folder, plan)?;
+    ui.note(&format!("results in {}", folder.path().display()));
+    measure(folder, (labs, &tuning, &guard), &args.host, ui)
+}
+
+fn resume(args: &ExperimentFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let mut folder = MatrixFolder::open(&args.folder)?;
+    resolve_again(&mut folder.plan)?;
+    folder.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
+    let tuning = tuning(&args.host)?;
+    let cells = missing(&folder.plan, &folder.lines);
+    let guard = guard(&folder.plan, &tuning, &args.host, ui)?;
+    let mut labs = None;
+    if !cells.is_empty() {
+        check(&folder.plan, &tuning, ui)?;
+        labs = provide_all(&folder.plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
+    }
+    ui.note(&sentence(&folder.plan, &cells));
+    measure(folder, (labs, &tuning, &guard), &args.host, ui)
+}
+
+/// Folder of experiments beside that of runs.
+fn beside(runs: &Path) -> PathBuf {
+    runs.parent().unwrap_or(runs).join("experiments")
+}
+
+fn tuning(args: &ExperimentHostArgs) -> anyhow::Result<Tuning> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Ok(Tuning { root: args.root.clone(), state: args.state_dir.clone(), program, version })
+}
+
+/// Says what each variant changes, before anything is sent. What a lab will be like is not known yet.
+fn check(plan: &MatrixPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> {
+    if plan.lab.is_some() {
+        return Ok(());
+    }
+    for variant in &plan.variants {
+        for change in tuning.planned(&variant.settings)? {
+            let (before, after) = (&change.before, &change.after);
+            ui.note(&format!("{}: {before} -> {after} in '{}'", change.key, shown(&variant.name)));
+        }
+    }
+    Ok(())
+}
+
+fn sentence(plan: &MatrixPlan, cells: &[Cell]) -> String {
+    format!(
+        "measuring {} variants in {} blocks: {} trials, about {}",
+        plan.variants.len(),
+        plan.blocks,
+        cells.len(),
+        forecast(plan, cells, &Timed::new())
+    )
+}
+
+fn name(plan: &MatrixPlan, cell: Cell) -> String {
+    plan.variants.get(cell.variant as usize).map_or(String::new(), |variant| shown(&variant.name))
+}
+
+fn shown(text: &str) -> String {
+    escape::terminal(text, 80)
+}
+
+/// Makes the trials that are missing, and says what came of all.
+fn measure(
+    mut folder: MatrixFolder,
+    (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<Guard>),
+    args: &ExperimentHostArgs,
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
+    let signals = Signals::listen().context("cannot listen to signals")?;
+    let mut end = None;
+    if !missing(&folder.plan, &folder.lines).is_empty() {
+        let place = TrialPlace::of(&folder, (labs, &args.ssh), &signals, ui);
+        if let Some(mut place) = place.map_err(|error| stopped(&folder, "", &error))? {
+            let measured = trials(&mut folder, (&mut place, tuning, guard), &signals, ui);
+            let left = place.end(ui);
+            end = match measured {
+                Err(_) if signals.is_interrupted() => None,
+                Err(error) => {
+                    left.inspect_err(|left| ui.note(&format!("warning: {}", causes(left))))
+                        .unwrap_or_default();
+                    return Err(error);
+                }
+                Ok(end) => end,
+            };
+            left?;
+        }
+    }
+    if !missing(&folder.plan, &folder.lines).is_empty() {
+        hint(&folder, ui);
+    }
+    if let Some(exit) = end {
+        return Ok(exit);
+    }
+    if signals.is_interrupted() && measured_cells(&folder.lines).is_empty() {
+        return Ok(Exit::Interrupted);
+    }
+    let exit = report(&folder, args, ui)?;
+    Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit })
+}
+
+/// What may be loaded; of an experiment on this host, all of it is judged before anything is made.
+fn guard(
+    plan: &MatrixPlan,
+    tuning: &Tuning,
+    args: &ExperimentHostArgs,
+    ui: &Ui,
+) -> anyhow::Result<RefCell<Guard>> {
+    let mut guard = fence::guard(&SettingsFile::read()?.target, args.fence, tuning.state.as_deref())?;
+    if plan.lab.is_none() {
+        fence::pass(&goals(plan), &mut guard, Others::default(), ui)?;
+    }
+    Ok(RefCell::new(guard))
+}
+
+/// Where the loads of all variants go.
+fn goals(plan: &MatrixPlan) -> Vec<Goal> {
+    plan.variants.iter().flat_map(|variant| fence::goals(&variant.plan, "load")).collect()
+}
+
+/// Makes the trials that are missing, one after the other; how the program has to end, if that is settled.
+fn trials(
+    folder: &mut MatrixFolder,
+    (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<Guard>),
+    signals: &Signals,
+    ui: &Ui,
+) -> anyhow::Result<Option<Exit>> {
+    let (began, mut timed) = (Instant::now(), Timed::new());
+    let all = order(&folder.plan).len();
+    loop {
+        let left = missing(&folder.plan, &folder.lines);
+        let Some(cell) = left.first().copied() else { break };
+        let this = forecast(&folder.plan, &[cell], &timed);
+        let is_spent =
+            |budget: SpanNs| began.elapsed().as_nanos() > u128::from(budget.0.saturating_sub(this.0));
+        if signals.is_interrupted() || folder.plan.budget.is_some_and(is_spent) {
+            break;
+        }
+        let number = all - left.len() + 1;
+        ui.note(&format!(
+            "trial {number} of {all}, block {}: {}{} ({} left)",
+            cell.block + 1,
+            name(&folder.plan, cell),
+            again(folder, cell),
+            forecast(&folder.plan, &left, &timed)
+        ));
+        let start = Instant::now();
+        let end = trial(folder, cell, (place, tuning, guard), signals, ui);
+        let end = end.map_err(|error| stopped(folder, &format!(" at trial {number} of {all}"), &error))?;
+        timed.entry(cell.variant).or_default().push(start.elapsed().as_secs_f64());
+        if !end.not_restored.is_empty() {
+            ui.note(&format!(
+                "error: not restored, because somebody else changed it: {}",
+                end.not_restored.join(", ")
+            ));
+            return Ok(Some(Exit::NotRestored));
+        }
+        if end.status == RunStatus::Interrupted {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+fn hint(folder: &MatrixFolder, ui: &Ui) {
+    ui.note(&format!(
+        "hint: sysdyno experiment resume '{}' measures the missing trials",
+        folder.path().display()
+    ));
+}
+
+/// Why an experiment ends before its trials are made, and what goes on with it.
+fn stopped(folder: &MatrixFolder, place: &str, error: &anyhow::Error) -> anyhow::Error {
+    let lost = error.chain().find_map(|cause| match cause.downcast_ref()? {
+        RunError::Lost { host, .. } | RunError::Reach { host, .. } => Some(host),
+        _ => None,
+    });
+    let once = lost.map_or(String::new(), |host| format!(" once '{host}' can be reached"));
+    let (path, cause) = (folder.path().display(), causes(error));
+    anyhow!(
+        "cannot continue experiment '{path}'{place}: {cause}\nhint: resume it with `sysdyno experiment \
+         resume '{path}'`{once}"
+    )
+}
+
+/// What is said of a trial that is made once more.
+fn again(folder: &MatrixFolder, cell: Cell) -> &'static str {
+    let is_it = |one: &MatrixCell| (one.block, one.variant) == (cell.block, cell.variant);
+    match measured_cells(&folder.lines).iter().any(is_it) {
+        true => ", repeated because it was disturbed",
+        false => "",
+    }
+}
+
+/// The runs that count, as `read` sees them, of each variant.
+fn measured<R>(
+    folder: &MatrixFolder,
+    read: impl Fn(&Path) -> anyhow::Result<R>,
+) -> anyhow::Result<Vec<Measured<R>>> {
+    let mut measured: BTreeMap<usize, Measured<R>> = BTreeMap::new();
+    for cell in measured_cells(&folder.lines) {
+        let variant = cell.variant as usize;
+        let nothing = || Measured { variant, runs: Vec::new(), repeated_count: 0 };
+        let of_variant = measured.entry(variant).or_insert_with(nothing);
+        of_variant.runs.push(read(&folder.runs().join(&cell.run))?);
+        of_variant.repeated_count += cell.tries.saturating_sub(1) as u64;
+    }
+    Ok(measured.into_values().collect())
+}
+
+/// Compares what was measured, prints it and writes the page.
+fn report(folder: &MatrixFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let is_work = folder.plan.variants.iter().all(|variant| matches!(variant.plan, Plan::Work(_)));
+    let compared = if is_work {
+        conclude_work(&folder.plan, measured(folder, work_profile)?)
+    } else {
+        conclude(&folder.plan, measured(folder, |path| compare::read(path, ui))?)
+    };
+    let Some(comparison) = compared else {
+        bail!(
+            "cannot compare anything in '{}': fewer than two variants were measured",
+            folder.path().display()
+        )
+    };
+    let page = folder.write_report(&html::render_comparison(&comparison))?;
+    match args.json {
+        true => ui.print(&serde_json::to_string_pretty(&comparison)?),
+        false => ui.print(&text::render(&comparison, Some(&page), &ui.style())),
+    }
+    Ok(if comparison.is_refused { Exit::Untrusted } else { Exit::Done })
+}

@@ -1,0 +1,192 @@
+//! Where the trials of an experiment are made: on this host as it is, or in a lab that is put up for them.
+
+use super::super::lab::{fetch, labs, provide, provide_there};
+use super::shown;
+use crate::args::LabSshOptions;
+use crate::ui::{Signals, Ui};
+use anyhow::{Context, anyhow};
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use sysdyno_lab::{self as lab, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
+use sysdyno_plan::options::{ServerOptions, Typed};
+use sysdyno_plan::with_words;
+use sysdyno_record::event::SettingHeld;
+use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
+use sysdyno_record::service::ServiceReading;
+use sysdyno_record::store::MatrixFolder;
+use sysdyno_record::work::{ServiceCounter, WorkPlan};
+use sysdyno_run::RunError;
+use sysdyno_run::execute::Tuning;
+use sysdyno_run::work::Count;
+
+/// Where trials are made.
+pub enum TrialPlace {
+    /// On this host.
+    Here,
+    /// In a lab, whose hosts behind ssh are reached so.
+    Lab(Box<Stage>, LabSshOptions),
+}
+
+impl TrialPlace {
+    /// Puts the lab of an experiment up, if it has one; `labs` have met its hosts behind ssh already.
+    pub fn of(
+        folder: &MatrixFolder,
+        (labs, ssh): (Option<Labs>, &LabSshOptions),
+        signals: &Signals,
+        ui: &Ui,
+    ) -> anyhow::Result<Option<TrialPlace>> {
+        let plan = &folder.plan;
+        let Some(kept) = &plan.lab else { return Ok(Some(TrialPlace::Here)) };
+        let first = plan.variants.first().context("a variant is missing")?;
+        let first = lab_plan_of(plan, first)?.context("its lab is missing")?;
+        let path = std::fs::canonicalize(folder.path()).context("cannot find the experiment's folder")?;
+        let order = UpOrder {
+            plan: first,
+            // Whose lab it is, tells who may take it away unasked.
+            text: format!("# of experiment {}\n{}", path.display(), kept.text),
+            beside: PathBuf::from(&kept.beside),
+        };
+        let labs = labs.context("its lab is missing")?;
+        let stage =
+            Stage::up(labs, order, &kept.generator, &mut |line| ui.note(line), &|| signals.is_interrupted());
+        match stage {
+            Err(_) if signals.is_interrupted() => Ok(None),
+            stage => Ok(Some(TrialPlace::Lab(Box::new(stage?), ssh.clone()))),
+        }
+    }
+
+    /// The hosts of a variant that are not those of this process: of the server, where that is another one than the
+    /// generator's, and of the generator, if that is behind ssh.
+    pub fn hosts(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<ServerOptions> {
+        let (TrialPlace::Lab(stage, ssh), Some(service), Some(kept)) = (self, &variant.service, &plan.lab)
+        else {
+            return Ok(ServerOptions::default());
+        };
+        let lab = lab_plan_of(plan, variant)?.context("its lab is missing")?;
+        let generator = lab.ssh(&kept.generator).and_then(|place| place.parse().ok()).map(Typed);
+        let is_there = generator.is_none() && lab.host_of(service) == Some(&kept.generator);
+        let server = stage.place(service).filter(|_| !is_there).map(Typed);
+        let is_behind_ssh = lab.host_of(service).is_some_and(|host| lab.ssh(host).is_some());
+        let server_sudo = ssh.server_sudo && is_behind_ssh;
+        let load_from = generator.into_iter().collect();
+        Ok(ServerOptions { server, server_sudo, load_from, ssh: ssh.ssh.clone() })
+    }
+
+    /// Where services behind that of a variant listen.
+    pub fn behind(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<Vec<SocketAddr>> {
+        let lab = lab_plan_of(plan, variant)?;
+        Ok(lab.zip(variant.service.as_ref()).map_or(Vec::new(), |(lab, service)| lab.behind(service)))
+    }
+
+    /// Makes the lab that of a variant.
+    pub fn set(&mut self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<()> {
+        if let (TrialPlace::Lab(stage, _), Some(lab)) = (self, lab_plan_of(plan, variant)?) {
+            stage.set_plan(lab);
+        }
+        Ok(())
+    }
+
+    /// Work with the places of services in its words filled in.
+    pub fn fill(&self, plan: &WorkPlan) -> anyhow::Result<WorkPlan> {
+        match self {
+            TrialPlace::Here => Ok(plan.clone()),
+            TrialPlace::Lab(stage, _) => with_words(plan, &|word| stage.fill(word)).map_err(said),
+        }
+    }
+
+    /// Does `work` in the lab of a variant, with services `again` started anew, under its settings, which `work` is told.
+    pub fn hold(
+        &self,
+        (variant, again): (&MatrixVariant, &[String]),
+        tuning: &Tuning,
+        signals: &Signals,
+        work: impl FnOnce(&[SettingHeld]) -> Result<(), RunError>,
+    ) -> Result<Vec<String>, RunError> {
+        let (TrialPlace::Lab(stage, _), Some(service)) = (self, &variant.service) else {
+            return work(&[]).map(|()| Vec::new());
+        };
+        let setting = Setting { service, again, changes: &variant.settings, tuning };
+        stage.hold(&setting, work, &mut |_| {}, &|| signals.is_interrupted())
+    }
+
+    /// What services of the lab tell of themselves just now.
+    pub fn readings(&self) -> Vec<ServiceReading> {
+        match self {
+            TrialPlace::Lab(stage, _) => stage.readings(),
+            TrialPlace::Here => Vec::new(),
+        }
+    }
+
+    /// What counts operations of commands just now; `None`: it does not tell.
+    pub fn count(&self, counter: &ServiceCounter) -> Option<Count> {
+        match self {
+            TrialPlace::Lab(stage, _) => stage.count(counter),
+            TrialPlace::Here => None,
+        }
+    }
+
+    /// Takes the lab away, if there is one.
+    pub fn end(self, ui: &Ui) -> anyhow::Result<()> {
+        let TrialPlace::Lab(stage, _) = self else { return Ok(()) };
+        let notes = stage.down(&mut |line| ui.note(line)).map_err(said)?;
+        notes.iter().for_each(|note| ui.note(&format!("warning: {}", shown(note))));
+        Ok(())
+    }
+}
+
+/// Sees to it that what services of all variants need gets installed and fetched, if that is wanted, by the labs that are
+/// returned; `None`: the experiment has no lab.
+pub fn provide_all(
+    plan: &MatrixPlan,
+    (tuning, ssh): (&Tuning, &LabSshOptions),
+    yes: bool,
+    ui: &Ui,
+) -> anyhow::Result<Option<Labs>> {
+    let (mut all, mut plans) = (Missing::default(), Vec::new());
+    for variant in &plan.variants {
+        let Some(lab) = lab_plan_of(plan, variant)? else { return Ok(None) };
+        lab::may_make(&lab).map_err(said)?;
+        let missing = lab::missing(&lab).map_err(said)?;
+        all.programs.extend(missing.programs);
+        all.packages.extend(missing.packages);
+        all.unknown.extend(missing.unknown);
+        plans.push(lab);
+    }
+    provide(&all, yes, ui)?;
+    let labs = labs(tuning.state.as_deref(), ssh)?;
+    plans.iter().try_for_each(|lab| {
+        fetch(&labs, lab, yes, ui)?;
+        provide_there(&labs, lab, yes, ui)
+    })?;
+    Ok(Some(labs))
+}
+
+/// What `experiment plan` says of the lab: its hosts, and the services of all variants.
+pub fn described(plan: &MatrixPlan) -> anyhow::Result<Vec<String>> {
+    let labs = plan.variants.iter().map(|variant| lab_plan_of(plan, variant));
+    let labs: Vec<LabPlan> = labs.collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect();
+    let Some(first) = labs.first() else { return Ok(Vec::new()) };
+    let generator = plan.lab.as_ref().map_or("", |lab| &lab.generator);
+    let mut lines =
+        vec![format!("lab {}: hosts {}; load sent by {generator}", first.name, first.hosts.join(", "))];
+    let services = labs.iter().flat_map(|lab| &lab.services);
+    let services: BTreeSet<String> = services
+        .filter(|one| !one.is_off)
+        .map(|one| format!("  {}: {} on {}", one.name, one.recipe, one.host))
+        .collect();
+    lines.extend(services);
+    Ok(lines)
+}
+
+/// The lab of a variant; `None`: the experiment has none.
+fn lab_plan_of(plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<Option<LabPlan>> {
+    let Some(lab) = &plan.lab else { return Ok(None) };
+    let understood = LabPlan::parse(&lab.text, Path::new(&plan.source))?;
+    Ok(Some(understood.with(&variant.services)?))
+}
+
+/// Errors of the lab have their cause in their text already.
+fn said(error: RunError) -> anyhow::Error {
+    anyhow!("{error}")
+}

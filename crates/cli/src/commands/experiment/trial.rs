@@ -1,0 +1,124 @@
+//! One trial of an experiment: what its variant needs is set, it is measured in a run folder of its own, and written down.
+
+use super::shown;
+use super::stage::TrialPlace;
+use crate::args::OutputForm;
+use crate::commands::record::{Session, record_quietly};
+use crate::commands::work::record as record_work;
+use crate::ui::{Signals, Ui};
+use anyhow::Context;
+use std::cell::RefCell;
+use sysdyno_analyze::matrix::{Cell, is_disturbed, trial_plan};
+use sysdyno_plan::SAMPLING_HZ;
+use sysdyno_record::event::SettingHeld;
+use sysdyno_record::manifest::RunKind;
+use sysdyno_record::matrix::{MatrixBegan, MatrixEnded, MatrixLine, MatrixVariant};
+use sysdyno_record::plan::Plan;
+use sysdyno_record::store::MatrixFolder;
+use sysdyno_record::work::WorkPlan;
+use sysdyno_run::RunError;
+use sysdyno_run::agent::Guard;
+use sysdyno_run::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
+use sysdyno_run::work::Manner;
+
+/// Makes a trial in a run folder of its own.
+pub(super) fn trial(
+    folder: &mut MatrixFolder,
+    cell: Cell,
+    (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<Guard>),
+    signals: &Signals,
+    ui: &Ui,
+) -> anyhow::Result<MatrixEnded> {
+    let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
+    place.set(&folder.plan, &variant)?;
+    let plan = trial_plan(&variant, cell.block);
+    if let Plan::Work(work) = &plan {
+        return work_trial(folder, (cell, &variant, work), (place, tuning), signals, ui);
+    }
+    let kind = if matches!(plan, Plan::Run(_)) { RunKind::Run } else { RunKind::Load };
+    let number = next_number(folder);
+    let runs = folder.runs();
+    let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
+    let hosts = place.hosts(&folder.plan, &variant)?;
+    let behind = place.behind(&folder.plan, &variant)?;
+    let session = Session {
+        kind,
+        runs_dir: &runs,
+        form: OutputForm::Text,
+        probe_log: None,
+        server: &hosts,
+        behind: &behind,
+        guard,
+    };
+    // A lab has settings of its own.
+    let settings = if matches!(place, TrialPlace::Here) { variant.settings.as_slice() } else { &[] };
+    let conditions = Conditions { prepare: &variant.prepare, settings, tuning };
+    let (mut not_restored, mut left) = (Vec::new(), Vec::new());
+    let recorded = record_quietly(&session, &plan, ui, |hosts, journal| {
+        let run = journal.run_id().to_owned();
+        let (trial, block) = (number, cell.block);
+        folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
+        not_restored = conditions.hold(hosts, journal, |hosts, journal| {
+            let ask = || place.readings();
+            let Hosts { generator, server, behind, .. } = hosts;
+            let hosts = Hosts { generator, server, behind, services: Some(&ask) };
+            let work = |settings: &[SettingHeld]| {
+                journal.keep_settings(settings)?;
+                carry_out(&plan, hosts, journal)
+            };
+            left = place.hold((&variant, &again), tuning, signals, work)?;
+            Ok(())
+        })?;
+        Ok(())
+    })?;
+    not_restored.append(&mut left);
+    let status = recorded.run.manifest.status;
+    let is_spoilt = is_disturbed(&recorded.analysis.verdict);
+    let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt };
+    folder.append(MatrixLine::Ended(ended.clone()))?;
+    ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
+    Ok(ended)
+}
+
+/// The number of the next trial.
+fn next_number(folder: &MatrixFolder) -> u32 {
+    folder.lines.iter().filter(|line| matches!(line, MatrixLine::Began(_))).count() as u32 + 1
+}
+
+/// Makes a trial of commands in a run folder of its own.
+fn work_trial(
+    folder: &mut MatrixFolder,
+    (cell, variant, work): (Cell, &MatrixVariant, &WorkPlan),
+    (place, tuning): (&mut TrialPlace, &Tuning),
+    signals: &Signals,
+    ui: &Ui,
+) -> anyhow::Result<MatrixEnded> {
+    let work = place.fill(work)?;
+    let (number, runs) = (next_number(folder), folder.runs());
+    let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
+    let mut not_restored = Vec::new();
+    let (trial, block) = (number, cell.block);
+    let place = &*place;
+    let count = || place.count(work.counter.as_ref()?);
+    let manner = Manner { is_shown: false, count: work.counter.as_ref().map(|_| &count as _) };
+    let recorded = record_work(&work, (&runs, manner), signals, ui, |run, do_work| {
+        folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
+        not_restored = place.hold((variant, &again), tuning, signals, do_work)?;
+        Ok(())
+    })?;
+    let status = recorded.run.manifest.status;
+    let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt: false };
+    folder.append(MatrixLine::Ended(ended.clone()))?;
+    ui.note(&format!("  {}", shown(&recorded.summary.headline)));
+    Ok(ended)
+}
+
+fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), RunError> {
+    match plan {
+        Plan::Run(run) => execute::run(run, hosts, journal),
+        Plan::Load(load) => {
+            execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
+        }
+        Plan::Experiment(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
+    }
+}

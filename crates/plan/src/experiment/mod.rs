@@ -1,0 +1,201 @@
+//! From a file to the plan of an experiment: every combination of levels becomes a variant with a plan of its own.
+
+mod combination;
+mod lab;
+mod level;
+mod variant;
+mod work;
+
+use crate::draft::Checked;
+use crate::file;
+use crate::host::PlanHost;
+use crate::options::{Combine, ExperimentFile, QuickTable};
+use crate::values;
+use anyhow::{Context, bail, ensure};
+use combination::{NAME_MAX, combinations};
+use std::path::{Path, PathBuf};
+use sysdyno_analyze::compare::{COMPARED_METRICS, WORK_METRICS};
+use sysdyno_record::matrix::{MATRIX_SCHEMA, MatrixPlan};
+use sysdyno_record::plan::Plan;
+use variant::VariantSource;
+pub use work::with_words;
+
+const DEFAULT_BLOCKS: u32 = 3;
+const BLOCKS_MAX: u32 = 100;
+
+/// Tables of the other kind of files, which are kept beside those of this one.
+const TABLES_OF_TRY: [&str; 3] = ["a", "b", "try"];
+
+/// Whether it is a file of the other kind.
+fn has_two_sides(text: &str) -> bool {
+    let table: Option<toml::Table> = text.parse().ok();
+    table.is_some_and(|table| TABLES_OF_TRY.iter().any(|name| table.contains_key(*name)))
+}
+
+/// The file of an experiment.
+#[derive(Clone, Debug)]
+pub struct ExperimentDraft {
+    /// Where it is.
+    pub file: PathBuf,
+    /// Whether its short version is meant.
+    pub is_quick: bool,
+}
+
+impl ExperimentDraft {
+    /// The plan.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the file, or with those that it names.
+    pub fn finish(&self, here: &dyn PlanHost) -> anyhow::Result<Checked<MatrixPlan>> {
+        let path = self.file.as_path();
+        let cannot = || format!("cannot read experiment '{}'", path.display());
+        let text = file::read(path).with_context(cannot)?;
+        ensure!(
+            !has_two_sides(&text),
+            "{}: it compares two sides\nhint: run it with `sysdyno try --experiment`",
+            cannot()
+        );
+        let mut file: ExperimentFile = toml::from_str(&text).with_context(cannot)?;
+        let quick = file.quick.take();
+        if self.is_quick {
+            let quick = quick.with_context(|| {
+                format!("{}: it has no short version\nhint: add a [quick] table", cannot())
+            })?;
+            shorten(&mut file, quick);
+        }
+        plan(file, path, here).with_context(cannot)
+    }
+}
+
+/// What the short version has instead; it also wins over levels.
+fn shorten(file: &mut ExperimentFile, quick: QuickTable) {
+    file.name.push_str("-quick");
+    file.blocks = quick.blocks.or(file.blocks);
+    file.budget = quick.budget.or(file.budget.take());
+    file.takes = quick.takes.or(file.takes);
+    if let Some(work) = &mut file.work {
+        work.rounds = quick.rounds.or(work.rounds);
+    }
+    let levels = file.factors.iter_mut().flat_map(|factor| &mut factor.levels).chain(&mut file.variants);
+    for level in levels {
+        level.takes = level.takes.filter(|_| quick.takes.is_none());
+        if let Some(work) = &mut level.work {
+            work.rounds = quick.rounds.or(work.rounds);
+        }
+        level.run = quick.run.clone().or(std::mem::take(&mut level.run));
+        level.load = quick.load.clone().or(std::mem::take(&mut level.load));
+        level.target = quick.target.clone().or(std::mem::take(&mut level.target));
+    }
+    file.run = file.run.take().map(|run| quick.run.or(run));
+    file.load = file.load.take().map(|load| quick.load.or(load));
+    file.target = quick.target.or(std::mem::take(&mut file.target));
+}
+
+fn plan(mut file: ExperimentFile, path: &Path, here: &dyn PlanHost) -> anyhow::Result<Checked<MatrixPlan>> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    ensure!(
+        !file.name.is_empty() && file.name.len() <= NAME_MAX && file.name.chars().all(is_plain),
+        "its name '{}' may contain only letters, digits, '-', and '_'",
+        file.name.escape_debug()
+    );
+    let blocks = file.blocks.unwrap_or(DEFAULT_BLOCKS);
+    ensure!((1..=BLOCKS_MAX).contains(&blocks), "it has {blocks} blocks: use 1 to {BLOCKS_MAX}");
+    check_metric(&file)?;
+    let kinds = [file.run.is_some(), file.load.is_some(), file.work.is_some()];
+    ensure!(
+        kinds.into_iter().filter(|is_meant| *is_meant).count() <= 1,
+        "a trial needs exactly one of [run] (a capacity search), [load], or [work] (commands)"
+    );
+    let seed = file.seed.unwrap_or_else(|| here.seed());
+    file.factors = file.factors.into_iter().map(level::spelled_out).collect::<anyhow::Result<_>>()?;
+    let lab = lab::read(&file, path, here)?;
+    let source = VariantSource { file: &file, lab: lab.as_ref(), seed, here };
+    let (mut variants, mut notes) = (Vec::new(), Vec::new());
+    for combination in combinations(&file)? {
+        let name = combination.name.clone();
+        let variant = source.variant(combination).with_context(|| format!("variant '{name}'"))?;
+        variants.push(variant.plan);
+        notes.extend(variant.notes);
+    }
+    // What is said of one variant is mostly said of all of them.
+    notes.dedup();
+    let plan = MatrixPlan {
+        schema: MATRIX_SCHEMA.into(),
+        name: file.name,
+        variants,
+        blocks,
+        seed,
+        budget: file.budget.map(|budget| budget.0),
+        metric: file.metric,
+        effect_ratio: file.effect.map(|effect| effect.0),
+        is_noisy: file.noisy,
+        source: path.display().to_string(),
+        lab: lab.map(|lab| lab.kept),
+    };
+    Ok(Checked { plan, notes })
+}
+
+/// Checks that the metric is one that trials of this kind have.
+fn check_metric(file: &ExperimentFile) -> anyhow::Result<()> {
+    let Some(metric) = &file.metric else { return Ok(()) };
+    let known = COMPARED_METRICS.iter().map(|metric| metric.name);
+    let names: Vec<&str> = match &file.work {
+        Some(work) if work.counter.is_some() => WORK_METRICS.to_vec(),
+        Some(_) => WORK_METRICS[..1].to_vec(),
+        None => known.collect(),
+    };
+    ensure!(
+        names.contains(&metric.as_str()),
+        "'{metric}' is not a metric\nhint: use one of {}",
+        names.join(", ")
+    );
+    Ok(())
+}
+
+/// Looks up the servers of a plan that was read from a folder: whether they may be loaded is asked anew. Tables of values are
+/// read again, since a folder holds none.
+pub fn resolve_again(plan: &mut MatrixPlan) -> anyhow::Result<()> {
+    for variant in &mut plan.variants {
+        let load = match &mut variant.plan {
+            Plan::Run(run) => &mut run.load,
+            Plan::Load(load) => load,
+            Plan::Work(_) => continue,
+            Plan::Experiment(_) => bail!("cannot continue: a variant is an experiment"),
+        };
+        load.target = sysdyno_load::target::resolve(&load.target.url)?;
+        values::add(load)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::IDLE;
+
+    /// How often a damaged text is refused, with its short version and without.
+    fn refused_count(text: &str) -> usize {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.toml");
+        let reads = file::damaged(text).into_iter().flat_map(|text| [(text.clone(), false), (text, true)]);
+        let errors = reads.filter_map(|(text, is_quick)| {
+            std::fs::write(&path, &text).expect("writes");
+            let draft = ExperimentDraft { file: path.clone(), is_quick };
+            Some((draft.finish(&IDLE).err()?, text))
+        });
+        errors
+            .inspect(|(error, text)| {
+                assert!(error.to_string().starts_with("cannot read experiment"), "{text}\n{error:#}");
+            })
+            .count()
+    }
+
+    #[test]
+    fn a_damaged_file_is_read_or_refused() {
+        for name in ["backlog-limits", "generator-limits", "server-shootout"] {
+            let file = format!("{}/../../experiments/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let count = refused_count(&std::fs::read_to_string(file).expect("is there"));
+            assert!(count > 100, "{name}: {count}");
+        }
+    }
+}

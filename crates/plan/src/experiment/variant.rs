@@ -1,0 +1,142 @@
+//! A combination of levels as a variant: what it sets up, where its load goes, and what a trial of it is.
+
+use super::combination::Combination;
+use super::lab::{Lab, LabOfVariant};
+use super::{level, work};
+use crate::change::settings;
+use crate::command::command;
+use crate::draft::{BaseDraft, Checked};
+use crate::host::PlanHost;
+use crate::load::LoadDraft;
+use crate::options::{Combine, ExperimentFile, LevelTable, ServerOptions, TargetOptions};
+use crate::search::{SearchDraft, SearchUse};
+use anyhow::{Context, bail, ensure};
+use std::collections::BTreeSet;
+use sysdyno_record::matrix::MatrixVariant;
+use sysdyno_record::plan::Plan;
+use sysdyno_record::work::WorkPlan;
+
+/// What a trial does to a variant's lab, or to this host: the server, and the service that is under load.
+struct Aim {
+    url: String,
+    service: Option<String>,
+    work: Option<WorkPlan>,
+}
+
+/// Where the variants of an experiment come from.
+pub(super) struct VariantSource<'a> {
+    /// The file.
+    pub file: &'a ExperimentFile,
+    /// Its lab; `None`: it has none.
+    pub lab: Option<&'a Lab>,
+    /// Of the loads.
+    pub seed: u64,
+    /// Where the plan is made.
+    pub here: &'a dyn PlanHost,
+}
+
+impl VariantSource<'_> {
+    fn aim(&self, lab: Option<&LabOfVariant<'_>>, parts: &[&LevelTable]) -> anyhow::Result<Aim> {
+        let file = self.file;
+        ensure!(
+            file.work.is_some() || parts.iter().all(|part| part.work.is_none()),
+            "it has commands, but the file has no [work]"
+        );
+        let urls: Vec<&String> = parts.iter().filter_map(|part| part.url.as_ref()).collect();
+        if let Some(table) = &file.work {
+            ensure!(urls.is_empty() && file.url.is_none(), "it has both a url and measured commands");
+            let is_bare =
+                |part: &&LevelTable| part.prepare.is_empty() && (lab.is_some() || part.settings.is_empty());
+            ensure!(
+                parts.iter().all(is_bare),
+                "it measures commands, which have their own 'prepare', and can have settings only in a lab"
+            );
+            let plan = work::plan(&work::merged(table, parts)?, self.here)?;
+            let counted = plan.counter.as_ref();
+            let Some(lab) = lab else {
+                ensure!(counted.is_none(), "a service counts its operations, but it has no lab");
+                return Ok(Aim { url: String::new(), service: None, work: Some(plan) });
+            };
+            let named = lab.first_named(&work::texts(&plan))?;
+            counted.map_or(Ok(()), |counter| lab.plan.check_counter(counter))?;
+            let service = counted.map(|counter| counter.service.clone()).or(named);
+            return Ok(Aim { url: String::new(), service, work: Some(plan) });
+        }
+        let url = match urls.as_slice() {
+            [] => file.url.as_ref().context("it has no url")?,
+            [url] => url,
+            _ => bail!("two of its levels set a server"),
+        };
+        let (url, service) = match lab {
+            Some(lab) => lab.url(url).map(|(url, service)| (url, Some(service)))?,
+            None => (url.clone(), None),
+        };
+        Ok(Aim { url, service, work: None })
+    }
+
+    /// The plan of a combination.
+    pub(super) fn variant(&self, combination: Combination<'_>) -> anyhow::Result<Checked<MatrixVariant>> {
+        let Combination { name, levels, parts } = combination;
+        let services = level::services(&parts)?;
+        ensure!(
+            self.lab.is_some() || services.is_empty(),
+            "it changes services but has no lab\nhint: add lab = \"lab.toml\""
+        );
+        let lab = self.lab.map(|lab| lab.with(&services)).transpose()?;
+        let Aim { url, service, work } = self.aim(lab.as_ref(), &parts)?;
+        let typed: Vec<String> = parts.iter().flat_map(|part| part.settings.iter().cloned()).collect();
+        let settings = settings(&typed, &url)?;
+        if let Some(lab) = &lab {
+            lab.plan.check_settings(&settings)?;
+        }
+        let mut keys = BTreeSet::new();
+        for change in &settings {
+            ensure!(keys.insert(&change.key), "two of its levels change '{}'", change.key);
+        }
+        let commands = parts.iter().flat_map(|part| &part.prepare);
+        let prepare = commands.map(|text| command(text, false)).collect::<anyhow::Result<Vec<_>>>()?;
+        let takes =
+            parts.iter().filter_map(|part| part.takes).max_by_key(|takes| takes.0).or(self.file.takes);
+        let takes = takes.map(|takes| takes.0);
+        let Checked { plan, notes } = match work {
+            Some(work) => Checked { plan: Plan::Work(work), notes: Vec::new() },
+            None => self.trial(url, lab.as_ref(), &parts)?,
+        };
+        let variant = MatrixVariant { name, levels, settings, prepare, services, service, takes, plan };
+        Ok(Checked { plan: variant, notes })
+    }
+
+    /// What a trial of a variant is.
+    fn trial(
+        &self,
+        url: String,
+        lab: Option<&LabOfVariant<'_>>,
+        parts: &[&LevelTable],
+    ) -> anyhow::Result<Checked<Plan>> {
+        let file = self.file;
+        let has_pids = |target: &TargetOptions| !target.watch_pid.is_empty();
+        ensure!(
+            !has_pids(&file.target) && !parts.iter().any(|part| has_pids(&part.target)),
+            "it names processes to watch, which may differ between trials"
+        );
+        let mut target = file.target.clone();
+        for part in parts {
+            target = part.target.clone().or(target);
+        }
+        target.check_no_fence()?;
+        target.seed = Some(self.seed);
+        let load_from = lab.map_or_else(Vec::new, LabOfVariant::load_from);
+        let servers = ServerOptions { load_from, ..ServerOptions::default() };
+        let draft = BaseDraft { url, target, servers, is_in_lab: lab.is_some(), ..BaseDraft::default() };
+        if let Some(base) = &file.load {
+            let load = parts.iter().fold(base.clone(), |base, part| part.load.clone().or(base));
+            let load = LoadDraft { draft, load, ..LoadDraft::default() }.finish(self.here)?;
+            return Ok(Checked { plan: Plan::Load(load.plan), notes: load.notes });
+        }
+        let base = file.run.clone().unwrap_or_default();
+        let capacity = parts.iter().fold(base, |base, part| part.run.clone().or(base));
+        let used = SearchUse::Compared;
+        let search = SearchDraft { draft, capacity, used, ..SearchDraft::default() }.finish(self.here)?;
+        Ok(Checked { plan: Plan::Run(search.plan), notes: search.notes })
+    }
+}

@@ -1,0 +1,142 @@
+//! What a plan is going to do, in sentences that a careful user reads before the first request.
+
+use sysdyno_analyze::search::Search;
+use sysdyno_record::experiment::{ExperimentPlan, Workload};
+use sysdyno_record::plan::{LoadPlan, PhaseEnd, RunPlan};
+use sysdyno_record::units::SpanNs;
+use sysdyno_record::work::{CacheChoice, WorkKind, WorkPlan};
+
+/// Phases of a ramp that are listed.
+const MAX_LISTED_COUNT: usize = 10;
+
+/// The most that a load can send.
+pub fn load(plan: &LoadPlan) -> String {
+    let seconds: f64 = plan
+        .phases
+        .iter()
+        .map(|phase| match phase.end {
+            PhaseEnd::After(span) => span.seconds(),
+            PhaseEnd::Requests(_) => 0.0,
+        })
+        .sum();
+    let open: Option<f64> = plan
+        .phases
+        .iter()
+        .map(|phase| match (phase.end, phase.rate_hz) {
+            (PhaseEnd::After(span), Some(rate_hz)) => Some(rate_hz * span.seconds()),
+            (PhaseEnd::Requests(count), _) => Some(count as f64),
+            (PhaseEnd::After(_), None) => None,
+        })
+        .sum();
+    let requests = match &plan.workload.session {
+        Some(session) if session.users > 0 => format!("the requests of {} users", session.users),
+        Some(session) => {
+            format!("the requests of {} sessions per second", session.sessions_hz.unwrap_or(0.0))
+        }
+        None => open.map_or("as many requests as the server answers".into(), |count| {
+            format!("about {}", counted(count, "request"))
+        }),
+    };
+    let time = if seconds > 0.0 { format!(" in {seconds:.0} s") } else { String::new() };
+    let connections = counted(plan.connections.into(), "connection");
+    format!("{requests}{time} over {connections} to {}", plan.target.url)
+}
+
+fn counted(count: f64, noun: &str) -> String {
+    let ending = if count == 1.0 { "" } else { "s" };
+    format!("{count:.0} {noun}{ending}")
+}
+
+/// What a ramp does, phase by phase; nothing of a load that is none.
+pub fn ramp(plan: &LoadPlan) -> Vec<String> {
+    let mut at_s = 0.0;
+    let mut lines = Vec::new();
+    for (number, phase) in (0..).zip(&plan.phases) {
+        let PhaseEnd::After(span) = phase.end else { continue };
+        let begin_s = at_s;
+        at_s += span.seconds();
+        let slope = plan.workload.slopes.iter().find(|slope| slope.phase == number);
+        let points = || plan.workload.clients.iter();
+        let what = match (slope, phase.rate_hz) {
+            (Some(slope), _) => format!("{}/s to {}/s", slope.begin_hz, slope.end_hz),
+            (None, Some(rate_hz)) => format!("{rate_hz}/s"),
+            (None, None) => {
+                let before = points().rfind(|point| point.at.seconds() <= begin_s + 1e-9);
+                let after = points().find(|point| point.at.seconds() >= at_s - 1e-9);
+                let [begin, end] = [before, after].map(|point| point.map_or(0, |point| point.clients));
+                if begin == end { format!("{end} clients") } else { format!("{begin} to {end} clients") }
+            }
+        };
+        lines.push(format!("  {begin_s:>6.1} to {at_s:.1} s  {what}"));
+    }
+    if plan.workload.slopes.is_empty() && plan.workload.clients.is_empty() {
+        return Vec::new();
+    }
+    let left = lines.len().saturating_sub(MAX_LISTED_COUNT);
+    lines.truncate(MAX_LISTED_COUNT);
+    lines.extend((left > 0).then(|| format!("  and {left} more phases")));
+    lines
+}
+
+/// What a search will do.
+pub fn search(plan: &RunPlan) -> String {
+    let left: SpanNs = Search::new(plan).remaining();
+    let ceiling = plan
+        .search
+        .max_rate_hz
+        .map_or("its capacity".into(), |rate| format!("{rate:.0} requests per second"));
+    let at_most =
+        plan.search.limit.map_or(String::new(), |limit| format!(", at most {:.0} s", limit.seconds()));
+    format!(
+        "searching for the capacity of {} over {} connections, up to {ceiling}; takes about {:.0} s{at_most}",
+        plan.load.target.url,
+        plan.load.connections,
+        left.seconds()
+    )
+}
+
+/// What a trial of changes will do.
+pub fn trial(plan: &ExperimentPlan) -> String {
+    let band = format!("{:.3}", plan.effect_ratio * 100.0);
+    let band = band.trim_end_matches('0').trim_end_matches('.');
+    let what = match &plan.workload {
+        Workload::Load(load) => format!("{} over {} connections", load.target.url, load.connections),
+        Workload::Capacity(run) => format!("{}, up to its capacity and beyond", run.load.target.url),
+        Workload::Commands => "two commands".to_owned(),
+    };
+    let pairs = match (plan.pairs.min_count, plan.pairs.max_count) {
+        (min, max) if min == max => format!("{min}"),
+        (min, max) => format!("{min} to {max}"),
+    };
+    format!(
+        "comparing {} on {what}: {pairs} pairs, smallest effect that matters {band}%, at most {}",
+        plan.metric.title(),
+        plan.budget
+    )
+}
+
+/// What work will do.
+pub fn work(plan: &WorkPlan) -> String {
+    let end = match plan.end {
+        PhaseEnd::After(span) => format!("for {span}"),
+        PhaseEnd::Requests(1) => "once".to_owned(),
+        PhaseEnd::Requests(count) => format!("{count} times"),
+    };
+    let workers = if plan.workers == 1 { String::new() } else { format!(" by {} workers", plan.workers) };
+    match &plan.kind {
+        WorkKind::Command(command) => {
+            let cache = if plan.cache == CacheChoice::Cold {
+                "; drops the page cache of the whole host before each run"
+            } else {
+                ""
+            };
+            format!("runs '{}' {end}{workers}{cache}", command.run.text)
+        }
+        WorkKind::Files(files) => format!(
+            "creates and removes files of {} bytes in '{}' {end}{workers}, and removes all of them at the \
+             end",
+            files.file_bytes,
+            files.folder.display()
+        ),
+    }
+}

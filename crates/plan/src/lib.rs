@@ -1,0 +1,43 @@
+//! From options and files to a checked plan: loads, searches for the capacity, trials of changes, experiments, and work.
+//!
+//! Promise: this crate does no input or output beyond reading the files that it is given and looking up the server's name, and
+//! it never leaves a plan half-checked. What was typed is a draft ([`LoadDraft`], [`SearchDraft`], [`TrialDraft`],
+//! [`ExperimentDraft`], [`WorkDraft`], [`ProbeDraft`]); its `finish` fills in every default, makes every check in one order, and
+//! hands out the plan with notes for the user. There is no other way to a plan.
+//!
+//! Whatever else a plan depends on is handed in as [`PlanHost`]: seeds, CPUs, ports, labs. The same draft on the same
+//! host makes the same plan.
+
+mod change;
+mod command;
+mod draft;
+mod experiment;
+mod file;
+pub mod forecast;
+mod host;
+mod load;
+pub mod options;
+mod probe;
+mod ramp;
+mod request;
+mod search;
+mod session;
+mod spread;
+#[cfg(test)]
+mod testing;
+mod trial;
+mod values;
+mod wire;
+mod work;
+mod workload;
+
+pub use draft::{BaseDraft, Checked};
+pub use experiment::{ExperimentDraft, resolve_again, with_words};
+pub use file::{MAX_FILE_BYTES, read as read_file};
+pub use host::{ExperimentLab, PlanHost};
+pub use load::LoadDraft;
+pub use probe::ProbeDraft;
+pub use request::SAMPLING_HZ;
+pub use search::{SearchDraft, SearchUse};
+pub use trial::TrialDraft;
+pub use work::WorkDraft;
