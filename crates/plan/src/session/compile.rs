@@ -1,7 +1,8 @@
 //! From a file to a plan, with the line of whatever is wrong.
 
-use super::file::{DistributionFile, OperationFile, RulesFile, SessionFile, TimeFile};
+use super::file::{DistributionFile, OperationFile, RulesFile, SessionFile, SessionWish, TimeFile};
 use super::objects::Objects;
+use super::problem::SessionProblem;
 use super::values::{check_values, takes};
 use crate::options::{ObjectiveOption, Typed};
 use std::collections::HashMap;
@@ -26,44 +27,6 @@ const MAX_UPLOAD_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Separates the files of an upload.
 const BOUNDARY: &str = "sysdyno-b7f1c2d9e3a4";
-
-/// What was asked for besides the file.
-#[derive(Clone, Copy)]
-pub(super) struct SessionWish<'a> {
-    pub name: &'a str,
-    pub text: &'a str,
-    pub users: Option<u32>,
-    pub sessions_hz: Option<f64>,
-    pub pages_only: bool,
-}
-
-/// Something wrong in the file.
-#[derive(Debug)]
-pub(super) struct SessionProblem {
-    span: Range<usize>,
-    cause: String,
-}
-
-impl SessionProblem {
-    pub(super) fn at(span: Range<usize>, cause: impl Into<String>) -> SessionProblem {
-        SessionProblem { span, cause: cause.into() }
-    }
-
-    /// The problem with its line, as errors of the TOML parser have it.
-    fn told(self, text: &str) -> anyhow::Error {
-        let start = self.span.start.min(text.len());
-        let before = text.get(..start).unwrap_or("");
-        let number = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|letter| *letter != '\n').count();
-        let line: String = text.lines().nth(number - 1).unwrap_or("").chars().take(200).collect();
-        let length =
-            text.get(self.span.clone()).map_or(1, |part| part.lines().next().unwrap_or("").chars().count());
-        let marks = "^".repeat(length.clamp(1, 200 - column.min(199)));
-        let (cause, hint) = self.cause.split_once("\nhint:").unwrap_or((&self.cause, ""));
-        let hint = if hint.is_empty() { String::new() } else { format!("\nhint:{hint}") };
-        anyhow::anyhow!("line {number}: {cause}\n  {line}\n  {}{marks}{hint}", " ".repeat(column))
-    }
-}
 
 /// Makes the operations and the session of a plan, whose phases are known.
 pub(super) fn compile(plan: &mut LoadPlan, file: &SessionFile, wish: &SessionWish<'_>) -> anyhow::Result<()> {

@@ -6,6 +6,16 @@ use std::collections::BTreeMap;
 use sysdyno_record::units::SpanNs;
 use toml::Spanned;
 
+/// What was asked for besides the file.
+#[derive(Clone, Copy)]
+pub(super) struct SessionWish<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
+    pub users: Option<u32>,
+    pub sessions_hz: Option<f64>,
+    pub pages_only: bool,
+}
+
 /// A file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

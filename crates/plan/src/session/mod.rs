@@ -6,12 +6,13 @@
 mod compile;
 mod file;
 mod objects;
+mod problem;
 mod values;
 
 use crate::file::read as read_file;
 use crate::options::{LoadOptions, SessionOptions};
 use anyhow::{Context, ensure};
-use file::SessionFile;
+use file::{SessionFile, SessionWish};
 use std::path::Path;
 use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, SpinChoice};
 use sysdyno_record::units::SpanNs;
@@ -44,7 +45,7 @@ pub fn add(plan: &mut LoadPlan, options: &SessionOptions, load: &LoadOptions) ->
     let cannot = || format!("cannot read session '{name}'");
     let text = read(name).with_context(cannot)?;
     let file: SessionFile = toml::from_str(&text).with_context(cannot)?;
-    let wish = compile::SessionWish {
+    let wish = SessionWish {
         name,
         text: &text,
         users: options.users,

@@ -1,6 +1,6 @@
 //! The objects that pages embed: lists of paths, in which `{1..16}` stands for a number each.
 
-use super::compile::SessionProblem;
+use super::problem::SessionProblem;
 use std::collections::HashMap;
 use std::ops::Range;
 use sysdyno_record::session::{MAX_OBJECTS, SessionObject};

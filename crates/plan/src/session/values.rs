@@ -1,7 +1,7 @@
 //! Values in the requests of a session, and those that are taken from its responses.
 
-use super::compile::{SessionProblem, SessionWish};
-use super::file::{OperationFile, SessionFile, TakeFile};
+use super::file::{OperationFile, SessionFile, SessionWish, TakeFile};
+use super::problem::SessionProblem;
 use std::collections::HashSet;
 use std::ops::Range;
 use sysdyno_load::workload::memory::MAX_TAKEN_COUNT;

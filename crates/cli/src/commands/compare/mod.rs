@@ -1,9 +1,5 @@
 //! `sysdyno compare`: runs side by side, or in the order of time.
 
-mod reference;
-
-pub use reference::reference;
-
 use crate::args::{CompareArgs, FailIfWord};
 use crate::commands::record::{analyze_input, conclude, is_living};
 use crate::commands::show;

@@ -1,6 +1,6 @@
 //! `docs/reference/compare.md`, from the tables that comparisons work by.
 
-use crate::commands::docs::thresholds;
+use super::thresholds;
 use std::fmt::Write;
 use sysdyno_analyze::compare::{COMPARABILITY, COMPARED_METRICS};
 use sysdyno_record::effect::Better;
@@ -57,7 +57,7 @@ metrics count. Runs that may not be compared end with 3, whatever else was asked
 ";
 
 /// The reference of comparisons.
-pub fn reference() -> String {
+pub(super) fn reference() -> String {
     let mut text = format!("{HEADER}\n## Metrics\n\nOf those that both sides have, the first decides.\n\n");
     text.push_str("| metric | what it is | gets better | Δ | deviation between runs, if assumed |\n|---|---|---|---|---|\n");
     for metric in COMPARED_METRICS {

@@ -1,6 +1,8 @@
 //! Manual pages, completions, the command reference and the reference of checks and findings, all from the definitions
 //! that the program itself works by.
 
+mod compare;
+
 use crate::args::Cli;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -44,7 +46,7 @@ pub fn write(folder: &Path) -> anyhow::Result<Exit> {
     write("checks.md".into(), checks().into_bytes())?;
     write("settings.md".into(), settings().into_bytes())?;
     write("facts.md".into(), facts().into_bytes())?;
-    write("compare.md".into(), super::compare::reference().into_bytes())?;
+    write("compare.md".into(), compare::reference().into_bytes())?;
     Ok(Exit::Done)
 }
 
@@ -164,7 +166,7 @@ fn asked() -> String {
     text
 }
 
-pub(super) fn thresholds(thresholds: &[Threshold]) -> String {
+fn thresholds(thresholds: &[Threshold]) -> String {
     let mut text = String::new();
     for limit in thresholds {
         let start = if text.is_empty() { "\n" } else { "" };
