@@ -2,28 +2,30 @@
 
 use crate::capacity::{bounded_by_generator, cut_short, estimate, is_connection_limited};
 use crate::curve::{curve, distribution};
+use crate::examined::{Examined, Sorted};
 use crate::fail_if::judge;
 use crate::findings::{self, Scene, examine};
 use crate::headline;
-use crate::input::{AnalyzeInput, Examined, Sorted};
 use crate::intervals;
 use crate::limit::{self, LimitScene};
 use crate::outcome::{Judgement, TrialOutcome};
 use crate::probe;
 use crate::ramp;
 use crate::readings::ratio;
-use crate::run_verdict::{RunState, verdict_of_load, verdict_of_run};
+use crate::run_verdict::{RunState, is_doubted, verdict_of_load, verdict_of_run};
 use crate::session;
-use crate::verdict::{CPU_BOUND, INCOMPLETE, Observation, arrival_fit, verdict_of};
+use crate::verdict::run::INCOMPLETE;
+use crate::verdict::{Concern, NON_STATIONARY, Observation, arrival_fit, is_about, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{
-    Analysis, Capacity, EndedBy, Finding, Rates, Reason, Unchecked, Verdict, VerdictStatus,
+    Analysis, Capacity, EndedBy, Finding, Rates, Unchecked, Verdict, VerdictStatus,
 };
 use sysdyno_record::load::{
     Counts, Failures, GeneratorSummary, LatencyKind, LatencySummary, TimerError, TrialPurpose,
 };
 use sysdyno_record::plan::{Plan, RunPlan};
+use sysdyno_record::view::RunView;
 use sysdyno_record::workload::{Headroom, NeedPlan};
 
 /// The schema of the analysis that this program writes.
@@ -35,29 +37,29 @@ const JUST_ABOVE: f64 = 1.3;
 /// Concludes from a record all that it supports.
 ///
 /// Cost: linear in the series for each check and trial; well below a second for a run of an hour.
-pub fn analyze(input: &AnalyzeInput) -> Analysis {
-    let sorted = Sorted::new(input);
-    let examined = Examined::new(input, &sorted);
-    let mut analysis = match input.plan {
+pub fn analyze(run: &RunView) -> Analysis {
+    let Some(plan) = run.plan else { return nothing_recorded() };
+    let sorted = Sorted::new(run);
+    let examined = Examined::new(run, &sorted);
+    let mut analysis = match plan {
         _ if examined.views.is_empty() => nothing_ended(&examined),
         Plan::Run(plan) => analyze_run(&examined, plan),
-        Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => analyze_load(&examined, input),
+        Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => analyze_load(&examined, run),
     };
-    widen_intervals(&mut analysis, &examined, input);
-    analysis.headroom = match input.plan {
+    widen_intervals(&mut analysis, &examined, run);
+    analysis.headroom = match plan {
         Plan::Run(plan) => plan.need.as_ref().and_then(|need| headroom(need, &analysis)),
-        _ => None,
+        Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => None,
     };
-    analysis.checks = judge(input.plan.fail_if(), &analysis);
+    analysis.checks = judge(plan.fail_if(), &analysis);
     analysis
 }
 
-fn analyze_load(examined: &Examined, input: &AnalyzeInput) -> Analysis {
+fn analyze_load(examined: &Examined, run: &RunView) -> Analysis {
     let shown = examined.views.len() - 1;
     let view = &examined.views[shown];
     let verdict = verdict_of_load(examined, shown);
-    let windows = input.latency_windows.get(&view.begin.trial).map_or(&[][..], Vec::as_slice);
-    let ramp = ramp::result_of(view, windows);
+    let ramp = ramp::result_of(view, run.windows(view.begin.trial));
     // What gave out shows after the objective broke; before, nothing did.
     let end = ramp.as_ref().and_then(|ramp| ramp::after_break(view, ramp));
     let after = end.as_ref().map(|(end, intervals)| TrialView { end, intervals, ..*view });
@@ -133,12 +135,6 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
     assemble(examined, view, parts)
 }
 
-/// Whether the generator may have been the limit, by a check of it that fired.
-pub(crate) fn is_doubted(verdict: &Verdict) -> bool {
-    let is_limit = |reason: &Reason| reason.id == CPU_BOUND.id && reason.status > VerdictStatus::Valid;
-    verdict.reasons.iter().any(is_limit)
-}
-
 /// A rate that is not the server's is not handed on, unless it is a lower bound.
 fn withhold(capacity: &mut Capacity, verdict: &Verdict) {
     if verdict.status == VerdictStatus::Invalid && !capacity.is_lower_bound {
@@ -189,21 +185,6 @@ fn shown_trial(outcomes: &[TrialOutcome], capacity: &Capacity) -> usize {
     up_to(capacity.rate_hz.unwrap_or(f64::INFINITY)).or_else(|| up_to(f64::INFINITY)).unwrap_or(last)
 }
 
-/// Checks that say that somebody else used the CPUs.
-const OTHERS_CHECKS: &[&str] = &["M11", "M12"];
-
-/// Checks that say that a run was disturbed: it, or the capacity that it looked for, did not stay the same, or somebody else used
-/// the CPUs.
-const DISTURBANCE_CHECKS: &[&str] = &["M10", "M11", "M12", "V36"];
-
-/// Whether a verdict is INVALID since the run was disturbed.
-pub fn is_disturbed(verdict: &Verdict) -> bool {
-    let is_one = |reason: &Reason| {
-        reason.status == VerdictStatus::Invalid && DISTURBANCE_CHECKS.contains(&reason.id.as_str())
-    };
-    verdict.reasons.iter().any(is_one)
-}
-
 /// Position of the trial that shows what stops the server: the first beyond the capacity that failed, if possible one
 /// in which nobody else used the CPUs.
 fn focus_trial(examined: &Examined, capacity: &Capacity, shown: usize) -> usize {
@@ -217,9 +198,9 @@ fn focus_trial(examined: &Examined, capacity: &Capacity, shown: usize) -> usize 
     };
     let is_calm = |index: &usize| {
         let reasons = &examined.verdicts[*index].reasons;
-        !reasons.iter().any(|reason| {
-            reason.status >= VerdictStatus::Suspect && OTHERS_CHECKS.contains(&reason.id.as_str())
-        })
+        !reasons
+            .iter()
+            .any(|reason| reason.status >= VerdictStatus::Suspect && is_about(&[Concern::OthersCpu], reason))
     };
     let is_measured =
         |index: &usize| outcomes[*index].purpose == TrialPurpose::Grid && rate(index) <= limit * JUST_ABOVE;
@@ -230,10 +211,10 @@ fn focus_trial(examined: &Examined, capacity: &Capacity, shown: usize) -> usize 
 }
 
 /// The intervals of the shown trial's percentiles, as wide as the dependence of its samples makes them.
-fn widen_intervals(analysis: &mut Analysis, examined: &Examined, input: &AnalyzeInput) {
+fn widen_intervals(analysis: &mut Analysis, examined: &Examined, run: &RunView) {
     let shown = examined.views.iter().find(|view| view.begin.trial == analysis.shown_trial);
     let Some(view) = shown else { return };
-    let windows = input.latency_windows.get(&analysis.shown_trial).map_or(&[][..], Vec::as_slice);
+    let windows = run.windows(analysis.shown_trial);
     let of = |kind: LatencyKind| intervals::summary(view, windows, kind);
     analysis.response_time_ns = of(LatencyKind::Response);
     analysis.service_time_ns = of(LatencyKind::Service);
@@ -247,7 +228,7 @@ fn widen_intervals(analysis: &mut Analysis, examined: &Examined, input: &Analyze
     let felt = if view.is_open() { &analysis.response_time_ns } else { &analysis.service_time_ns };
     let reasons = &mut analysis.verdict.reasons;
     // What kept changing depends on itself: that is told already.
-    if !reasons.iter().any(|reason| reason.id == "M10") {
+    if !reasons.iter().any(|reason| NON_STATIONARY.has_raised(reason)) {
         reasons.extend(intervals::examine_dependence(felt));
     }
 }
@@ -323,9 +304,9 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
 }
 
 /// The analysis of a record that was cut off before its plan, or before its first trial.
-pub fn nothing_recorded() -> Analysis {
+pub(crate) fn nothing_recorded() -> Analysis {
     let observation = Observation::invalid("no trial was recorded".to_owned());
-    nothing(verdict_of(observation.map(|observation| INCOMPLETE.reason(observation)).into_iter().collect()))
+    nothing(verdict_of(INCOMPLETE.raise(observation).into_iter().collect()))
 }
 
 /// The analysis of a record in which no trial has ended.

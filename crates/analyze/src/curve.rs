@@ -1,6 +1,6 @@
 //! The capacity curve, one point per trial, and the latency distribution of one of them.
 
-use crate::input::Examined;
+use crate::examined::Examined;
 use crate::outcome::TrialOutcome;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{CurvePoint, QuantilePoint, VerdictStatus};

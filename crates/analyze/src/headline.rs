@@ -1,9 +1,9 @@
 //! The sentence that is read first: what the server can take.
 
-use crate::analysis::is_doubted;
 use crate::capacity::objective_phrase;
 use crate::format::{counted, duration, name, rate, whole};
 use crate::ramp::objective_of;
+use crate::run_verdict::is_doubted;
 use crate::session;
 use crate::verdict::CPU_BOUND;
 use crate::view::TrialView;
@@ -101,7 +101,7 @@ fn worst(verdict: &Verdict) -> Option<&Reason> {
 /// The headline of `load`.
 pub(crate) fn headline_of_load(view: &TrialView, verdict: &Verdict, ramp: Option<&RampResult>) -> String {
     if let Some(reason) = worst(verdict) {
-        let is_bound = reason.id == CPU_BOUND.id && view.goodput_hz() > 0.0;
+        let is_bound = CPU_BOUND.has_raised(reason) && view.goodput_hz() > 0.0;
         let goodput = rate(view.goodput_hz());
         return if is_bound {
             format!("At least {goodput} req/s: the generator was the bottleneck")

@@ -4,8 +4,8 @@
 //! that became known after the last measured second (of requests that were then on their way) belong to that second.
 
 use crate::format::{counted, whole};
-use crate::threshold::Threshold;
-use crate::verdict::{Check, Examine, Observation};
+use crate::verdict::Observation;
+use crate::verdict::run::{DEPENDENT_SAMPLES, STRONG};
 use crate::view::TrialView;
 use sysdyno_record::analysis::Reason;
 use sysdyno_record::load::{Dependence, IntervalBasis, LatencyKind, LatencySummary, LatencyWindow};
@@ -18,23 +18,6 @@ const LEVEL: f64 = 0.95;
 
 /// Windows begin at whole milliseconds in the log. Unit: nanoseconds.
 const GRAIN_NS: u64 = 1_000_000;
-
-const STRONG: Threshold = Threshold::new(
-    "autocorrelation of the share of slow responses between consecutive windows",
-    0.5,
-    "ratio",
-    "house value: by (1+ρ)/(1−ρ), samples are worth a third of their number",
-);
-
-/// V42.
-pub(crate) static DEPENDENT_SAMPLES: Check = Check {
-    id: "V42",
-    name: "dependent-samples",
-    meaning: "Slow responses came in clusters, so the samples are worth far fewer independent ones.",
-    thresholds: &[STRONG],
-    remedy: "measure longer; percentile intervals are widened for this, or omitted",
-    examine: Examine::Run,
-};
 
 /// Says so when the felt latency depends strongly on that of the window before.
 pub(crate) fn examine_dependence(felt: &LatencySummary) -> Option<Reason> {
@@ -56,7 +39,7 @@ pub(crate) fn examine_dependence(felt: &LatencySummary) -> Option<Reason> {
         ),
         None => format!("{seen}, too high for an interval"),
     };
-    Observation::remark(text).map(|observation| DEPENDENT_SAMPLES.reason(observation))
+    DEPENDENT_SAMPLES.raise(Observation::remark(text))
 }
 
 /// The summary of a kind with intervals that allow for dependence; without any where that is not known.

@@ -13,13 +13,13 @@ mod analysis;
 pub mod capacity;
 pub mod compare;
 mod curve;
+mod examined;
 pub mod experiment;
 pub mod facts;
 pub mod fail_if;
 pub mod findings;
 mod format;
 mod headline;
-mod input;
 mod intervals;
 mod limit;
 pub mod matrix;
@@ -34,8 +34,6 @@ pub mod threshold;
 pub mod verdict;
 mod view;
 pub mod work;
-mod work_limit;
-mod work_served;
 
 #[cfg(test)]
 mod corpus;
@@ -44,6 +42,5 @@ mod simulated;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{analyze, nothing_recorded};
-pub use input::AnalyzeInput;
-pub use view::{ServerView, TrialView};
+pub use analysis::analyze;
+pub use view::TrialView;

@@ -4,7 +4,7 @@
 //! server only if nothing says that the generator or the world was to blame.
 
 use crate::readings::ratio;
-use crate::verdict::{ENVIRONMENT_CHECKS, GENERATOR_CHECKS};
+use crate::verdict::{ACHIEVED_RATE, CONTENT, Check, Culprit, FOREIGN_LOAD, LAG, is_blamed_on};
 use crate::view::{WAITING_CLASSES, achieved_ratio, error_ratio, finite_or_zero};
 use sysdyno_record::analysis::{Verdict, VerdictStatus};
 use sysdyno_record::load::{
@@ -173,12 +173,14 @@ fn middle_of(summary: &LatencySummary) -> Option<f64> {
 
 fn judge(end: &TrialEnd, verdict: &Verdict, objective: &Objective, limited_ns: Option<f64>) -> Judgement {
     let measured = &end.summary.measured;
-    let is_at_least = |status: VerdictStatus, ids: &[&str]| {
-        verdict.reasons.iter().any(|reason| reason.status >= status && ids.contains(&reason.id.as_str()))
+    let is_at_least = |status: VerdictStatus, check: &Check| {
+        verdict.reasons.iter().any(|reason| reason.status >= status && check.has_raised(reason))
     };
-    let is_invalid_by = |ids: &[&str]| is_at_least(VerdictStatus::Invalid, ids);
+    let is_invalid_by = |check: &Check| is_at_least(VerdictStatus::Invalid, check);
+    let invalid = || verdict.reasons.iter().filter(|reason| reason.status == VerdictStatus::Invalid);
+    let is_doing_of = |culprit: Culprit| invalid().any(|reason| is_blamed_on(culprit, reason));
     if end.ending == TrialEnding::Interrupted
-        || is_invalid_by(ENVIRONMENT_CHECKS)
+        || is_doing_of(Culprit::Environment)
         || measured.counts.scheduled == 0
     {
         return Judgement::Unsound;
@@ -186,20 +188,20 @@ fn judge(end: &TrialEnd, verdict: &Verdict, objective: &Objective, limited_ns: O
     let local = measured.failures.iter().filter(|(class, _)| class.blame() == Blame::Generator);
     let local =
         ratio(local.map(|(_, count)| *count as f64).sum(), measured.counts.sent as f64).unwrap_or(0.0);
-    let is_generator = is_invalid_by(GENERATOR_CHECKS) || local > objective.max_error_ratio;
+    let is_generator = is_doing_of(Culprit::Generator) || local > objective.max_error_ratio;
     // However little the generator could send: what the server answered wrongly, it answered wrongly.
     let is_server = answered_wrongly(measured) > objective.max_error_ratio;
-    let wrong = is_invalid_by(&["M05"]).then_some(FailCause::Errors);
+    let wrong = is_invalid_by(&CONTENT).then_some(FailCause::Errors);
     match missed(end, objective, limited_ns).or(wrong) {
         // Late because others took the CPU: neither the generator's limit nor the server's.
-        Some(_) if is_invalid_by(&["V06"]) && is_at_least(VerdictStatus::Suspect, &["M11"]) => {
+        Some(_) if is_invalid_by(&LAG) && is_at_least(VerdictStatus::Suspect, &FOREIGN_LOAD) => {
             Judgement::Unsound
         }
         Some(FailCause::Errors) if is_server => Judgement::Fail(FailCause::Errors),
-        Some(_) if is_generator || is_invalid_by(&["V05"]) => Judgement::GeneratorLimited,
+        Some(_) if is_generator || is_invalid_by(&ACHIEVED_RATE) => Judgement::GeneratorLimited,
         Some(cause) => Judgement::Fail(cause),
         // Fewer requests were sent than offered: this rate was not tried.
-        None if is_invalid_by(&["V05"]) => Judgement::GeneratorLimited,
+        None if is_invalid_by(&ACHIEVED_RATE) => Judgement::GeneratorLimited,
         // A closed loop runs as fast as it can: at the generator's limit its rate is the generator's.
         None if is_generator && limited_ns.is_none() => Judgement::GeneratorLimited,
         None => Judgement::Pass,

@@ -4,6 +4,7 @@
 //! is the sum of its upward steps, so that a wrap-around or a restart loses one step instead of inventing a huge one.
 
 use std::ops::Range;
+use sysdyno_record::column::{self, Quantity};
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::series::{GaugeSpread, Series};
 use sysdyno_record::units::MonoNs;
@@ -50,6 +51,11 @@ pub struct Level {
     pub present_ratio: f64,
 }
 
+/// CPU time and run delay of a thread.
+const THREAD: [Quantity; 2] = [column::THREAD_CPU, column::THREAD_RUN_DELAY];
+/// The same of a process that has one thread.
+const PROCESS: [Quantity; 2] = [column::PROCESS_CPU, column::PROCESS_RUN_DELAY];
+
 /// Rows before and after a span in which the readings next to it are looked for; not every column is read in every row.
 const EDGE_ROWS: usize = 50;
 
@@ -70,35 +76,35 @@ impl<'a> Window<'a> {
         self.end.seconds_since(self.begin)
     }
 
-    /// Scopes that have a column of this name.
-    pub fn scopes(&self, name: &'a str) -> Vec<&'a str> {
-        self.series.scopes(name).collect()
+    /// Scopes that have a column of this quantity.
+    pub fn scopes(&self, quantity: Quantity) -> Vec<&'a str> {
+        self.series.scopes(quantity.name).collect()
     }
 
     /// Growth of a counter between the first and the last reading of the span.
     ///
     /// `None`: no such column, or fewer than two readings.
-    pub fn growth(&self, name: &str, scope: &str) -> Option<Growth> {
-        self.growth_in(self.rows.clone(), name, scope)
+    pub fn growth(&self, counter: Quantity, scope: &str) -> Option<Growth> {
+        self.growth_in(self.rows.clone(), counter, scope)
     }
 
     /// Growth of a counter from the last reading before the span to the first after it, so that nothing at the edges
     /// is missed.
     ///
     /// `None`: as [`Window::growth`].
-    pub fn occurrences(&self, name: &str, scope: &str) -> Option<f64> {
-        let values = self.series.values(name, scope)?;
+    pub fn occurrences(&self, counter: Quantity, scope: &str) -> Option<f64> {
+        let values = self.series.values(counter.name, scope)?;
         let first = self.rows.start.saturating_sub(EDGE_ROWS);
         let last = (self.rows.end + EDGE_ROWS).min(values.len());
         let before = values.get(first..self.rows.start)?.iter().rposition(Option::is_some);
         let after = values.get(self.rows.end..last)?.iter().position(Option::is_some);
         let start = before.map_or(self.rows.start, |index| first + index);
         let end = after.map_or(self.rows.end, |index| self.rows.end + index + 1);
-        self.growth_in(start..end, name, scope).map(|growth| growth.amount)
+        self.growth_in(start..end, counter, scope).map(|growth| growth.amount)
     }
 
-    fn growth_in(&self, rows: Range<usize>, name: &str, scope: &str) -> Option<Growth> {
-        let values = self.series.values(name, scope)?.get(rows.clone())?;
+    fn growth_in(&self, rows: Range<usize>, counter: Quantity, scope: &str) -> Option<Growth> {
+        let values = self.series.values(counter.name, scope)?.get(rows.clone())?;
         let mut known =
             values.iter().enumerate().filter_map(|(index, value)| value.map(|value| (index, value)));
         let (first, mut previous) = known.next()?;
@@ -115,8 +121,8 @@ impl<'a> Window<'a> {
     /// Readings of a gauge inside the span.
     ///
     /// `None`: no such column or no reading.
-    pub fn level(&self, name: &str, scope: &str) -> Option<Level> {
-        let position = self.series.position(name, scope)?;
+    pub fn level(&self, gauge: Quantity, scope: &str) -> Option<Level> {
+        let position = self.series.position(gauge.name, scope)?;
         let mut level: Option<Level> = None;
         let (mut sum, mut count, mut present) = (0.0, 0.0, 0.0);
         for row in self.rows.clone() {
@@ -140,10 +146,11 @@ impl<'a> Window<'a> {
         level.filter(|level| level.mean.is_finite())
     }
 
-    /// Whether a column had a reading in the span and has none in the last row in which another column of this name has.
+    /// Whether a column had a reading in the span and has none in the last row in which another column of this quantity has.
     ///
     /// A row without any of them was left out by the sampler and says nothing about one of them.
-    pub fn went_silent(&self, name: &str, scope: &str) -> bool {
+    pub fn went_silent(&self, quantity: Quantity, scope: &str) -> bool {
+        let name = quantity.name;
         let rows = |scope| self.series.values(name, scope).and_then(|values| values.get(self.rows.clone()));
         let last_read = |scope| rows(scope).and_then(|values| values.iter().rposition(Option::is_some));
         let last_of_any = self.series.scopes(name).filter_map(last_read).max();
@@ -152,16 +159,16 @@ impl<'a> Window<'a> {
 
     /// What each CPU did, in the order of the columns; CPUs without readings are left out.
     pub fn cpus(&self) -> Vec<CpuShare> {
-        self.scopes("cpu.idle_us").into_iter().filter_map(|scope| self.cpu(scope)).collect()
+        self.scopes(column::CPU_IDLE).into_iter().filter_map(|scope| self.cpu(scope)).collect()
     }
 
     fn cpu(&self, scope: &str) -> Option<CpuShare> {
-        let amount = |name: &str| self.growth(name, scope).map_or(0.0, |growth| growth.amount);
-        let idle = self.growth("cpu.idle_us", scope)?.amount + amount("cpu.iowait_us");
-        let user = amount("cpu.user_us") + amount("cpu.nice_us");
-        let system = amount("cpu.system_us");
-        let softirq = amount("cpu.softirq_us") + amount("cpu.irq_us");
-        let steal = amount("cpu.steal_us");
+        let amount = |time: Quantity| self.growth(time, scope).map_or(0.0, |growth| growth.amount);
+        let idle = self.growth(column::CPU_IDLE, scope)?.amount + amount(column::CPU_IOWAIT);
+        let user = amount(column::CPU_USER) + amount(column::CPU_NICE);
+        let system = amount(column::CPU_SYSTEM);
+        let softirq = amount(column::CPU_SOFTIRQ) + amount(column::CPU_IRQ);
+        let steal = amount(column::CPU_STEAL);
         let total = idle + user + system + softirq + steal;
         Some(CpuShare {
             scope: scope.to_owned(),
@@ -194,14 +201,14 @@ impl<'a> Window<'a> {
     ///
     /// `None`: none of them has readings.
     pub fn process_cpus(&self, processes: &[&WatchedProcess]) -> Option<f64> {
-        self.sum_cpus("process.cpu_us", processes)
+        self.sum_cpus(column::PROCESS_CPU, processes)
     }
 
     /// Time in which these processes could run but had no CPU, summed over threads. Unit: CPUs.
     ///
     /// `None`: none of them has readings.
     pub fn process_run_delay(&self, processes: &[&WatchedProcess]) -> Option<f64> {
-        self.sum_cpus("process.run_delay_us", processes)
+        self.sum_cpus(column::PROCESS_RUN_DELAY, processes)
     }
 
     /// What the threads of these processes did, busiest first.
@@ -209,39 +216,39 @@ impl<'a> Window<'a> {
     /// A process whose threads are not listed and that has one thread stands for that thread.
     pub fn threads(&self, processes: &[&WatchedProcess]) -> Vec<ThreadShare> {
         let mut threads: Vec<ThreadShare> = Vec::new();
-        let scopes = self.scopes("thread.cpu_us");
+        let scopes = self.scopes(column::THREAD_CPU);
         for process in processes {
             let prefix = format!("thread:{}/", process.pid);
             let before = threads.len();
             for scope in scopes.iter().filter(|scope| scope.starts_with(&prefix)) {
-                threads.extend(self.thread(process, scope, "thread"));
+                threads.extend(self.thread(process, scope, THREAD));
             }
             let scope = process_scope(process);
-            let is_single = self.level("process.threads_count", &scope).is_some_and(|level| level.max <= 1.0);
+            let is_single = self.level(column::PROCESS_THREADS, &scope).is_some_and(|level| level.max <= 1.0);
             if threads.len() == before && is_single {
-                threads.extend(self.thread(process, &scope, "process"));
+                threads.extend(self.thread(process, &scope, PROCESS));
             }
         }
         threads.sort_by(|a, b| b.busy_ratio.total_cmp(&a.busy_ratio));
         threads
     }
 
-    fn thread(&self, process: &WatchedProcess, scope: &str, kind: &str) -> Option<ThreadShare> {
-        let column = format!("{kind}.cpu_us");
+    fn thread(&self, process: &WatchedProcess, scope: &str, times: [Quantity; 2]) -> Option<ThreadShare> {
+        let [cpu, run_delay] = times;
         Some(ThreadShare {
             pid: process.pid,
             command: process.command.clone(),
-            busy_ratio: self.rate_cpus(&column, scope)?,
-            run_delay_ratio: self.rate_cpus(&format!("{kind}.run_delay_us"), scope),
-            column: format!("{column}@{scope}"),
+            busy_ratio: self.rate_cpus(cpu, scope)?,
+            run_delay_ratio: self.rate_cpus(run_delay, scope),
+            column: cpu.at(scope),
         })
     }
 
     /// Growth of a counter of microseconds of all these processes together, as a number of CPUs.
     ///
     /// Each counts for the time in which it was there: a server starts processes while it is under load, and ends them.
-    fn sum_cpus(&self, name: &str, processes: &[&WatchedProcess]) -> Option<f64> {
-        let grown = processes.iter().filter_map(|process| self.growth(name, &process_scope(process)));
+    fn sum_cpus(&self, time: Quantity, processes: &[&WatchedProcess]) -> Option<f64> {
+        let grown = processes.iter().filter_map(|process| self.growth(time, &process_scope(process)));
         let grown: Vec<Growth> = grown.collect();
         let begin = grown.iter().map(|growth| growth.between[0]).min()?;
         let end = grown.iter().map(|growth| growth.between[1]).max()?;
@@ -250,8 +257,8 @@ impl<'a> Window<'a> {
     }
 
     /// Growth of a counter of microseconds per second, as a number of CPUs.
-    fn rate_cpus(&self, name: &str, scope: &str) -> Option<f64> {
-        self.growth(name, scope)?.per_second().map(|rate| rate / 1e6)
+    fn rate_cpus(&self, time: Quantity, scope: &str) -> Option<f64> {
+        self.growth(time, scope)?.per_second().map(|rate| rate / 1e6)
     }
 }
 
@@ -332,6 +339,7 @@ impl ThreadShare {
 mod tests {
     use super::*;
     use crate::corpus::SeriesBuilder;
+    use sysdyno_record::column::HOST;
     use sysdyno_record::event::ProcessRole;
 
     #[test]
@@ -339,7 +347,7 @@ mod tests {
         let series =
             SeriesBuilder::new(1.0).column("softnet.dropped_count", "cpu:0", &[5.0, 9.0, 1.0, 3.0]).build();
         let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
-        let growth = window.growth("softnet.dropped_count", "cpu:0").expect("has readings");
+        let growth = window.growth(column::SOFTNET_DROPPED, "cpu:0").expect("has readings");
         assert_eq!((growth.amount, growth.seconds), (6.0, 3.0));
     }
 
@@ -366,20 +374,21 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_none() {
-        let series = SeriesBuilder::new(1.0).column("a", "host", &[1.0]).build();
+        let series = SeriesBuilder::new(1.0).column("kernel.forks_count", HOST, &[1.0]).build();
         let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
-        assert_eq!(window.growth("a", "host"), None);
-        assert_eq!(window.growth("b", "host"), None);
-        assert_eq!(window.level("b", "host"), None);
+        assert_eq!(window.growth(column::KERNEL_FORKS, HOST), None);
+        assert_eq!(window.growth(column::SELF_CPU, HOST), None);
+        assert_eq!(window.level(column::KERNEL_RUNNING, HOST), None);
         assert_eq!(window.machine(), None);
         assert!(window.cpus().is_empty());
     }
 
     #[test]
     fn an_event_at_the_edge_is_an_occurrence() {
-        let series = SeriesBuilder::new(1.0).column("e", "host", &[0.0, 4.0, 4.0, 4.0, 6.0]).build();
+        let series =
+            SeriesBuilder::new(1.0).column("kernel.forks_count", HOST, &[0.0, 4.0, 4.0, 4.0, 6.0]).build();
         let window = Window::new(&series, MonoNs(1_500_000_000), MonoNs(3_500_000_000));
-        assert_eq!(window.growth("e", "host").map(|growth| growth.amount), Some(0.0));
-        assert_eq!(window.occurrences("e", "host"), Some(2.0));
+        assert_eq!(window.growth(column::KERNEL_FORKS, HOST).map(|growth| growth.amount), Some(0.0));
+        assert_eq!(window.occurrences(column::KERNEL_FORKS, HOST), Some(2.0));
     }
 }

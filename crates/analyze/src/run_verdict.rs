@@ -5,20 +5,20 @@
 //! trials in between were disturbed.
 
 use crate::capacity::{RateGroup, group_by_rate, too_slow_text};
+use crate::examined::Examined;
 use crate::format::{counted, duration, rate};
-use crate::input::Examined;
 use crate::outcome::{Judgement, TrialOutcome};
-use crate::threshold::{HOUSE, Threshold};
+use crate::verdict::run::{
+    INCOMPLETE, MOVED, MOVED_FAR, MOVING_CAPACITY, NOTHING_CARRIED, SEARCH_INTERRUPTED, UNEVEN_SHARE,
+    UNEVEN_TRIALS,
+};
 use crate::verdict::{
-    CPU_BOUND, Check, Examine, GENERATOR_CHECKS, INCOMPLETE, NOTHING_CARRIED, Observation,
-    SEARCH_INTERRUPTED, UNEVEN_SHARE, UNEVEN_TRIALS, verdict_of,
+    ACHIEVED_RATE, CHECKS, CONCURRENCY_BOUND, CPU_BOUND, Check, Concern, Culprit, Observation, is_about,
+    is_blamed_on, verdict_of,
 };
 use sysdyno_record::analysis::{Capacity, EndedBy, Reason, Verdict, VerdictStatus};
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::RunPlan;
-
-/// Checks that concern the host and matter in every trial that decides.
-const HOST_CHECKS: &[&str] = &["M11", "M12", "M14", "M15"];
 
 /// What is known about a run besides its trials.
 pub(crate) struct RunState<'a> {
@@ -55,16 +55,26 @@ pub(crate) fn verdict_of_run(examined: &Examined, state: &RunState) -> Verdict {
 pub(crate) fn verdict_of_load(examined: &Examined, shown: usize) -> Verdict {
     let mut reasons = examined.verdicts.get(shown).map(|verdict| verdict.reasons.clone()).unwrap_or_default();
     if examined.cut_off > 0 {
-        reasons.extend(raise(
-            &INCOMPLETE,
-            Observation::invalid("the record of the trial has no end".to_owned()),
-        ));
+        reasons
+            .extend(INCOMPLETE.raise(Observation::invalid("the record of the trial has no end".to_owned())));
     }
     verdict_of(reasons)
 }
 
-fn raise(check: &Check, observation: Option<Observation>) -> Option<Reason> {
-    observation.map(|observation| check.reason(observation))
+/// Whether the generator may have been the limit, by a check of it that fired.
+pub(crate) fn is_doubted(verdict: &Verdict) -> bool {
+    verdict.reasons.iter().any(is_doubt)
+}
+
+fn is_doubt(reason: &Reason) -> bool {
+    CPU_BOUND.has_raised(reason) && reason.status > VerdictStatus::Valid
+}
+
+/// Whether a verdict is INVALID since the run was disturbed: it, or the capacity that it looked for, did not stay the same, or
+/// somebody else used the CPUs.
+pub fn is_disturbed(verdict: &Verdict) -> bool {
+    let mut invalid = verdict.reasons.iter().filter(|reason| reason.status == VerdictStatus::Invalid);
+    invalid.any(|reason| is_about(&[Concern::Drift, Concern::OthersCpu], reason))
 }
 
 /// What the checks say about the shown trial.
@@ -77,7 +87,7 @@ fn shown_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
     let is_passed =
         examined.outcomes.get(state.shown).is_some_and(|outcome| outcome.judgement == Judgement::Pass);
     for reason in &mut reasons {
-        let is_generator = GENERATOR_CHECKS.contains(&reason.id.as_str());
+        let is_generator = is_blamed_on(Culprit::Generator, reason);
         if is_passed && is_generator && reason.status == VerdictStatus::Invalid {
             reason.status = VerdictStatus::Suspect;
         }
@@ -98,11 +108,8 @@ fn limit_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
     match state.capacity.ended_by {
         EndedBy::Generator if state.is_connection_limited => {
             let text = "all connections were busy while the server answered as fast as at low load";
-            let check = crate::verdict::CHECKS.iter().find(|check| check.id == "M02");
-            check
-                .and_then(|check| raise(check, Observation::invalid(format!("{text}{at_least}"))))
-                .into_iter()
-                .collect()
+            let observation = Observation::invalid(format!("{text}{at_least}"));
+            CONCURRENCY_BOUND.raise(observation).into_iter().collect()
         }
         EndedBy::Generator => {
             let verdict = examined.verdicts.get(state.focus);
@@ -125,12 +132,12 @@ fn limit_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
 fn generator_doubts(examined: &Examined, state: &RunState) -> Vec<Reason> {
     let verdict = examined.verdicts.get(state.focus);
     let reasons = verdict.map(|verdict| verdict.reasons.as_slice()).unwrap_or_default().iter();
-    let doubts = reasons.filter(|reason| reason.id == CPU_BOUND.id && reason.status > VerdictStatus::Valid);
+    let doubts = reasons.filter(|reason| is_doubt(reason));
     doubts.map(|reason| Reason { status: VerdictStatus::Suspect, ..reason.clone() }).collect()
 }
 
 fn is_generator_limit(reason: &Reason) -> bool {
-    let is_limit = GENERATOR_CHECKS.contains(&reason.id.as_str()) || reason.id == "V05";
+    let is_limit = is_blamed_on(Culprit::Generator, reason) || ACHIEVED_RATE.has_raised(reason);
     is_limit && reason.status == VerdictStatus::Invalid
 }
 
@@ -142,30 +149,12 @@ fn nothing_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
     let text = too_slow_text(&examined.outcomes, state.plan).unwrap_or_else(|| {
         format!("none of {} met the objective", counted(examined.outcomes.len() as f64, "trial"))
     });
-    reasons.extend(raise(&NOTHING_CARRIED, Observation::invalid(text)));
+    reasons.extend(NOTHING_CARRIED.raise(Observation::invalid(text)));
     reasons
 }
 
-const MOVED: Threshold = Threshold::new(
-    "a rate that mostly met the objective ÷ a lower one that mostly missed it",
-    1.15,
-    "ratio",
-    HOUSE,
-);
-const MOVED_FAR: Threshold = Threshold::new("the same, to rule out a single capacity", 1.5, "ratio", HOUSE);
 /// Trials that must agree on a fail before it contradicts anything.
 const AGREEING_FAILS: usize = 2;
-
-/// V36.
-pub(crate) static MOVING_CAPACITY: Check = Check {
-    id: "V36",
-    name: "moving-capacity",
-    meaning: "A rate met the objective although a lower one had missed it: the server or its host changed \
-              during the search.",
-    thresholds: &[MOVED, MOVED_FAR],
-    remedy: "find out what changed (other load, a growing cache or table, CPU throttling) and repeat",
-    examine: Examine::Run,
-};
 
 fn contradiction(examined: &Examined) -> Option<Reason> {
     let open: Vec<&TrialOutcome> = examined.outcomes.iter().filter(|outcome| outcome.is_sound()).collect();
@@ -195,7 +184,7 @@ fn contradiction(examined: &Examined) -> Option<Reason> {
         ratio if ratio >= MOVED.value => Observation::suspect(text),
         _ => None,
     };
-    raise(&MOVING_CAPACITY, observation)
+    MOVING_CAPACITY.raise(observation)
 }
 
 /// Trials of the search that were disturbed.
@@ -209,18 +198,20 @@ fn disturbed_reasons(examined: &Examined) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if unsound > UNEVEN_SHARE.value * all {
         let text = format!("{} were discarded ({} in all)", counted(unsound, "trial"), counted(all, "trial"));
-        reasons.extend(raise(&UNEVEN_TRIALS, Observation::suspect(text)));
+        reasons.extend(UNEVEN_TRIALS.raise(Observation::suspect(text)));
     }
     let deciding: Vec<usize> = (0..examined.outcomes.len())
         .filter(|index| {
             examined.outcomes[*index].purpose == TrialPurpose::Grid && examined.outcomes[*index].is_sound()
         })
         .collect();
-    for id in HOST_CHECKS {
+    let of_host = [Concern::OthersCpu, Concern::SharedHost];
+    let is_of_host = |check: &&&Check| check.concerns.iter().any(|concern| of_host.contains(concern));
+    for check in CHECKS.iter().filter(is_of_host) {
         let fired: Vec<&Reason> = deciding
             .iter()
             .flat_map(|index| &examined.verdicts[*index].reasons)
-            .filter(|reason| reason.id == *id && reason.status >= VerdictStatus::Suspect)
+            .filter(|reason| check.has_raised(reason) && reason.status >= VerdictStatus::Suspect)
             .collect();
         let Some(first) = fired.first() else { continue };
         if fired.len() as f64 > UNEVEN_SHARE.value * deciding.len() as f64 {
@@ -248,7 +239,7 @@ fn ending_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
         } else {
             Observation::suspect(text)
         };
-        reasons.extend(raise(&INCOMPLETE, observation));
+        reasons.extend(INCOMPLETE.raise(observation));
     }
     let is_cut_short = !state.is_finished || state.is_out_of_time;
     if is_cut_short && state.capacity.ended_by != EndedBy::NothingCarried {
@@ -259,7 +250,7 @@ fn ending_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
             }
             None => format!("the search was stopped after {trials}"),
         };
-        reasons.extend(raise(&SEARCH_INTERRUPTED, Observation::suspect(text)));
+        reasons.extend(SEARCH_INTERRUPTED.raise(Observation::suspect(text)));
     }
     reasons
 }

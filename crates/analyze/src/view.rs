@@ -10,8 +10,8 @@ use sysdyno_record::load::{
 };
 use sysdyno_record::plan::{Endpoint, LoadPlan};
 use sysdyno_record::probe::ProbeReply;
-use sysdyno_record::remote::RemoteHost;
 use sysdyno_record::series::Series;
+use sysdyno_record::view::ServerView;
 
 /// One trial, borrowed from the record or from the run that is going on.
 #[derive(Clone, Copy, Debug)]
@@ -36,15 +36,6 @@ pub struct TrialView<'a> {
     pub events: &'a [Event],
     /// Operations of the probe, of the whole run or at least of the trial; empty without one.
     pub probe: &'a [ProbeReply],
-}
-
-/// The server's host, where it is not the generator's.
-#[derive(Clone, Copy, Debug)]
-pub struct ServerView<'a> {
-    /// How it was reached, and what it is.
-    pub host: &'a RemoteHost,
-    /// Readings of its kernel, on the clock of the generator's host.
-    pub series: &'a Series,
 }
 
 impl<'a> TrialView<'a> {

@@ -11,6 +11,7 @@
 //! - the unit is the last word of a name, or the type is the unit.
 
 pub mod analysis;
+pub mod column;
 pub mod comparison;
 pub mod condense;
 pub mod effect;
@@ -36,6 +37,7 @@ pub mod session;
 pub mod spread;
 pub mod store;
 pub mod units;
+pub mod view;
 pub mod wire;
 pub mod work;
 pub mod workload;

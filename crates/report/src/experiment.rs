@@ -3,26 +3,21 @@
 //! Screen: [`crate::terminal::render_experiment`]; page: [`crate::html::render_experiment`]; document for programs:
 //! [`crate::json::experiment_document`].
 
-use std::path::Path;
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::experiment::{
     Action, ExperimentConclusion, ExperimentLine, ExperimentPlan, ExperimentTrial, Settled, StageConclusion,
     StageKind, StopCause, Variant,
 };
 use sysdyno_record::facts::HostFacts;
-use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{Run, Trial};
+use sysdyno_record::view::FolderView;
 
 /// One experiment, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct ExperimentInput<'a> {
-    /// The run folder, as it is printed; never opened.
-    pub folder: &'a Path,
-    /// Whether there is a report in the folder.
-    pub has_report: bool,
-    /// What the run is and how far it got.
-    pub manifest: &'a Manifest,
+    /// The run folder.
+    pub folder: FolderView<'a>,
     /// What was planned; `None`: it was not written, or is damaged.
     pub plan: Option<&'a ExperimentPlan>,
     /// The host; `None`: not written, or damaged.
@@ -33,10 +28,6 @@ pub struct ExperimentInput<'a> {
     pub loads: &'a [Trial],
     /// What came of it, read from the folder or derived again.
     pub conclusion: &'a ExperimentConclusion,
-    /// Whether the writer died before it could finish the folder.
-    pub is_incomplete: bool,
-    /// What the reader had to leave out, in sentences.
-    pub damage: &'a [String],
 }
 
 impl<'a> ExperimentInput<'a> {
@@ -47,16 +38,12 @@ impl<'a> ExperimentInput<'a> {
             _ => None,
         };
         ExperimentInput {
-            folder: run.path(),
-            has_report: run.has_report(),
-            manifest: &run.manifest,
+            folder: run.folder_view(),
             plan,
             facts: run.facts.as_ref(),
             lines: &run.experiment,
             loads: &run.trials,
             conclusion,
-            is_incomplete: run.is_incomplete,
-            damage: &run.damage,
         }
     }
 

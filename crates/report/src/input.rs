@@ -1,76 +1,31 @@
 //! What a report is made from: references to the parts of one record.
 
-use std::path::Path;
 use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, VerdictStatus};
-use sysdyno_record::event::Event;
-use sysdyno_record::facts::HostFacts;
-use sysdyno_record::load::{FailureClass, Interval, Told};
-use sysdyno_record::manifest::Manifest;
-use sysdyno_record::plan::{LoadPlan, Plan};
-use sysdyno_record::remote::RemoteHost;
-use sysdyno_record::series::Series;
+use sysdyno_record::load::{FailureClass, Told};
 use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::store::{Run, Trial};
+use sysdyno_record::view::{FolderView, RunView};
 
 /// One record, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportInput<'a> {
-    /// The run folder, as it is printed; never opened.
-    pub folder: &'a Path,
-    /// Whether there is a report in the folder.
-    pub has_report: bool,
-    /// What the run is and how far it got.
-    pub manifest: &'a Manifest,
-    /// What was planned; `None`: it was not written, or is damaged.
-    pub plan: Option<&'a Plan>,
-    /// The generator's host; `None`: not written, or damaged.
-    pub facts: Option<&'a HostFacts>,
-    /// The server's host where it is another one; `None`: there is one host.
-    pub server: Option<&'a RemoteHost>,
-    /// The trials, in order.
-    pub trials: &'a [Trial],
-    /// Load by phase and second.
-    pub intervals: &'a [Interval],
-    /// Readings of the kernel under the server.
-    pub series: &'a Series,
-    /// Marks on the time axis.
-    pub events: &'a [Event],
+    /// The run folder.
+    pub folder: FolderView<'a>,
+    /// What was planned and recorded.
+    pub run: RunView<'a>,
     /// The conclusions, read from the folder or derived again.
     pub analysis: &'a Analysis,
-    /// Whether the writer died before it could finish the folder.
-    pub is_incomplete: bool,
-    /// What the reader had to leave out, in sentences.
-    pub damage: &'a [String],
 }
 
 impl<'a> ReportInput<'a> {
     /// A run as it was read, with its conclusions: those of the folder, or derived again where it has none.
     pub fn new(run: &'a Run, analysis: &'a Analysis) -> ReportInput<'a> {
-        ReportInput {
-            folder: run.path(),
-            has_report: run.has_report(),
-            manifest: &run.manifest,
-            plan: run.plan.as_ref(),
-            facts: run.facts.as_ref(),
-            server: run.server.as_ref(),
-            trials: &run.trials,
-            intervals: &run.intervals,
-            series: if run.server.is_some() { &run.server_series } else { &run.series },
-            events: &run.events,
-            analysis,
-            is_incomplete: run.is_incomplete,
-            damage: &run.damage,
-        }
-    }
-
-    /// The load that all trials have in common, of the plan or else of the first trial.
-    pub fn load(&self) -> Option<&'a LoadPlan> {
-        self.plan.and_then(Plan::load).or(self.trials.first().map(|trial| &trial.begin.plan))
+        ReportInput { folder: run.folder_view(), run: run.view(), analysis }
     }
 
     /// The URL as the user wrote it; empty if no plan is left.
     pub fn url(&self) -> &'a str {
-        self.load().map_or("", |load| &load.target.url)
+        self.run.load().map_or("", |load| &load.target.url)
     }
 
     /// What each of several hosts had of the shown trial; empty where one process sent it.
@@ -92,7 +47,7 @@ impl<'a> ReportInput<'a> {
 
     /// The trial whose latency and counts are shown.
     pub fn shown_trial(&self) -> Option<&'a Trial> {
-        self.trials.iter().find(|trial| trial.begin.trial == self.analysis.shown_trial)
+        self.run.trials.iter().find(|trial| trial.begin.trial == self.analysis.shown_trial)
     }
 }
 

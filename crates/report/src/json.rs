@@ -13,6 +13,7 @@ use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::probe::ProbeSummary;
 use sysdyno_record::spread::GeneratorShare;
+use sysdyno_record::view::FolderView;
 use sysdyno_record::wire::CacheCounts;
 use sysdyno_record::workload::OperationSummary;
 
@@ -25,10 +26,10 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
     let generator = &analysis.generator;
     json!({
         "schema": SCHEMA,
-        "kind": input.manifest.kind,
-        "run": input.folder.to_string_lossy(),
+        "kind": input.folder.manifest.kind,
+        "run": input.folder.path.to_string_lossy(),
         "url": input.url(),
-        "status": status(input.manifest.status, input.is_incomplete),
+        "status": status(&input.folder),
         "verdict": verdict(&analysis.verdict),
         "headline": analysis.headline,
         "shown_trial": analysis.shown_trial,
@@ -70,7 +71,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "unchecked": analysis.unchecked,
         "ramp": analysis.ramp,
         "seed": seed(input),
-        "damage": input.damage,
+        "damage": input.folder.damage,
     })
 }
 
@@ -121,10 +122,10 @@ pub fn experiment_document(input: &ExperimentInput<'_>) -> Value {
     let settled = input.settled();
     json!({
         "schema": SCHEMA,
-        "kind": input.manifest.kind,
-        "run": input.folder.to_string_lossy(),
+        "kind": input.folder.manifest.kind,
+        "run": input.folder.path.to_string_lossy(),
         "url": input.url(),
-        "status": status(input.manifest.status, input.is_incomplete),
+        "status": status(&input.folder),
         "verdict": conclusion.verdict,
         "headline": conclusion.headline,
         "metric": conclusion.metric,
@@ -147,14 +148,14 @@ pub fn experiment_document(input: &ExperimentInput<'_>) -> Value {
         "settled": settled,
         "elapsed_ns": conclusion.elapsed_ns,
         "seed": input.plan.map(|plan| plan.seed),
-        "damage": input.damage,
+        "damage": input.folder.damage,
     })
 }
 
 /// How far a run got.
-pub(crate) fn status(status: RunStatus, is_incomplete: bool) -> &'static str {
-    match status {
-        _ if is_incomplete => "incomplete",
+pub(crate) fn status(folder: &FolderView) -> &'static str {
+    match folder.manifest.status {
+        _ if folder.is_incomplete => "incomplete",
         RunStatus::Running => "running",
         RunStatus::Complete => "complete",
         RunStatus::Interrupted => "interrupted",
@@ -164,12 +165,12 @@ pub(crate) fn status(status: RunStatus, is_incomplete: bool) -> &'static str {
 
 /// The seed that sends the same load again: of the search if there is one, else of the load.
 fn seed(input: &ReportInput<'_>) -> Option<u64> {
-    match input.plan {
+    match input.run.plan {
         Some(Plan::Run(run)) => Some(run.seed),
         Some(Plan::Load(load)) => Some(load.seed),
         Some(Plan::Experiment(experiment)) => Some(experiment.seed),
         Some(Plan::Work(_)) => None,
-        None => input.load().map(|load| load.seed),
+        None => input.run.load().map(|load| load.seed),
     }
 }
 

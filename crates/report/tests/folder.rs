@@ -50,12 +50,7 @@ fn open(path: &Path) -> Run {
 
 /// The sample as it would be shown while its folder and manifest are those of `run`.
 fn from_memory<'a>(record: &'a SampleRecord, run: &'a Run) -> ReportInput<'a> {
-    ReportInput {
-        folder: run.path(),
-        has_report: run.has_report(),
-        manifest: &run.manifest,
-        ..record.input()
-    }
+    ReportInput { folder: run.folder_view(), ..record.input() }
 }
 
 #[test]

@@ -12,13 +12,13 @@
 //!
 //! The answer depends on the outcomes and the plan only, so that the same record always gives it again.
 
+mod alone;
 mod enclosure;
 mod fit;
 mod sweep;
 
 use crate::format::{counted, duration, percent, rate};
 use crate::outcome::{FailCause, Judgement, TrialOutcome, recorded_ratio};
-use crate::search::{Alone, alone};
 use crate::threshold::{HOUSE, Threshold};
 use enclosure::Enclosure;
 use sysdyno_record::analysis::{Capacity, CapacityBasis, EndedBy};
@@ -26,6 +26,7 @@ use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::{Objective, RunPlan, SearchMethod};
 use sysdyno_stats::estimate::Estimate;
 
+pub(crate) use alone::{Alone, alone};
 pub(crate) use enclosure::{RateGroup, group_by_rate, is_same_rate};
 
 /// Service time that hardly grows from low load to overload is not that of a server that queues.

@@ -1,17 +1,19 @@
 //! A run as comparisons see it: what was sent, what came back, on which host, among what else.
 
-use crate::input::{AnalyzeInput, Examined, Sorted};
+use crate::examined::{Examined, Sorted};
 use crate::readings::{CpuShare, ratio, sum_known};
 use crate::verdict::foreign_cpus;
 use crate::view::{TrialView, error_ratio};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::Analysis;
+use sysdyno_record::column;
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::LearntBody;
 use sysdyno_record::manifest::{Manifest, RunStatus};
 use sysdyno_record::plan::{LoadPlan, Plan, RunPlan};
 use sysdyno_record::units::WallNs;
+use sysdyno_record::view::RunView;
 
 /// What a comparison needs of one run; small beside the run.
 #[derive(Clone, Debug)]
@@ -73,20 +75,20 @@ pub(super) struct Surroundings {
 impl RunProfile {
     /// The profile of a run.
     ///
-    /// `None`: it is an experiment or work, or no trial of it has ended.
+    /// `None`: its plan is missing, it is an experiment or work, or no trial of it has ended.
     pub fn new(
         manifest: &Manifest,
         is_incomplete: bool,
-        input: &AnalyzeInput,
+        run: &RunView,
         analysis: Analysis,
     ) -> Option<RunProfile> {
-        let search = match input.plan {
-            Plan::Run(run) => Some(run.clone()),
+        let search = match run.plan? {
+            Plan::Run(plan) => Some(plan.clone()),
             Plan::Load(_) => None,
             Plan::Experiment(_) | Plan::Work(_) => return None,
         };
-        let sorted = Sorted::new(input);
-        let examined = Examined::new(input, &sorted);
+        let sorted = Sorted::new(run);
+        let examined = Examined::new(run, &sorted);
         let view = examined.views.iter().find(|view| view.begin.trial == analysis.shown_trial)?;
         Some(RunProfile {
             id: manifest.id.clone(),
@@ -94,7 +96,7 @@ impl RunProfile {
             started_unix_ns: manifest.started_unix_ns,
             version: manifest.tool.version.clone(),
             is_whole: manifest.status == RunStatus::Complete && !is_incomplete,
-            facts: input.facts.clone(),
+            facts: run.facts.cloned().unwrap_or_default(),
             load: view.plan().clone(),
             search,
             work: work(&examined.views, view),
@@ -159,9 +161,9 @@ fn surroundings(view: &TrialView) -> Surroundings {
     let foreign = foreign_cpus(view, &window).zip(machine);
     let read = sum_known(
         window
-            .scopes("disk.read_bytes")
+            .scopes(column::DISK_READ_BYTES)
             .into_iter()
-            .map(|scope| window.growth("disk.read_bytes", scope).map(|growth| growth.amount)),
+            .map(|scope| window.growth(column::DISK_READ_BYTES, scope).map(|growth| growth.amount)),
     );
     let targets = window.process_cpus(&view.processes(ProcessRole::Target));
     Surroundings {

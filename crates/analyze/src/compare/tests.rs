@@ -1,8 +1,8 @@
 //! Each gate fires and has a near miss; the words follow from intervals over runs.
 
 use super::*;
+use crate::analyze;
 use crate::corpus::*;
-use crate::{AnalyzeInput, analyze};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Capacity, CapacityBasis, EndedBy};
 use sysdyno_record::comparison::EffectMethod;
@@ -14,6 +14,7 @@ use sysdyno_record::manifest::{ClockPair, Manifest, RunKind, RunStatus, Tool};
 use sysdyno_record::plan::{KeepAlive, Plan, StampChoice};
 use sysdyno_record::store::Trial;
 use sysdyno_record::units::{MonoNs, WallNs};
+use sysdyno_record::view::RunView;
 use sysdyno_record::wire::{Http2Plan, TlsPlan, TlsVersion};
 use sysdyno_record::workload::OperationSummary;
 
@@ -50,9 +51,10 @@ fn profile_of(id: &str, specimen: &Specimen) -> RunProfile {
     let events = specimen.watched.iter().cloned().map(EventKind::Watched);
     let mut events: Vec<Event> = events.map(|event| Event { mono_ns: at(1.0), event }).collect();
     events.extend(specimen.events.iter().cloned());
-    let input = AnalyzeInput {
-        plan: &Plan::Load(specimen.begin.plan.clone()),
-        facts: &specimen.facts,
+    let plan = Plan::Load(specimen.begin.plan.clone());
+    let input = RunView {
+        plan: Some(&plan),
+        facts: Some(&specimen.facts),
         trials: &[Trial { begin: specimen.begin.clone(), end: Some(specimen.end.clone()) }],
         intervals: &specimen.intervals,
         series: &specimen.readings.build(),

@@ -6,13 +6,13 @@ use super::effect::{effect_of, verdict_of};
 use super::pairs::{DROPPED_MAX, pair_of, too_many_dropped};
 use super::sentence;
 use super::stages::{Finished, caps, next_stage};
+use super::standing::Standing;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use sysdyno_record::experiment::{
-    ExperimentPlan, ExperimentTrial, Pair, PairCaps, Settled, Stage, StopCause, TrialArm,
+    ExperimentPlan, ExperimentTrial, Pair, Settled, Stage, StopCause, TrialArm,
 };
 use sysdyno_record::units::SpanNs;
-use sysdyno_stats::estimate::Estimate;
 use sysdyno_stats::schedule::{Arm, super_blocks};
 use sysdyno_stats::signed_rank::{hodges_lehmann, hodges_lehmann_point};
 use sysdyno_stats::verdict::{Comparison, StopReason, stop_reason};
@@ -40,23 +40,6 @@ pub struct NextTrial {
     pub variant: u32,
     /// Seed of its load: the same for both of a pair.
     pub seed: u64,
-}
-
-/// How a comparison stands, for whoever looks on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
-    /// The comparison.
-    pub stage: Stage,
-    /// Pairs that count.
-    pub counted: u32,
-    /// Pairs that were dropped.
-    pub dropped: u32,
-    /// Its bounds.
-    pub caps: PairCaps,
-    /// The improvement so far with its 95 % interval; `None`: too few pairs. Unit: difference on the metric's scale.
-    pub improvement: Option<Estimate>,
-    /// The same in a line: pairs, effect in the metric's own direction, the band.
-    pub line: String,
 }
 
 /// An experiment that is going on, or one that is followed again.

@@ -29,11 +29,12 @@ mod sentence;
 #[cfg(test)]
 mod simulated;
 mod stages;
+mod standing;
 #[cfg(test)]
 mod tests;
 
 pub use conclude::{Around, conclude};
-pub use course::{Course, NextTrial, Standing};
+pub use course::{Course, NextTrial};
 pub use forecast::{Forecast, forecast};
 pub use guardrail::default_guardrails;
 pub use observe::{
@@ -42,3 +43,4 @@ pub use observe::{
 pub use pilot::{PilotTrial, settle_rate, settle_warmup};
 pub use possible::{Impossible, check_plan, check_samples};
 pub use stages::variants_of;
+pub use standing::Standing;

@@ -7,10 +7,11 @@
 use super::pilot::PilotTrial;
 use crate::format::percent;
 use crate::readings::{Window, process_scope, ratio, sum_known};
-use crate::verdict::{ENVIRONMENT_CHECKS, GENERATOR_CHECKS};
+use crate::verdict::{Concern, Culprit, foreign_cpus, is_about, is_blamed_on};
 use crate::view::{TrialView, error_ratio};
 use std::collections::BTreeMap;
-use sysdyno_record::analysis::{Verdict, VerdictStatus};
+use sysdyno_record::analysis::{Reason, Verdict, VerdictStatus};
+use sysdyno_record::column::{self, NETNS};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::experiment::{Environment, EnvironmentLimits, Metric};
 use sysdyno_record::load::{LatencyKind, TrialEnding};
@@ -22,9 +23,6 @@ const CLOCK_STEP_MAX_NS: u64 = 100_000_000;
 
 /// Responses below which a p99 is noted to rest on few: a hundred beyond it.
 const P99_COUNT: u64 = 10_000;
-
-/// Checks that only say that the host is noisy, which is counted apart.
-const NOISE_CHECKS: [&str; 2] = ["M12", "V06"];
 
 /// What a trial showed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,7 +59,7 @@ fn values_of_load(view: &TrialView) -> BTreeMap<Metric, f64> {
     let cpu = steady.process_cpus(&targets).map(|cpus| cpus * seconds / ok * 1e9);
     let felt = view.summary(view.felt_kind());
     let rss = |process: &&WatchedProcess| {
-        steady.level("process.rss_bytes", &process_scope(process)).map(|level| level.max)
+        steady.level(column::PROCESS_RSS, &process_scope(process)).map(|level| level.max)
     };
     let numbers = [
         (Metric::Cpu, cpu),
@@ -76,8 +74,8 @@ fn values_of_load(view: &TrialView) -> BTreeMap<Metric, f64> {
 }
 
 fn retransmits(window: &Window) -> Option<f64> {
-    let grown = |name| window.growth(name, "netns:target").map(|growth| growth.amount);
-    ratio(grown("Tcp.RetransSegs")?, grown("Tcp.OutSegs")?)
+    let grown = |name| window.growth(name, NETNS).map(|growth| growth.amount);
+    ratio(grown(column::TCP_RETRANS_SEGS)?, grown(column::TCP_OUT_SEGS)?)
 }
 
 fn environment_of_load(
@@ -88,7 +86,7 @@ fn environment_of_load(
 ) -> Environment {
     let steady = view.steady();
     let machine = steady.machine();
-    let foreign = crate::verdict::foreign_cpus(view, &steady);
+    let foreign = foreign_cpus(view, &steady);
     let foreign = foreign.zip(machine).and_then(|(cpus, machine)| ratio(cpus.max(0.0), machine.cpus as f64));
     let lag = view.summary(LatencyKind::LoopSlip);
     let mut environment = Environment {
@@ -100,12 +98,13 @@ fn environment_of_load(
         invalid: Vec::new(),
         warnings: Vec::new(),
     };
-    let is_ours = |id: &str| {
-        (GENERATOR_CHECKS.contains(&id) || ENVIRONMENT_CHECKS.contains(&id))
-            && (*limits != EnvironmentLimits::NOISY || !NOISE_CHECKS.contains(&id))
+    let is_accepted =
+        |reason: &Reason| *limits == EnvironmentLimits::NOISY && is_about(&[Concern::Noise], reason);
+    let is_ours = |reason: &Reason| {
+        [Culprit::Generator, Culprit::Environment].iter().any(|culprit| is_blamed_on(*culprit, reason))
     };
     for reason in &verdict.reasons {
-        if reason.status == VerdictStatus::Invalid && is_ours(&reason.id) {
+        if reason.status == VerdictStatus::Invalid && is_ours(reason) && !is_accepted(reason) {
             environment.invalid.push(format!("{} {}", reason.id, reason.text));
         }
     }

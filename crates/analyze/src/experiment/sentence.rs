@@ -1,6 +1,6 @@
 //! An experiment in sentences. They are data of the record: made once, here, and shown unchanged everywhere.
 
-use super::course::Standing;
+use super::standing::Standing;
 use crate::format::{duration, factor, rate};
 use sysdyno_record::effect::{Better, ComparisonVerdict, Effect, EffectScale};
 use sysdyno_record::experiment::{

@@ -1,7 +1,7 @@
 //! Checks in words: what can be typed, what is refused, and what comes of each.
 
 use super::*;
-use crate::nothing_recorded;
+use crate::analysis::nothing_recorded;
 use sysdyno_record::analysis::{Analysis, Capacity, CapacityBasis, CheckOutcome, EndedBy};
 
 /// An open load: p99 31.2 ms, 0.5 % failed, 4,000 of 5,000 req/s, two seconds of generator CPU.

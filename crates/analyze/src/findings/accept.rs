@@ -14,6 +14,7 @@ use crate::readings::{Window, sum_known};
 use crate::threshold::Threshold;
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, NETNS};
 
 const OVERFLOWS: Threshold = Threshold::new(
     "connections dropped because of a full accept queue, more than",
@@ -35,14 +36,12 @@ pub(super) const OVERFLOW: Rule = Rule {
     meaning: "The accept queue of a listening socket was full, and the kernel dropped connections.",
     thresholds: &[OVERFLOWS, RETRY_NS],
     place: Place::Server,
-    needs: &["TcpExt.ListenOverflows"],
+    needs: &[column::LISTEN_OVERFLOWS],
     remedy: "make the server accept faster (more workers, a shorter accept loop), then raise its backlog and \
              net.core.somaxconn, which take effect on the next listen()",
     counterfactual: "a longer accept queue would not stop the overflows and slow connects",
     examine: examine_overflow,
 };
-
-const NETNS: &str = "netns:target";
 
 fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let dropped = |view: &&TrialView| drops(&view.server_whole());
@@ -51,7 +50,7 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         scene.trials.iter().max_by(|a, b| dropped(a).unwrap_or(0.0).total_cmp(&dropped(b).unwrap_or(0.0)))?;
     let window = worst.server_whole();
     let source = "/proc/PID/net/netstat TcpExt ListenOverflows, ListenDrops";
-    let column = format!("TcpExt.ListenOverflows@{NETNS}");
+    let column = column::LISTEN_OVERFLOWS.at(NETNS);
     if total <= OVERFLOWS.value {
         let (first, last) = (scene.trials.first()?, scene.trials.last()?);
         let whole_run = Window::new(first.server_series(), first.begin.begin_mono_ns, last.end.end_mono_ns);
@@ -93,8 +92,8 @@ fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 
 /// Connections dropped at listeners. Overflows are counted among the drops.
 fn drops(window: &Window) -> Option<f64> {
-    let overflows = window.occurrences("TcpExt.ListenOverflows", NETNS);
-    let drops = window.occurrences("TcpExt.ListenDrops", NETNS);
+    let overflows = window.occurrences(column::LISTEN_OVERFLOWS, NETNS);
+    let drops = window.occurrences(column::LISTEN_DROPS, NETNS);
     overflows.map(|overflows| if overflows > 0.0 { overflows.max(drops.unwrap_or(0.0)) } else { 0.0 })
 }
 
@@ -115,7 +114,7 @@ impl Listener<'_> {
             whole(self.length),
             whole(self.limit)
         );
-        let column = format!("listener.queue_count@{}", self.scope);
+        let column = column::LISTENER_QUEUE.at(self.scope);
         let confirmer =
             evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_rqueue and idiag_wqueue", text);
         self.is_full().then(|| seen_in(column, confirmer))
@@ -128,9 +127,9 @@ impl Listener<'_> {
 
 /// The listener whose queue came nearest to its limit, or went farthest beyond.
 fn fullest<'a>(window: &Window<'a>) -> Option<Listener<'a>> {
-    let listeners = window.scopes("listener.queue_count").into_iter().filter_map(|scope| {
-        let length = window.level("listener.queue_count", scope)?.max;
-        let limit = window.level("listener.limit_count", scope)?.last;
+    let listeners = window.scopes(column::LISTENER_QUEUE).into_iter().filter_map(|scope| {
+        let length = window.level(column::LISTENER_QUEUE, scope)?.max;
+        let limit = window.level(column::LISTENER_LIMIT, scope)?.last;
         Some(Listener { scope, length, limit })
     });
     listeners.max_by(|a, b| (a.length - a.limit).total_cmp(&(b.length - b.limit)))
@@ -139,9 +138,9 @@ fn fullest<'a>(window: &Window<'a>) -> Option<Listener<'a>> {
 /// SYNs that the generator's host had to send again.
 fn repeated_syns(view: &TrialView) -> Option<Evidence> {
     let window = view.whole();
-    let repeated = window.occurrences("TcpExt.TCPSynRetrans", NETNS).filter(|count| *count > 0.0)?;
+    let repeated = window.occurrences(column::TCP_SYN_RETRANS, NETNS).filter(|count| *count > 0.0)?;
     let text = format!("{} SYN packets were retransmitted", whole(repeated));
     let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
     let confirmer = evidence(EvidenceRole::Confirmer, &window, source, text);
-    Some(seen_by_generator(view, &format!("TcpExt.TCPSynRetrans@{NETNS}"), confirmer))
+    Some(seen_by_generator(view, &column::TCP_SYN_RETRANS.at(NETNS), confirmer))
 }

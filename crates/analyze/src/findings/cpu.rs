@@ -7,6 +7,7 @@ use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{foreign_cpus, generator_cpus};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, HOST};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 const MACHINE_BUSY: Threshold = Threshold::new(
@@ -64,7 +65,7 @@ pub(super) const SATURATED: Rule = Rule {
         GENERATOR_PART,
     ],
     place: Place::Server,
-    needs: &["cpu.idle_us"],
+    needs: &[column::CPU_IDLE],
     remedy: "reduce CPU per request (profile the server, cache responses), or add CPUs",
     counterfactual: "adding or removing a CPU would not change the capacity",
     examine: examine_saturated,
@@ -74,7 +75,7 @@ fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let machine = window.machine()?;
     let busiest = busiest(&window)?;
-    let column = format!("cpu.idle_us@{}", busiest.scope);
+    let column = column::CPU_IDLE.at(&busiest.scope);
     if machine.busy_ratio < MACHINE_BUSY.value {
         let text = format!("the CPUs were {} busy", percent(machine.busy_ratio));
         let against = seen_in(column, evidence(EvidenceRole::Against, &window, "/proc/stat", text));
@@ -234,12 +235,12 @@ fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
     let delay =
         delay.and_then(|(waited, ran)| ratio(waited, waited + ran)).filter(|share| *share >= RUN_DELAY.value);
     let pressure = window
-        .growth("psi.cpu_some_us", "host")
+        .growth(column::PSI_CPU_SOME, HOST)
         .and_then(|growth| growth.per_second())
         .map(|rate| rate / 1e6);
     let pressure = pressure.filter(|share| *share >= PRESSURE.value);
     let count = window.cpus().len() as f64;
-    let running = window.level("kernel.running_count", "host").filter(|level| level.mean > count);
+    let running = window.level(column::KERNEL_RUNNING, HOST).filter(|level| level.mean > count);
     let delay = delay.map(|share| {
         confirm(
             "/proc/PID/task/TID/schedstat",
@@ -279,7 +280,7 @@ pub(super) const SINGLE_THREAD: Rule = Rule {
     meaning: "A single server thread does all the work and saturates its CPU, while other CPUs are idle.",
     thresholds: &[THREAD_FULL, SIBLINGS_IDLE, MACHINE_BUSY],
     place: Place::Server,
-    needs: &["process.cpu_us"],
+    needs: &[column::PROCESS_CPU],
     remedy: "run one worker per CPU (several processes or SO_REUSEPORT), or move work out of that thread",
     counterfactual: "a second worker would not raise the rate",
     examine: examine_single_thread,

@@ -11,6 +11,7 @@ use crate::readings::{Window, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::{TrialView, WAITING_CLASSES, error_ratio};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, Quantity};
 use sysdyno_record::load::{FailureClass, LatencyKind};
 
 /// The least part of an effect that its cause accounts for.
@@ -241,12 +242,12 @@ pub(super) fn slow_connects(view: &TrialView) -> f64 {
 /// The part of the requests on their way that the server's host has received already, and its programs have not; `None`: it is
 /// not known.
 pub(super) fn waiting_in_sockets(view: &TrialView, window: &Window) -> Option<f64> {
-    let mean = |name: &'static str| {
-        let scopes = window.scopes(name);
-        sum_known(scopes.into_iter().map(|scope| window.level(name, scope).map(|level| level.mean)))
+    let mean = |gauge: Quantity| {
+        let scopes = window.scopes(gauge);
+        sum_known(scopes.into_iter().map(|scope| window.level(gauge, scope).map(|level| level.mean)))
     };
-    let unread = mean("connections.unread_count");
-    let queued = mean("listener.queue_count");
+    let unread = mean(column::CONNECTIONS_UNREAD);
+    let queued = mean(column::LISTENER_QUEUE);
     let waiting = sum_known([unread, queued].into_iter())?;
     ratio(waiting, view.in_flight_mean()?).map(|share| share.clamp(0.0, 1.0))
 }

@@ -5,7 +5,7 @@ use super::{Case, ENGINE, Place, Reach, Rule, Scene, evidence, excluded, tail_ns
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, cpus, duration, percent};
 use crate::readings::ratio;
-use crate::verdict::{GENERATOR_CHECKS, SERVER_SATURATED, is_server_saturated};
+use crate::verdict::{Culprit, LAG, SERVER_SATURATED, is_blamed_on, is_server_saturated};
 use sysdyno_record::analysis::{EvidenceRole, Reason, VerdictStatus};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::load::{Blame, LatencyKind};
@@ -53,10 +53,11 @@ fn examine_generator<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 fn reach(scene: &Scene, reason: &Reason) -> Reach {
     let view = &scene.focus;
     let local: f64 = view.failures_blamed_on(Blame::Generator).iter().map(|(_, count)| *count as f64).sum();
-    let share = match reason.id.as_str() {
+    let share = if LAG.has_raised(reason) {
         // Lateness is no more of the response time than it is.
-        "V06" => ratio_of(tail_ns(view, LatencyKind::LoopSlip), tail_ns(view, LatencyKind::Response)),
-        _ => 1.0,
+        ratio_of(tail_ns(view, LatencyKind::LoopSlip), tail_ns(view, LatencyKind::Response))
+    } else {
+        1.0
     };
     let of_cpu = Reach::used_up(view, share);
     Reach { failures: of_cpu.failures + local, ..of_cpu }
@@ -70,7 +71,7 @@ fn ratio_of(part: Option<f64>, whole: Option<f64>) -> f64 {
 fn focus_reason<'a>(scene: &Scene<'a>) -> Option<&'a Reason> {
     let index = scene.trials.iter().position(|view| view.begin.trial == scene.focus.begin.trial)?;
     let is_generator = |reason: &&Reason| {
-        reason.status == VerdictStatus::Invalid && GENERATOR_CHECKS.contains(&reason.id.as_str())
+        reason.status == VerdictStatus::Invalid && is_blamed_on(Culprit::Generator, reason)
     };
     scene.verdicts.get(index)?.reasons.iter().find(is_generator)
 }

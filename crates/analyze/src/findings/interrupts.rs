@@ -9,6 +9,7 @@ use crate::format::{name, percent};
 use crate::readings::{CpuShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column;
 use sysdyno_record::event::ProcessRole;
 
 const BUSY: Threshold = Threshold::new(
@@ -37,7 +38,7 @@ pub(super) const PILE_UP: Rule = Rule {
     meaning: "One CPU receives all packets and is saturated, while others are idle.",
     thresholds: &[BUSY, INTERRUPTS, PART, OTHERS_BUSY, THREAD_FULL],
     place: Place::Server,
-    needs: &["cpu.idle_us"],
+    needs: &[column::CPU_IDLE],
     remedy: "spread the receive work: queue interrupts across CPUs (irq.N.cpus), packets by RPS \
              (netdev.DEVICE.rx-N.rps_cpus), or more device queues",
     counterfactual: "receiving packets on all CPUs would not change the rate or the tail",
@@ -60,7 +61,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         percent(others_busy)
     );
     let seen = |role: EvidenceRole| {
-        let column = format!("cpu.softirq_us@{}", hot.scope);
+        let column = column::CPU_SOFTIRQ.at(&hot.scope);
         seen_in(column, evidence(role, &window, "/proc/stat", text.clone()))
     };
     let is_piled = hot.busy_ratio >= BUSY.value
@@ -91,11 +92,11 @@ fn full_thread(scene: &Scene, window: &Window) -> Option<Evidence> {
 
 /// Where the packets were received, by the network's own count; against, if that is spread.
 fn received(window: &Window, hot: &CpuShare) -> Option<Evidence> {
-    const NAME: &str = "softnet.processed_count";
-    let count = |scope: &str| window.growth(NAME, scope).map(|growth| growth.amount);
-    let all: f64 = window.scopes(NAME).into_iter().filter_map(count).sum();
+    let counter = column::SOFTNET_PROCESSED;
+    let count = |scope: &str| window.growth(counter, scope).map(|growth| growth.amount);
+    let all: f64 = window.scopes(counter).into_iter().filter_map(count).sum();
     let part = ratio(count(&hot.scope)?, all)?;
     let role = if part >= PART.value { EvidenceRole::Confirmer } else { EvidenceRole::Against };
     let text = format!("it received {} of the packets", percent(part));
-    Some(seen_in(format!("{NAME}@{}", hot.scope), evidence(role, window, "/proc/net/softnet_stat", text)))
+    Some(seen_in(counter.at(&hot.scope), evidence(role, window, "/proc/net/softnet_stat", text)))
 }

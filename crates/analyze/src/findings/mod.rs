@@ -31,6 +31,7 @@ use crate::view::TrialView;
 pub(crate) use effect::Reach;
 use effect::{EVENTS, EXPLAINED, Effect};
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
+use sysdyno_record::column::Quantity;
 use sysdyno_record::load::LatencyKind;
 use sysdyno_record::plan::Objective;
 pub(crate) use unchecked::unchecked;
@@ -66,7 +67,7 @@ pub struct Rule {
     /// Where it happens.
     pub(crate) place: Place,
     /// Columns of the server's host without which nothing can be said either way.
-    pub(crate) needs: &'static [&'static str],
+    pub(crate) needs: &'static [Quantity],
     /// What could be changed, in a sentence.
     pub remedy: &'static str,
     /// What would show that the finding is wrong, in a sentence.

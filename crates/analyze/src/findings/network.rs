@@ -5,6 +5,7 @@ use crate::format::{name, percent, whole};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, NETNS, Quantity};
 
 const LINE_RATE: Threshold = Threshold::new(
     "bits sent or received ÷ speed of the link",
@@ -23,7 +24,7 @@ pub(super) const BANDWIDTH: Rule = Rule {
     meaning: "A network link is saturated.",
     thresholds: &[LINE_RATE, CPU_IDLE, RETRANSMITTED],
     place: Place::Server,
-    needs: &["netdev.tx_bytes"],
+    needs: &[column::NETDEV_TX_BYTES],
     remedy: "compress or shrink responses, cache them closer to users, or add faster or more links",
     counterfactual: "halving the response size would not raise the request rate",
     examine: examine_bandwidth,
@@ -74,12 +75,13 @@ fn examine_bandwidth<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 /// Links with a known speed, both directions of each.
 fn links<'a>(window: &Window<'a>) -> Vec<Link<'a>> {
     let mut links = Vec::new();
-    for scope in window.scopes("netdev.speed_mbps") {
-        let Some(speed) = window.level("netdev.speed_mbps", scope).filter(|speed| speed.last > 0.0) else {
+    for scope in window.scopes(column::NETDEV_SPEED) {
+        let Some(speed) = window.level(column::NETDEV_SPEED, scope).filter(|speed| speed.last > 0.0) else {
             continue;
         };
-        for (direction, column) in [("sent", "netdev.tx_bytes"), ("received", "netdev.rx_bytes")] {
-            let bytes_hz = window.growth(column, scope).and_then(|growth| growth.per_second());
+        for (direction, counter) in [("sent", column::NETDEV_TX_BYTES), ("received", column::NETDEV_RX_BYTES)]
+        {
+            let bytes_hz = window.growth(counter, scope).and_then(|growth| growth.per_second());
             let used = bytes_hz.and_then(|bytes_hz| ratio(bytes_hz * 8.0, speed.last * 1e6));
             let device = scope.trim_start_matches("netdev:");
             links.extend(used.map(|used_ratio| Link {
@@ -99,13 +101,14 @@ fn confirmers(window: &Window) -> Vec<Evidence> {
         let text = format!("the CPUs were {} idle", percent(1.0 - machine.busy_ratio));
         found.push(evidence(EvidenceRole::Confirmer, window, "/proc/stat", text));
     }
-    let count = |column: &str| window.growth(column, "netns:target").map(|growth| growth.amount);
-    let again =
-        count("Tcp.RetransSegs").zip(count("Tcp.OutSegs")).and_then(|(again, sent)| ratio(again, sent));
+    let count = |counter: Quantity| window.growth(counter, NETNS).map(|growth| growth.amount);
+    let again = count(column::TCP_RETRANS_SEGS)
+        .zip(count(column::TCP_OUT_SEGS))
+        .and_then(|(again, sent)| ratio(again, sent));
     if let Some(share) = again.filter(|share| *share > RETRANSMITTED.value) {
         let text = format!("{} of TCP segments were retransmitted", percent(share));
         let seen = evidence(EvidenceRole::Confirmer, window, "/proc/PID/net/snmp Tcp RetransSegs", text);
-        found.push(seen_in("Tcp.RetransSegs@netns:target".to_owned(), seen));
+        found.push(seen_in(column::TCP_RETRANS_SEGS.at(NETNS), seen));
     }
     found
 }

@@ -11,6 +11,7 @@ use crate::view::TrialView;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, Quantity};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::load::LatencyKind;
 
@@ -70,7 +71,7 @@ pub(super) const POOL_FULL: Rule = Rule {
         ASLEEP,
     ],
     place: Place::Server,
-    needs: &["connections.unread_count", "listener.queue_count"],
+    needs: &[column::CONNECTIONS_UNREAD, column::LISTENER_QUEUE],
     remedy: "add workers, or shorten what they wait for (a database, another service, a sleep)",
     counterfactual: "doubling the workers would not raise the capacity",
     examine: examine_pool,
@@ -162,7 +163,7 @@ fn starved(scene: &Scene, window: &Window) -> Option<String> {
     let wanted = waited + window.process_cpus(&targets)?;
     let share = ratio(waited, wanted).filter(|share| *share >= STARVED.value)?;
     let threads = sum_known(targets.iter().map(|process| {
-        window.level("process.threads_count", &process_scope(process)).map(|level| level.mean)
+        window.level(column::PROCESS_THREADS, &process_scope(process)).map(|level| level.mean)
     }))?;
     (wanted >= AWAKE.value * threads)
         .then(|| format!("server threads that could run waited for a CPU {} of the time", percent(share)))
@@ -171,8 +172,8 @@ fn starved(scene: &Scene, window: &Window) -> Option<String> {
 /// Requests that wait in sockets, as mechanism; sockets in which none waits, as contradiction.
 fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
     let mut found = Vec::new();
-    for scope in window.scopes("connections.unread_count") {
-        let Some(unread) = window.level("connections.unread_count", scope) else { continue };
+    for scope in window.scopes(column::CONNECTIONS_UNREAD) {
+        let Some(unread) = window.level(column::CONNECTIONS_UNREAD, scope) else { continue };
         let is_waiting = in_flight >= IN_FLIGHT.value && unread.mean >= UNREAD_SHARE.value * in_flight;
         let role = if is_waiting && unread.present_ratio >= LASTING.value {
             EvidenceRole::Mechanism
@@ -184,14 +185,14 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
             counted(unread.mean.round(), "request"),
             whole(in_flight)
         );
-        let column = format!("connections.unread_count@{scope}");
+        let column = column::CONNECTIONS_UNREAD.at(scope);
         found.push(seen_in(
             column,
             evidence(role, window, "sock_diag, idiag_rqueue of ESTABLISHED sockets", text),
         ));
     }
-    for scope in window.scopes("listener.queue_count") {
-        let Some(queue) = window.level("listener.queue_count", scope) else { continue };
+    for scope in window.scopes(column::LISTENER_QUEUE) {
+        let Some(queue) = window.level(column::LISTENER_QUEUE, scope) else { continue };
         let is_waiting = queue.mean >= QUEUED.value && queue.present_ratio >= LASTING.value;
         let role = if is_waiting { EvidenceRole::Mechanism } else { EvidenceRole::Against };
         let text = format!(
@@ -199,7 +200,7 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
             queue.mean,
             name(scope.trim_start_matches("listener:"))
         );
-        let column = format!("listener.queue_count@{scope}");
+        let column = column::LISTENER_QUEUE.at(scope);
         found
             .push(seen_in(column, evidence(role, window, "sock_diag, idiag_rqueue of LISTEN sockets", text)));
     }
@@ -214,16 +215,16 @@ struct Workers {
 /// What the server's threads did instead.
 fn workers(scene: &Scene, window: &Window) -> Workers {
     let targets = scene.focus.processes(ProcessRole::Target);
-    let sum = |column: &str| {
+    let sum = |gauge: Quantity| {
         sum_known(
             targets
                 .iter()
-                .map(|process| window.level(column, &process_scope(process)).map(|level| level.mean)),
+                .map(|process| window.level(gauge, &process_scope(process)).map(|level| level.mean)),
         )
     };
-    let threads = sum("process.threads_count").map(f64::round);
-    let running = sum("process.running_threads_count");
-    let blocked = sum("process.uninterruptible_threads_count").unwrap_or(0.0);
+    let threads = sum(column::PROCESS_THREADS).map(f64::round);
+    let running = sum(column::PROCESS_RUNNING_THREADS);
+    let blocked = sum(column::PROCESS_UNINTERRUPTIBLE_THREADS).unwrap_or(0.0);
     let mut programs: Vec<String> = targets.iter().map(|process| name(&process.command)).collect();
     let mut seen = BTreeSet::new();
     programs.retain(|program| seen.insert(program.clone()));

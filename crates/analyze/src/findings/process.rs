@@ -7,6 +7,7 @@ use crate::readings::{Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::throttled_share;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, CGROUP_TARGET};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 const DESCRIPTORS_USED: Threshold = Threshold::new(
@@ -25,7 +26,7 @@ pub(super) const DESCRIPTORS: Rule = Rule {
     meaning: "A server process ran out of file descriptors and cannot accept connections.",
     thresholds: &[DESCRIPTORS_USED, SPINNING],
     place: Place::Server,
-    needs: &["process.fds_count", "process.fds_limit_count"],
+    needs: &[column::PROCESS_FDS, column::PROCESS_FDS_LIMIT],
     remedy: "raise the process's limit (LimitNOFILE, ulimit -n), and keep its connection limit well below it",
     counterfactual: "raising the limit of the running process with prlimit would not stop the failures",
     examine: examine_descriptors,
@@ -42,8 +43,8 @@ fn examine_descriptors<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let targets = scene.focus.processes(ProcessRole::Target);
     let known = targets.iter().filter_map(|process| {
         let scope = process_scope(process);
-        let used = window.level("process.fds_count", &scope)?.max;
-        let limit = window.level("process.fds_limit_count", &scope)?.last;
+        let used = window.level(column::PROCESS_FDS, &scope)?.max;
+        let limit = window.level(column::PROCESS_FDS_LIMIT, &scope)?.last;
         (limit > 0.0).then_some(Descriptors { process, used, limit })
     });
     let fullest = known.max_by(|a, b| (a.used / a.limit).total_cmp(&(b.used / b.limit)))?;
@@ -51,7 +52,7 @@ fn examine_descriptors<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let who = format!("{} (process {})", name(&fullest.process.command), fullest.process.pid);
     let text =
         format!("{who} had {} of its {} file descriptors open", whole(fullest.used), whole(fullest.limit));
-    let column = format!("process.fds_count@{}", process_scope(fullest.process));
+    let column = column::PROCESS_FDS.at(&process_scope(fullest.process));
     let seen = |role: EvidenceRole| {
         seen_in(column.clone(), evidence(role, &window, "/proc/PID/fd, /proc/PID/limits", text.clone()))
     };
@@ -70,8 +71,8 @@ fn examine_descriptors<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 /// Signs that the server does not accept: connections that wait, or a thread that spins.
 fn not_accepting(scene: &Scene, window: &Window) -> Vec<Evidence> {
     let mut found = Vec::new();
-    for scope in window.scopes("listener.queue_count") {
-        let Some(queue) = window.level("listener.queue_count", scope).filter(|queue| queue.max >= 1.0) else {
+    for scope in window.scopes(column::LISTENER_QUEUE) {
+        let Some(queue) = window.level(column::LISTENER_QUEUE, scope).filter(|queue| queue.max >= 1.0) else {
             continue;
         };
         let text = format!(
@@ -80,7 +81,7 @@ fn not_accepting(scene: &Scene, window: &Window) -> Vec<Evidence> {
             name(scope.trim_start_matches("listener:"))
         );
         let seen = evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_rqueue", text);
-        found.push(seen_in(format!("listener.queue_count@{scope}"), seen));
+        found.push(seen_in(column::LISTENER_QUEUE.at(scope), seen));
     }
     let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
     if let Some(thread) = threads.first().filter(|thread| thread.busy_ratio >= SPINNING.value) {
@@ -108,7 +109,7 @@ pub(super) const THROTTLED: Rule = Rule {
     meaning: "The server used up its CPU quota and was throttled until the next period.",
     thresholds: &[PERIODS_THROTTLED, QUOTA_USED, PERIOD_NS],
     place: Place::Server,
-    needs: &["cgroup.throttled_count"],
+    needs: &[column::CGROUP_THROTTLED],
     remedy: "raise the quota (cpu.max, CPUQuota=, the container's CPU limit), or run fewer threads",
     counterfactual: "removing the quota would not raise the capacity",
     examine: examine_throttled,
@@ -116,9 +117,9 @@ pub(super) const THROTTLED: Rule = Rule {
 
 fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
-    let scope = "cgroup:target";
+    let scope = CGROUP_TARGET;
     let share = throttled_share(&window, scope)?;
-    let column = format!("cgroup.throttled_count@{scope}");
+    let column = column::CGROUP_THROTTLED.at(scope);
     let text = format!("the server was throttled in {} of its CPU quota periods", percent(share));
     let seen = |role: EvidenceRole| {
         seen_in(column.clone(), evidence(role, &window, "cpu.stat nr_throttled, nr_periods", text.clone()))
@@ -128,7 +129,7 @@ fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
     let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target));
-    let quota = window.level("cgroup.quota_ratio", scope).map(|level| level.last);
+    let quota = window.level(column::CGROUP_QUOTA, scope).map(|level| level.last);
     let used_up = used.zip(quota).filter(|(used, quota)| *used >= QUOTA_USED.value * quota);
     if let Some((used, quota)) = used_up {
         let text = format!("it used {} of its quota of {} CPUs", cpus(used), cpus(quota));

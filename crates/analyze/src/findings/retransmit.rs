@@ -11,11 +11,12 @@ use crate::readings::{Window, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, NETNS, Quantity};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::LatencyKind;
 
 const REPEATED: Threshold =
-    Threshold::new("retransmitted SYN packets, more than", 0.0, "count", "TcpExt.TCPSynRetrans");
+    Threshold::new("retransmitted SYN packets, more than", 0.0, "count", column::TCP_SYN_RETRANS.name);
 const CLUSTERED: Threshold =
     Threshold::new("share of slow connects that match the retransmission timer", 0.5, "ratio", HOUSE);
 /// A connect at a tick takes the tick, and up to this much more. Unit: seconds.
@@ -36,14 +37,14 @@ pub(super) const SYN_STAIRCASE: Rule = Rule {
     meaning: "SYN packets were lost or dropped and retransmitted, so some connects took whole seconds.",
     thresholds: &[REPEATED, CLUSTERED, LOST],
     place: Place::Elsewhere,
-    needs: &["TcpExt.TCPSynRetrans"],
+    needs: &[column::TCP_SYN_RETRANS],
     remedy: "fix the cause of the drops (a full accept queue, a full SYN queue, packet loss), not the timer",
     counterfactual: "keeping connections alive from the start would not remove the slow requests",
     examine: examine_staircase,
 };
 
 fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
-    let repeated = |view: &TrialView| view.whole().occurrences("TcpExt.TCPSynRetrans", "netns:target");
+    let repeated = |view: &TrialView| view.whole().occurrences(column::TCP_SYN_RETRANS, NETNS);
     let total = sum_known(scene.trials.iter().map(repeated))?;
     let worst = scene
         .trials
@@ -52,7 +53,7 @@ fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = worst.whole();
     let source = "/proc/PID/net/netstat TcpExt TCPSynRetrans";
     let seen = |role: EvidenceRole, text: String| {
-        seen_by_generator(worst, "TcpExt.TCPSynRetrans@netns:target", evidence(role, &window, source, text))
+        seen_by_generator(worst, &column::TCP_SYN_RETRANS.at(NETNS), evidence(role, &window, source, text))
     };
     if total <= REPEATED.value {
         let against = seen(EvidenceRole::Against, "no SYN packet was retransmitted".to_owned());
@@ -82,9 +83,9 @@ fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 /// The share of the TCP segments, SYNs left out, that either host sent again, if it is more than a network that is well loses.
 fn lost_share(view: &TrialView) -> Option<f64> {
     let of = |window: Window| {
-        let count = |column: &str| window.occurrences(column, "netns:target");
-        let again = count("Tcp.RetransSegs")? - count("TcpExt.TCPSynRetrans").unwrap_or(0.0);
-        ratio(again, count("Tcp.OutSegs")?)
+        let count = |counter: Quantity| window.occurrences(counter, NETNS);
+        let again = count(column::TCP_RETRANS_SEGS)? - count(column::TCP_SYN_RETRANS).unwrap_or(0.0);
+        ratio(again, count(column::TCP_OUT_SEGS)?)
     };
     let worst = [of(view.whole()), of(view.server_whole())].into_iter().flatten().max_by(f64::total_cmp);
     worst.filter(|share| *share >= LOST.value)

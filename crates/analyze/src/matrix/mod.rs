@@ -24,10 +24,10 @@ use sysdyno_record::plan::{PhaseEnd, Plan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::descriptive::mean;
 
-/// Whether the run of a trial is made once more.
-pub use crate::analysis::is_disturbed;
 /// Most variants of a matrix: each is a side of a comparison.
 pub use crate::compare::SIDES_MAX as VARIANTS_MAX;
+/// Whether the run of a trial is made once more.
+pub use crate::run_verdict::is_disturbed;
 
 /// Gates that see what the factors are: plans and options differ because they are compared.
 const OF_FACTORS: &[&str] = &["C08", "C09"];

@@ -2,9 +2,8 @@
 //! is time for.
 
 use super::Step;
-use super::alone::{Alone, alone};
 use super::order::shuffled;
-use crate::capacity::{group_by_rate, is_same_rate};
+use crate::capacity::{Alone, alone, group_by_rate, is_same_rate};
 use crate::outcome::{FailCause, Judgement, TrialOutcome};
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::RunPlan;

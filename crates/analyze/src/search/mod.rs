@@ -22,15 +22,12 @@
 //! disturbed is repeated, but not for ever; after an interruption there is no next trial. Letting the server rest
 //! between trials is the caller's business.
 
-mod alone;
 mod bracket;
 mod certify;
 mod grid;
 mod order;
 mod sweep;
 mod time;
-
-pub(crate) use alone::{Alone, alone};
 
 #[cfg(test)]
 mod tests;

@@ -187,15 +187,10 @@ fn assert_sound(analysis: Analysis) {
     }
 }
 
-fn input<'a>(
-    plan: &'a Plan,
-    trials: &'a [Trial],
-    specimen: &'a Specimen,
-    series: &'a Series,
-) -> AnalyzeInput<'a> {
-    AnalyzeInput {
-        plan,
-        facts: &specimen.facts,
+fn input<'a>(plan: &'a Plan, trials: &'a [Trial], specimen: &'a Specimen, series: &'a Series) -> RunView<'a> {
+    RunView {
+        plan: Some(plan),
+        facts: Some(&specimen.facts),
         trials,
         intervals: &specimen.intervals,
         series,

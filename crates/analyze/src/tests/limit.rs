@@ -62,11 +62,11 @@ fn every_rule_of_the_server_needs_columns_and_is_named_when_they_cannot_be_read(
     for rule in crate::findings::RULES.iter().filter(|rule| rule.place == crate::findings::Place::Server) {
         assert!(!rule.needs.is_empty(), "{}", rule.id);
         let needed = rule.needs[0];
-        let scope = if needed.starts_with("cgroup") { "cgroup:target" } else { "hidden" };
-        let analysis = analyze_hidden(&calm, &[(needed, scope)]);
+        let scope = if needed.name.starts_with("cgroup") { "cgroup:target" } else { "hidden" };
+        let analysis = analyze_hidden(&calm, &[(needed.name, scope)]);
         let is_judged = analysis.findings.iter().any(|finding| finding.id == rule.id);
         let is_named = analysis.unchecked.iter().any(|item| item.id == rule.id);
-        assert!(is_judged || is_named, "{} vanished without {needed}", rule.id);
+        assert!(is_judged || is_named, "{} vanished without {}", rule.id, needed.name);
     }
 }
 

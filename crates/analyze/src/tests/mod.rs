@@ -6,9 +6,9 @@ mod limit;
 mod sentences;
 mod two_hosts;
 
+use crate::analyze;
 use crate::corpus::*;
 use crate::simulated::{Model, World, run_plan, search, trial};
-use crate::{AnalyzeInput, analyze};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ use sysdyno_record::load::{FailureClass, LatencyKind, LatencySet, TrialEnding, T
 use sysdyno_record::plan::{Plan, RunPlan, SearchMethod};
 use sysdyno_record::series::Series;
 use sysdyno_record::store::Trial;
+use sysdyno_record::view::RunView;
 use sysdyno_record::wire::Http2Plan;
 
 /// The analysis of one `load` trial.
@@ -30,9 +31,9 @@ fn analyze_load(specimen: Specimen) -> Analysis {
 fn analyze_readings(specimen: &Specimen, series: &Series) -> Analysis {
     let events = specimen.watched.iter().cloned().map(EventKind::Watched);
     let events: Vec<Event> = events.map(|event| Event { mono_ns: at(1.0), event }).collect();
-    analyze(&AnalyzeInput {
-        plan: &Plan::Load(specimen.begin.plan.clone()),
-        facts: &specimen.facts,
+    analyze(&RunView {
+        plan: Some(&Plan::Load(specimen.begin.plan.clone())),
+        facts: Some(&specimen.facts),
         trials: &[Trial { begin: specimen.begin.clone(), end: Some(specimen.end.clone()) }],
         intervals: &specimen.intervals,
         series,
@@ -59,9 +60,9 @@ fn trials(world: &World, plan: &RunPlan, count_max: usize) -> Vec<Trial> {
 }
 
 fn analyze_trials(plan: &RunPlan, trials: &[Trial]) -> Analysis {
-    let analysis = analyze(&AnalyzeInput {
-        plan: &Plan::Run(plan.clone()),
-        facts: &HostFacts::default(),
+    let analysis = analyze(&RunView {
+        plan: Some(&Plan::Run(plan.clone())),
+        facts: Some(&HostFacts::default()),
         trials,
         intervals: &[],
         series: &Series::default(),

@@ -5,11 +5,12 @@
 use crate::corpus::*;
 use crate::findings::{Scene, examine};
 use crate::verdict::check_trial;
-use crate::view::{ServerView, TrialView};
+use crate::view::TrialView;
 use sysdyno_record::analysis::{Confidence, Finding, Reason, VerdictStatus};
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
+use sysdyno_record::view::ServerView;
 
 fn host(is_same_machine: bool) -> RemoteHost {
     let clock = ClockOffset {

@@ -1,8 +1,7 @@
-//! Did the trial, and the run, end as planned, and do its counts add up?
+//! Did the trial end as planned, and do its counts add up?
 
-use super::{Check, Examine, Observation};
+use super::check::{Check, Culprit, Examine, Observation};
 use crate::format::{name, whole};
-use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use sysdyno_record::event::EventKind;
 use sysdyno_record::load::{Counts, TrialEnding};
@@ -15,6 +14,8 @@ pub(super) const ACCOUNTING: Check = Check {
     thresholds: &[],
     remedy: "keep the run folder and report a bug; the engine asserts this sum, so the record was changed or \
              damaged",
+    blame: Culprit::Environment,
+    concerns: &[],
     examine: Examine::Trial(examine_accounting),
 };
 
@@ -51,6 +52,8 @@ pub(super) const HOST_LOST: Check = Check {
               afterwards.",
     thresholds: &[],
     remedy: "check the link to that host and its memory, then measure again",
+    blame: Culprit::Environment,
+    concerns: &[],
     examine: Examine::Trial(examine_host_lost),
 };
 
@@ -69,6 +72,8 @@ pub(super) const INTERRUPTED: Check = Check {
     meaning: "The measurement was stopped early. The results up to that point are valid.",
     thresholds: &[],
     remedy: "repeat the full measurement if the percentiles matter",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_interrupted),
 };
 
@@ -89,6 +94,8 @@ pub(super) const HARD_STOP: Check = Check {
     thresholds: &[],
     remedy: "find out why the server failed; lower the load, or disable the hard stops if the failure itself \
              is to be measured",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_hard_stop),
 };
 
@@ -101,46 +108,3 @@ fn examine_hard_stop(view: &TrialView) -> Option<Observation> {
         TrialEnding::Complete | TrialEnding::Interrupted => None,
     }
 }
-
-/// V32.
-pub const INCOMPLETE: Check = Check {
-    id: "V32",
-    name: "incomplete",
-    meaning: "The record is incomplete: the program died or is still running.",
-    thresholds: &[],
-    remedy: "measure again; the part that was recorded can still be viewed",
-    examine: Examine::Run,
-};
-
-/// V33.
-pub const SEARCH_INTERRUPTED: Check = Check {
-    id: "V33",
-    name: "search-interrupted",
-    meaning: "The capacity search was stopped early or ran out of time.",
-    thresholds: &[],
-    remedy: "let it finish to get the interval and the certification; --effort standard allows more time",
-    examine: Examine::Run,
-};
-
-/// V34.
-pub const NOTHING_CARRIED: Check = Check {
-    id: "V34",
-    name: "nothing-carried",
-    meaning: "No rate met the objective, so there is no capacity.",
-    thresholds: &[],
-    remedy: "check the failures first; if responses are just slow, relax the limit with --objective",
-    examine: Examine::Run,
-};
-
-pub(crate) const UNEVEN_SHARE: Threshold =
-    Threshold::new("share of a search's trials that the same check disturbed", 0.20, "ratio", HOUSE);
-
-/// V35.
-pub const UNEVEN_TRIALS: Check = Check {
-    id: "V35",
-    name: "unsound-trials",
-    meaning: "Many trials of the search were disturbed and had to be discarded.",
-    thresholds: &[UNEVEN_SHARE],
-    remedy: "repeat on a quieter host",
-    examine: Examine::Run,
-};

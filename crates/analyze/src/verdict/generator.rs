@@ -1,11 +1,13 @@
 //! Is it the generator that was measured? CPU, connections, ports, descriptors, lateness, and the cost of watching.
 
-use super::{Check, Examine, Observation, SERVER_SATURATED};
-use super::{is_saturated_by_server, is_server_saturated, standstill_seconds};
+use super::check::{Check, Concern, Culprit, Examine, Observation};
+use super::cpu::{SERVER_SATURATED, is_saturated_by_server, is_server_saturated};
+use super::timing::standstill_seconds;
 use crate::format::{counted, cpus, duration, percent, rate, whole};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::{TrialView, error_ratio};
+use sysdyno_record::column::{self, CGROUP_GENERATOR, CGROUP_TARGET, HOST, NETNS};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::load::{FailureClass, LatencyKind, TrialPurpose};
 
@@ -41,6 +43,8 @@ pub(crate) const CPU_BOUND: Check = Check {
     meaning: "The load generator ran out of CPU, so the rate is only a lower bound for the server.",
     thresholds: &[THREAD_FULL, THREAD_BUSY, QUOTA_USED, THROTTLED, STARVED, SERVER_SATURATED],
     remedy: "give the generator more threads or CPUs, lift its quota, or send from another host",
+    blame: Culprit::Generator,
+    concerns: &[],
     examine: Examine::Trial(examine_cpu),
 };
 
@@ -97,8 +101,8 @@ struct QuotaLimit {
 }
 
 fn quota_at_limit(view: &TrialView, window: &Window) -> Option<QuotaLimit> {
-    let scope = "cgroup:generator";
-    let quota = window.level("cgroup.quota_ratio", scope)?.last;
+    let scope = CGROUP_GENERATOR;
+    let quota = window.level(column::CGROUP_QUOTA, scope)?.last;
     let used = window.process_cpus(&view.processes(ProcessRole::Generator));
     let used = used.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()))?;
     let stopped = throttled_share(window, scope).unwrap_or(0.0);
@@ -106,7 +110,7 @@ fn quota_at_limit(view: &TrialView, window: &Window) -> Option<QuotaLimit> {
     if !is_used_up && stopped < THROTTLED.value {
         return None;
     }
-    let is_shared = stopped > 0.0 && throttled_share(window, "cgroup:target") == Some(stopped);
+    let is_shared = stopped > 0.0 && throttled_share(window, CGROUP_TARGET) == Some(stopped);
     let with = if is_shared { " (shared with the server)" } else { "" };
     let text = format!(
         "the generator used {} of its quota of {} CPUs{with} and was throttled in {} of the periods",
@@ -119,8 +123,8 @@ fn quota_at_limit(view: &TrialView, window: &Window) -> Option<QuotaLimit> {
 
 /// Share of the quota periods in which a cgroup was stopped.
 pub(crate) fn throttled_share(window: &Window, scope: &str) -> Option<f64> {
-    let stopped = window.growth("cgroup.throttled_count", scope)?.amount;
-    ratio(stopped, window.growth("cgroup.periods_count", scope)?.amount)
+    let stopped = window.growth(column::CGROUP_THROTTLED, scope)?.amount;
+    ratio(stopped, window.growth(column::CGROUP_PERIODS, scope)?.amount)
 }
 
 /// A generator thread waited for a CPU while CPUs were idle: a quota above what can be seen, or a crowded CPU.
@@ -156,12 +160,14 @@ const FAILED: Threshold = Threshold::new(
 );
 
 /// M02.
-pub(super) const CONCURRENCY_BOUND: Check = Check {
+pub(crate) const CONCURRENCY_BOUND: Check = Check {
     id: "M02",
     name: "gen-concurrency-bound",
     meaning: "All connections were busy, so their number may have limited the rate instead of the server.",
     thresholds: &[LATE_NS, UNSENT, MACHINE_IDLE, FAILED],
     remedy: "raise --connections; if the rate rises, the connections were the bottleneck",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_connections),
 };
 
@@ -215,11 +221,11 @@ fn examine_closed(view: &TrialView) -> Option<Observation> {
 
 /// Whether requests wait inside the server's sockets.
 fn server_queues(window: &Window) -> bool {
-    ["connections.unread_count", "listener.queue_count"].iter().any(|name| {
+    [column::CONNECTIONS_UNREAD, column::LISTENER_QUEUE].into_iter().any(|gauge| {
         window
-            .scopes(name)
+            .scopes(gauge)
             .iter()
-            .any(|scope| window.level(name, scope).is_some_and(|level| level.mean >= 1.0))
+            .any(|scope| window.level(gauge, scope).is_some_and(|level| level.mean >= 1.0))
     })
 }
 
@@ -245,6 +251,8 @@ pub(super) const PORTS: Check = Check {
     thresholds: &[PORTS_USED, PORTS_NEEDED],
     remedy: "keep connections alive, widen net.ipv4.ip_local_port_range, or send from more addresses \
              (--source)",
+    blame: Culprit::Generator,
+    concerns: &[],
     examine: Examine::Trial(examine_ports),
 };
 
@@ -259,7 +267,7 @@ fn examine_ports(view: &TrialView) -> Option<Observation> {
     let range = view.facts.text("sysctl.net.ipv4.ip_local_port_range")?;
     let mut ends = range.split_whitespace().map(str::parse::<f64>);
     let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
-    let waiting = view.whole().level("sockstat.tcp_tw_count", "netns:target")?.max;
+    let waiting = view.whole().level(column::SOCKSTAT_TCP_TW, NETNS)?.max;
     ratio(waiting, last - first + 1.0).filter(|share| view.is_loopback() && *share >= PORTS_USED.value)?;
     // A load that keeps its connections needs no ports, however many others have used.
     ratio(view.measured().connections_opened as f64, waiting).filter(|own| *own >= PORTS_NEEDED.value)?;
@@ -284,6 +292,8 @@ pub(super) const DESCRIPTORS: Check = Check {
     meaning: "The generator ran out of file descriptors; these failures are not the server's fault.",
     thresholds: &[DESCRIPTORS_USED],
     remedy: "raise the limit with 'ulimit -n', or use fewer connections",
+    blame: Culprit::Generator,
+    concerns: &[],
     examine: Examine::Trial(examine_descriptors),
 };
 
@@ -299,7 +309,7 @@ fn examine_descriptors(view: &TrialView) -> Option<Observation> {
     let process = *view.processes(ProcessRole::Generator).first()?;
     let scope = crate::readings::process_scope(process);
     let (used, limit) =
-        (window.level("process.fds_count", &scope)?, window.level("process.fds_limit_count", &scope)?);
+        (window.level(column::PROCESS_FDS, &scope)?, window.level(column::PROCESS_FDS_LIMIT, &scope)?);
     ratio(used.max, limit.last).filter(|share| *share >= DESCRIPTORS_USED.value)?;
     Observation::suspect(format!(
         "the generator used {} of its {} file descriptors",
@@ -318,6 +328,8 @@ pub(super) const LOCAL_ERRORS: Check = Check {
     meaning: "Socket calls failed on the generator's own host.",
     thresholds: &[LOCAL_SHARE],
     remedy: "check the host's memory and network limits; send less, or from another host",
+    blame: Culprit::Generator,
+    concerns: &[],
     examine: Examine::Trial(examine_local_errors),
 };
 
@@ -352,12 +364,14 @@ const LAG_SLICE_NS: Threshold = Threshold::new(
 const LAG_GROSS_NS: Threshold = Threshold::new("lateness that makes the run invalid", 1e7, "ns", HOUSE);
 
 /// V06.
-pub(super) const LAG: Check = Check {
+pub(crate) const LAG: Check = Check {
     id: "V06",
     name: "gen-lag",
     meaning: "The generator sent requests late, which adds to every response time.",
     thresholds: &[LAG_OF_MEDIAN, LAG_OF_TAIL, LAG_IS_TAIL, LAG_NOTICED_NS, LAG_SLICE_NS, LAG_GROSS_NS],
     remedy: "lower the rate, add generator threads, or send from another host",
+    blame: Culprit::Generator,
+    concerns: &[Concern::Noise],
     examine: Examine::Trial(examine_lag),
 };
 
@@ -398,11 +412,13 @@ pub(super) const OBSERVER: Check = Check {
     meaning: "Reading kernel counters used noticeable CPU.",
     thresholds: &[OBSERVER_CPU, OBSERVER_HEAVY],
     remedy: "lower the sampling rate, or watch fewer processes",
+    blame: Culprit::Environment,
+    concerns: &[Concern::SharedHost],
     examine: Examine::Trial(examine_observer),
 };
 
 fn examine_observer(view: &TrialView) -> Option<Observation> {
-    let share = view.steady().growth("self.cpu_us", "host")?.per_second()? / 1e6;
+    let share = view.steady().growth(column::SELF_CPU, HOST)?.per_second()? / 1e6;
     let text = format!("sampling took {} of a CPU", percent(share));
     if share > OBSERVER_HEAVY.value {
         return Observation::suspect(text);

@@ -1,11 +1,13 @@
 //! Was the host what it should be: nobody else on it, no CPU taken away, the same server all the time?
 
-use super::{Check, Examine, Observation};
+use super::check::{Check, Concern, Culprit, Examine, Observation};
+use super::cpu::{foreign_cpus, generator_cpus, own_busy_ratio};
 use crate::format::{cpus, list, name, percent};
 use crate::readings::{Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 use std::collections::BTreeSet;
+use sysdyno_record::column;
 use sysdyno_record::event::{EventKind, ProcessRole, WatchedProcess};
 
 const FOREIGN_CPU: Threshold = Threshold::new("CPU of other processes, to be mentioned", 0.05, "CPUs", HOUSE);
@@ -13,43 +15,17 @@ const FOREIGN_SHARE: Threshold =
     Threshold::new("CPU of other processes ÷ CPU of the host", 0.05, "ratio", HOUSE);
 
 /// M11.
-pub(super) const FOREIGN_LOAD: Check = Check {
+pub(crate) const FOREIGN_LOAD: Check = Check {
     id: "M11",
     name: "foreign-load",
     meaning: "Other processes competed for the CPUs.",
     thresholds: &[FOREIGN_CPU, FOREIGN_SHARE],
     remedy: "stop them; or, if they are part of the service (an application server, a database), add them \
              with --watch-pid",
+    blame: Culprit::Environment,
+    concerns: &[Concern::OthersCpu],
     examine: Examine::Trial(examine_foreign),
 };
-
-/// CPU of the generator on the server's machine; `None`: it has another one, or nothing was read. Unit: CPUs.
-pub(crate) fn generator_cpus(view: &TrialView, window: &Window) -> Option<f64> {
-    let read = window.process_cpus(&view.processes(ProcessRole::Generator));
-    // Where the server has a host of its own, a process of that number there is another one.
-    let read = read.filter(|_| view.server.is_none());
-    let used = read.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()));
-    used.filter(|_| view.shares_machine())
-}
-
-/// CPU of processes outside the measurement on the server's machine, in a window of its readings. Unit: CPUs; negative
-/// where the kernel's accounts overlap.
-///
-/// Time in interrupts belongs to nobody and is left out, so that the figure errs on the low side.
-/// `None`: the server's processes are not known, or nothing was read.
-pub(crate) fn foreign_cpus(view: &TrialView, window: &Window) -> Option<f64> {
-    let machine = window.machine()?;
-    let targets = window.process_cpus(&view.processes(ProcessRole::Target))?;
-    let generator = generator_cpus(view, window).or((!view.shares_machine()).then_some(0.0))?;
-    Some((machine.user_ratio + machine.system_ratio) * machine.cpus as f64 - targets - generator)
-}
-
-/// Busy share of the machine without the processes outside the measurement; `None` if nothing was read.
-pub(crate) fn own_busy_ratio(view: &TrialView, window: &Window) -> Option<f64> {
-    let machine = window.machine()?;
-    let foreign = foreign_cpus(view, window).and_then(|foreign| ratio(foreign.max(0.0), machine.cpus as f64));
-    Some((machine.busy_ratio - foreign.unwrap_or(0.0)).max(0.0))
-}
 
 fn examine_foreign(view: &TrialView) -> Option<Observation> {
     let window = view.server_steady();
@@ -109,6 +85,8 @@ pub(super) const STEAL: Check = Check {
     meaning: "The hypervisor gave CPU time to other guests (steal).",
     thresholds: &[STEAL_NOTICED, STEAL_SUSPECT, STEAL_INVALID],
     remedy: "use a host with dedicated CPUs, or repeat at a quieter time",
+    blame: Culprit::Environment,
+    concerns: &[Concern::OthersCpu, Concern::Noise],
     examine: Examine::Trial(examine_steal),
 };
 
@@ -140,6 +118,8 @@ pub(super) const CO_LOCATED: Check = Check {
     meaning: "Load generator and server ran on the same host and competed for its CPUs.",
     thresholds: &[SHARED_BUSY, MASTER_CPU],
     remedy: "send from another host, or pin each to its own CPUs",
+    blame: Culprit::Environment,
+    concerns: &[Concern::SharedHost],
     examine: Examine::Trial(examine_co_located),
 };
 
@@ -195,6 +175,8 @@ pub(super) const TARGET_CHANGED: Check = Check {
     meaning: "The server was restarted or replaced during the measurement.",
     thresholds: &[],
     remedy: "find out what restarted it (a reload, a crash, a worker's request limit) and measure again",
+    blame: Culprit::Environment,
+    concerns: &[],
     examine: Examine::Trial(examine_target),
 };
 
@@ -211,11 +193,11 @@ fn examine_target(view: &TrialView) -> Option<Observation> {
     let pids: BTreeSet<u32> = targets.iter().map(|process| process.pid).collect();
     let known = targets
         .iter()
-        .filter(|process| window.level("process.threads_count", &process_scope(process)).is_some());
+        .filter(|process| window.level(column::PROCESS_THREADS, &process_scope(process)).is_some());
     let known: BTreeSet<u32> = known.map(|process| process.pid).collect();
     let gone: Vec<&&WatchedProcess> = targets
         .iter()
-        .filter(|process| window.went_silent("process.cpu_us", &process_scope(process)))
+        .filter(|process| window.went_silent(column::PROCESS_CPU, &process_scope(process)))
         .collect();
     if !gone.is_empty() {
         let names: Vec<String> = gone
@@ -264,6 +246,8 @@ pub(super) const PATH_HIDES_NIC: Check = Check {
     meaning: "The requests did not pass through a network card, so the run says nothing about the network.",
     thresholds: &[],
     remedy: "send from another host to include the network",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_path),
 };
 

@@ -1,6 +1,6 @@
 //! Does an outsider see what the load saw? The probe beside it has its own connection, thread and schedule.
 
-use super::{Check, Examine, Observation};
+use super::check::{Check, Culprit, Examine, Observation};
 use crate::format::{counted, duration, percent};
 use crate::probe::ProbeTally;
 use crate::threshold::{HOUSE, Threshold};
@@ -46,6 +46,8 @@ pub(super) const DISAGREES: Check = Check {
     thresholds: &[REPLIES, TIMES, MARGIN, LOSS],
     remedy: "check slip and connections (with too few, only the load has to wait), per-client limits, and \
              the accept queue; repeat with the probe on another host",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine),
 };
 

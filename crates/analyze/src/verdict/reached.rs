@@ -5,10 +5,11 @@
 //! next to nothing, and whose server used no CPU, did not answer thousands of requests. A host that passes connections on
 //! (containers behind a published port) receives their packets, and is left alone.
 
-use super::{Check, Examine, Observation};
+use super::check::{Check, Culprit, Examine, Observation};
 use crate::format::{counted, name, whole};
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
+use sysdyno_record::column::{self, NETNS};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::plan::Endpoint;
 
@@ -36,6 +37,8 @@ pub(super) const NOT_LOADED: Check = Check {
     thresholds: &[RESPONSES, TAKEN, PACKETS, USED],
     remedy: "find out what answers at this address (another host, NAT, or a proxy), and give its host with \
              --server",
+    blame: Culprit::Environment,
+    concerns: &[],
     examine: Examine::Trial(examine_reached),
 };
 
@@ -44,15 +47,15 @@ fn examine_reached(view: &TrialView) -> Option<Observation> {
     let total = &view.end.summary.total;
     let responses = total.ok.saturating_add(total.failed) as f64;
     let window = view.server_whole();
-    let grown = |name| window.occurrences(name, "netns:target");
+    let grown = |name| window.occurrences(name, NETNS);
     let opened =
         view.intervals.iter().map(|interval| interval.connections_opened).fold(0, u64::saturating_add);
     let opened = opened.max(view.measured().connections_opened) as f64;
-    let (taken, received) = (grown("Tcp.PassiveOpens")?, grown("Ip.InReceives").unwrap_or(0.0));
-    let scopes = window.scopes("connections.established_count");
+    let (taken, received) = (grown(column::TCP_PASSIVE_OPENS)?, grown(column::IP_IN_RECEIVES).unwrap_or(0.0));
+    let scopes = window.scopes(column::CONNECTIONS_ESTABLISHED);
     let has_connections = scopes
         .iter()
-        .filter_map(|scope| window.level("connections.established_count", scope))
+        .filter_map(|scope| window.level(column::CONNECTIONS_ESTABLISHED, scope))
         .any(|level| level.max > 0.0);
     let used = window.process_cpus(&view.processes(ProcessRole::Target)).unwrap_or(0.0);
     let is_elsewhere = responses >= RESPONSES.value

@@ -1,10 +1,11 @@
 //! Were the responses what was asked for, enough of them, at the rate that was asked for?
 
-use super::{Check, Examine, Observation};
+use super::check::{Check, Concern, Culprit, Examine, Observation};
 use crate::format::{counted, percent, rate, whole};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
+use sysdyno_record::column::{self, NETNS};
 use sysdyno_record::load::{Blame, FailureClass};
 use sysdyno_record::plan::{Arrival, Endpoint, KeepAlive};
 use sysdyno_stats::order_statistics::{COMPARED_TAIL_COUNT_MIN, TAIL_COUNT_MIN};
@@ -61,6 +62,8 @@ pub(super) const ERRORS: Check = Check {
     thresholds: &[ERROR_SHARE],
     remedy: "check the failures by class and the server's log; if these responses are expected, add their \
              codes to --expect-status",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_errors),
 };
 
@@ -154,12 +157,14 @@ const WRONG_SHARE: Threshold =
 const WRONG_BODIES: Threshold = Threshold::new("responses with a different body", 0.0, "count", HOUSE);
 
 /// M05.
-pub(super) const CONTENT: Check = Check {
+pub(crate) const CONTENT: Check = Check {
     id: "M05",
     name: "wrong-content",
     meaning: "Responses had the wrong content, so the server did not do the intended work.",
     thresholds: &[WRONG_SHARE, WRONG_BODIES],
     remedy: "try one request by hand and compare; if the body is meant to vary, use --any-body",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_content),
 };
 
@@ -188,6 +193,8 @@ pub(super) const CERTIFICATE: Check = Check {
     meaning: "Certificates were not verified, so the server's identity is unknown.",
     thresholds: &[],
     remedy: "remove --insecure, and trust the issuer's certificate with --tls-ca",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_certificate),
 };
 
@@ -209,6 +216,8 @@ pub(super) const KEEP_ALIVE: Check = Check {
     meaning: "Connections were not kept alive as requested, so the numbers include connection setup.",
     thresholds: &[EXTRA_CONNECTIONS],
     remedy: "raise the server's keep-alive limits (nginx: keepalive_requests, keepalive_timeout), or use --no-keepalive",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_keep_alive),
 };
 
@@ -224,7 +233,7 @@ fn examine_keep_alive(view: &TrialView) -> Option<Observation> {
     if extra <= EXTRA_CONNECTIONS.value {
         return None;
     }
-    let accepted = view.server_steady().occurrences("Tcp.PassiveOpens", "netns:target");
+    let accepted = view.server_steady().occurrences(column::TCP_PASSIVE_OPENS, NETNS);
     let accepted =
         accepted.map_or(String::new(), |count| format!("; the kernel counted {} accepted", whole(count)));
     Observation::suspect(format!(
@@ -256,12 +265,14 @@ const SCHEDULED_SIGMAS: Threshold = Threshold::new(
 );
 
 /// V05.
-pub(super) const ACHIEVED_RATE: Check = Check {
+pub(crate) const ACHIEVED_RATE: Check = Check {
     id: "V05",
     name: "rate-not-achieved",
     meaning: "Fewer requests were completed than scheduled.",
     thresholds: &[ACHIEVED, ACHIEVED_NOTICED, SCHEDULED_SIGMAS],
     remedy: "lower the rate; 'sysdyno run' finds the highest rate that the server can carry",
+    blame: Culprit::Server,
+    concerns: &[Concern::Plan],
     examine: Examine::Trial(examine_achieved),
 };
 
@@ -308,6 +319,8 @@ pub(super) const FEW_SAMPLES: Check = Check {
     meaning: "There are too few samples for the usual percentiles.",
     thresholds: &[TAIL_PRINTED, TAIL_COMPARED],
     remedy: "measure longer, or at a higher rate",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_samples),
 };
 

@@ -3,7 +3,7 @@
 //! Each host's own numbers are held against the others' of the same trial, since they sent the same load at the same
 //! time; which of them is behind is said by its name.
 
-use super::{Check, Examine, Observation};
+use super::check::{Check, Culprit, Examine, Observation};
 use crate::format::{counted, duration, list, name, percent};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
@@ -45,6 +45,8 @@ pub(super) const HOST_BEHIND: Check = Check {
     meaning: "One of the sending hosts fell behind, so the load was not as planned.",
     thresholds: &[LATE_NS, LATE_GROSS_NS, LATE_RATIO, FULL, BEHIND, CLOCK_NS],
     remedy: "check that host's CPU, quota, and link; leave the host out, or send less from it",
+    blame: Culprit::Generator,
+    concerns: &[],
     examine: Examine::Trial(examine_behind),
 };
 
@@ -149,6 +151,8 @@ pub(super) const HOSTS_DIFFER: Check = Check {
     meaning: "The sending hosts received different response bodies for the same request.",
     thresholds: &[],
     remedy: "check that all hosts reach the same server; --any-body accepts bodies that differ",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_bodies),
 };
 

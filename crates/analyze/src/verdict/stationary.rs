@@ -4,7 +4,7 @@
 //! (Mann–Kendall), a level shift must separate all seconds before it from all seconds after it. In the trials of a
 //! search it is a remark only, since near capacity queues wander; there the replicates speak.
 
-use super::{Check, Examine, Observation};
+use super::check::{Check, Concern, Culprit, Examine, Observation};
 use crate::format::{duration, rate};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
@@ -37,12 +37,14 @@ const INTERVALS_MIN: usize = 8;
 const INTERVAL_SECONDS_MIN: f64 = 0.5;
 
 /// M10.
-pub(super) const NON_STATIONARY: Check = Check {
+pub(crate) const NON_STATIONARY: Check = Check {
     id: "M10",
     name: "non-stationary",
     meaning: "Rate or latency kept changing during the measurement, so no single number describes it.",
     thresholds: &[RATE_CHANGE, RATE_BROKEN, LATENCY_CHANGE, LATENCY_BROKEN, LATENCY_FLOOR_NS, BACKLOG_GROWTH],
     remedy: "warm up longer with --warmup, or find out what else the server was doing",
+    blame: Culprit::Server,
+    concerns: &[Concern::Plan, Concern::Drift],
     examine: Examine::Trial(examine),
 };
 

@@ -1,6 +1,6 @@
 //! Does the arithmetic of time hold: stalls in a closed loop, Little's law, the shape of the arrivals?
 
-use super::{Check, Examine, Observation};
+use super::check::{Check, Concern, Culprit, Examine, Observation};
 use crate::format::{counted, duration, percent};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
@@ -27,6 +27,8 @@ pub(super) const COORDINATED_OMISSION: Check = Check {
               hide the stall (coordinated omission).",
     thresholds: &[STALL, STALL_SHARE],
     remedy: "measure response time with an open loop: --rate at 80% of this rate",
+    blame: Culprit::Server,
+    concerns: &[],
     examine: Examine::Trial(examine_stall),
 };
 
@@ -99,6 +101,8 @@ pub(super) const LITTLE: Check = Check {
     thresholds: &[OCCUPANCY_MAX, OCCUPANCY_MIN, OCCUPANCY_SECONDS],
     remedy: "keep the run folder and report a bug: below 0.90, the generator was slow between requests; \
              above 1.05, it miscounted",
+    blame: Culprit::Server,
+    concerns: &[Concern::Plan],
     examine: Examine::Trial(examine_little),
 };
 
@@ -155,6 +159,8 @@ pub(super) const ARRIVAL_SHAPE: Check = Check {
     meaning: "The gaps between arrivals do not follow the requested distribution.",
     thresholds: &[SHAPE, SHAPE_WRONG, GAP_DEVIATION],
     remedy: "lower the rate or use a quieter host; if it persists with another --seed, report a bug",
+    blame: Culprit::Server,
+    concerns: &[Concern::Plan],
     examine: Examine::Trial(examine_shape),
 };
 

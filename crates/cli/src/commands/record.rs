@@ -10,12 +10,11 @@ use anyhow::Context;
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::path::Path;
-use sysdyno_analyze::{AnalyzeInput, ServerView};
+use sysdyno_analyze::analyze;
 use sysdyno_observe::describe_process;
 use sysdyno_plan::options::ServerOptions;
 use sysdyno_record::analysis::Analysis;
 use sysdyno_record::event::{EventKind, ProcessRole};
-use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::LatencySet;
 use sysdyno_record::manifest::{Manifest, RunKind, RunStatus, Tool};
 use sysdyno_record::plan::Plan;
@@ -132,7 +131,7 @@ pub fn record_quietly(
     let _ = at_end.iter().try_for_each(|hosts| writer.generators(hosts)).and_then(|()| writer.close());
     let mut run = read_back(&writer, remains)?;
     run.plan.get_or_insert_with(|| plan.clone());
-    let analysis = conclude(&run);
+    let analysis = analyze(&run.view());
     let _ = writer.analysis(&analysis);
     let is_interrupted = signals.is_interrupted();
     let ending = match lost {
@@ -241,31 +240,9 @@ pub fn print(run: &Run, input: &ReportInput<'_>, form: OutputForm, ui: &Ui) {
 }
 
 fn document(input: &ReportInput<'_>) -> serde_json::Value {
-    match input.plan {
+    match input.run.plan {
         Some(Plan::Load(_)) => json::load_document(input),
         Some(Plan::Run(_) | Plan::Experiment(_) | Plan::Work(_)) | None => json::run_document(input),
-    }
-}
-
-/// The conclusions of a run, from its folder alone.
-pub fn conclude(run: &Run) -> Analysis {
-    let Some(plan) = &run.plan else { return sysdyno_analyze::nothing_recorded() };
-    sysdyno_analyze::analyze(&analyze_input(run, plan, &run.facts.clone().unwrap_or_default()))
-}
-
-/// A run as rules look at it.
-pub fn analyze_input<'a>(run: &'a Run, plan: &'a Plan, facts: &'a HostFacts) -> AnalyzeInput<'a> {
-    AnalyzeInput {
-        plan,
-        facts,
-        trials: &run.trials,
-        intervals: &run.intervals,
-        series: &run.series,
-        server: run.server.as_ref().map(|host| ServerView { host, series: &run.server_series }),
-        events: &run.events,
-        latency: &run.latency,
-        probe: &run.probe,
-        latency_windows: &run.latency_windows,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `sysdyno show` and `report`: recorded runs again.
 
-use super::record::{conclude, is_living, print};
+use super::record::{is_living, print};
 use super::{trial, work};
 use crate::args::{RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
@@ -8,6 +8,7 @@ use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
+use sysdyno_analyze::analyze;
 use sysdyno_plan::options::Combine;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::store::{Run, list};
@@ -31,7 +32,7 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
         trial::print(&run, &conclusion, args.output.json, ui);
         return Ok(trial::exit_of(&conclusion, &[]));
     }
-    let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
+    let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
     print(&run, &ReportInput::new(&run, &analysis), args.output.form(), ui);
     Ok(Exit::of(&analysis))
 }
@@ -43,7 +44,7 @@ pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
         (Some(Plan::Work(plan)), _) => work::report(&run, plan),
         (_, Some(conclusion)) => trial::page(&run, &conclusion),
         (_, None) => {
-            let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
+            let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
             html::render(&ReportInput::new(&run, &analysis))
         }
     };

@@ -4,12 +4,14 @@
 //! accepted may be at rest there.
 
 use super::listener::{Queue, are_alone, ask_again, from_inet, keep_fullest, search};
-use super::{Collector, Pass, Table, gauge};
+use super::{Collector, Pass, Table};
 use crate::diag::InetSocket;
 use crate::discover::scope;
 use std::io;
 use sysdyno_netlink::NetlinkSocket;
+use sysdyno_record::column;
 use sysdyno_record::plan::Endpoint;
+use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
     Box::new(BehindCollector::default())
@@ -75,6 +77,6 @@ impl Collector for BehindCollector {
     }
 }
 
-fn columns(scope: &str) -> [sysdyno_record::series::Column; WIDTH] {
-    [gauge("listener.queue_count", "count", scope), gauge("listener.limit_count", "count", scope)]
+fn columns(scope: &str) -> [Column; WIDTH] {
+    [column::LISTENER_QUEUE.of(scope), column::LISTENER_LIMIT.of(scope)]
 }

@@ -1,20 +1,6 @@
 //! A collector's columns with their latest values.
 
-use sysdyno_record::series::{Column, ReadingKind};
-
-/// A counter's column.
-pub(crate) fn counter(name: impl Into<String>, unit: &str, scope: impl Into<String>) -> Column {
-    column(ReadingKind::Counter, name.into(), unit, scope.into())
-}
-
-/// A gauge's column.
-pub(crate) fn gauge(name: impl Into<String>, unit: &str, scope: impl Into<String>) -> Column {
-    column(ReadingKind::Gauge, name.into(), unit, scope.into())
-}
-
-fn column(kind: ReadingKind, name: String, unit: &str, scope: String) -> Column {
-    Column { name, scope, unit: unit.to_owned(), kind, unavailable: None }
-}
+use sysdyno_record::series::Column;
 
 /// Columns and one value for each.
 #[derive(Clone, Debug, Default)]
@@ -100,14 +86,15 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sysdyno_record::column::{FILES_LIMIT, HOST};
 
     #[test]
     fn only_real_changes_count() {
         let mut table = Table::default();
-        table.replace(vec![gauge("a", "count", "host")]);
+        table.replace(vec![FILES_LIMIT.of(HOST)]);
         assert!(table.take_change() && !table.take_change());
         table.set(0, 1.0);
-        table.replace(vec![gauge("a", "count", "host")]);
+        table.replace(vec![FILES_LIMIT.of(HOST)]);
         assert!(!table.take_change());
         assert_eq!(table.values(), [None]);
         table.explain_all(Some("gone"));

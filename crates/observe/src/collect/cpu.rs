@@ -1,10 +1,11 @@
 //! Time of the CPUs, and a few totals of the scheduler: `/proc/stat`.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter, gauge};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
-use crate::source::stat::{self, CPU_STATES, Stat};
+use crate::source::stat::{self, CPU_STATES_COUNT, Stat};
+use sysdyno_record::column::{self, HOST, Quantity};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -16,6 +17,18 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 pub(super) fn tick_us() -> u64 {
     1_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
+
+/// Times of a CPU, in the order of the kernel.
+const TIMES: [Quantity; CPU_STATES_COUNT] = [
+    column::CPU_USER,
+    column::CPU_NICE,
+    column::CPU_SYSTEM,
+    column::CPU_IDLE,
+    column::CPU_IOWAIT,
+    column::CPU_IRQ,
+    column::CPU_SOFTIRQ,
+    column::CPU_STEAL,
+];
 
 struct CpuFormat {
     stat: Stat,
@@ -44,16 +57,16 @@ impl Format for CpuFormat {
 
     fn absent(&self) -> Vec<Column> {
         let mut all = totals();
-        all.extend(CPU_STATES.iter().map(|state| counter(format!("cpu.{state}_us"), "us", "cpu:*")));
+        all.extend(TIMES.iter().map(|time| time.of("cpu:*")));
         all
     }
 }
 
 fn totals() -> Vec<Column> {
     vec![
-        counter("kernel.context_switches_count", "count", "host"),
-        counter("kernel.forks_count", "count", "host"),
-        gauge("kernel.running_count", "count", "host"),
+        column::KERNEL_CONTEXT_SWITCHES.of(HOST),
+        column::KERNEL_FORKS.of(HOST),
+        column::KERNEL_RUNNING.of(HOST),
     ]
 }
 
@@ -61,7 +74,7 @@ fn columns(cpus: &[u32]) -> Vec<Column> {
     let mut all = totals();
     for cpu in cpus {
         let scope = format!("cpu:{cpu}");
-        all.extend(CPU_STATES.iter().map(|state| counter(format!("cpu.{state}_us"), "us", scope.as_str())));
+        all.extend(TIMES.iter().map(|time| time.of(scope.as_str())));
     }
     all
 }

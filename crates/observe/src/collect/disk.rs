@@ -4,11 +4,12 @@
 //! has done its first request.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter, gauge};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::Shape;
 use crate::source::diskstats::{self, Disk, SECTOR_BYTES};
+use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -117,14 +118,14 @@ fn set(table: &mut Table, position: usize, disk: &Disk<'_>) {
 
 fn columns_of(scope: &str) -> [Column; WIDTH] {
     [
-        counter("disk.reads_count", "count", scope),
-        counter("disk.writes_count", "count", scope),
-        counter("disk.flushes_count", "count", scope),
-        counter("disk.read_bytes", "bytes", scope),
-        counter("disk.written_bytes", "bytes", scope),
-        counter("disk.io_ms", "ms", scope),
-        counter("disk.queue_ms", "ms", scope),
-        counter("disk.flush_ms", "ms", scope),
-        gauge("disk.in_flight_count", "count", scope),
+        column::DISK_READS.of(scope),
+        column::DISK_WRITES.of(scope),
+        column::DISK_FLUSHES.of(scope),
+        column::DISK_READ_BYTES.of(scope),
+        column::DISK_WRITTEN_BYTES.of(scope),
+        column::DISK_IO.of(scope),
+        column::DISK_QUEUE.of(scope),
+        column::DISK_FLUSH.of(scope),
+        column::DISK_IN_FLIGHT.of(scope),
     ]
 }

@@ -1,10 +1,11 @@
 //! Open files of the host and their limit: `/proc/sys/fs/file-nr`.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, gauge};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::file_nr;
+use sysdyno_record::column::{self, HOST};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -25,6 +26,6 @@ impl Format for FileNrFormat {
     }
 
     fn absent(&self) -> Vec<Column> {
-        vec![gauge("files.allocated_count", "count", "host"), gauge("files.limit_count", "count", "host")]
+        vec![column::FILES_ALLOCATED.of(HOST), column::FILES_LIMIT.of(HOST)]
     }
 }

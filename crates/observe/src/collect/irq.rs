@@ -4,11 +4,12 @@
 //! zero, since a counter that is not zero never becomes zero again.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::Shape;
 use crate::source::interrupts::{self, Row, Scratch};
+use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -59,7 +60,7 @@ impl IrqFormat {
         })?;
         cells.truncate(MAX_CELLS);
         let scope = |cell: &Cell| format!("irq:{}/cpu:{}", String::from_utf8_lossy(&cell.label), cell.cpu);
-        table.replace(cells.iter().map(|cell| counter("irq.count", "count", scope(cell))).collect());
+        table.replace(cells.iter().map(|cell| column::IRQ.of(scope(cell))).collect());
         Ok(())
     }
 }
@@ -82,7 +83,7 @@ impl Format for IrqFormat {
     }
 
     fn absent(&self) -> Vec<Column> {
-        vec![counter("irq.count", "count", "irq:*/cpu:*")]
+        vec![column::IRQ.of("irq:*/cpu:*")]
     }
 }
 

@@ -3,10 +3,11 @@
 //! Asking a device for its speed takes the kernel's lock of all interfaces, and it changes rarely: every ten seconds.
 //! `/sys` shows the interfaces of this process's network namespace; of another one there are no speeds.
 
-use super::{Collector, Pass, Table, gauge};
+use super::{Collector, Pass, Table};
 use crate::roots::Roots;
 use crate::source::{decimal, read_once};
 use std::path::Path;
+use sysdyno_record::column;
 use sysdyno_record::event::ProcessRole;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -47,7 +48,7 @@ impl Collector for LinkCollector {
         let target = pass.scene.first(ProcessRole::Target).map(|process| process.pid);
         let shares = target.is_none_or(|pid| is_same_namespace(roots, pid));
         self.speeds = if shares { read_speeds(&roots.in_sys("class/net"), pass.buffer) } else { vec![] };
-        let column = |speed: &Speed| gauge("netdev.speed_mbps", "mbps", format!("netdev:{}", speed.name));
+        let column = |speed: &Speed| column::NETDEV_SPEED.of(format!("netdev:{}", speed.name));
         self.table.replace(self.speeds.iter().map(column).collect());
         for (position, speed) in self.speeds.iter().enumerate() {
             self.table.set_count(position, Some(speed.mbps));

@@ -5,7 +5,7 @@
 //! address; only to find such sockets, and for several at one address, the kernel has to walk its table. Connections are counted once a second, since the answer has a
 //! message for each; and less often where that takes long, so that it stays below a thousandth of a core.
 
-use super::{Collector, Pass, Table, gauge};
+use super::{Collector, Pass, Table};
 use crate::clock;
 use crate::diag::{Family, InetQuestion, InetSocket, ListenerQuestion, SOCK_DIAG_BY_FAMILY, SocketState};
 use crate::discover::{families, find_inet, find_unix_sockets, is_local, scope};
@@ -13,7 +13,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use sysdyno_netlink::NetlinkSocket;
+use sysdyno_record::column;
 use sysdyno_record::plan::Endpoint;
+use sysdyno_record::series::Column;
 use sysdyno_record::units::MonoNs;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -259,12 +261,12 @@ impl Connections {
     }
 }
 
-fn columns(scope: &str) -> [sysdyno_record::series::Column; WIDTH] {
+fn columns(scope: &str) -> [Column; WIDTH] {
     [
-        gauge("listener.queue_count", "count", scope),
-        gauge("listener.limit_count", "count", scope),
-        gauge("connections.established_count", "count", scope),
-        gauge("connections.unread_count", "count", scope),
+        column::LISTENER_QUEUE.of(scope),
+        column::LISTENER_LIMIT.of(scope),
+        column::CONNECTIONS_ESTABLISHED.of(scope),
+        column::CONNECTIONS_UNREAD.of(scope),
     ]
 }
 

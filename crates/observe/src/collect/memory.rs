@@ -1,10 +1,11 @@
 //! Memory of the host: `/proc/meminfo`.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, gauge};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::named::Picker;
+use sysdyno_record::column::{self, HOST, Quantity};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -16,16 +17,16 @@ const FIELDS: &[&str] =
     &["MemTotal", "MemFree", "MemAvailable", "Cached", "Dirty", "Writeback", "Slab", "SwapTotal", "SwapFree"];
 
 /// Their columns.
-const NAMES: [&str; FIELDS.len()] = [
-    "memory.total_bytes",
-    "memory.free_bytes",
-    "memory.available_bytes",
-    "memory.cached_bytes",
-    "memory.dirty_bytes",
-    "memory.writeback_bytes",
-    "memory.slab_bytes",
-    "memory.swap_total_bytes",
-    "memory.swap_free_bytes",
+const COLUMNS: [Quantity; FIELDS.len()] = [
+    column::MEMORY_TOTAL,
+    column::MEMORY_FREE,
+    column::MEMORY_AVAILABLE,
+    column::MEMORY_CACHED,
+    column::MEMORY_DIRTY,
+    column::MEMORY_WRITEBACK,
+    column::MEMORY_SLAB,
+    column::MEMORY_SWAP_TOTAL,
+    column::MEMORY_SWAP_FREE,
 ];
 
 struct MemoryFormat {
@@ -45,6 +46,6 @@ impl Format for MemoryFormat {
     }
 
     fn absent(&self) -> Vec<Column> {
-        NAMES.iter().map(|name| gauge(*name, "bytes", "host")).collect()
+        COLUMNS.iter().map(|column| column.of(HOST)).collect()
     }
 }

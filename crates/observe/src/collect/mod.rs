@@ -27,7 +27,7 @@ mod softnet;
 mod vmstat;
 
 use crate::watch::Scene;
-pub(crate) use columns::{Table, counter, gauge};
+pub(crate) use columns::Table;
 
 /// One pass over all collectors.
 pub(crate) struct Pass<'a> {

@@ -3,11 +3,12 @@
 //! An interface gets its columns when the first packet has gone through it.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::Shape;
 use crate::source::net_dev::{self, NetDev};
+use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -99,14 +100,14 @@ fn set(table: &mut Table, position: usize, device: &NetDev<'_>) {
 
 fn columns(scope: &str) -> [Column; WIDTH] {
     [
-        counter("netdev.rx_bytes", "bytes", scope),
-        counter("netdev.tx_bytes", "bytes", scope),
-        counter("netdev.rx_packets_count", "count", scope),
-        counter("netdev.tx_packets_count", "count", scope),
-        counter("netdev.rx_dropped_count", "count", scope),
-        counter("netdev.tx_dropped_count", "count", scope),
-        counter("netdev.rx_errors_count", "count", scope),
-        counter("netdev.tx_errors_count", "count", scope),
-        counter("netdev.rx_fifo_count", "count", scope),
+        column::NETDEV_RX_BYTES.of(scope),
+        column::NETDEV_TX_BYTES.of(scope),
+        column::NETDEV_RX_PACKETS.of(scope),
+        column::NETDEV_TX_PACKETS.of(scope),
+        column::NETDEV_RX_DROPPED.of(scope),
+        column::NETDEV_TX_DROPPED.of(scope),
+        column::NETDEV_RX_ERRORS.of(scope),
+        column::NETDEV_TX_ERRORS.of(scope),
+        column::NETDEV_RX_FIFO.of(scope),
     ]
 }

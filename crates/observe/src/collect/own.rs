@@ -1,11 +1,12 @@
 //! What the sampler itself costs: CPU time of the thread that takes the samples.
 
-use super::{Collector, Pass, Table, counter};
+use super::{Collector, Pass, Table};
 use crate::clock;
+use sysdyno_record::column::{self, HOST};
 
 pub(crate) fn collector() -> Box<dyn Collector> {
     let mut table = Table::default();
-    table.replace(vec![counter("self.cpu_us", "us", "host")]);
+    table.replace(vec![column::SELF_CPU.of(HOST)]);
     Box::new(Own { table })
 }
 

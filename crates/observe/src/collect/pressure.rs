@@ -1,32 +1,33 @@
 //! Time lost to waiting for a resource: `/proc/pressure/*`.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::pressure;
+use sysdyno_record::column::{self, HOST, Quantity};
 use sysdyno_record::series::Column;
 
 /// Pressure on the CPUs. Host-wide there is no time in which all waited for a CPU: some task had it.
 pub(crate) fn cpu() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("pressure/cpu"), PressureFormat { names: &["psi.cpu_some_us"] })
+    FileCollector::boxed(Place::Proc("pressure/cpu"), PressureFormat { columns: &[column::PSI_CPU_SOME] })
 }
 
 /// Pressure on memory.
 pub(crate) fn memory() -> Box<dyn Collector> {
-    let names = &["psi.memory_some_us", "psi.memory_full_us"];
-    FileCollector::boxed(Place::Proc("pressure/memory"), PressureFormat { names })
+    let columns = &[column::PSI_MEMORY_SOME, column::PSI_MEMORY_FULL];
+    FileCollector::boxed(Place::Proc("pressure/memory"), PressureFormat { columns })
 }
 
 /// Pressure on input and output.
 pub(crate) fn io() -> Box<dyn Collector> {
-    let names = &["psi.io_some_us", "psi.io_full_us"];
-    FileCollector::boxed(Place::Proc("pressure/io"), PressureFormat { names })
+    let columns = &[column::PSI_IO_SOME, column::PSI_IO_FULL];
+    FileCollector::boxed(Place::Proc("pressure/io"), PressureFormat { columns })
 }
 
 struct PressureFormat {
     /// Columns of `some` and, if there is one, of `full`.
-    names: &'static [&'static str],
+    columns: &'static [Quantity],
 }
 
 impl Format for PressureFormat {
@@ -36,13 +37,13 @@ impl Format for PressureFormat {
             table.replace(self.absent());
         }
         let values = [pressure.some_us, pressure.full_us];
-        for (position, value) in values.into_iter().take(self.names.len()).enumerate() {
+        for (position, value) in values.into_iter().take(self.columns.len()).enumerate() {
             table.set_count(position, value);
         }
         Ok(())
     }
 
     fn absent(&self) -> Vec<Column> {
-        self.names.iter().map(|name| counter(*name, "us", "host")).collect()
+        self.columns.iter().map(|column| column.of(HOST)).collect()
     }
 }

@@ -4,21 +4,19 @@
 //! and not a count, such as `Tcp.RtoMin`.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter, gauge};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::snmp;
+use sysdyno_record::column::{self, NETNS, Quantity, TCP_CURR_ESTAB};
 use sysdyno_record::series::Column;
 
-/// The scope of what belongs to the target's network namespace.
-pub(super) const NETNS_SCOPE: &str = "netns:target";
-
 pub(crate) fn snmp() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Net("snmp"), ProtocolFormat::new(&["Ip", "Tcp", "Udp"]))
+    FileCollector::boxed(Place::Net("snmp"), ProtocolFormat::new(&[column::IP, column::TCP, column::UDP]))
 }
 
 pub(crate) fn netstat() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Net("netstat"), ProtocolFormat::new(&["TcpExt", "IpExt"]))
+    FileCollector::boxed(Place::Net("netstat"), ProtocolFormat::new(&[column::TCP_EXT, column::IP_EXT]))
 }
 
 /// Values that are settings.
@@ -32,12 +30,9 @@ const SETTINGS: &[&str] = &[
     "Tcp.MaxConn",
 ];
 
-/// Values that do not grow.
-const GAUGES: &[&str] = &["Tcp.CurrEstab"];
-
 #[derive(Default)]
 struct ProtocolFormat {
-    protocols: &'static [&'static str],
+    protocols: &'static [Quantity],
     /// The lines of names that the columns were made from, one after the other.
     names: Vec<u8>,
     /// For each value of the chosen protocols whether it has a column.
@@ -46,7 +41,7 @@ struct ProtocolFormat {
 }
 
 impl ProtocolFormat {
-    fn new(protocols: &'static [&'static str]) -> ProtocolFormat {
+    fn new(protocols: &'static [Quantity]) -> ProtocolFormat {
         ProtocolFormat { protocols, ..ProtocolFormat::default() }
     }
 
@@ -55,7 +50,7 @@ impl ProtocolFormat {
         let (mut names, mut kept, mut position) = (self.names.as_slice(), self.is_kept.iter(), 0);
         let mut is_known = !names.is_empty();
         snmp::parse(text, &mut self.scratch, |section| {
-            if !is_known || !is_chosen(self.protocols, &section) {
+            if !is_known || family(self.protocols, &section).is_none() {
                 return;
             }
             let Some(rest) = names.strip_prefix(section.names_line) else {
@@ -76,18 +71,16 @@ impl ProtocolFormat {
     fn learn(&mut self, text: &[u8], table: &mut Table) -> Result<(), ParseError> {
         let (mut names, mut is_kept, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         snmp::parse(text, &mut self.scratch, |section| {
-            if !is_chosen(self.protocols, &section) {
-                return;
-            }
+            let Some(family) = family(self.protocols, &section) else { return };
             names.extend_from_slice(section.names_line);
-            let protocol = String::from_utf8_lossy(section.protocol);
             for name in section.names() {
-                let name = format!("{protocol}.{}", String::from_utf8_lossy(name));
-                is_kept.push(!SETTINGS.contains(&name.as_str()));
-                if GAUGES.contains(&name.as_str()) {
-                    columns.push(gauge(name, "count", NETNS_SCOPE));
-                } else if !SETTINGS.contains(&name.as_str()) {
-                    columns.push(counter(name, "count", NETNS_SCOPE));
+                let counter = family.member(&String::from_utf8_lossy(name), NETNS);
+                let is_setting = SETTINGS.contains(&counter.name.as_str());
+                is_kept.push(!is_setting);
+                if counter.name == TCP_CURR_ESTAB.name {
+                    columns.push(TCP_CURR_ESTAB.of(NETNS));
+                } else if !is_setting {
+                    columns.push(counter);
                 }
             }
         })?;
@@ -100,8 +93,9 @@ impl ProtocolFormat {
     }
 }
 
-fn is_chosen(protocols: &[&str], section: &snmp::Section<'_>) -> bool {
-    protocols.iter().any(|name| name.as_bytes() == section.protocol)
+/// The columns of a section; `None`: it is not chosen.
+fn family<'a>(protocols: &'a [Quantity], section: &snmp::Section<'_>) -> Option<&'a Quantity> {
+    protocols.iter().find(|protocol| protocol.field.as_bytes() == section.protocol)
 }
 
 impl Format for ProtocolFormat {
@@ -114,7 +108,7 @@ impl Format for ProtocolFormat {
     }
 
     fn absent(&self) -> Vec<Column> {
-        self.protocols.iter().map(|protocol| counter(format!("{protocol}.*"), "count", NETNS_SCOPE)).collect()
+        self.protocols.iter().map(|protocol| protocol.of(NETNS)).collect()
     }
 }
 
@@ -125,7 +119,7 @@ mod tests {
     #[test]
     fn a_value_keeps_its_name_when_the_order_changes() {
         let roots = Roots::host();
-        let (mut format, mut table) = (ProtocolFormat::new(&["Tcp"]), Table::default());
+        let (mut format, mut table) = (ProtocolFormat::new(&[column::TCP]), Table::default());
         let mut read = |text: &str| {
             format.fill(text.as_bytes(), &mut table, &roots).expect("parses");
             let values = table.columns().iter().zip(table.values());
@@ -141,7 +135,7 @@ mod tests {
     #[test]
     fn a_file_without_the_protocol_is_an_error() {
         let roots = Roots::host();
-        let mut format = ProtocolFormat::new(&["Tcp"]);
+        let mut format = ProtocolFormat::new(&[column::TCP]);
         assert!(format.fill(b"Udp: A\nUdp: 1\n", &mut Table::default(), &roots).is_err());
     }
 }

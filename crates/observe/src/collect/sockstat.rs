@@ -1,11 +1,11 @@
 //! Sockets in use in the target's network namespace: `sockstat`.
 
 use super::file::{FileCollector, Format, Place};
-use super::protocols::NETNS_SCOPE;
-use super::{Collector, Table, gauge};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::sockstat;
+use sysdyno_record::column::{self, NETNS};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -35,11 +35,11 @@ impl Format for SockstatFormat {
 
     fn absent(&self) -> Vec<Column> {
         vec![
-            gauge("sockstat.tcp_inuse_count", "count", NETNS_SCOPE),
-            gauge("sockstat.tcp_orphan_count", "count", NETNS_SCOPE),
-            gauge("sockstat.tcp_tw_count", "count", NETNS_SCOPE),
-            gauge("sockstat.tcp_alloc_count", "count", NETNS_SCOPE),
-            gauge("sockstat.tcp_mem_pages", "pages", NETNS_SCOPE),
+            column::SOCKSTAT_TCP_INUSE.of(NETNS),
+            column::SOCKSTAT_TCP_ORPHAN.of(NETNS),
+            column::SOCKSTAT_TCP_TW.of(NETNS),
+            column::SOCKSTAT_TCP_ALLOC.of(NETNS),
+            column::SOCKSTAT_TCP_MEM.of(NETNS),
         ]
     }
 }

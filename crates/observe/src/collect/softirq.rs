@@ -3,10 +3,11 @@
 //! The file has a column for each *possible* CPU; those on which nothing has ever run are left out.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::softirqs::{self, Scratch};
+use sysdyno_record::column::SOFTIRQ;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -58,15 +59,14 @@ impl Format for SoftirqFormat {
     }
 
     fn absent(&self) -> Vec<Column> {
-        vec![counter("softirq.*", "count", "cpu:*")]
+        vec![SOFTIRQ.of("cpu:*")]
     }
 }
 
 impl SoftirqFormat {
     fn columns(&self) -> Vec<Column> {
         let names = String::from_utf8_lossy(&self.shown.vectors).to_lowercase();
-        let column =
-            |name: &str, cpu: &u32| counter(format!("softirq.{name}_count"), "count", format!("cpu:{cpu}"));
+        let column = |name: &str, cpu: &u32| SOFTIRQ.member(&format!("{name}_count"), format!("cpu:{cpu}"));
         let of_vector = |name| self.shown.cpus.iter().map(move |cpu| column(name, cpu));
         names.split_terminator(' ').flat_map(of_vector).collect()
     }

@@ -1,12 +1,13 @@
 //! The network receive path of each CPU: `/proc/net/softnet_stat`, which is the host's in every namespace.
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter, gauge};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::Shape;
 use crate::source::cpu_list;
 use crate::source::softnet::{self, Softnet};
+use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -79,11 +80,11 @@ fn values(line: &Softnet) -> [Option<u32>; WIDTH] {
 
 fn columns(scope: &str) -> [Column; WIDTH] {
     [
-        counter("softnet.processed_count", "count", scope),
-        counter("softnet.dropped_count", "count", scope),
-        counter("softnet.time_squeeze_count", "count", scope),
-        counter("softnet.received_rps_count", "count", scope),
-        counter("softnet.flow_limit_count", "count", scope),
-        gauge("softnet.backlog_count", "count", scope),
+        column::SOFTNET_PROCESSED.of(scope),
+        column::SOFTNET_DROPPED.of(scope),
+        column::SOFTNET_TIME_SQUEEZE.of(scope),
+        column::SOFTNET_RECEIVED_RPS.of(scope),
+        column::SOFTNET_FLOW_LIMIT.of(scope),
+        column::SOFTNET_BACKLOG.of(scope),
     ]
 }

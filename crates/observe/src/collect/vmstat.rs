@@ -4,11 +4,12 @@
 //! (`allocstall` became one per zone in 4.10, `workingset_refault` one per kind in 5.9).
 
 use super::file::{FileCollector, Format, Place};
-use super::{Collector, Table, counter};
+use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::Shape;
 use crate::source::named::Picker;
+use sysdyno_record::column::{HOST, VMSTAT};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
@@ -68,6 +69,6 @@ impl Format for VmstatFormat {
     }
 
     fn absent(&self) -> Vec<Column> {
-        FIELDS.iter().map(|field| counter(format!("vmstat.{field}"), "count", "host")).collect()
+        FIELDS.iter().map(|field| VMSTAT.member(field, HOST)).collect()
     }
 }

@@ -10,10 +10,23 @@ mod table;
 
 pub use listeners::{Listener, find_listeners};
 pub use processes::{
-    allowed_cpus, describe_process, find_target_processes, parent_pid, process_cpu_us, process_io,
-    reaped_cpu_seconds,
+    allowed_cpus, describe_process, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
 };
 pub use table::{HostProcess, boot_id, host_process, host_processes, loop_file, network_namespace};
 
 pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local, scope};
 pub(crate) use processes::{describe_target, find_owners, list_children};
+
+use crate::error::ObserveError;
+use crate::roots::Roots;
+use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::plan::Endpoint;
+
+/// All processes of the target: those that hold a listening socket of the endpoint, and their descendants.
+///
+/// Never this process itself. Empty: the endpoint is another host's, nobody listens, or the owners are hidden from this
+/// user.
+pub fn find_target_processes(endpoint: &Endpoint) -> Result<Vec<WatchedProcess>, ObserveError> {
+    let inodes: Vec<u64> = find_listeners(endpoint)?.iter().map(|listener| listener.inode).collect();
+    Ok(find_owners(&Roots::host(), &inodes))
+}

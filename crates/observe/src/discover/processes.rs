@@ -1,6 +1,5 @@
 //! Processes that hold a socket, their descendants, and who they are.
 
-use super::listeners::find_listeners;
 use crate::clock;
 use crate::error::ObserveError;
 use crate::roots::Roots;
@@ -8,7 +7,6 @@ use crate::source::{self, pid_io, pid_stat, read_once};
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
-use sysdyno_record::plan::Endpoint;
 use sysdyno_record::work::IoUsage;
 
 /// Descriptors of one process that are looked at. The listening ones are opened first and have low numbers.
@@ -61,15 +59,6 @@ pub fn process_cpu_us(pid: u32) -> Option<u64> {
     let reaped_us =
         stat.reaped_ticks.saturating_mul(1_000_000) / rustix::param::clock_ticks_per_second().max(1);
     Some(reaped_us.saturating_add(clock::process_cpu_ns(pid)? / 1000))
-}
-
-/// All processes of the target: those that hold a listening socket of the endpoint, and their descendants.
-///
-/// Never this process itself. Empty: the endpoint is another host's, nobody listens, or the owners are hidden from this
-/// user.
-pub fn find_target_processes(endpoint: &Endpoint) -> Result<Vec<WatchedProcess>, ObserveError> {
-    let inodes: Vec<u64> = find_listeners(endpoint)?.iter().map(|listener| listener.inode).collect();
-    Ok(find_owners(&Roots::host(), &inodes))
 }
 
 /// The processes that hold one of the sockets, and their descendants.
@@ -177,6 +166,8 @@ pub(crate) fn describe_target(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::discover::find_target_processes;
+    use sysdyno_record::plan::Endpoint;
 
     fn child(pid: u32, parent_pid: u32) -> WatchedProcess {
         WatchedProcess {

@@ -147,9 +147,9 @@ fn beats_per_sample(beat: Beat, period_ns: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collect::gauge;
     use crate::roots::Roots;
     use crate::watch::Scene;
+    use sysdyno_record::column::{FILES_LIMIT, HOST};
 
     #[derive(Default)]
     struct Counting {
@@ -160,7 +160,7 @@ mod tests {
     impl Collector for Counting {
         fn read(&mut self, pass: &mut Pass<'_>) {
             if self.table.columns().is_empty() {
-                self.table.replace(vec![gauge("a", "count", "host")]);
+                self.table.replace(vec![FILES_LIMIT.of(HOST)]);
             }
             self.looks += u64::from(pass.is_look());
             self.table.set_count(0, Some(self.looks));

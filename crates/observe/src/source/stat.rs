@@ -5,16 +5,16 @@
 use super::{Fields, decimal, lines};
 use crate::error::ParseError;
 
-/// The states that a CPU's time is divided into, in the order of the kernel.
-pub const CPU_STATES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+/// The states that a CPU's time is divided into: user, nice, system, idle, iowait, irq, softirq, steal.
+pub const CPU_STATES_COUNT: usize = 8;
 
 /// Time of one CPU since boot, by state. Unit: ticks of `USER_HZ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTimes {
     /// The CPU's number.
     pub cpu: u32,
-    /// Ticks in the order of [`CPU_STATES`].
-    pub ticks: [u64; CPU_STATES.len()],
+    /// Ticks in the order of the kernel.
+    pub ticks: [u64; CPU_STATES_COUNT],
 }
 
 /// What is taken from `/proc/stat`.
@@ -59,7 +59,7 @@ pub fn parse(text: &[u8], out: &mut Stat) -> Result<(), ParseError> {
 
 fn parse_cpu(number: &[u8], mut fields: Fields<'_>) -> Option<CpuTimes> {
     let cpu = u32::try_from(decimal(number)?).ok()?;
-    let mut ticks = [0; CPU_STATES.len()];
+    let mut ticks = [0; CPU_STATES_COUNT];
     for tick in &mut ticks {
         *tick = fields.decimal()?;
     }

@@ -25,6 +25,7 @@ mod redact;
 mod remains;
 mod run;
 mod schema;
+mod trial;
 mod verify;
 mod work;
 mod writer;
@@ -35,7 +36,8 @@ pub use listing::{RunAnswer, RunListing, list};
 pub use matrix::MatrixFolder;
 pub use redact::redacted_command;
 pub use remains::Remains;
-pub use run::{Run, Trial};
+pub use run::Run;
+pub use trial::Trial;
 pub use writer::{NewRun, RunWriter};
 
 /// Longest line that is read. Unit: bytes.

@@ -3,6 +3,7 @@
 use super::folder::Folder;
 use super::latency::read_latency;
 use super::lines::{Caps, Line, read_lines, read_values, read_values_if_any};
+use super::trial::Trial;
 use super::work::read_operations;
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY,
@@ -106,15 +107,6 @@ const FILES: [&str; 20] = [
     INTERVALS_TAIL,
     LATENCY_TAIL,
 ];
-
-/// One trial.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trial {
-    /// Its plan.
-    pub begin: TrialBegin,
-    /// Its result; `None`: it was cut off, or still goes on.
-    pub end: Option<TrialEnd>,
-}
 
 #[derive(Deserialize)]
 struct TrialLine {

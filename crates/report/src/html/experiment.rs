@@ -56,10 +56,10 @@ pub(super) fn payload<'a>(input: &ExperimentInput<'a>) -> Payload<'a> {
     let loads: HashMap<u32, &Trial> = input.loads.iter().map(|load| (load.begin.trial, load)).collect();
     Payload {
         schema: "sysdyno.report-experiment/1",
-        folder: input.folder.to_string_lossy().into_owned(),
-        manifest: input.manifest,
-        is_incomplete: input.is_incomplete,
-        damage: input.damage,
+        folder: input.folder.path.to_string_lossy().into_owned(),
+        manifest: input.folder.manifest,
+        is_incomplete: input.folder.is_incomplete,
+        damage: input.folder.damage,
         plan: input.plan,
         facts: input.facts,
         conclusion: input.conclusion,

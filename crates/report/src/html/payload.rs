@@ -147,28 +147,28 @@ struct SeriesColumn<'a> {
 pub(super) fn payload<'a>(input: &ReportInput<'a>) -> Payload<'a> {
     Payload {
         schema: "sysdyno.report/1",
-        folder: input.folder.to_string_lossy().into_owned(),
-        manifest: input.manifest,
-        is_incomplete: input.is_incomplete,
-        damage: input.damage,
-        plan: input.plan,
+        folder: input.folder.path.to_string_lossy().into_owned(),
+        manifest: input.folder.manifest,
+        is_incomplete: input.folder.is_incomplete,
+        damage: input.folder.damage,
+        plan: input.run.plan,
         facts: facts(input),
         analysis: conclusions(input),
         capacity: claim(input),
         failures: failures(input),
         generators: input.shares(),
-        trials: input.trials.iter().map(trial).collect(),
-        intervals: intervals(input.intervals),
-        series: series(input.series),
-        events: events(input.events),
+        trials: input.run.trials.iter().map(trial).collect(),
+        intervals: intervals(input.run.intervals),
+        series: series(input.run.server_series()),
+        events: events(input.run.events),
     }
 }
 
 /// The facts of the server's host; behind them those of the generator's, marked, where that is another one.
 fn facts<'a>(input: &ReportInput<'a>) -> Option<Cow<'a, HostFacts>> {
-    let Some(server) = input.server else { return input.facts.map(Cow::Borrowed) };
-    let mut facts = server.facts.clone();
-    let generator = input.facts.into_iter().flat_map(|facts| &facts.facts);
+    let Some(server) = input.run.server else { return input.run.facts.map(Cow::Borrowed) };
+    let mut facts = server.host.facts.clone();
+    let generator = input.run.facts.into_iter().flat_map(|facts| &facts.facts);
     facts.facts.extend(generator.map(|(name, fact)| (format!("{GENERATOR}{name}"), fact.clone())));
     Some(Cow::Owned(facts))
 }

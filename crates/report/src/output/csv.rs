@@ -51,7 +51,7 @@ const COLUMNS: [&str; 24] = [
 /// The table; ends with a newline. A trial that was cut off has no line.
 pub fn render(input: &ReportInput<'_>) -> String {
     let mut text = header();
-    for trial in input.trials {
+    for trial in input.run.trials {
         let phases = trial.end.iter().flat_map(|end| end.summary.phases.iter().enumerate());
         for (index, phase) in phases.filter(|(_, phase)| phase.kind.is_measured()) {
             text.push_str(&line(input, trial, index, phase));
@@ -75,7 +75,7 @@ fn line(input: &ReportInput<'_>, trial: &Trial, index: usize, phase: &PhaseSumma
     let counts = &phase.counts;
     let number = |value: u64| value.to_string();
     let mut cells = vec![
-        quoted(&input.folder.to_string_lossy()),
+        quoted(&input.folder.path.to_string_lossy()),
         input.analysis.verdict.status.name().to_owned(),
         quoted(&trial.begin.plan.target.url),
         number(trial.begin.trial.into()),

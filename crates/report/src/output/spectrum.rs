@@ -34,6 +34,6 @@ pub fn render(input: &ReportInput<'_>, latency: &LatencySet) -> String {
     let _ = writeln!(text, "#[Max     = {max_ms:>12.3}, Total count    = {total:>12}]");
     let _ =
         writeln!(text, "#[Verdict = {}, {} time in ms]", input.analysis.verdict.status.name(), kind.name());
-    let _ = writeln!(text, "#[Run     = {}]", escape::terminal(&input.folder.to_string_lossy(), 4096));
+    let _ = writeln!(text, "#[Run     = {}]", escape::terminal(&input.folder.path.to_string_lossy(), 4096));
     text
 }

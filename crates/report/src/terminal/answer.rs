@@ -29,7 +29,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     else {
         return;
     };
-    draw_evidence(finding, input.manifest.clock.mono_ns, screen);
+    draw_evidence(finding, input.folder.manifest.clock.mono_ns, screen);
 }
 
 fn draw_capacity(input: &ReportInput<'_>, claim: CapacityClaim<'_>, screen: &mut Screen) {

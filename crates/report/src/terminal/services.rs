@@ -14,7 +14,7 @@ const MAX_CHARS: usize = 400;
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let told = |moment: Moment| -> Vec<&ServiceReading> {
-        let events = input.events.iter().filter_map(|event| match &event.event {
+        let events = input.run.events.iter().filter_map(|event| match &event.event {
             EventKind::Service { trial, moment: when, reading } => {
                 (*trial == input.analysis.shown_trial && *when == moment).then_some(reading)
             }

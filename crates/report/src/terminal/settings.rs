@@ -10,7 +10,7 @@ use sysdyno_record::event::{EventKind, SettingHeld};
 const MAX_CHARS: usize = 400;
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
-    let held = input.events.iter().filter_map(|event| match &event.event {
+    let held = input.run.events.iter().filter_map(|event| match &event.event {
         EventKind::Setting(setting) => Some(setting),
         _ => None,
     });

@@ -4,7 +4,8 @@ use super::screen::{Rank, Screen};
 use super::style::Tone;
 use crate::input::ReportInput;
 use sysdyno_record::analysis::{Reason, VerdictStatus};
-use sysdyno_record::manifest::{Manifest, RunStatus};
+use sysdyno_record::manifest::RunStatus;
+use sysdyno_record::view::FolderView;
 
 pub(crate) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
     match status {
@@ -17,15 +18,16 @@ pub(crate) fn shape(status: VerdictStatus) -> (Tone, &'static str) {
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let verdict = &input.analysis.verdict;
     screen.answer(shape(verdict.status), (Tone::Strong, &input.analysis.headline));
-    draw_state(input.manifest, input.is_incomplete, input.damage, screen);
+    draw_state(&input.folder, screen);
     verdict.reasons.iter().for_each(|reason| draw_reason(reason, screen));
 }
 
 /// Says so when the record is not whole.
-pub(crate) fn draw_state(manifest: &Manifest, is_incomplete: bool, damage: &[String], screen: &mut Screen) {
+pub(crate) fn draw_state(folder: &FolderView, screen: &mut Screen) {
+    let manifest = folder.manifest;
     let reason = manifest.reason.as_deref().unwrap_or("no reason recorded");
     let state = match manifest.status {
-        _ if is_incomplete => "incomplete: sysdyno died; the results up to then are shown".to_owned(),
+        _ if folder.is_incomplete => "incomplete: sysdyno died; the results up to then are shown".to_owned(),
         RunStatus::Interrupted => format!("interrupted ({reason}); the results up to then are shown"),
         RunStatus::Failed => format!("failed ({reason}); the results up to then are shown"),
         RunStatus::Complete | RunStatus::Running => String::new(),
@@ -33,7 +35,7 @@ pub(crate) fn draw_state(manifest: &Manifest, is_incomplete: bool, damage: &[Str
     if !state.is_empty() {
         screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ record"), (Tone::Plain, &state));
     }
-    if let [first, more @ ..] = damage {
+    if let [first, more @ ..] = folder.damage {
         let more = if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
         let text = format!("{first}{more}");
         screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ damaged"), (Tone::Plain, &text));

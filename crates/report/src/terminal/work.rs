@@ -34,11 +34,11 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     screen.row(Rank::Needed, (Tone::Quiet, "Rates"), &[(Tone::Plain, &text)]);
     draw_generator(input, screen);
     draw_run(input, screen);
-    place::draw(input.folder, input.has_report, screen);
+    place::draw(&input.folder, screen);
 }
 
 fn connections(input: &ReportInput<'_>) -> String {
-    let shown = input.shown_trial().map(|trial| &trial.begin.plan).or(input.load());
+    let shown = input.shown_trial().map(|trial| &trial.begin.plan).or(input.run.load());
     let connections = match shown.map_or(0, |plan| plan.connections) {
         1 => "1 connection".to_owned(),
         connections => format!("{} connections", number::count(connections.into())),
@@ -91,7 +91,7 @@ fn statuses(input: &ReportInput<'_>) -> String {
 /// How connections were secured.
 fn draw_handshakes(input: &ReportInput<'_>, screen: &mut Screen) {
     let Some(handshakes) = &input.analysis.handshakes else { return };
-    let shown = input.shown_trial().map(|trial| &trial.begin.plan).or(input.load());
+    let shown = input.shown_trial().map(|trial| &trial.begin.plan).or(input.run.load());
     let is_insecure = shown.and_then(|plan| plan.wire.tls.as_ref()).is_some_and(|tls| tls.is_insecure);
     let mut text = format!(
         "{} full + {} resumed handshakes",
@@ -162,22 +162,23 @@ fn draw_generator(input: &ReportInput<'_>, screen: &mut Screen) {
 }
 
 fn draw_run(input: &ReportInput<'_>, screen: &mut Screen) {
-    let manifest = input.manifest;
+    let manifest = input.folder.manifest;
     let mut text = format!("{} · {}", escape::terminal(input.url(), 2_000), manifest.started_unix_ns);
     if let Some(ended) = manifest.ended_unix_ns {
         let took = Duration::from_nanos(ended.0.saturating_sub(manifest.started_unix_ns.0));
         text.push_str(&format!(" · {}", number::span(took)));
     }
     screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &text)]);
-    if let Some(server) = input.server {
-        let machine = if server.is_same_machine { "on the generator's host" } else { "on another machine" };
-        let clock = match server.clock.is_same_clock {
+    if let Some(server) = input.run.server {
+        let machine =
+            if server.host.is_same_machine { "on the generator's host" } else { "on another machine" };
+        let clock = match server.host.clock.is_same_clock {
             true => "same clock".to_owned(),
             false => {
-                format!("clock known to within {}", number::duration_ns(server.clock.uncertainty_ns))
+                format!("clock known to within {}", number::duration_ns(server.host.clock.uncertainty_ns))
             }
         };
-        let text = format!("{} · {machine} · {clock}", escape::terminal(&server.name, 80));
+        let text = format!("{} · {machine} · {clock}", escape::terminal(&server.host.name, 80));
         screen.row(Rank::Useful, (Tone::Quiet, "Server"), &[(Tone::Quiet, &text)]);
     }
 }

@@ -8,45 +8,27 @@ pub use screen::screen;
 
 use crate::number;
 use serde_json::{Value, json};
-use std::path::Path;
-use sysdyno_record::manifest::Manifest;
 use sysdyno_record::store::Run;
+use sysdyno_record::view::FolderView;
 use sysdyno_record::work::{Spread, WorkLine, WorkPlan, WorkSummary};
 
 /// One record of work, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkInput<'a> {
-    /// The run folder, as it is printed; never opened.
-    pub folder: &'a Path,
-    /// Whether there is a report in the folder.
-    pub has_report: bool,
-    /// What the run is and how far it got.
-    pub manifest: &'a Manifest,
+    /// The run folder.
+    pub folder: FolderView<'a>,
     /// What was to be done.
     pub plan: &'a WorkPlan,
     /// What was done.
     pub operations: &'a [WorkLine],
     /// What came of it.
     pub summary: &'a WorkSummary,
-    /// Whether the writer died before it could finish the folder.
-    pub is_incomplete: bool,
-    /// What the reader had to leave out, in sentences.
-    pub damage: &'a [String],
 }
 
 impl<'a> WorkInput<'a> {
     /// A run as it was read, with its conclusion.
     pub fn new(run: &'a Run, plan: &'a WorkPlan, summary: &'a WorkSummary) -> WorkInput<'a> {
-        WorkInput {
-            folder: run.path(),
-            has_report: run.has_report(),
-            manifest: &run.manifest,
-            plan,
-            operations: &run.operations,
-            summary,
-            is_incomplete: run.is_incomplete,
-            damage: &run.damage,
-        }
+        WorkInput { folder: run.folder_view(), plan, operations: &run.operations, summary }
     }
 }
 
@@ -55,14 +37,14 @@ pub fn document(input: &WorkInput<'_>) -> Value {
     json!({
         "schema": crate::json::SCHEMA,
         "kind": "work",
-        "run": input.folder.to_string_lossy(),
-        "status": crate::json::status(input.manifest.status, input.is_incomplete),
+        "run": input.folder.path.to_string_lossy(),
+        "status": crate::json::status(&input.folder),
         "verdict": input.summary.verdict,
         "headline": input.summary.headline,
         "plan": input.plan,
         "summary": input.summary,
         "operations": input.operations,
-        "damage": input.damage,
+        "damage": input.folder.damage,
     })
 }
 

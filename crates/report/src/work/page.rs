@@ -29,7 +29,7 @@ pub fn page(input: &WorkInput<'_>) -> String {
         let (id, seen, remedy) = (text(&reason.id), text(&reason.text), text(&reason.remedy));
         let _ = writeln!(page, "<p><b>{} {id}</b> {seen}. {remedy}</p>", reason.status.name());
     }
-    for damage in input.damage {
+    for damage in input.folder.damage {
         let _ = writeln!(page, "<p><b>damaged</b> {}</p>", text(damage));
     }
     let _ = writeln!(page, "<p>{}</p>", text(&described(input.plan)));
@@ -40,9 +40,9 @@ pub fn page(input: &WorkInput<'_>) -> String {
     for limit in limits(input.summary) {
         let _ = writeln!(page, "<p>Bottleneck: {}</p>", text(&limit));
     }
-    let tool = text(&input.manifest.tool.version);
-    let _ = writeln!(page, "<p><code>{}</code></p>", text(&input.manifest.command.join(" ")));
-    let _ = writeln!(page, "<p>sysdyno {tool} · {}</p></body></html>", input.manifest.started_unix_ns);
+    let tool = text(&input.folder.manifest.tool.version);
+    let _ = writeln!(page, "<p><code>{}</code></p>", text(&input.folder.manifest.command.join(" ")));
+    let _ = writeln!(page, "<p>sysdyno {tool} · {}</p></body></html>", input.folder.manifest.started_unix_ns);
     page
 }
 

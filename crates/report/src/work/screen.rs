@@ -15,7 +15,7 @@ pub fn screen(input: &WorkInput<'_>, style: &Style) -> String {
     let summary = input.summary;
     let mut screen = Screen::new(*style);
     screen.answer(shape(summary.verdict.status), (Tone::Strong, &summary.headline));
-    draw_state(input.manifest, input.is_incomplete, input.damage, &mut screen);
+    draw_state(&input.folder, &mut screen);
     summary.verdict.reasons.iter().for_each(|reason| draw_reason(reason, &mut screen));
     screen.gap();
     match &input.plan.kind {
@@ -27,7 +27,7 @@ pub fn screen(input: &WorkInput<'_>, style: &Style) -> String {
         screen.sentence(Rank::Needed, (Tone::Quiet, "Bottleneck"), (Tone::Plain, &limit));
     }
     screen.row(Rank::Needed, (Tone::Quiet, "Work"), &[(Tone::Quiet, &described(input.plan))]);
-    place::draw(input.folder, input.has_report, &mut screen);
+    place::draw(&input.folder, &mut screen);
     screen.finish()
 }
 

@@ -6,10 +6,11 @@ use super::watched::of_targets;
 use crate::agent::{Link, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
+use sysdyno_analyze::TrialView;
 use sysdyno_analyze::experiment::Standing;
-use sysdyno_analyze::{ServerView, TrialView};
 use sysdyno_record::RecordError;
 use sysdyno_record::analysis::Verdict;
+use sysdyno_record::column::Quantity;
 use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess};
 use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
 use sysdyno_record::facts::HostFacts;
@@ -20,6 +21,7 @@ use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::store::{Remains, RunWriter, Trial};
 use sysdyno_record::units::{MonoNs, SpanNs};
+use sysdyno_record::view::ServerView;
 
 /// Most processes of a run, those included that came and went while it lasted.
 const MAX_WATCHED_COUNT: usize = 4096;
@@ -367,11 +369,11 @@ impl<'a> Journal<'a> {
     }
 
     /// The last reading of a column on the server's host, for the decision whether the host is at rest.
-    pub(super) fn last_reading(&self, name: &str) -> Option<f64> {
+    pub(super) fn last_reading(&self, gauge: Quantity) -> Option<f64> {
         let recent = if self.server.is_some() { &self.server_series } else { &self.series };
         let series = recent.series();
-        let scopes = series.scopes(name);
-        let last = scopes.filter_map(|scope| *series.values(name, scope)?.last()?);
+        let scopes = series.scopes(gauge.name);
+        let last = scopes.filter_map(|scope| *series.values(gauge.name, scope)?.last()?);
         last.reduce(f64::max)
     }
 

@@ -8,6 +8,7 @@ use crate::error::RunError;
 use std::net::SocketAddr;
 use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_record::analysis::Verdict;
+use sysdyno_record::column;
 use sysdyno_record::event::{EventKind, WatchedProcess};
 use sysdyno_record::load::{LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::{
@@ -254,8 +255,8 @@ impl Bench<'_, '_> {
     pub(super) fn cool_down(&mut self) -> Result<(), RunError> {
         for _ in 0..MAX_RESTS_COUNT {
             self.ask(|agent, link| agent.rest(REST, link))?;
-            let is_waiting = |name| self.journal.last_reading(name).is_some_and(|count| count > 0.0);
-            if !is_waiting("listener.queue_count") && !is_waiting("connections.unread_count") {
+            let is_waiting = |gauge| self.journal.last_reading(gauge).is_some_and(|count| count > 0.0);
+            if !is_waiting(column::LISTENER_QUEUE) && !is_waiting(column::CONNECTIONS_UNREAD) {
                 break;
             }
         }

@@ -4,7 +4,7 @@ use super::{Examine, Gate, Seen};
 use crate::compare::profile::RunProfile;
 use crate::format::percent;
 use crate::threshold::Threshold;
-use crate::verdict::GENERATOR_CHECKS;
+use crate::verdict::{Culprit, is_blamed_on};
 use sysdyno_record::analysis::{Reason, VerdictStatus};
 
 /// C01.
@@ -55,8 +55,7 @@ fn examine_generator(run: &RunProfile) -> Option<Seen> {
     let is_lower_bound = run.analysis.capacity.as_ref().is_some_and(|capacity| capacity.is_lower_bound);
     let fired = |status: VerdictStatus| {
         let reasons = run.analysis.verdict.reasons.iter();
-        ids(reasons
-            .filter(move |reason| reason.status == status && GENERATOR_CHECKS.contains(&reason.id.as_str())))
+        ids(reasons.filter(move |reason| reason.status == status && is_blamed_on(Culprit::Generator, reason)))
     };
     let (bad, doubtful) = (fired(VerdictStatus::Invalid), fired(VerdictStatus::Suspect));
     if !bad.is_empty() {

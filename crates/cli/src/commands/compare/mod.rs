@@ -1,13 +1,14 @@
 //! `sysdyno compare`: runs side by side, or in the order of time.
 
 use crate::args::{CompareArgs, FailIfWord};
-use crate::commands::record::{analyze_input, conclude, is_living};
+use crate::commands::record::is_living;
 use crate::commands::show;
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
+use sysdyno_analyze::analyze;
 use sysdyno_analyze::compare::{
     COMPARABILITY, COMPARED_METRICS, CompareOptions, RunProfile, SIDES_MAX, Side, TREND_RUNS_MAX, compare,
     over_time,
@@ -148,12 +149,11 @@ fn meant(word: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 pub fn read(path: &Path, ui: &Ui) -> anyhow::Result<RunProfile> {
     let run = Run::open(path, &is_living)?;
     run.damage.iter().for_each(|damage| ui.note(&format!("warning: {}: {damage}", path.display())));
-    let analysis = run.analysis.clone().unwrap_or_else(|| conclude(&run));
-    let plan =
-        run.plan.as_ref().with_context(|| format!("cannot compare '{}': it has no plan", path.display()))?;
-    let facts = run.facts.clone().unwrap_or_default();
-    let input = analyze_input(&run, plan, &facts);
-    RunProfile::new(&run.manifest, run.is_incomplete, &input, analysis).with_context(|| {
+    if run.plan.is_none() {
+        bail!("cannot compare '{}': it has no plan", path.display());
+    }
+    let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
+    RunProfile::new(&run.manifest, run.is_incomplete, &run.view(), analysis).with_context(|| {
         format!("cannot compare '{}': it is an experiment, or no trial was completed", path.display())
     })
 }

@@ -6,13 +6,14 @@
 //! as those see it who started this process: its parents up to process 1. Source: cgroups(7),
 //! `Documentation/admin-guide/cgroup-v2.rst`.
 
-use super::{Collector, Pass, Table, counter, gauge};
+use super::{Collector, Pass, Table};
 use crate::roots::Roots;
 use crate::source::cpu_stat::{self, Throttling};
 use crate::source::{KeptFile, Shape, cgroup, pid_stat, read_once};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use sysdyno_record::column::{self, CGROUP_GENERATOR, CGROUP_TARGET};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::series::Column;
 
@@ -103,10 +104,10 @@ impl Group {
 
     fn columns(&self) -> Vec<Column> {
         let mut all = vec![
-            counter("cgroup.periods_count", "count", self.scope),
-            counter("cgroup.throttled_count", "count", self.scope),
-            counter("cgroup.throttled_us", "us", self.scope),
-            gauge("cgroup.quota_ratio", "ratio", self.scope),
+            column::CGROUP_PERIODS.of(self.scope),
+            column::CGROUP_THROTTLED.of(self.scope),
+            column::CGROUP_THROTTLED_TIME.of(self.scope),
+            column::CGROUP_QUOTA.of(self.scope),
         ];
         all.iter_mut().for_each(|column| column.unavailable.clone_from(&self.reason));
         if self.quota_ratio.is_none() && self.reason.is_none() {
@@ -121,8 +122,7 @@ impl CgroupCollector {
         let mut is_changed = false;
         if self.generation != pass.scene.generation() {
             self.generation = pass.scene.generation();
-            let roles =
-                [(ProcessRole::Target, "cgroup:target"), (ProcessRole::Generator, "cgroup:generator")];
+            let roles = [(ProcessRole::Target, CGROUP_TARGET), (ProcessRole::Generator, CGROUP_GENERATOR)];
             let scene = &*pass.scene;
             let buffer = &mut *pass.buffer;
             let find = |(role, scope)| Some(Group::find(&scene.roots, scene.first(role)?.pid, scope, buffer));

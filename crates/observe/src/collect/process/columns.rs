@@ -1,6 +1,6 @@
 //! The columns of a process and of a thread.
 
-use crate::collect::{counter, gauge};
+use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 /// What is read of a process; fields in the order of its columns.
@@ -77,24 +77,24 @@ pub(super) const SOURCES: [Source; PROCESS_WIDTH] = [
 /// Columns of a process, in the order of [`ProcessValues`].
 pub(super) fn process_columns(scope: &str) -> [Column; PROCESS_WIDTH] {
     [
-        counter("process.cpu_us", "us", scope),
-        counter("process.user_us", "us", scope),
-        counter("process.system_us", "us", scope),
-        counter("process.run_delay_us", "us", scope),
-        gauge("process.rss_bytes", "bytes", scope),
-        gauge("process.threads_count", "count", scope),
-        gauge("process.running_threads_count", "count", scope),
-        gauge("process.uninterruptible_threads_count", "count", scope),
-        gauge("process.fds_count", "count", scope),
-        gauge("process.fds_limit_count", "count", scope),
-        counter("process.voluntary_switches_count", "count", scope),
-        counter("process.involuntary_switches_count", "count", scope),
+        column::PROCESS_CPU.of(scope),
+        column::PROCESS_USER.of(scope),
+        column::PROCESS_SYSTEM.of(scope),
+        column::PROCESS_RUN_DELAY.of(scope),
+        column::PROCESS_RSS.of(scope),
+        column::PROCESS_THREADS.of(scope),
+        column::PROCESS_RUNNING_THREADS.of(scope),
+        column::PROCESS_UNINTERRUPTIBLE_THREADS.of(scope),
+        column::PROCESS_FDS.of(scope),
+        column::PROCESS_FDS_LIMIT.of(scope),
+        column::PROCESS_VOLUNTARY_SWITCHES.of(scope),
+        column::PROCESS_INVOLUNTARY_SWITCHES.of(scope),
     ]
 }
 
 /// Columns of a thread: CPU time, run-queue delay.
 pub(super) fn thread_columns(scope: &str) -> [Column; THREAD_WIDTH] {
-    [counter("thread.cpu_us", "us", scope), counter("thread.run_delay_us", "us", scope)]
+    [column::THREAD_CPU.of(scope), column::THREAD_RUN_DELAY.of(scope)]
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(super) fn draw(input: &ExperimentInput<'_>, screen: &mut Screen) {
     draw_pairs(input, screen);
     draw_resolution(input, screen);
     draw_run(input, screen);
-    place::draw(input.folder, input.has_report, screen);
+    place::draw(&input.folder, screen);
 }
 
 fn draw_changes(input: &ExperimentInput<'_>, screen: &mut Screen) {
@@ -34,7 +34,7 @@ fn draw_changes(input: &ExperimentInput<'_>, screen: &mut Screen) {
     screen.gap();
     let fate = match conclusion.is_kept {
         // Whoever died could not write that it undid anything; the guardian or the next start does.
-        _ if input.is_incomplete => "check `sysdyno tune status`",
+        _ if input.folder.is_incomplete => "check `sysdyno tune status`",
         true => "kept",
         false => "undone",
     };
@@ -53,7 +53,7 @@ fn draw_changes(input: &ExperimentInput<'_>, screen: &mut Screen) {
     let persist: Vec<&str> = changes.filter_map(|change| change.persist.as_deref()).collect();
     let rank = if conclusion.is_kept { Rank::Needed } else { Rank::Useful };
     // What is undone needs no undoing, and what was not proved is not recommended.
-    if conclusion.is_kept || input.is_incomplete {
+    if conclusion.is_kept || input.folder.is_incomplete {
         draw_commands(screen, rank, "Undo", &undo);
     }
     if conclusion.verdict.word == Comparison::Better {
@@ -69,7 +69,7 @@ fn draw_commands(screen: &mut Screen, rank: Rank, label: &str, commands: &[&str]
 }
 
 fn draw_warnings(input: &ExperimentInput<'_>, screen: &mut Screen) {
-    draw_state(input.manifest, input.is_incomplete, input.damage, screen);
+    draw_state(&input.folder, screen);
     let warnings = input.conclusion.diagnostics.iter().filter(|diagnostic| diagnostic.is_warning);
     for diagnostic in warnings {
         screen.sentence(Rank::Needed, (Tone::Doubtful, "▲ warning"), (Tone::Plain, &diagnostic.sentence));
@@ -111,7 +111,7 @@ fn draw_resolution(input: &ExperimentInput<'_>, screen: &mut Screen) {
 fn draw_run(input: &ExperimentInput<'_>, screen: &mut Screen) {
     let url = escape::terminal(input.url(), 2_000);
     let url = if url.is_empty() { url } else { format!("{url} · ") };
-    let started = input.manifest.started_unix_ns;
+    let started = input.folder.manifest.started_unix_ns;
     let seed = input.plan.map_or_else(String::new, |plan| format!(" · seed {}", plan.seed));
     screen.row(Rank::Useful, (Tone::Quiet, "Run"), &[(Tone::Quiet, &format!("{url}{started}{seed}"))]);
 }

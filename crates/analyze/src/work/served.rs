@@ -4,10 +4,10 @@
 //! The count is that of the service, the same for all commands whatever they say of themselves. Time and CPU time are those
 //! of the whole command, from its start to its end.
 
+use super::{spread, wall_ns};
 use crate::format::{cpus, duration, name, rate};
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
-use crate::work::{spread, wall_ns};
 use sysdyno_record::work::{CommandRun, ServedSummary, ServiceCounter, Spread};
 
 const SIDE_BUSY: Threshold = Threshold::new(

@@ -6,6 +6,7 @@
 use crate::format::{name, percent};
 use crate::readings::{CpuShare, MachineShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::column;
 use sysdyno_record::series::Series;
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::work::CpuSummary;
@@ -58,7 +59,7 @@ pub(crate) fn cpus(series: &Series, spans: &[[MonoNs; 2]]) -> Vec<CpuSummary> {
     let windows: Vec<Window> = spans.iter().map(|[begin, end]| Window::new(series, *begin, *end)).collect();
     let read: Vec<(f64, Vec<CpuShare>)> =
         windows.iter().map(|window| (window.seconds(), window.cpus())).collect();
-    let scopes = windows.first().map_or(Vec::new(), |window| window.scopes("cpu.idle_us"));
+    let scopes = windows.first().map_or(Vec::new(), |window| window.scopes(column::CPU_IDLE));
     let mean = |scope: &str, of: fn(&CpuShare) -> f64| {
         let mine = read
             .iter()
@@ -79,9 +80,9 @@ pub(crate) fn cpus(series: &Series, spans: &[[MonoNs; 2]]) -> Vec<CpuSummary> {
 
 /// The disk that had something to do in most of the time, and in how much.
 fn busiest_disk<'a>(windows: &[Window<'a>]) -> Option<(&'a str, f64)> {
-    let scopes = windows.first()?.scopes("disk.io_ms");
+    let scopes = windows.first()?.scopes(column::DISK_IO);
     let share = |scope: &'a str| {
-        let grown = windows.iter().filter_map(|window| window.growth("disk.io_ms", scope));
+        let grown = windows.iter().filter_map(|window| window.growth(column::DISK_IO, scope));
         let (busy, seconds) = grown.fold((0.0, 0.0), |(busy, seconds), growth| {
             (busy + growth.amount / 1e3, seconds + growth.seconds)
         });

@@ -3,11 +3,16 @@
 //! Times and costs are those of the runs that succeeded; how many did not is said first. Runs that prepare, warm up and
 //! clean up are in no sum.
 
+mod limit;
+mod served;
+
 use crate::format;
-use crate::work_limit::{cpus, limit};
-use crate::work_served::{self, served};
+use crate::verdict::work::{CUT_OFF, FILES_FAILED, NO_RUN_SUCCEEDED, RUNS_FAILED};
+use crate::verdict::{Observation, verdict_of};
+use limit::{cpus, limit};
+use served::served;
 use std::collections::BTreeMap;
-use sysdyno_record::analysis::{Reason, Verdict, VerdictStatus};
+use sysdyno_record::analysis::{Verdict, VerdictStatus};
 use sysdyno_record::load::LatencySummary;
 use sysdyno_record::series::Series;
 use sysdyno_record::units::MonoNs;
@@ -58,7 +63,7 @@ pub fn conclude(plan: &WorkPlan, lines: &[WorkLine], series: &Series) -> WorkSum
         max_rss_bytes: used(&|usage| usage.max_rss_bytes),
         files: file_summaries(&windows, elapsed_ns),
         commands: command_summaries(plan, &runs, series),
-        limit: work_served::limit(served.as_ref(), &runs).or_else(|| limit(series, &spans)),
+        limit: served::limit(served.as_ref(), &runs).or_else(|| limit(series, &spans)),
         served,
         cpus: cpus(series, &spans),
     };
@@ -117,7 +122,7 @@ fn command_summaries(plan: &WorkPlan, runs: &[&CommandRun], series: &Series) -> 
             name: name.clone(),
             ok_count: done.len() as u64,
             wall_ns: of_rounds(&done, |run| Some(wall_ns(run))),
-            limit: work_served::limit(served.as_ref(), &mine).or_else(limit),
+            limit: served::limit(served.as_ref(), &mine).or_else(limit),
             served,
         }
     };
@@ -181,52 +186,33 @@ fn file_summaries(windows: &[&FileWindow], elapsed_ns: u64) -> Vec<FileSummary> 
 }
 
 fn verdict(plan: &WorkPlan, summary: &WorkSummary, runs: &[&CommandRun]) -> Verdict {
-    let mut reasons = Vec::new();
-    let mut add = |id: &str, name: &str, status, text: String, remedy: &str| {
-        reasons.push(Reason { id: id.into(), name: name.into(), status, text, remedy: remedy.into() });
-    };
     let bad_count = summary.failed_count + summary.timed_out_count;
     let is_command = matches!(plan.kind, WorkKind::Command(_));
-    let see = "Run the command by hand, or again with --show-output.";
-    if is_command && summary.ok_count == 0 {
-        let text = format!("no run succeeded: {}", ways(runs));
-        add("W02", "no-run-succeeded", VerdictStatus::Invalid, text, see);
+    let runs = if is_command && summary.ok_count == 0 {
+        NO_RUN_SUCCEEDED.raise(Observation::invalid(format!("no run succeeded: {}", ways(runs))))
     } else if bad_count > 0 {
         let text = format!("{bad_count} of {} runs failed: {}", summary.runs_count, ways(runs));
-        add("W01", "runs-failed", VerdictStatus::Suspect, text, see);
-    }
+        RUNS_FAILED.raise(Observation::suspect(text))
+    } else {
+        None
+    };
     let (ok, failed) = summary.files.iter().fold((0u64, 0u64), |(ok, failed), kind| {
         (ok + kind.ok_count, failed + kind.failures.values().sum::<u64>())
     });
-    if !is_command && ok == 0 {
-        let text = "no file operation succeeded".to_owned();
-        add(
-            "W04",
-            "file-operations-failed",
-            VerdictStatus::Invalid,
-            text,
-            "Check the failures and their \
-                                                                            causes.",
-        );
+    let files = if !is_command && ok == 0 {
+        FILES_FAILED.raise(Observation::invalid("no file operation succeeded".to_owned()))
     } else if failed > 0 {
         let text = format!("{failed} of {} file operations failed", ok + failed);
-        add(
-            "W04",
-            "file-operations-failed",
-            VerdictStatus::Suspect,
-            text,
-            "Check the failures and their \
-                                                                            causes.",
-        );
-    }
-    if summary.interrupted_count > 0 {
+        FILES_FAILED.raise(Observation::suspect(text))
+    } else {
+        None
+    };
+    let cut_off = (summary.interrupted_count > 0).then(|| {
         let text =
             format!("{} runs were cut off and are not counted in the times", summary.interrupted_count);
-        add("W03", "cut-off", VerdictStatus::Valid, text, "Let all runs finish.");
-    }
-    let status = reasons.iter().map(|reason| reason.status).max().unwrap_or(VerdictStatus::Valid);
-    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.status));
-    Verdict { status, reasons }
+        CUT_OFF.raise(Observation::remark(text))
+    });
+    verdict_of([runs, files, cut_off.flatten()].into_iter().flatten().collect())
 }
 
 /// In which ways runs did not succeed, most frequent first.
@@ -259,7 +245,7 @@ fn headline(plan: &WorkPlan, summary: &WorkSummary) -> String {
             };
             let Some(wall) = &summary.wall_ns else { return format!("{name} failed") };
             if let Some(served) = &summary.served {
-                return work_served::headline(served);
+                return served::headline(served);
             }
             let runs = if wall.count == 1 { "1 run".to_owned() } else { format!("{} runs", wall.count) };
             let interval = wall

@@ -1,0 +1,16 @@
+//! What came back: counts, failure classes, latency summaries, intervals and trials of the load engine.
+
+mod counts;
+mod interval;
+mod latency;
+mod percentiles;
+mod phase;
+mod trial;
+
+pub use crate::failure::{Blame, FailureClass, Failures, Told};
+pub use counts::Counts;
+pub use interval::{CondensedInterval, Extremes, Interval};
+pub use latency::{LatencyKind, LatencySet, LatencyWindow, WindowStep};
+pub use percentiles::{Dependence, IntervalBasis, LatencySummary};
+pub use phase::{GapSample, GeneratorSummary, LearntBody, PhaseSummary, TimerError};
+pub use trial::{TrialBegin, TrialEnd, TrialEnding, TrialPurpose, TrialSummary};

@@ -1,0 +1,57 @@
+//! What will be done: the load plan of a trial and the plan of a whole run, with every default filled in.
+//!
+//! Plans are pure values. They hold all that is needed to send the same load again, seed included, and nothing that
+//! depends on how it went.
+
+mod arrival;
+mod load;
+mod objective;
+mod request;
+mod run;
+mod target;
+
+pub use arrival::{Arrival, Deadlines, HardStops, KeepAlive, PhaseEnd, PhaseKind, PhasePlan};
+pub use load::{IoChoice, LoadPlan, SpinChoice, StampChoice};
+pub use objective::Objective;
+pub use request::{ExpectedHeader, HeaderField, RequestSpec, Validators};
+pub use run::{RunPlan, SearchMethod, SearchPlan};
+pub use target::{Endpoint, Target};
+
+use crate::experiment::ExperimentPlan;
+use crate::work::WorkPlan;
+use serde::{Deserialize, Serialize};
+
+/// What one invocation will do; the content of `plan.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Plan {
+    /// `sysdyno run` and `demo`: look for the capacity.
+    Run(RunPlan),
+    /// `sysdyno load`: one load.
+    Load(LoadPlan),
+    /// `sysdyno try`: one thing against another.
+    Experiment(Box<ExperimentPlan>),
+    /// `sysdyno load --command` and `--files`: work on this host.
+    Work(WorkPlan),
+}
+
+impl Plan {
+    /// The load that is common to all trials; `None`: they run commands.
+    pub fn load(&self) -> Option<&LoadPlan> {
+        match self {
+            Plan::Run(run) => Some(&run.load),
+            Plan::Load(load) => Some(load),
+            Plan::Experiment(experiment) => experiment.load(),
+            Plan::Work(_) => None,
+        }
+    }
+
+    /// The checks of the result, as typed.
+    pub fn fail_if(&self) -> &[String] {
+        match self {
+            Plan::Run(run) => &run.fail_if,
+            Plan::Load(load) => &load.fail_if,
+            Plan::Experiment(_) | Plan::Work(_) => &[],
+        }
+    }
+}
