@@ -139,7 +139,7 @@ impl Stage {
         let what = format!("{case:?} at {point:?}");
         let running = Stopped::at(rig, point);
         if let Some(pid) = running.pid.filter(|_| case.is_guardian_killed) {
-            children(pid).into_iter().for_each(|guardian| kill(guardian, Signal::KILL));
+            children(pid).into_iter().for_each(end);
         }
         let is_lost = self.happen(case.loss);
         let said = running.go_on(if case.is_killed { Signal::KILL } else { Signal::CONT });
@@ -269,6 +269,16 @@ impl Stopped {
 fn kill(pid: Pid, signal: Signal) {
     // It may have ended meanwhile.
     let _ = kill_process(pid, signal);
+}
+
+/// Kills a process and waits until it is dead: until then, it could still be told something.
+fn end(pid: Pid) {
+    kill(pid, Signal::KILL);
+    let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
+    // Its parent is stopped and does not reap it.
+    while fs::read_to_string(&stat).is_ok_and(|text| !text.contains(") Z ")) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
 }
 
 fn children(pid: Pid) -> Vec<Pid> {
