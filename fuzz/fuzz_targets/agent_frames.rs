@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use sysdyno_lab::{ShareCall, ShareReply};
-use sysdyno_run::agent::frame::{Decoder, FrameError, MAX_FRAME_BYTES, encode};
+use sysdyno_run::agent::frame::{FrameDecoder, FrameError, MAX_FRAME_BYTES, encode};
 use sysdyno_run::agent::wire::{FromAgent, ToAgent};
 
 /// A message that is understood as one of these types survives being said.
@@ -36,7 +36,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn feed(bytes: &[u8], step: usize) -> (Vec<Vec<u8>>, Option<FrameError>) {
-    let (mut decoder, mut messages) = (Decoder::default(), Vec::new());
+    let (mut decoder, mut messages) = (FrameDecoder::default(), Vec::new());
     for piece in bytes.chunks(step.max(1)) {
         decoder.push(piece);
         loop {

@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io::{self, Cursor, Read, Write};
-use sysdyno_lab::{Metric, fastcgi_answer};
+use sysdyno_lab::{ServiceMetric, fastcgi_answer};
 
 /// What a service answers, whatever it is asked.
 struct Answer<'a>(Cursor<&'a [u8]>);
@@ -39,7 +39,7 @@ fn check_numbers(answer: &[u8]) {
     let text = String::from_utf8_lossy(answer);
     for way in [r#""after":"x:""#, r#""after":"STAT a ","number":2"#, r#""pointer":"/a/0/b""#] {
         let metric = format!(r#"{{"name":"n","unit":"count","does":"d","kind":"gauge",{way}}}"#);
-        let metric: Metric = serde_json::from_str(&metric).expect("is a metric");
+        let metric: ServiceMetric = serde_json::from_str(&metric).expect("is a metric");
         assert!(metric.read(&text).is_none_or(f64::is_finite));
     }
 }

@@ -13,7 +13,7 @@ use sysdyno_plan::options::TargetOptions;
 use sysdyno_record::experiment::{Action, ExperimentPlan};
 use sysdyno_record::plan::{Endpoint, LoadPlan, Plan, Target};
 use sysdyno_record::route::AllowList;
-use sysdyno_run::agent::{Fleet, Guard, RemoteAgent};
+use sysdyno_run::agent::{Fleet, LoadGuard, RemoteAgent};
 use sysdyno_run::fence::{Goal, Parties, check};
 
 /// Lists networks, as `[target] allow` does.
@@ -23,7 +23,11 @@ const VARIABLE: &str = "SYSDYNO_TARGET_ALLOW";
 const STATE_VARIABLE: &str = "SYSDYNO_STATE_DIR";
 
 /// What may be loaded, by the settings in `target`, the environment and the user's word; labs lie in a state folder.
-pub fn guard(target: &TargetOptions, options: FenceOptions, state: Option<&Path>) -> anyhow::Result<Guard> {
+pub fn guard(
+    target: &TargetOptions,
+    options: FenceOptions,
+    state: Option<&Path>,
+) -> anyhow::Result<LoadGuard> {
     let mut lists = target.allow.0.clone();
     lists.extend(list_of_environment()?);
     let fence = Fence { lists, is_target_mine: options.target_is_mine };
@@ -32,14 +36,14 @@ pub fn guard(target: &TargetOptions, options: FenceOptions, state: Option<&Path>
 }
 
 /// What this host may load for whoever has it send a part of a load: by its own lists.
-pub fn guard_of_host(state: Option<PathBuf>) -> anyhow::Result<Guard> {
+pub fn guard_of_host(state: Option<PathBuf>) -> anyhow::Result<LoadGuard> {
     let mut lists = SettingsFile::read_system()?.target.allow.0;
     lists.extend(list_of_environment()?);
     Ok(guard_with(Fence { lists, is_target_mine: false }, state))
 }
 
-fn guard_with(fence: Fence, state: Option<PathBuf>) -> Guard {
-    Guard { fence, labs: Some(Arc::new(AddressesBelow(state))) }
+fn guard_with(fence: Fence, state: Option<PathBuf>) -> LoadGuard {
+    LoadGuard { fence, labs: Some(Arc::new(AddressesBelow(state))) }
 }
 
 fn list_of_environment() -> anyhow::Result<Option<AllowList>> {
@@ -62,7 +66,7 @@ pub struct Others<'a> {
 }
 
 /// Refuses goals that lie beyond the fence, and asks for the user's word where one takes it; a word that is given is kept.
-pub fn pass(goals: &[Goal], guard: &mut Guard, others: Others<'_>, ui: &Ui) -> anyhow::Result<()> {
+pub fn pass(goals: &[Goal], guard: &mut LoadGuard, others: Others<'_>, ui: &Ui) -> anyhow::Result<()> {
     let Others { fleet, server } = others;
     let mut parties = Parties { guard, fleet, server };
     let mut asked: Vec<(&Goal, String)> = Vec::new();

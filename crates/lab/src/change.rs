@@ -3,10 +3,10 @@
 //! Invariant: what a service is going to be is in the journal, on the disk, before the old one is stopped, so that `down`
 //! knows of both whenever it comes.
 
-use super::journal::{Journal, Made, Record};
+use super::journal::{LabJournal, LabRecord, MadeLab};
 use super::labs::{Labs, UpOrder};
 use super::paths::{ended_of, log_of};
-use super::plan::{LabPlan, Service};
+use super::plan::{LabPlan, LabService};
 use super::{down, files, volume};
 use std::collections::BTreeSet;
 use std::io;
@@ -31,7 +31,7 @@ impl Labs {
         let (mut journal, made) = self.open_patiently(name)?;
         let made = made.ok_or_else(|| cannot(io::Error::other("its journal cannot be read")))?;
         let changed = changed(&made.begin.plan, &order.plan, again);
-        let services: Vec<Service> =
+        let services: Vec<LabService> =
             order.plan.services.iter().filter(|service| changed.contains(&service.name)).cloned().collect();
         let shares = self.renew_shares(&made, &services, &mut journal)?;
         self.renew((&made, &mut journal), &services, told)?;
@@ -46,15 +46,15 @@ impl Labs {
     /// Writes down what services are going to be, stops those of them that are on this machine, and clears their folders.
     pub(super) fn renew(
         &self,
-        (made, journal): (&Made, &mut Journal),
-        services: &[Service],
+        (made, journal): (&MadeLab, &mut LabJournal),
+        services: &[LabService],
         told: &mut dyn FnMut(&str),
     ) -> Result<(), RunError> {
         let object = || format!("lab '{}'", made.begin.name);
         let cannot = |source| RunError::Process { operation: "change", object: object(), source };
         let is_meant = |name: &str| services.iter().any(|service| service.name == name);
         for service in services {
-            journal.append(&Record::Service(Box::new(service.clone())))?;
+            journal.append(&LabRecord::Service(Box::new(service.clone())))?;
         }
         down::stop_services(made, is_meant, told);
         for volume in made.volumes.iter().filter(|volume| is_meant(&volume.service)).rev() {
@@ -73,7 +73,7 @@ impl Labs {
 
 /// Names of the services that have to be started anew.
 fn changed(before: &LabPlan, after: &LabPlan, again: &[&str]) -> BTreeSet<String> {
-    let is_other = |service: &&Service| before.service(&service.name) != Some(*service);
+    let is_other = |service: &&LabService| before.service(&service.name) != Some(*service);
     let named = after.services.iter().filter(|service| again.contains(&service.name.as_str()));
     let mut changed: BTreeSet<String> =
         after.services.iter().filter(is_other).chain(named).map(|service| service.name.clone()).collect();

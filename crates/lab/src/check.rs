@@ -4,8 +4,8 @@
 //! connection, or whether a text is in it, is all that is taken from it.
 
 use super::namespace;
-use super::question::{Answer, Timed, http};
-use super::recipe::Check;
+use super::question::{HttpAnswer, TimedStream, http};
+use super::recipe::HealthCheck;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::net::{IpAddr, SocketAddr};
@@ -30,7 +30,7 @@ pub(super) struct Subject<'a> {
 ///
 /// # Errors
 /// What is not as it should be.
-pub(super) fn ask(check: &Check, subject: &Subject<'_>) -> io::Result<()> {
+pub(super) fn ask(check: &HealthCheck, subject: &Subject<'_>) -> io::Result<()> {
     if let Some(text) = &check.log {
         let printed = tail(subject.log, MAX_LOG)?;
         if !printed.contains(text.as_str()) {
@@ -44,7 +44,7 @@ pub(super) fn ask(check: &Check, subject: &Subject<'_>) -> io::Result<()> {
     let port = typed.or(subject.port).ok_or_else(|| io::Error::other("its port is not known"))?;
     let address = SocketAddr::new(subject.address, port);
     namespace::within(subject.namespace, || {
-        let stream = Timed::connect(address, LIMIT)?;
+        let stream = TimedStream::connect(address, LIMIT)?;
         let Some(path) = &check.http else { return Ok(()) };
         let answer = http(stream, path)?;
         answer.expect(check.status)?;
@@ -58,14 +58,14 @@ pub(super) fn ask(check: &Check, subject: &Subject<'_>) -> io::Result<()> {
 /// There is no answer, or one with another status than 200.
 pub(super) fn body(namespace: &Path, address: SocketAddr, path: &str) -> io::Result<Vec<u8>> {
     namespace::within(namespace, || {
-        let answer = http(Timed::connect(address, LIMIT)?, path)?;
+        let answer = http(TimedStream::connect(address, LIMIT)?, path)?;
         answer.expect(Some(200))?;
         answer.body()
     })
 }
 
 /// Reads an answer, in which this text has to be.
-fn expect_text(answer: Answer, text: &str) -> io::Result<()> {
+fn expect_text(answer: HttpAnswer, text: &str) -> io::Result<()> {
     let (bytes, read) = answer.rest();
     if bytes.windows(text.len().max(1)).any(|part| part == text.as_bytes()) {
         return Ok(());

@@ -2,7 +2,7 @@
 //!
 //! It can be killed and run again at any point: every step leaves alone what is gone already, and the journal goes last.
 
-use super::journal::{Journal, Made, MadeHost, ProcessId, Record};
+use super::journal::{LabJournal, LabRecord, MadeHost, MadeLab, ProcessId};
 use super::labs::Labs;
 use super::process::{self, Held};
 use super::values::recipe_of;
@@ -47,7 +47,7 @@ impl Labs {
             );
             return Err(cannot(io::Error::other(cause)));
         };
-        journal.append(&Record::Down {})?;
+        journal.append(&LabRecord::Down {})?;
         let mut notes = Vec::new();
         let failures = self.take_shares(&made, &mut journal, told, &mut notes);
         self.put_back(name, &mut notes);
@@ -74,15 +74,15 @@ impl Labs {
     }
 
     /// Opens a journal; one that is held by a child of a process that was just killed is free in a moment.
-    pub(super) fn open_patiently(&self, name: &str) -> Result<(Journal, Option<Made>), RunError> {
+    pub(super) fn open_patiently(&self, name: &str) -> Result<(LabJournal, Option<MadeLab>), RunError> {
         let path = self.journal_of(name);
         for _ in 0..LOCK_PATIENCE {
-            if let Ok(opened) = Journal::open(&path) {
+            if let Ok(opened) = LabJournal::open(&path) {
                 return Ok(opened);
             }
             std::thread::sleep(LOCK_PAUSE);
         }
-        Journal::open(&path)
+        LabJournal::open(&path)
     }
 
     /// Takes the folder of names away if a lab made it, and nothing is in it any more.
@@ -99,7 +99,7 @@ impl Labs {
 }
 
 /// Stops keepers and with them services that are meant, last first, then kills what a keeper that was killed has left.
-pub(super) fn stop_services(made: &Made, is_meant: impl Fn(&str) -> bool, told: &mut dyn FnMut(&str)) {
+pub(super) fn stop_services(made: &MadeLab, is_meant: impl Fn(&str) -> bool, told: &mut dyn FnMut(&str)) {
     for (service, id) in made.keepers.iter().rev().filter(|(service, _)| is_meant(service)) {
         let Some(keeper) = Held::of(*id) else { continue };
         told(&format!("{}: stopping {service}", made.begin.name));
@@ -110,7 +110,7 @@ pub(super) fn stop_services(made: &Made, is_meant: impl Fn(&str) -> bool, told: 
     }
 }
 
-fn stop(made: &Made, service: &str, keeper: &Held) {
+fn stop(made: &MadeLab, service: &str, keeper: &Held) {
     let recipe = made.begin.plan.service(service).and_then(|service| recipe_of(service).ok());
     let limit = recipe.map_or(KEEPER_MARGIN, |recipe| recipe.start.stop_within() + KEEPER_MARGIN);
     keeper.signal(Signal::TERM);
@@ -121,7 +121,7 @@ fn stop(made: &Made, service: &str, keeper: &Held) {
 
 /// Kills processes that are in the session of a service and in a namespace of its lab. A session's id is not given to
 /// another one as long as a process is in it.
-fn kill_session(made: &Made, service: &str, main: ProcessId) {
+fn kill_session(made: &MadeLab, service: &str, main: ProcessId) {
     // A relay is alone on what the journal knows as a host of its name.
     let host = made.begin.plan.service(service).map_or(service, |service| &service.host);
     let made_host = made.hosts.iter().find(|known| known.host == host);

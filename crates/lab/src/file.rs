@@ -1,6 +1,6 @@
 //! What lab.toml holds, as it is typed. What it means is decided in [`super::plan`].
 
-use super::recipe::Check;
+use super::recipe::HealthCheck;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -18,7 +18,7 @@ pub(super) struct LabFile {
     #[serde(default)]
     pub(super) link: Vec<LinkFile>,
     #[serde(default)]
-    pub(super) service: Vec<ServiceFile>,
+    pub(super) service: Vec<ServiceEntry>,
 }
 
 /// A host.
@@ -52,7 +52,7 @@ pub(super) struct LinkFile {
 /// A service.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ServiceFile {
+pub(super) struct ServiceEntry {
     pub(super) name: Spanned<String>,
     pub(super) host: Spanned<String>,
     pub(super) recipe: Spanned<String>,
@@ -61,7 +61,7 @@ pub(super) struct ServiceFile {
     pub(super) with: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     #[serde(default)]
     pub(super) files: Vec<DataFile>,
-    pub(super) health: Option<Spanned<Check>>,
+    pub(super) health: Option<Spanned<HealthCheck>>,
 }
 
 /// A file that a service serves.

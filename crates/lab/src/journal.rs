@@ -4,7 +4,7 @@
 //! first frame that is not whole or not understood; what was made on behalf of a record that was read is found by it.
 
 use super::files;
-use super::plan::{LabPlan, Service};
+use super::plan::{LabPlan, LabService};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
@@ -20,9 +20,9 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// A record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Record {
+pub(super) enum LabRecord {
     /// The first one; then the lab's folder is made.
-    Begin(Box<Begin>),
+    Begin(Box<LabBegin>),
     /// A namespace is going to be made.
     Host { host: String, namespace: PathBuf },
     /// It was made.
@@ -40,7 +40,7 @@ pub(super) enum Record {
     /// The service itself runs.
     Main { service: String, process: ProcessId },
     /// A service is going to be restarted, as it says from now on.
-    Service(Box<Service>),
+    Service(Box<LabService>),
     /// All is up.
     Up {},
     /// It is going to be taken away.
@@ -49,7 +49,7 @@ pub(super) enum Record {
 
 /// Which lab, and since when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Begin {
+pub(super) struct LabBegin {
     pub(super) name: String,
     pub(super) tool: String,
     pub(super) boot_id: String,
@@ -58,7 +58,7 @@ pub(super) struct Begin {
     pub(super) plan: LabPlan,
 }
 
-impl Begin {
+impl LabBegin {
     /// What no other lab of any machine is called.
     pub(super) fn id(&self) -> String {
         format!("{}/{}", self.boot_id, self.started_unix_ns.0)
@@ -122,8 +122,8 @@ pub struct ProcessId {
 
 /// What the records of a journal add up to.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Made {
-    pub(super) begin: Begin,
+pub(super) struct MadeLab {
+    pub(super) begin: LabBegin,
     pub(super) hosts: Vec<MadeHost>,
     pub(super) shares: Vec<MadeShare>,
     pub(super) volumes: Vec<MadeVolume>,
@@ -142,11 +142,11 @@ pub(super) struct MadeHost {
     pub(super) inode: Option<u64>,
 }
 
-impl Made {
-    fn of(records: Vec<Record>) -> Option<Made> {
+impl MadeLab {
+    fn of(records: Vec<LabRecord>) -> Option<MadeLab> {
         let mut records = records.into_iter();
-        let Some(Record::Begin(begin)) = records.next() else { return None };
-        let mut made = Made {
+        let Some(LabRecord::Begin(begin)) = records.next() else { return None };
+        let mut made = MadeLab {
             begin: *begin,
             hosts: Vec::new(),
             shares: Vec::new(),
@@ -158,23 +158,23 @@ impl Made {
         };
         for record in records {
             match record {
-                Record::Begin(_) => return None,
-                Record::Host { host, namespace } => {
+                LabRecord::Begin(_) => return None,
+                LabRecord::Host { host, namespace } => {
                     made.hosts.push(MadeHost { host, namespace, inode: None });
                 }
-                Record::Made { host, inode } => {
+                LabRecord::Made { host, inode } => {
                     let known = made.hosts.iter_mut().find(|known| known.host == host);
                     known.into_iter().for_each(|known| known.inode = Some(inode));
                 }
-                Record::Link { .. } => {}
-                Record::Share(share) => made.add_share(share),
-                Record::Gone { host } => made.shares.retain(|share| share.host != host),
-                Record::Volume(volume) => made.volumes.push(volume),
-                Record::Keeper { service, process } => made.keepers.push((service, process)),
-                Record::Main { service, process } => made.mains.push((service, process)),
-                Record::Service(now) => made.begin.plan.replace(&now),
-                Record::Up {} => made.is_up = true,
-                Record::Down {} => made.is_going_down = true,
+                LabRecord::Link { .. } => {}
+                LabRecord::Share(share) => made.add_share(share),
+                LabRecord::Gone { host } => made.shares.retain(|share| share.host != host),
+                LabRecord::Volume(volume) => made.volumes.push(volume),
+                LabRecord::Keeper { service, process } => made.keepers.push((service, process)),
+                LabRecord::Main { service, process } => made.mains.push((service, process)),
+                LabRecord::Service(now) => made.begin.plan.replace(&now),
+                LabRecord::Up {} => made.is_up = true,
+                LabRecord::Down {} => made.is_going_down = true,
             }
         }
         Some(made)
@@ -191,22 +191,22 @@ impl Made {
 
 /// A journal that is appended to; its lock is held.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(super) struct LabJournal {
     file: File,
     path: PathBuf,
     chain: Chain,
     length: u64,
 }
 
-impl Journal {
+impl LabJournal {
     /// Writes `begin` into a new journal, and puts it on the disk before it gets its name.
-    pub(super) fn create(path: &Path, begin: Begin) -> Result<Journal, RunError> {
+    pub(super) fn create(path: &Path, begin: LabBegin) -> Result<LabJournal, RunError> {
         let draft = path.with_extension("new");
         files::remove_file(&draft).map_err(cannot("remove", &draft))?;
         let file = files::open(&draft, OFlags::EXCL).map_err(cannot("create", &draft))?;
-        let mut journal = Journal { file, path: path.to_owned(), chain: Chain::default(), length: 0 };
+        let mut journal = LabJournal { file, path: path.to_owned(), chain: Chain::default(), length: 0 };
         journal.file.try_lock().map_err(|error| cannot("lock", &draft)(error.into()))?;
-        journal.append(&Record::Begin(Box::new(begin)))?;
+        journal.append(&LabRecord::Begin(Box::new(begin)))?;
         files::rename(&draft, path).map_err(cannot("rename", &draft))?;
         Ok(journal)
     }
@@ -215,7 +215,7 @@ impl Journal {
     ///
     /// # Errors
     /// Somebody else is at it, or it cannot be read.
-    pub(super) fn open(path: &Path) -> Result<(Journal, Option<Made>), RunError> {
+    pub(super) fn open(path: &Path) -> Result<(LabJournal, Option<MadeLab>), RunError> {
         let file = files::open(path, OFlags::empty()).map_err(cannot("open", path))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -225,7 +225,7 @@ impl Journal {
             }
             Err(TryLockError::Error(error)) => return Err(cannot("lock", path)(error)),
         }
-        let mut journal = Journal { file, path: path.to_owned(), chain: Chain::default(), length: 0 };
+        let mut journal = LabJournal { file, path: path.to_owned(), chain: Chain::default(), length: 0 };
         let bytes = bounded(&mut journal.file).map_err(cannot("read", path))?;
         let frames = frame::read(&bytes);
         (journal.chain, journal.length) = (frames.chain, frames.length as u64);
@@ -234,7 +234,7 @@ impl Journal {
     }
 
     /// Appends a record and puts it on the disk.
-    pub(super) fn append(&mut self, record: &Record) -> Result<(), RunError> {
+    pub(super) fn append(&mut self, record: &LabRecord) -> Result<(), RunError> {
         let json =
             serde_json::to_string(record).map_err(|error| cannot("write", &self.path)(error.into()))?;
         let text = self.chain.frame(&json);
@@ -257,7 +257,7 @@ impl Journal {
 }
 
 /// Reads a journal without its lock; `None` if it is not there, or has no begin that can be read.
-pub(super) fn read(path: &Path) -> Result<Option<Made>, RunError> {
+pub(super) fn read(path: &Path) -> Result<Option<MadeLab>, RunError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(io::Error::from);
     match opened {
@@ -270,8 +270,8 @@ pub(super) fn read(path: &Path) -> Result<Option<Made>, RunError> {
     }
 }
 
-fn sum(texts: &[&str]) -> Option<Made> {
-    Made::of(texts.iter().map_while(|text| serde_json::from_str(text).ok()).collect())
+fn sum(texts: &[&str]) -> Option<MadeLab> {
+    MadeLab::of(texts.iter().map_while(|text| serde_json::from_str(text).ok()).collect())
 }
 
 fn bounded(file: &mut File) -> io::Result<Vec<u8>> {
@@ -292,22 +292,22 @@ fn cannot(operation: &'static str, path: &Path) -> impl Fn(io::Error) -> RunErro
 mod tests {
     use super::*;
 
-    fn begin() -> Begin {
+    fn begin() -> LabBegin {
         let (hosts, links, services) = (vec![], vec![], vec![]);
         let (switches, outside) = ([].into(), [].into());
         let plan = LabPlan { name: "a".into(), hosts, switches, outside, share: None, links, services };
         let (boot_id, folder) = ("b".to_owned(), PathBuf::from("/x"));
-        Begin { name: "a".into(), tool: "0".into(), boot_id, folder, started_unix_ns: WallNs(1), plan }
+        LabBegin { name: "a".into(), tool: "0".into(), boot_id, folder, started_unix_ns: WallNs(1), plan }
     }
 
     #[test]
     fn every_prefix_of_a_journal_says_what_may_have_been_made() {
         let folder = tempfile::tempdir().expect("can be made");
         let path = folder.path().join("a.wal");
-        let mut journal = Journal::create(&path, begin()).expect("can be made");
+        let mut journal = LabJournal::create(&path, begin()).expect("can be made");
         let namespace = PathBuf::from("/run/netns/sysdyno-a-h");
-        journal.append(&Record::Host { host: "h".into(), namespace }).expect("can be written");
-        journal.append(&Record::Made { host: "h".into(), inode: 7 }).expect("can be written");
+        journal.append(&LabRecord::Host { host: "h".into(), namespace }).expect("can be written");
+        journal.append(&LabRecord::Made { host: "h".into(), inode: 7 }).expect("can be written");
         drop(journal);
         let bytes = std::fs::read(&path).expect("can be read");
         let ends: Vec<usize> =
@@ -327,7 +327,7 @@ mod tests {
     fn a_share_is_known_with_all_its_agents_until_it_is_gone() {
         let folder = tempfile::tempdir().expect("can be made");
         let path = folder.path().join("a.wal");
-        let mut journal = Journal::create(&path, begin()).expect("can be made");
+        let mut journal = LabJournal::create(&path, begin()).expect("can be made");
         let share = |pid| MadeShare {
             host: "h".into(),
             lab: "a-h".into(),
@@ -339,10 +339,10 @@ mod tests {
             let made = read(&path).expect("can be read").expect("has a begin");
             made.shares.iter().map(|one| one.agents.iter().map(|agent| agent.process.pid).collect()).collect()
         };
-        journal.append(&Record::Share(share(7))).expect("can be written");
-        journal.append(&Record::Share(share(8))).expect("can be written");
+        journal.append(&LabRecord::Share(share(7))).expect("can be written");
+        journal.append(&LabRecord::Share(share(8))).expect("can be written");
         assert_eq!(agents(), [[7, 8]]);
-        journal.append(&Record::Gone { host: "h".into() }).expect("can be written");
+        journal.append(&LabRecord::Gone { host: "h".into() }).expect("can be written");
         assert!(agents().is_empty());
     }
 
@@ -350,10 +350,10 @@ mod tests {
     fn a_journal_has_one_user_at_a_time() {
         let folder = tempfile::tempdir().expect("can be made");
         let path = folder.path().join("a.wal");
-        let journal = Journal::create(&path, begin()).expect("can be made");
-        assert!(Journal::open(&path).is_err());
+        let journal = LabJournal::create(&path, begin()).expect("can be made");
+        assert!(LabJournal::open(&path).is_err());
         drop(journal);
-        let (journal, made) = Journal::open(&path).expect("is free");
+        let (journal, made) = LabJournal::open(&path).expect("is free");
         assert_eq!(made.map(|made| made.begin), Some(begin()));
         journal.remove().expect("can be removed");
         assert_eq!(read(&path).expect("can be read"), None);

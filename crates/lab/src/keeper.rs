@@ -1,6 +1,6 @@
 //! The keeper of a service: a process of its own that starts it, sees how it ends, and lets nothing of it stay behind.
 //!
-//! It does nothing before it was told what ([`Order`], one line on its standard input), and ends if that does not come:
+//! It does nothing before it was told what ([`KeeperOrder`], one line on its standard input), and ends if that does not come:
 //! so nothing runs that is not in the journal. All that loses its parent below it becomes its child, so that descendants
 //! stay in sight whatever they do. It is alone in its process and has one thread, which is also what the service is bound
 //! to: when it dies, the service is killed.
@@ -31,7 +31,7 @@ pub(super) const PREPARE_LIMIT: Duration = Duration::from_secs(300);
 
 /// What a keeper is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct KeeperOrder {
     pub(super) lab: String,
     pub(super) service: String,
     pub(super) namespace: PathBuf,
@@ -71,7 +71,7 @@ pub fn keep(input: impl BufRead, output: &mut dyn Write, signs: KeeperSigns<'_>)
         // Who started this is dead.
         return Ok(());
     }
-    let order: Order = serde_json::from_str(&line)?;
+    let order: KeeperOrder = serde_json::from_str(&line)?;
     set_child_subreaper(Some(rustix::process::getpid()))?;
     let mut log = files::open(&order.log, OFlags::APPEND)?;
     let kept = Kept { order: &order, signs }.run(&log, output);
@@ -89,7 +89,7 @@ pub fn keep(input: impl BufRead, output: &mut dyn Write, signs: KeeperSigns<'_>)
 }
 
 struct Kept<'a> {
-    order: &'a Order,
+    order: &'a KeeperOrder,
     signs: KeeperSigns<'a>,
 }
 
@@ -230,7 +230,7 @@ fn signal(stop: StopSignal) -> Signal {
 }
 
 /// What a log says in its last lines.
-pub(super) fn last_lines(order: &Order) -> String {
+pub(super) fn last_lines(order: &KeeperOrder) -> String {
     let text = check::tail(&order.log, 4096).unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let from = lines.len().saturating_sub(5);

@@ -2,7 +2,7 @@
 
 use super::files;
 use super::plan::LabPlan;
-use super::share::Reach;
+use super::share::ShareReach;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Labs {
     path: PathBuf,
     /// Agents on hosts behind ssh, as far as they were met.
-    reach: Mutex<Reach>,
+    reach: Mutex<ShareReach>,
     /// This program, which is started again as keepers.
     program: PathBuf,
     /// Its version.
@@ -53,10 +53,10 @@ impl Labs {
         // Services run in other folders than this program.
         let path = std::path::absolute(state).unwrap_or_else(|_| state.to_owned()).join("lab");
         let (program, version) = (ways.program.clone(), version.to_owned());
-        Labs { path, reach: Mutex::new(Reach::new(ways, &version)), program, version }
+        Labs { path, reach: Mutex::new(ShareReach::new(ways, &version)), program, version }
     }
 
-    pub(crate) fn reach(&self) -> MutexGuard<'_, Reach> {
+    pub(crate) fn reach(&self) -> MutexGuard<'_, ShareReach> {
         self.reach.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -57,18 +57,18 @@ pub use keeper::{KeeperSigns, keep};
 pub use labs::{Labs, UpOrder};
 pub use machine::{Missing, install, missing};
 pub use metrics::fastcgi_answer;
-pub use outside::{Outside, Seat, ShareOf};
-pub use plan::{Content, Data, LabPlan, Service, wrong_name};
-pub use plan_links::{Address, End, Link, Relay};
+pub use outside::{HostSeat, Outside, ShareOf};
+pub use plan::{Data, FileContent, LabPlan, LabService, wrong_name};
+pub use plan_links::{Address, End, LabLink, Relay};
 pub use recipe::{
-    Check, Kind, Metric, Parameter, Recipe, StopSignal, TunableKey, find as find_recipe,
-    names as recipe_names,
+    HealthCheck, Parameter, ParameterKind, Recipe, ServiceMetric, StopSignal, TunableKey,
+    find as find_recipe, names as recipe_names,
 };
 pub use relay::{Forwarded, forward};
 pub use service_status::ServiceStatus;
-pub use settings::{Kept, Part, Setting, part_of};
+pub use settings::{HostPart, SettingJournal, StageSetting, part_of};
 pub use share::{Needs, NeedsOf, ShareCall, ShareReply, Shares};
-pub use stage::Stage;
+pub use stage::LabStage;
 pub use status::{HostStatus, LabStatus, LinkStatus, RelayStatus, ServiceLog};
 pub use up::may_make;
 pub use whose::AddressesBelow;

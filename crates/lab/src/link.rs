@@ -4,7 +4,7 @@
 //! `include/uapi/linux/{if_link,if_addr,veth,pkt_sched}.h`.
 
 use super::namespace;
-use super::plan_links::{Address, End, Link};
+use super::plan_links::{Address, End, LabLink};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
@@ -61,7 +61,7 @@ pub(super) fn loopback_up(path: &Path) -> io::Result<()> {
 
 /// Where an end of a link is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct EndPlace<'a> {
     pub(super) namespace: &'a Path,
     pub(super) role: Role,
 }
@@ -93,7 +93,7 @@ pub(super) fn make_switch(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a pair, gives its ends their addresses, and brings them up.
-pub(super) fn make(link: &Link, places: [Place<'_>; 2]) -> io::Result<()> {
+pub(super) fn make(link: &LabLink, places: [EndPlace<'_>; 2]) -> io::Result<()> {
     let far = namespace::open(places[1].namespace)?;
     namespace::within(places[0].namespace, || {
         let mut request = vec![0; LINK_HEAD];
@@ -112,7 +112,7 @@ pub(super) fn make(link: &Link, places: [Place<'_>; 2]) -> io::Result<()> {
     ends.try_for_each(|(end, place)| namespace::within(place.namespace, || set(link, end, place.role)))
 }
 
-fn put_interface(request: &mut Vec<u8>, link: &Link, end: &End) {
+fn put_interface(request: &mut Vec<u8>, link: &LabLink, end: &End) {
     put(request, IFLA_IFNAME, &named(&end.interface));
     if let Some(mtu) = link.mtu_bytes {
         put(request, IFLA_MTU, &mtu.to_ne_bytes());
@@ -126,7 +126,7 @@ fn named(name: &str) -> Vec<u8> {
 }
 
 /// Address, queueing discipline and state of one end, in whose namespace this is.
-fn set(link: &Link, end: &End, role: Role) -> io::Result<()> {
+fn set(link: &LabLink, end: &End, role: Role) -> io::Result<()> {
     let netlink = &mut NetlinkSocket::route()?;
     let index = self::index(netlink, &end.interface)?;
     match role {

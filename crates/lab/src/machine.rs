@@ -1,8 +1,8 @@
 //! What of this machine a recipe needs: programs, accounts, packages.
 
-use super::plan::{LabPlan, Service};
+use super::plan::{LabPlan, LabService};
 use super::recipe::Recipe;
-use super::values::{self, Place, recipe_of};
+use super::values::{self, ServicePlace, recipe_of};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -124,16 +124,16 @@ fn distributions() -> Vec<String> {
 /// Programs of a service; which they are may depend on what was chosen.
 fn programs(
     plan: &LabPlan,
-    service: &Service,
+    service: &LabService,
     recipe: &Recipe,
 ) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let chosen = values::of(plan, service, &Place::default())?;
+    let chosen = values::of(plan, service, &ServicePlace::default())?;
     let expand = |names: &Vec<String>| names.iter().map(|name| chosen.expand(name)).collect::<Result<_, _>>();
     recipe.programs.iter().map(|(name, names)| Ok((name.clone(), expand(names)?))).collect()
 }
 
 /// What of this machine stands in the texts of a service, whose folder is known.
-pub(super) fn place(plan: &LabPlan, service: &Service, folder: PathBuf) -> Result<Place, String> {
+pub(super) fn place(plan: &LabPlan, service: &LabService, folder: PathBuf) -> Result<ServicePlace, String> {
     let recipe = recipe_of(service)?;
     let candidates = programs(plan, service, &recipe)?;
     let mut programs = BTreeMap::new();
@@ -153,7 +153,7 @@ pub(super) fn place(plan: &LabPlan, service: &Service, folder: PathBuf) -> Resul
             (account.name, account.group)
         }
     };
-    Ok(Place { folder, programs, paths, user, group })
+    Ok(ServicePlace { folder, programs, paths, user, group })
 }
 
 /// Who an account is to the kernel; `None` if there is none of this name.

@@ -4,7 +4,7 @@
 //! plan, in which that host is this machine, and nothing else is made.
 
 use super::file::{HostFile, LinkFile};
-use super::problem::Problem;
+use super::problem::FileProblem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use toml::Spanned;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outside {
     /// Where it is.
-    pub seat: Seat,
+    pub seat: HostSeat,
     /// At which address others find it.
     pub address: IpAddr,
 }
@@ -23,7 +23,7 @@ pub struct Outside {
 /// Where a host is that the lab does not make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Seat {
+pub enum HostSeat {
     /// This machine, in the network namespace of this program.
     Here,
     /// Behind ssh, as it was typed.
@@ -43,37 +43,39 @@ pub struct ShareOf {
 ///
 /// # Errors
 /// Whatever is wrong with one of them.
-pub(super) fn understand(files: &[HostFile]) -> Result<BTreeMap<String, Outside>, Problem> {
+pub(super) fn understand(files: &[HostFile]) -> Result<BTreeMap<String, Outside>, FileProblem> {
     let mut known: BTreeMap<String, Outside> = BTreeMap::new();
     for file in files {
         let Some(outside) = outside(file)? else { continue };
-        if outside.seat == Seat::Here && known.values().any(|other| other.seat == Seat::Here) {
-            return Err(Problem::with(&file.name, "another host is already this machine"));
+        if outside.seat == HostSeat::Here && known.values().any(|other| other.seat == HostSeat::Here) {
+            return Err(FileProblem::with(&file.name, "another host is already this machine"));
         }
         known.insert(file.name.get_ref().clone(), outside);
     }
     Ok(known)
 }
 
-fn outside(file: &HostFile) -> Result<Option<Outside>, Problem> {
+fn outside(file: &HostFile) -> Result<Option<Outside>, FileProblem> {
     let (seat, named) = match (&file.ssh, file.here) {
-        (Some(ssh), true) => return Err(Problem::with(ssh, "a host is 'here' or behind 'ssh', not both")),
+        (Some(ssh), true) => {
+            return Err(FileProblem::with(ssh, "a host is 'here' or behind 'ssh', not both"));
+        }
         (Some(ssh), false) => ssh_seat(ssh)?,
-        (None, true) => (Seat::Here, None),
+        (None, true) => (HostSeat::Here, None),
         (None, false) => {
             let wrong =
-                |address| Problem::with(address, "a network namespace gets its addresses from its links");
+                |address| FileProblem::with(address, "a network namespace gets its addresses from its links");
             return file.address.as_ref().map_or(Ok(None), |address| Err(wrong(address)));
         }
     };
     if file.switch {
-        return Err(Problem::with(
+        return Err(FileProblem::with(
             &file.name,
             "a switch is a network namespace; it cannot be 'here' or behind 'ssh'",
         ));
     }
     let address = file.address.as_ref().map(address).transpose()?.or(named).ok_or_else(|| {
-        Problem::with(
+        FileProblem::with(
             &file.name,
             "it needs an 'address' where the other hosts can reach it, such as \
                                    192.0.2.7",
@@ -83,31 +85,33 @@ fn outside(file: &HostFile) -> Result<Option<Outside>, Problem> {
 }
 
 /// A host behind ssh, and its address if its name is one.
-fn ssh_seat(typed: &Spanned<String>) -> Result<(Seat, Option<IpAddr>), Problem> {
+fn ssh_seat(typed: &Spanned<String>) -> Result<(HostSeat, Option<IpAddr>), FileProblem> {
     let place = typed.get_ref().parse::<HostPlace>().map(|place| place.way);
     let Ok(HostWay::Ssh(address)) = place else {
-        return Err(Problem::with(
+        return Err(FileProblem::with(
             typed,
             "this is not a host for ssh: write USER@HOST or ssh://USER@HOST:PORT",
         ));
     };
-    Ok((Seat::Ssh(typed.get_ref().clone()), address.host.parse().ok()))
+    Ok((HostSeat::Ssh(typed.get_ref().clone()), address.host.parse().ok()))
 }
 
-fn address(typed: &Spanned<String>) -> Result<IpAddr, Problem> {
+fn address(typed: &Spanned<String>) -> Result<IpAddr, FileProblem> {
     let address = typed.get_ref().parse::<IpAddr>().ok();
     let is_good = |address: &IpAddr| !address.is_unspecified() && !address.is_multicast();
-    address.filter(is_good).ok_or_else(|| Problem::with(typed, "this is not an address, such as 192.0.2.7"))
+    address
+        .filter(is_good)
+        .ok_or_else(|| FileProblem::with(typed, "this is not an address, such as 192.0.2.7"))
 }
 
 /// Links are made between namespaces only: the network of other hosts is not touched.
-pub(super) fn check_links(links: &[LinkFile], known: &BTreeMap<String, Outside>) -> Result<(), Problem> {
+pub(super) fn check_links(links: &[LinkFile], known: &BTreeMap<String, Outside>) -> Result<(), FileProblem> {
     let mut ends = links.iter().flat_map(|link| link.between.get_ref());
     match ends.find(|host| known.contains_key(host.get_ref())) {
         None => Ok(()),
         Some(host) => {
             let cause = "links only connect network namespaces: the network of this host is left alone";
-            Err(Problem::with(host, cause))
+            Err(FileProblem::with(host, cause))
         }
     }
 }

@@ -1,20 +1,20 @@
 //! What of a lab belongs to this machine, and what to machines behind ssh; and which hosts have a way, or files, in common.
 
-use super::outside::{Seat, ShareOf};
-use super::plan::{LabPlan, Service};
+use super::outside::{HostSeat, ShareOf};
+use super::plan::{LabPlan, LabService};
 
 impl LabPlan {
     /// Whom ssh reaches for a host; `None`: it is on this machine, or there is no such host.
     pub fn ssh(&self, host: &str) -> Option<&str> {
         match &self.outside.get(host)?.seat {
-            Seat::Ssh(place) => Some(place),
-            Seat::Here => None,
+            HostSeat::Ssh(place) => Some(place),
+            HostSeat::Here => None,
         }
     }
 
     /// Whether a host is this machine in its own network.
     pub fn is_here(&self, host: &str) -> bool {
-        self.outside.get(host).is_some_and(|outside| outside.seat == Seat::Here)
+        self.outside.get(host).is_some_and(|outside| outside.seat == HostSeat::Here)
     }
 
     /// Whether what belongs to a host is made by this machine.
@@ -31,7 +31,7 @@ impl LabPlan {
     }
 
     /// Services that this machine starts.
-    pub(super) fn own_services(&self) -> impl Iterator<Item = &Service> {
+    pub(super) fn own_services(&self) -> impl Iterator<Item = &LabService> {
         self.services.iter().filter(move |service| self.is_own(&service.host))
     }
 
@@ -56,7 +56,7 @@ impl LabPlan {
         let mut plan = self.clone();
         plan.name = self.share_name(host);
         plan.share = Some(ShareOf { host: host.to_owned(), of: of.to_owned() });
-        plan.outside.entry(host.to_owned()).and_modify(|outside| outside.seat = Seat::Here);
+        plan.outside.entry(host.to_owned()).and_modify(|outside| outside.seat = HostSeat::Here);
         plan
     }
 

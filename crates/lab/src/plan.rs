@@ -3,8 +3,8 @@
 //! It is written into the journal, and is all that the other commands know of the lab.
 
 use super::outside::{Outside, ShareOf};
-use super::plan_links::Link;
-use super::recipe::Check;
+use super::plan_links::LabLink;
+use super::recipe::HealthCheck;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -29,14 +29,14 @@ pub struct LabPlan {
     #[serde(default)]
     pub share: Option<ShareOf>,
     /// Its links.
-    pub links: Vec<Link>,
+    pub links: Vec<LabLink>,
     /// Its services, in the order in which they start.
-    pub services: Vec<Service>,
+    pub services: Vec<LabService>,
 }
 
 /// A service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Service {
+pub struct LabService {
     /// Its name.
     pub name: String,
     /// Where it runs.
@@ -54,7 +54,7 @@ pub struct Service {
     /// What it serves.
     pub files: Vec<Data>,
     /// What is asked to see whether it is well; `None`: what its recipe asks.
-    pub health: Option<Check>,
+    pub health: Option<HealthCheck>,
 }
 
 /// A file that a service serves.
@@ -63,13 +63,13 @@ pub struct Data {
     /// Below the folder of data.
     pub path: String,
     /// What it holds.
-    pub content: Content,
+    pub content: FileContent,
 }
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Content {
+pub enum FileContent {
     /// This text.
     Text(String),
     /// What this file or folder holds, beside lab.toml.
@@ -101,12 +101,12 @@ impl LabPlan {
             .unwrap_or_else(|| self.address(host))
     }
 
-    pub(super) fn service(&self, name: &str) -> Option<&Service> {
+    pub(super) fn service(&self, name: &str) -> Option<&LabService> {
         self.services.iter().find(|service| service.name == name)
     }
 
     /// Has a service be as this one is.
-    pub(super) fn replace(&mut self, now: &Service) {
+    pub(super) fn replace(&mut self, now: &LabService) {
         let known = self.services.iter_mut().find(|known| known.name == now.name);
         known.into_iter().for_each(|known| known.clone_from(now));
     }

@@ -1,7 +1,7 @@
 //! Links as they were understood: hosts, addresses, names of interfaces, and what slows frames down.
 
 use super::file::{LinkFile, MAX_COUNT};
-use super::problem::Problem;
+use super::problem::FileProblem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ const MAX_DELAY: SpanNs = SpanNs::from_secs(10);
 
 /// A link between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
+pub struct LabLink {
     /// Its ends.
     pub ends: [End; 2],
     /// Queues of each end, to send and to receive.
@@ -69,8 +69,8 @@ pub(super) fn understand(
     files: &[LinkFile],
     hosts: &[String],
     switches: &BTreeSet<String>,
-) -> Result<Vec<Link>, Problem> {
-    let mut links: Vec<Link> = Vec::new();
+) -> Result<Vec<LabLink>, FileProblem> {
+    let mut links: Vec<LabLink> = Vec::new();
     for file in files {
         let link = link(file, hosts, switches, &links)?;
         links.push(link);
@@ -82,29 +82,29 @@ fn link(
     file: &LinkFile,
     hosts: &[String],
     switches: &BTreeSet<String>,
-    before: &[Link],
-) -> Result<Link, Problem> {
+    before: &[LabLink],
+) -> Result<LabLink, FileProblem> {
     let [a, b] = file.between.get_ref().as_slice() else {
-        return Err(Problem::with(&file.between, "a link is between two hosts"));
+        return Err(FileProblem::with(&file.between, "a link is between two hosts"));
     };
     if let Some(unknown) = [a, b].into_iter().find(|host| !hosts.contains(host.get_ref())) {
-        return Err(Problem::with(unknown, "there is no such host"));
+        return Err(FileProblem::with(unknown, "there is no such host"));
     }
     if a.get_ref() == b.get_ref() {
-        return Err(Problem::with(b, "a link is between two different hosts"));
+        return Err(FileProblem::with(b, "a link is between two different hosts"));
     }
     if before.len() >= MAX_COUNT {
-        return Err(Problem::with(&file.between, format!("a lab has at most {MAX_COUNT} links")));
+        return Err(FileProblem::with(&file.between, format!("a lab has at most {MAX_COUNT} links")));
     }
     let addresses = addresses(file, [a, b].map(|host| switches.contains(host.get_ref())))?;
     let ends = [end(file, 0, a, addresses[0], before)?, end(file, 1, b, addresses[1], before)?];
     let within = |value: &Option<Spanned<u32>>, range: std::ops::RangeInclusive<u32>| match value {
         Some(value) if !range.contains(value.get_ref()) => {
-            Err(Problem::with(value, format!("this must be from {} to {}", range.start(), range.end())))
+            Err(FileProblem::with(value, format!("this must be from {} to {}", range.start(), range.end())))
         }
         value => Ok(value.as_ref().map(|value| *value.get_ref())),
     };
-    Ok(Link {
+    Ok(LabLink {
         ends,
         queues_count: within(&file.queues, 1..=64)?.unwrap_or(1),
         mtu_bytes: within(&file.mtu, 576..=65535)?,
@@ -114,10 +114,10 @@ fn link(
 }
 
 /// The relay that delay and loss take; `None` where there is neither.
-fn relay(file: &LinkFile, position: usize) -> Result<Option<Relay>, Problem> {
+fn relay(file: &LinkFile, position: usize) -> Result<Option<Relay>, FileProblem> {
     if file.delay.is_none() && file.loss.is_none() {
         return match &file.seed {
-            Some(seed) => Err(Problem::with(seed, "only a link with loss can have a seed")),
+            Some(seed) => Err(FileProblem::with(seed, "only a link with loss can have a seed")),
             None => Ok(None),
         };
     }
@@ -130,41 +130,42 @@ fn relay(file: &LinkFile, position: usize) -> Result<Option<Relay>, Problem> {
 }
 
 /// `20ms`.
-fn delay(typed: &Spanned<String>) -> Result<SpanNs, Problem> {
+fn delay(typed: &Spanned<String>) -> Result<SpanNs, FileProblem> {
     let span = typed.get_ref().parse::<SpanNs>().ok().filter(|span| *span <= MAX_DELAY);
-    span.ok_or_else(|| Problem::with(typed, "this is not a delay up to 10s, such as 20ms or 500us"))
+    span.ok_or_else(|| FileProblem::with(typed, "this is not a delay up to 10s, such as 20ms or 500us"))
 }
 
 /// `0.1%`, in millionths.
-fn loss(typed: &Spanned<String>) -> Result<u32, Problem> {
+fn loss(typed: &Spanned<String>) -> Result<u32, FileProblem> {
     let percent = typed.get_ref().strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
     let ppm = percent.map(|percent| percent * 10_000.0).filter(|ppm| (1.0..=1e6).contains(ppm));
     let ppm = ppm.map(|ppm| ppm.round() as u32);
-    ppm.ok_or_else(|| Problem::with(typed, "this is not a loss from 0.0001% to 100%, such as 0.1%"))
+    ppm.ok_or_else(|| FileProblem::with(typed, "this is not a loss from 0.0001% to 100%, such as 0.1%"))
 }
 
-fn addresses(file: &LinkFile, is_switch: [bool; 2]) -> Result<[Option<Address>; 2], Problem> {
+fn addresses(file: &LinkFile, is_switch: [bool; 2]) -> Result<[Option<Address>; 2], FileProblem> {
     let Some(list) = &file.addresses else { return Ok([None, None]) };
     match (list.get_ref().as_slice(), is_switch) {
         ([], _) => Ok([None, None]),
         ([one], [false, true]) => Ok([Some(address(one)?), None]),
         ([one], [true, false]) => Ok([None, Some(address(one)?)]),
         (_, [false, true] | [true, false]) => {
-            Err(Problem::with(list, "a link to a switch has at most one address, for its other end"))
+            Err(FileProblem::with(list, "a link to a switch has at most one address, for its other end"))
         }
         ([a, b], [false, false]) => {
             let (one, other) = (address(a)?, address(b)?);
             if one.ip == other.ip {
-                return Err(Problem::with(b, "both ends have this address"));
+                return Err(FileProblem::with(b, "both ends have this address"));
             }
             Ok([Some(one), Some(other)])
         }
-        _ => Err(Problem::with(list, "a link has one address per end, or none")),
+        _ => Err(FileProblem::with(list, "a link has one address per end, or none")),
     }
 }
 
-fn address(typed: &Spanned<String>) -> Result<Address, Problem> {
-    let wrong = || Problem::with(typed, "this is not an address with a prefix length, such as 10.77.0.1/24");
+fn address(typed: &Spanned<String>) -> Result<Address, FileProblem> {
+    let wrong =
+        || FileProblem::with(typed, "this is not an address with a prefix length, such as 10.77.0.1/24");
     let (ip, prefix) = typed.get_ref().split_once('/').ok_or_else(wrong)?;
     let (ip, prefix_bits) =
         (ip.parse::<IpAddr>().map_err(|_| wrong())?, prefix.parse::<u8>().map_err(|_| wrong())?);
@@ -173,7 +174,7 @@ fn address(typed: &Spanned<String>) -> Result<Address, Problem> {
         return Err(wrong());
     }
     if ip.is_loopback() || ip.is_multicast() || ip.is_unspecified() {
-        return Err(Problem::with(typed, "a link cannot have this address"));
+        return Err(FileProblem::with(typed, "a link cannot have this address"));
     }
     Ok(Address { ip, prefix_bits })
 }
@@ -183,14 +184,14 @@ fn end(
     position: usize,
     host: &Spanned<String>,
     address: Option<Address>,
-    before: &[Link],
-) -> Result<End, Problem> {
+    before: &[LabLink],
+) -> Result<End, FileProblem> {
     let of_host = || before.iter().flat_map(|link| &link.ends).filter(|end| end.host == *host.get_ref());
     let interface = match &file.names {
         None => format!("eth{}", of_host().count()),
         Some(names) => {
             let [a, b] = names.get_ref().as_slice() else {
-                return Err(Problem::with(names, "a link has one name per end"));
+                return Err(FileProblem::with(names, "a link has one name per end"));
             };
             let name = [a, b][position];
             check_interface(name)?;
@@ -202,17 +203,17 @@ fn end(
             "this host already has an interface '{interface}'; choose a name with names = \
                              [..]"
         );
-        return Err(Problem::with(host, cause));
+        return Err(FileProblem::with(host, cause));
     }
     if address
         .is_some_and(|address| of_host().any(|end| end.address.is_some_and(|other| other.ip == address.ip)))
     {
-        return Err(Problem::with(host, "this host already has this address"));
+        return Err(FileProblem::with(host, "this host already has this address"));
     }
     Ok(End { host: host.get_ref().clone(), interface, address })
 }
 
-fn check_interface(name: &Spanned<String>) -> Result<(), Problem> {
+fn check_interface(name: &Spanned<String>) -> Result<(), FileProblem> {
     let text = name.get_ref();
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let is_good = (1..=MAX_INTERFACE).contains(&text.len())
@@ -221,7 +222,7 @@ fn check_interface(name: &Spanned<String>) -> Result<(), Problem> {
     if is_good {
         return Ok(());
     }
-    Err(Problem::with(
+    Err(FileProblem::with(
         name,
         "the name of an interface has 1 to 15 characters (A-Z a-z 0-9 - _ .) and is not \
                              lo",
@@ -229,8 +230,8 @@ fn check_interface(name: &Spanned<String>) -> Result<(), Problem> {
 }
 
 /// `100Mbit`, in bits per second.
-fn rate(typed: &Spanned<String>) -> Result<u64, Problem> {
-    let wrong = || Problem::with(typed, "this is not a rate from 8Kbit to 100Gbit, such as 100Mbit");
+fn rate(typed: &Spanned<String>) -> Result<u64, FileProblem> {
+    let wrong = || FileProblem::with(typed, "this is not a rate from 8Kbit to 100Gbit, such as 100Mbit");
     let text = typed.get_ref();
     let at = text.find(|letter: char| !letter.is_ascii_digit()).ok_or_else(wrong)?;
     let number: u64 = text[..at].parse().map_err(|_| wrong())?;

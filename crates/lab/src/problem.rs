@@ -8,15 +8,15 @@ const MAX_SHOWN: usize = 200;
 
 /// Something wrong, and where.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct FileProblem {
     span: Range<usize>,
     cause: String,
 }
 
-impl Problem {
+impl FileProblem {
     /// Something wrong with a value.
-    pub(super) fn with<T>(value: &Spanned<T>, cause: impl Into<String>) -> Problem {
-        Problem { span: value.span(), cause: cause.into() }
+    pub(super) fn with<T>(value: &Spanned<T>, cause: impl Into<String>) -> FileProblem {
+        FileProblem { span: value.span(), cause: cause.into() }
     }
 
     /// The problem with its place, as errors of the TOML parser have it.

@@ -13,21 +13,21 @@ use sysdyno_run::clock;
 pub(super) const MAX_ANSWER: usize = 1 << 20;
 
 /// A connection that is over at its deadline.
-pub(super) struct Timed {
+pub(super) struct TimedStream {
     stream: TcpStream,
     address: SocketAddr,
     deadline: MonoNs,
 }
 
-impl Timed {
+impl TimedStream {
     /// Connects, for an exchange that is done within `limit`.
     ///
     /// # Errors
     /// Nobody listens there, or not in time.
-    pub(super) fn connect(address: SocketAddr, limit: Duration) -> io::Result<Timed> {
+    pub(super) fn connect(address: SocketAddr, limit: Duration) -> io::Result<TimedStream> {
         let deadline = clock::monotonic().after(limit);
         let stream = TcpStream::connect_timeout(&address, limit)?;
-        Ok(Timed { stream, address, deadline })
+        Ok(TimedStream { stream, address, deadline })
     }
 
     fn left(&self) -> io::Result<Option<Duration>> {
@@ -45,14 +45,14 @@ fn in_words(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::WouldBlock { late() } else { error }
 }
 
-impl Read for Timed {
+impl Read for TimedStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(self.left()?)?;
         self.stream.read(buffer).map_err(in_words)
     }
 }
 
-impl Write for Timed {
+impl Write for TimedStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(self.left()?)?;
         self.stream.write(bytes).map_err(in_words)
@@ -64,12 +64,12 @@ impl Write for Timed {
 }
 
 /// An answer by HTTP, of which the status was read.
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub(super) status: u16,
-    stream: Timed,
+    stream: TimedStream,
 }
 
-impl Answer {
+impl HttpAnswer {
     /// Whether the status is the one that is wanted; `None`: any that is no error.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ pub(super) fn body_of(mut answer: Vec<u8>) -> Option<Vec<u8>> {
 ///
 /// # Errors
 /// There is no answer, or it is not HTTP.
-pub(super) fn http(mut stream: Timed, path: &str) -> io::Result<Answer> {
+pub(super) fn http(mut stream: TimedStream, path: &str) -> io::Result<HttpAnswer> {
     let host = stream.address;
     let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
@@ -118,7 +118,7 @@ pub(super) fn http(mut stream: Timed, path: &str) -> io::Result<Answer> {
     let status = head.strip_prefix(b"HTTP/1.").and_then(|rest| rest.get(2..)).map(String::from_utf8_lossy);
     let status = status.and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| io::Error::other("its answer is not HTTP"))?;
-    Ok(Answer { status, stream })
+    Ok(HttpAnswer { status, stream })
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use std::net::TcpListener;
 
-    fn answered(answer: &'static [u8]) -> io::Result<Answer> {
+    fn answered(answer: &'static [u8]) -> io::Result<HttpAnswer> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("can be bound");
         let address = listener.local_addr().expect("has one");
         let server = std::thread::spawn(move || {
@@ -134,14 +134,15 @@ mod tests {
             let _ = stream.read(&mut [0; 1024]);
             let _ = stream.write_all(answer);
         });
-        let answered = Timed::connect(address, Duration::from_secs(5)).and_then(|stream| http(stream, "/"));
+        let answered =
+            TimedStream::connect(address, Duration::from_secs(5)).and_then(|stream| http(stream, "/"));
         server.join().expect("ends");
         answered
     }
 
     #[test]
     fn the_status_decides() {
-        let answer = answered(b"HTTP/1.1 204 No Content\r\n\r\n").expect("is HTTP");
+        let answer = answered(b"HTTP/1.1 204 No FileContent\r\n\r\n").expect("is HTTP");
         assert!(answer.status == 204 && answer.expect(None).is_ok() && answer.expect(Some(200)).is_err());
         assert!(answered(b"HTTP/1.1 404 \r\n\r\n").expect("is HTTP").expect(None).is_err());
         assert!(answered(b"SSH-2.0-OpenSSH_9.2\r\n").is_err());
@@ -166,7 +167,7 @@ mod tests {
                 std::thread::yield_now();
             }
         });
-        let mut stream = Timed::connect(address, Duration::from_millis(50)).expect("somebody listens");
+        let mut stream = TimedStream::connect(address, Duration::from_millis(50)).expect("somebody listens");
         let error = io::copy(&mut stream, &mut io::sink()).expect_err("it has no end");
         assert_eq!(error.to_string(), "it did not answer in time");
     }
@@ -175,7 +176,7 @@ mod tests {
     fn who_never_answers_is_late() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("can be bound");
         let address = listener.local_addr().expect("has one");
-        let stream = Timed::connect(address, Duration::from_millis(50)).expect("somebody listens");
+        let stream = TimedStream::connect(address, Duration::from_millis(50)).expect("somebody listens");
         let error = http(stream, "/").err().expect("nobody answers");
         assert_eq!(error.to_string(), "it did not answer in time");
     }

@@ -1,14 +1,14 @@
 //! Putting a service up: its folder and files, its keeper, and the wait until it is ready.
 
 use super::check::{self, Subject};
-use super::journal::{Journal, Record};
-use super::keeper::{self, Order};
+use super::journal::{LabJournal, LabRecord};
+use super::keeper::{self, KeeperOrder};
 use super::labs::UpOrder;
 use super::paths::{ended_of, jars_of, log_of};
-use super::plan::{Content, Data, LabPlan, Service};
+use super::plan::{Data, FileContent, LabPlan, LabService};
 use super::process::{self, Held};
-use super::recipe::{Check, Recipe, Values};
-use super::volume::{self, Wanted};
+use super::recipe::{HealthCheck, Recipe, TemplateValues};
+use super::volume::{self, WantedVolume};
 use super::{files, machine, namespace, values};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Site<'_> {
     }
 
     /// Puts a service up and waits until it is ready.
-    pub(super) fn start(&self, service: &Service, journal: &mut Journal) -> Result<(), RunError> {
+    pub(super) fn start(&self, service: &LabService, journal: &mut LabJournal) -> Result<(), RunError> {
         let cannot = |source| RunError::Process {
             operation: "start",
             object: format!("service '{}'", service.name),
@@ -72,7 +72,7 @@ impl Site<'_> {
         if let Some(wanted) = &recipe.volume {
             let no_user = || cannot(io::Error::other(format!("there is no user '{}'", place.user)));
             let owner = machine::ids(&place.user).ok_or_else(no_user)?;
-            let wanted = Wanted { service: &service.name, volume: wanted, folder: &folder, owner };
+            let wanted = WantedVolume { service: &service.name, volume: wanted, folder: &folder, owner };
             volume::make(&wanted, &values, journal)?;
         }
         let order = self.order_of(service, &recipe, &values).map_err(other)?;
@@ -89,20 +89,31 @@ impl Site<'_> {
     }
 
     /// Starts a keeper and lets it go, each once it is in the journal.
-    pub(super) fn keep(&self, name: &str, order: &Order, journal: &mut Journal) -> Result<Held, RunError> {
+    pub(super) fn keep(
+        &self,
+        name: &str,
+        order: &KeeperOrder,
+        journal: &mut LabJournal,
+    ) -> Result<Held, RunError> {
         let cannot =
             |source| RunError::Process { operation: "start", object: format!("service '{name}'"), source };
         let mut keeper = self.keeper().map_err(cannot)?;
         let id = process::identify(keeper.id());
         let id = id.ok_or_else(|| cannot(io::Error::other("its keeper exited immediately")))?;
-        journal.append(&Record::Keeper { service: name.to_owned(), process: id })?;
+        journal.append(&LabRecord::Keeper { service: name.to_owned(), process: id })?;
         let main = let_go(&mut keeper, order).map_err(cannot)?;
-        journal.append(&Record::Main { service: name.to_owned(), process: main })?;
+        journal.append(&LabRecord::Main { service: name.to_owned(), process: main })?;
         Held::of(id).ok_or_else(|| failed(order, "its keeper exited")).map_err(cannot)
     }
 
     /// Makes the folder of a service with all that is in it.
-    fn fill(&self, service: &Service, recipe: &Recipe, values: &Values, user: &str) -> io::Result<()> {
+    fn fill(
+        &self,
+        service: &LabService,
+        recipe: &Recipe,
+        values: &TemplateValues,
+        user: &str,
+    ) -> io::Result<()> {
         let folder = self.folder.join(&service.name);
         files::make_folder(&folder, 0o755)?;
         let owner =
@@ -121,16 +132,21 @@ impl Site<'_> {
 
     fn put(&self, folder: &Path, data: &Data) -> io::Result<()> {
         let put = match &data.content {
-            Content::Text(text) => files::write(folder, &data.path, text.as_bytes()),
-            Content::Bytes(length) => files::write_bytes(folder, &data.path, *length),
-            Content::Source(source) => files::copy(&self.order.beside.join(source), folder, &data.path),
+            FileContent::Text(text) => files::write(folder, &data.path, text.as_bytes()),
+            FileContent::Bytes(length) => files::write_bytes(folder, &data.path, *length),
+            FileContent::Source(source) => files::copy(&self.order.beside.join(source), folder, &data.path),
         };
         put.map_err(|error| io::Error::new(error.kind(), format!("cannot write '{}': {error}", data.path)))
     }
 
-    fn order_of(&self, service: &Service, recipe: &Recipe, values: &Values) -> Result<Order, String> {
+    fn order_of(
+        &self,
+        service: &LabService,
+        recipe: &Recipe,
+        values: &TemplateValues,
+    ) -> Result<KeeperOrder, String> {
         let prepare = recipe.start.prepare.iter().map(|argv| values.arguments(argv));
-        Ok(Order {
+        Ok(KeeperOrder {
             lab: self.plan().name.clone(),
             service: service.name.clone(),
             namespace: namespace::path_of(&self.plan().name, &service.host),
@@ -159,8 +175,8 @@ impl Site<'_> {
     /// Waits until what is kept is as `check` wants it.
     pub(super) fn wait(
         &self,
-        order: &Order,
-        check: &Check,
+        order: &KeeperOrder,
+        check: &HealthCheck,
         subject: &Subject<'_>,
         keeper: &Held,
     ) -> io::Result<()> {
@@ -182,9 +198,9 @@ impl Site<'_> {
 }
 
 /// A check of a recipe with its places filled in.
-pub(super) fn expanded(check: &Check, values: &Values) -> Result<Check, String> {
+pub(super) fn expanded(check: &HealthCheck, values: &TemplateValues) -> Result<HealthCheck, String> {
     let expand = |text: &Option<String>| text.as_ref().map(|text| values.expand(text)).transpose();
-    Ok(Check {
+    Ok(HealthCheck {
         http: expand(&check.http)?,
         port: expand(&check.port)?,
         log: expand(&check.log)?,
@@ -194,7 +210,7 @@ pub(super) fn expanded(check: &Check, values: &Values) -> Result<Check, String> 
 }
 
 /// Gives a keeper its order, and hears from it who the service is.
-fn let_go(keeper: &mut Child, order: &Order) -> io::Result<super::journal::ProcessId> {
+fn let_go(keeper: &mut Child, order: &KeeperOrder) -> io::Result<super::journal::ProcessId> {
     let mut line = serde_json::to_string(order)?;
     line.push('\n');
     let mut input = keeper.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
@@ -217,7 +233,7 @@ fn let_go(keeper: &mut Child, order: &Order) -> io::Result<super::journal::Proce
 }
 
 /// Why it does not run, with what it has printed last.
-fn failed(order: &Order, cause: &str) -> io::Error {
+fn failed(order: &KeeperOrder, cause: &str) -> io::Error {
     let said = keeper::last_lines(order);
     io::Error::other(if said.is_empty() { cause.to_owned() } else { format!("{cause}\n{said}") })
 }

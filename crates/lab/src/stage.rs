@@ -17,14 +17,14 @@ use sysdyno_run::work::Count;
 
 /// A lab with this process in it.
 #[derive(Debug)]
-pub struct Stage {
+pub struct LabStage {
     pub(super) labs: Labs,
     pub(super) order: UpOrder,
     generator: String,
     pub(super) home: File,
 }
 
-impl Stage {
+impl LabStage {
     /// Puts a lab up and goes to the host that sends the load, if it is on this machine. What an earlier end of the same work has left, with the
     /// same text, is taken away before.
     ///
@@ -36,7 +36,7 @@ impl Stage {
         generator: &str,
         told: &mut dyn FnMut(&str),
         is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Stage, RunError> {
+    ) -> Result<LabStage, RunError> {
         let cannot = |source| RunError::Process {
             operation: "enter",
             object: format!("host '{generator}' of lab '{}'", order.plan.name),
@@ -51,7 +51,7 @@ impl Stage {
         let path = namespace::path_of(&order.plan.name, generator);
         let stays = order.plan.is_here(generator) || order.plan.ssh(generator).is_some();
         let entered = if stays { Ok(()) } else { namespace::enter(&path).map_err(cannot) };
-        let stage = Stage { labs, order, generator: generator.to_owned(), home };
+        let stage = LabStage { labs, order, generator: generator.to_owned(), home };
         match entered {
             Ok(()) => Ok(stage),
             Err(error) => {

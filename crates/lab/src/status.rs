@@ -1,10 +1,10 @@
 //! What a lab is now: its hosts, its services and whether they are well.
 
 use super::check::{self, Subject};
-use super::journal::{self, Made};
+use super::journal::{self, MadeLab};
 use super::labs::Labs;
 use super::paths::{ended_of, log_of};
-use super::plan::{LabPlan, Service, is_kept_name};
+use super::plan::{LabPlan, LabService, is_kept_name};
 use super::plan_links::Relay;
 use super::process::Held;
 use super::recipe::ReloadSignal;
@@ -180,14 +180,14 @@ impl Labs {
     ) -> Result<Vec<ServiceLog>, RunError> {
         let made = self.made(name)?;
         let plan = &made.begin.plan;
-        let is_meant = |known: &&Service| service.is_none_or(|service| service == known.name);
-        let meant: Vec<&Service> = plan.services.iter().filter(is_meant).collect();
+        let is_meant = |known: &&LabService| service.is_none_or(|service| service == known.name);
+        let meant: Vec<&LabService> = plan.services.iter().filter(is_meant).collect();
         if meant.is_empty() && service.is_some() {
             let cause =
                 format!("cannot print logs of '{}': lab '{name}' has no such service", service.unwrap_or(""));
             return Err(RunError::Refused(cause));
         }
-        let log = |service: &Service| {
+        let log = |service: &LabService| {
             let text = match plan.is_own(&service.host) {
                 true => {
                     check::tail(&log_of(&made.begin.folder, &service.name), most_bytes).unwrap_or_default()
@@ -242,7 +242,7 @@ impl Labs {
         Ok(main.filter(|(_, id)| Held::of(*id).is_some()).map(|(_, id)| id.pid))
     }
 
-    pub(super) fn made(&self, name: &str) -> Result<Made, RunError> {
+    pub(super) fn made(&self, name: &str) -> Result<MadeLab, RunError> {
         if !is_kept_name(name) {
             return Err(self.unknown(name));
         }
@@ -291,7 +291,7 @@ fn host_status(plan: &LabPlan, host: &str, shares: &Shares) -> HostStatus {
     }
 }
 
-fn link_status(made: &Made, position: usize) -> LinkStatus {
+fn link_status(made: &MadeLab, position: usize) -> LinkStatus {
     let link = &made.begin.plan.links[position];
     let relay = link.relay.map(|relay| {
         let name = relay::name_of(position);
@@ -303,7 +303,7 @@ fn link_status(made: &Made, position: usize) -> LinkStatus {
 }
 
 /// The first process of what a keeper keeps, or how that has ended.
-fn process_of(made: &Made, name: &str) -> (Option<u32>, Option<String>) {
+fn process_of(made: &MadeLab, name: &str) -> (Option<u32>, Option<String>) {
     let main = made.mains.iter().rev().find(|(known, _)| known == name);
     match main.filter(|(_, id)| Held::of(*id).is_some()) {
         Some((_, id)) => (Some(id.pid), None),
@@ -314,7 +314,7 @@ fn process_of(made: &Made, name: &str) -> (Option<u32>, Option<String>) {
     }
 }
 
-fn service_status(made: &Made, service: &Service) -> ServiceStatus {
+fn service_status(made: &MadeLab, service: &LabService) -> ServiceStatus {
     let folder = &made.begin.folder;
     let (pid, ended) = process_of(made, &service.name);
     let Told { cause, symptoms, metrics, tunables } =
@@ -337,7 +337,7 @@ fn service_status(made: &Made, service: &Service) -> ServiceStatus {
 }
 
 /// What a service that runs tells of itself.
-fn values_of(made: &Made, service: &Service, is_running: bool) -> Vec<ServiceValue> {
+fn values_of(made: &MadeLab, service: &LabService, is_running: bool) -> Vec<ServiceValue> {
     let recipe = values::recipe_of(service).ok().filter(|recipe| is_running && !recipe.metric.is_empty());
     let plan = &made.begin.plan;
     recipe.map_or(Vec::new(), |recipe| metrics::reading(plan, &made.begin.folder, service, &recipe).values)
@@ -352,7 +352,7 @@ struct Told {
     tunables: Vec<String>,
 }
 
-fn told(made: &Made, known: &Service) -> Result<Told, String> {
+fn told(made: &MadeLab, known: &LabService) -> Result<Told, String> {
     let (plan, folder) = (&made.begin.plan, &made.begin.folder);
     let recipe = values::recipe_of(known)?;
     let place = machine::place(plan, known, folder.join(&known.name))?;

@@ -4,7 +4,7 @@
 //! answers is not believed beyond numbers: they are all that comes into a text.
 
 use super::check;
-use super::recipe::{Symptom, Values};
+use super::recipe::{Symptom, TemplateValues};
 use serde_json::Value;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// What a service's symptoms say now; one that cannot be asked for says nothing.
 pub(super) fn seen(
     symptoms: &[Symptom],
-    values: &Values,
+    values: &TemplateValues,
     namespace: &Path,
     address: IpAddr,
 ) -> Result<Vec<String>, String> {
@@ -23,7 +23,7 @@ pub(super) fn seen(
 /// What they say by the answers that `ask` has for a port and a path.
 fn said(
     symptoms: &[Symptom],
-    values: &Values,
+    values: &TemplateValues,
     ask: &dyn Fn(u16, &str) -> Option<Vec<u8>>,
 ) -> Result<Vec<String>, String> {
     let mut said = Vec::new();
@@ -72,7 +72,7 @@ mod tests {
     const ANSWER: &str = r#"{"beans":[{"name":"x","UnderReplicatedBlocks":3,"NumLiveDataNodes":2}]}"#;
 
     fn asked(above: i64, answer: Option<&str>) -> Vec<String> {
-        let mut values = Values::default();
+        let mut values = TemplateValues::default();
         values.set("port", "9870");
         let symptom = Symptom {
             http: "/jmx".into(),

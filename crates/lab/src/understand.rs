@@ -1,9 +1,9 @@
 //! What a file of a lab means: every name, address and parameter is checked, and what is refused is refused with its place.
 
-use super::file::{DataFile, HostFile, LabFile, MAX_COUNT, ServiceFile};
-use super::plan::{Content, Data, LabPlan, Service, wrong_name};
-use super::problem::Problem;
-use super::recipe::{self, AtMost, Check, Recipe};
+use super::file::{DataFile, HostFile, LabFile, MAX_COUNT, ServiceEntry};
+use super::plan::{Data, FileContent, LabPlan, LabService, wrong_name};
+use super::problem::FileProblem;
+use super::recipe::{self, AtMost, HealthCheck, Recipe};
 use super::{outside, plan_links, values};
 use rustix::thread::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ impl LabPlan {
     }
 }
 
-fn understand(file: &LabFile) -> Result<LabPlan, Problem> {
+fn understand(file: &LabFile) -> Result<LabPlan, FileProblem> {
     check_name(&file.name)?;
     let hosts = hosts(file)?;
     let switches = file.host.iter().filter(|host| host.switch);
@@ -46,27 +46,27 @@ fn understand(file: &LabFile) -> Result<LabPlan, Problem> {
     for service in &file.service {
         check_name(&service.name)?;
         if !names.insert(service.name.get_ref()) {
-            return Err(Problem::with(&service.name, "this name is taken"));
+            return Err(FileProblem::with(&service.name, "this name is taken"));
         }
         let understood = understand_service(service, &plan)?;
         plan.services.push(understood);
         values::check(&plan, plan.services.last().expect("was just added"))
-            .map_err(|cause| Problem::with(&service.recipe, cause))?;
+            .map_err(|cause| FileProblem::with(&service.recipe, cause))?;
     }
     file.service.iter().zip(&plan.services).try_for_each(|(typed, service)| {
-        check_counts(&plan, service).map_err(|cause| Problem::with(&typed.name, cause))
+        check_counts(&plan, service).map_err(|cause| FileProblem::with(&typed.name, cause))
     })?;
     Ok(plan)
 }
 
 /// Whether what a service wants of others is there, such as as many DataNodes as there are to be copies.
-pub(super) fn check_counts(plan: &LabPlan, service: &Service) -> Result<(), String> {
+pub(super) fn check_counts(plan: &LabPlan, service: &LabService) -> Result<(), String> {
     let Some(recipe) = recipe::find(&service.recipe) else { return Ok(()) };
     for rule in &recipe.at_most {
         let parameter = recipe.parameters.get(&rule.parameter);
         let chosen = service.with.get(&rule.parameter).or(parameter.and_then(|known| known.default.as_ref()));
         let wanted = chosen.and_then(toml::Value::as_integer).unwrap_or(0);
-        let refers = |other: &&Service| {
+        let refers = |other: &&LabService| {
             let to = other.with.get(&rule.through).and_then(toml::Value::as_str);
             other.recipe == rule.recipe && to == Some(&service.name) && !other.is_off
         };
@@ -81,42 +81,42 @@ pub(super) fn check_counts(plan: &LabPlan, service: &Service) -> Result<(), Stri
     Ok(())
 }
 
-fn bounded(at: &Spanned<String>, count: usize, what: &str) -> Result<(), Problem> {
+fn bounded(at: &Spanned<String>, count: usize, what: &str) -> Result<(), FileProblem> {
     if count > MAX_COUNT {
-        return Err(Problem::with(at, format!("a lab has at most {MAX_COUNT} {what}")));
+        return Err(FileProblem::with(at, format!("a lab has at most {MAX_COUNT} {what}")));
     }
     Ok(())
 }
 
-fn check_name(name: &Spanned<String>) -> Result<(), Problem> {
-    wrong_name(name.get_ref()).map_or(Ok(()), |wrong| Err(Problem::with(name, wrong)))
+fn check_name(name: &Spanned<String>) -> Result<(), FileProblem> {
+    wrong_name(name.get_ref()).map_or(Ok(()), |wrong| Err(FileProblem::with(name, wrong)))
 }
 
-fn hosts(file: &LabFile) -> Result<Vec<String>, Problem> {
+fn hosts(file: &LabFile) -> Result<Vec<String>, FileProblem> {
     let mut names: Vec<String> = Vec::new();
     if file.host.is_empty() || file.host.len() > MAX_COUNT {
-        return Err(Problem::with(&file.name, format!("a lab has 1 to {MAX_COUNT} hosts ([[host]])")));
+        return Err(FileProblem::with(&file.name, format!("a lab has 1 to {MAX_COUNT} hosts ([[host]])")));
     }
     for HostFile { name, .. } in &file.host {
         check_name(name)?;
         if names.contains(name.get_ref()) {
-            return Err(Problem::with(name, "this name is taken"));
+            return Err(FileProblem::with(name, "this name is taken"));
         }
         names.push(name.get_ref().clone());
     }
     Ok(names)
 }
 
-fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Problem> {
+fn understand_service(file: &ServiceEntry, plan: &LabPlan) -> Result<LabService, FileProblem> {
     if !plan.hosts.contains(file.host.get_ref()) {
-        return Err(Problem::with(&file.host, "there is no such host"));
+        return Err(FileProblem::with(&file.host, "there is no such host"));
     }
     if plan.switches.contains(file.host.get_ref()) {
-        return Err(Problem::with(&file.host, "nothing runs on a switch"));
+        return Err(FileProblem::with(&file.host, "nothing runs on a switch"));
     }
     let Some(recipe) = recipe::find(file.recipe.get_ref()) else {
         let known: Vec<&str> = recipe::names().collect();
-        return Err(Problem::with(
+        return Err(FileProblem::with(
             &file.recipe,
             format!("there is no such recipe, only {}", known.join(", ")),
         ));
@@ -129,7 +129,7 @@ fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Pro
     if let Some(health) = &file.health {
         check_health(health)?;
     }
-    Ok(Service {
+    Ok(LabService {
         name: file.name.get_ref().clone(),
         host: file.host.get_ref().clone(),
         recipe: recipe.name,
@@ -142,8 +142,9 @@ fn understand_service(file: &ServiceFile, plan: &LabPlan) -> Result<Service, Pro
 }
 
 /// `0-3,8`, as the kernel writes lists of CPUs; one at least.
-fn cpus(typed: &Spanned<String>) -> Result<Vec<u32>, Problem> {
-    let wrong = || Problem::with(typed, format!("this is not a list of CPUs up to {MAX_CPU}, such as 0-3,8"));
+fn cpus(typed: &Spanned<String>) -> Result<Vec<u32>, FileProblem> {
+    let wrong =
+        || FileProblem::with(typed, format!("this is not a list of CPUs up to {MAX_CPU}, such as 0-3,8"));
     let cpus = sysdyno_observe::source::cpu_list::parse(typed.get_ref().as_bytes()).map_err(|_| wrong())?;
     let is_good = !cpus.is_empty() && cpus.iter().all(|cpu| *cpu <= MAX_CPU);
     if is_good { Ok(cpus) } else { Err(wrong()) }
@@ -154,42 +155,45 @@ fn check_parameter(
     name: &Spanned<String>,
     value: &Spanned<toml::Value>,
     plan: &LabPlan,
-) -> Result<(), Problem> {
+) -> Result<(), FileProblem> {
     let Some(parameter) = recipe.parameters.get(name.get_ref()) else {
         let known: Vec<&str> = recipe.parameters.keys().map(String::as_str).collect();
         let cause = format!("recipe '{}' has no such parameter, only {}", recipe.name, known.join(", "));
-        return Err(Problem::with(name, cause));
+        return Err(FileProblem::with(name, cause));
     };
-    let read = parameter.read(value.get_ref()).map_err(|cause| Problem::with(value, cause))?;
+    let read = parameter.read(value.get_ref()).map_err(|cause| FileProblem::with(value, cause))?;
     match read {
-        recipe::Value::Endpoint(text) if values::endpoint(plan, "", &text).is_none() => {
+        recipe::ParameterValue::Endpoint(text) if values::endpoint(plan, "", &text).is_none() => {
             let cause = "this is neither ADDRESS:PORT nor a service above";
-            Err(Problem::with(value, cause))
+            Err(FileProblem::with(value, cause))
         }
-        recipe::Value::Folder(text) if !text.starts_with('/') && plan.service(&text).is_none() => {
-            Err(Problem::with(value, "this is neither a path starting with '/' nor a service above"))
+        recipe::ParameterValue::Folder(text) if !text.starts_with('/') && plan.service(&text).is_none() => {
+            Err(FileProblem::with(value, "this is neither a path starting with '/' nor a service above"))
         }
         _ => Ok(()),
     }
 }
 
-fn check_health(health: &Spanned<Check>) -> Result<(), Problem> {
-    let Check { http, port, log, status, text, .. } = health.get_ref();
+fn check_health(health: &Spanned<HealthCheck>) -> Result<(), FileProblem> {
+    let HealthCheck { http, port, log, status, text, .. } = health.get_ref();
     let is_path = |path: &String| path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic());
     if http.as_ref().is_some_and(|path| !is_path(path)) {
-        return Err(Problem::with(health, "'http' is a path starting with '/'"));
+        return Err(FileProblem::with(health, "'http' is a path starting with '/'"));
     }
     if port.as_ref().is_some_and(|port| port.parse::<u16>().is_err()) {
-        return Err(Problem::with(health, "'port' is a number from 1 to 65535, as text"));
+        return Err(FileProblem::with(health, "'port' is a number from 1 to 65535, as text"));
     }
     let has_more = status.is_some() || text.is_some();
     if http.is_none() && port.is_none() && log.is_none() || has_more && http.is_none() {
-        return Err(Problem::with(health, "this takes 'http' (with 'status' and 'text'), 'port', or 'log'"));
+        return Err(FileProblem::with(
+            health,
+            "this takes 'http' (with 'status' and 'text'), 'port', or 'log'",
+        ));
     }
     Ok(())
 }
 
-fn data(file: &DataFile) -> Result<Data, Problem> {
+fn data(file: &DataFile) -> Result<Data, FileProblem> {
     let is_below = |path: &str| {
         let mut parts = Path::new(path).components();
         !path.is_empty()
@@ -198,23 +202,25 @@ fn data(file: &DataFile) -> Result<Data, Problem> {
             && parts.all(|part| matches!(part, Component::Normal(_)))
     };
     if !is_below(file.path.get_ref()) {
-        return Err(Problem::with(&file.path, "this is not a path below the data folder"));
+        return Err(FileProblem::with(&file.path, "this is not a path below the data folder"));
     }
     let content = match (&file.text, &file.source, &file.size) {
-        (Some(text), None, None) => Content::Text(text.clone()),
-        (None, Some(source), None) if is_below(source.get_ref()) => Content::Source(source.get_ref().clone()),
-        (None, Some(source), None) => {
-            return Err(Problem::with(source, "this is not a path below the folder of lab.toml"));
+        (Some(text), None, None) => FileContent::Text(text.clone()),
+        (None, Some(source), None) if is_below(source.get_ref()) => {
+            FileContent::Source(source.get_ref().clone())
         }
-        (None, None, Some(size)) => Content::Bytes(bytes(size)?),
-        _ => return Err(Problem::with(&file.path, "a file has one of 'text', 'source', or 'size'")),
+        (None, Some(source), None) => {
+            return Err(FileProblem::with(source, "this is not a path below the folder of lab.toml"));
+        }
+        (None, None, Some(size)) => FileContent::Bytes(bytes(size)?),
+        _ => return Err(FileProblem::with(&file.path, "a file has one of 'text', 'source', or 'size'")),
     };
     Ok(Data { path: file.path.get_ref().clone(), content })
 }
 
 /// `64KiB`, in bytes.
-fn bytes(typed: &Spanned<String>) -> Result<u64, Problem> {
-    let wrong = || Problem::with(typed, "this is not a size up to 16GiB, such as 64KiB");
+fn bytes(typed: &Spanned<String>) -> Result<u64, FileProblem> {
+    let wrong = || FileProblem::with(typed, "this is not a size up to 16GiB, such as 64KiB");
     let text = typed.get_ref();
     let at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..at].parse().map_err(|_| wrong())?;

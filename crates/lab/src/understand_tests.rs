@@ -28,7 +28,7 @@ fn a_whole_lab_is_understood() {
     assert_eq!(plan.address("c").to_string(), "10.77.0.1");
     assert_eq!(plan.address_from("c", "s").to_string(), "fd00::2");
     assert_eq!((plan.services[0].cpus.len(), &plan.services[1].cpus[..]), (0, &[0, 2, 3][..]));
-    assert_eq!(plan.services[1].files[0].content, Content::Bytes(1024));
+    assert_eq!(plan.services[1].files[0].content, FileContent::Bytes(1024));
     let json = serde_json::to_string(&plan).expect("can be written");
     assert_eq!(serde_json::from_str::<LabPlan>(&json).expect("can be read"), plan);
 }

@@ -1,8 +1,8 @@
 //! Putting a lab up: each thing is in the journal, on the disk, before it is made.
 
-use super::journal::{Begin, Journal, LinkEnd, Record};
+use super::journal::{LabBegin, LabJournal, LabRecord, LinkEnd};
 use super::labs::{Labs, UpOrder};
-use super::link::{Place, Role};
+use super::link::{EndPlace, Role};
 use super::plan::LabPlan;
 use super::service::Site;
 use super::{files, link, namespace, relay};
@@ -57,7 +57,7 @@ impl Labs {
     }
 
     /// Begins the journal of a lab that is not there yet, and says what no other lab is called.
-    pub(super) fn begin(&self, order: &UpOrder) -> Result<(Journal, String), RunError> {
+    pub(super) fn begin(&self, order: &UpOrder) -> Result<(LabJournal, String), RunError> {
         let cannot = self.cannot("make", order);
         self.prepare().map_err(&cannot)?;
         let lock = self.lock().map_err(&cannot)?;
@@ -74,7 +74,7 @@ impl Labs {
                 return Err(cannot(io::Error::other(cause)));
             }
         }
-        let begin = Begin {
+        let begin = LabBegin {
             name: name.clone(),
             tool: self.version.clone(),
             boot_id: sysdyno_observe::boot_id()
@@ -84,7 +84,7 @@ impl Labs {
             plan: order.plan.clone(),
         };
         let id = begin.id();
-        let journal = Journal::create(&self.journal_of(name), begin)?;
+        let journal = LabJournal::create(&self.journal_of(name), begin)?;
         self.make_root().map_err(cannot)?;
         drop(lock);
         Ok((journal, id))
@@ -93,7 +93,7 @@ impl Labs {
     fn make(
         &self,
         (order, id): (&UpOrder, &str),
-        journal: &mut Journal,
+        journal: &mut LabJournal,
         told: &mut dyn FnMut(&str),
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<(), RunError> {
@@ -106,7 +106,7 @@ impl Labs {
             self.start(&site, service, (&shares[..], &mut *journal), told)?;
         }
         self.finish_shares(&shares)?;
-        journal.append(&Record::Up {})
+        journal.append(&LabRecord::Up {})
     }
 
     /// Where services of a lab are started.
@@ -120,7 +120,7 @@ impl Labs {
     }
 
     /// Makes what services stand on: the lab's folder, its hosts on this machine, and their links.
-    pub(super) fn lay(&self, site: &Site<'_>, journal: &mut Journal) -> Result<(), RunError> {
+    pub(super) fn lay(&self, site: &Site<'_>, journal: &mut LabJournal) -> Result<(), RunError> {
         let (plan, folder) = (&site.order.plan, site.folder);
         let cannot = self.cannot("make", site.order);
         files::make_folder(folder, 0o711).map_err(&cannot)?;
@@ -149,13 +149,13 @@ impl Labs {
     }
 }
 
-fn make_host(plan: &LabPlan, host: &str, journal: &mut Journal) -> Result<(), RunError> {
+fn make_host(plan: &LabPlan, host: &str, journal: &mut LabJournal) -> Result<(), RunError> {
     let path = namespace::path_of(&plan.name, host);
     let cannot = |source| RunError::Process { operation: "make", object: format!("host '{host}'"), source };
-    journal.append(&Record::Host { host: host.to_owned(), namespace: path.clone() })?;
+    journal.append(&LabRecord::Host { host: host.to_owned(), namespace: path.clone() })?;
     let is_here = plan.is_here(host);
     let inode = if is_here { namespace::name_own(&path) } else { namespace::make(&path) };
-    journal.append(&Record::Made { host: host.to_owned(), inode: inode.map_err(cannot)? })?;
+    journal.append(&LabRecord::Made { host: host.to_owned(), inode: inode.map_err(cannot)? })?;
     if is_here {
         return Ok(());
     }
@@ -166,7 +166,7 @@ fn make_host(plan: &LabPlan, host: &str, journal: &mut Journal) -> Result<(), Ru
     }
 }
 
-fn make_link(site: &Site<'_>, position: usize, journal: &mut Journal) -> Result<(), RunError> {
+fn make_link(site: &Site<'_>, position: usize, journal: &mut LabJournal) -> Result<(), RunError> {
     let plan = &site.order.plan;
     let link = &plan.links[position];
     let ends = link.ends.each_ref();
@@ -175,11 +175,11 @@ fn make_link(site: &Site<'_>, position: usize, journal: &mut Journal) -> Result<
     if link.relay.is_some() {
         make_host(plan, &relay::name_of(position), journal)?;
     }
-    journal.append(&Record::Link { a, b })?;
+    journal.append(&LabRecord::Link { a, b })?;
     let paths = ends.map(|end| namespace::path_of(&plan.name, &end.host));
     let places = [0, 1].map(|side| {
         let role = if plan.switches.contains(&ends[side].host) { Role::Port } else { Role::Host };
-        Place { namespace: &paths[side], role }
+        EndPlace { namespace: &paths[side], role }
     });
     match link.relay {
         Some(_) => relay::make(site, position, places, journal),

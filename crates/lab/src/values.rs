@@ -1,15 +1,15 @@
 //! What stands in the texts of a recipe for one service of a lab.
 
 use super::paths::{image_of, jars_of, mounted_at};
-use super::plan::{LabPlan, Service};
-use super::recipe::{self, Recipe, Value, Values};
+use super::plan::{LabPlan, LabService};
+use super::recipe::{self, ParameterValue, Recipe, TemplateValues};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// What of this machine stands in texts: known only when the service is put up.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct ServicePlace {
     /// The service's folder.
     pub(super) folder: PathBuf,
     /// Programs by the name that texts have for them.
@@ -22,19 +22,20 @@ pub(super) struct Place {
 }
 
 /// The recipe of a service, which was found when the lab was read.
-pub(super) fn recipe_of(service: &Service) -> Result<Recipe, String> {
+pub(super) fn recipe_of(service: &LabService) -> Result<Recipe, String> {
     recipe::find(&service.recipe).ok_or_else(|| format!("this version has no recipe '{}'", service.recipe))
 }
 
 /// Whether all texts of a service's recipe can be filled in.
-pub(super) fn check(plan: &LabPlan, service: &Service) -> Result<(), String> {
+pub(super) fn check(plan: &LabPlan, service: &LabService) -> Result<(), String> {
     let recipe = recipe_of(service)?;
     let known = Path::new("/x").to_owned();
     let named = |names: &BTreeMap<String, Vec<String>>| {
         names.keys().map(|name| (name.clone(), known.clone())).collect::<BTreeMap<_, _>>()
     };
     let (programs, paths) = (named(&recipe.programs), named(&recipe.paths));
-    let place = Place { folder: known.join("x"), programs, paths, user: "x".into(), group: "x".into() };
+    let place =
+        ServicePlace { folder: known.join("x"), programs, paths, user: "x".into(), group: "x".into() };
     let values = of(plan, service, &place)?;
     recipe.files.iter().try_for_each(|file| values.expand(&file.text).map(drop))?;
     recipe.start.prepare.iter().try_for_each(|arguments| values.arguments(arguments).map(drop))?;
@@ -49,9 +50,13 @@ pub(super) fn check(plan: &LabPlan, service: &Service) -> Result<(), String> {
 }
 
 /// What stands for names, for a service.
-pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Values, String> {
+pub(super) fn of(
+    plan: &LabPlan,
+    service: &LabService,
+    place: &ServicePlace,
+) -> Result<TemplateValues, String> {
     let recipe = recipe_of(service)?;
-    let mut values = Values::default();
+    let mut values = TemplateValues::default();
     values.set("folder", place.folder.display().to_string());
     values.set("data", place.folder.join("data").display().to_string());
     values.set("volume", mounted_at(&place.folder).display().to_string());
@@ -80,17 +85,17 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
             None => parameter.read_default(),
         };
         match value.transpose().map_err(|cause| format!("'{name}': {cause}"))? {
-            Some(Value::Endpoint(text)) => {
+            Some(ParameterValue::Endpoint(text)) => {
                 let found = endpoint(plan, &service.host, &text);
                 let found = found.ok_or_else(|| format!("'{name}': there is no service '{text}'"))?;
-                values.set_value(name, Value::Endpoint(found.to_string()));
+                values.set_value(name, ParameterValue::Endpoint(found.to_string()));
                 if let Some(known) = plan.service(&text) {
                     plan.check_way(&service.host, &known.host)
                         .map_err(|cause| format!("'{name}': {cause}"))?;
                     set_service(&mut values, name, plan, known, &service.host);
                 }
             }
-            Some(Value::Folder(text)) => {
+            Some(ParameterValue::Folder(text)) => {
                 let found = folder(plan, place, &text);
                 let found = found.ok_or_else(|| format!("'{name}': there is no service '{text}'"))?;
                 if let Some(known) = plan.service(&text) {
@@ -108,7 +113,7 @@ pub(super) fn of(plan: &LabPlan, service: &Service, place: &Place) -> Result<Val
 
 /// What `name` stands for when it is a service, as `from` finds it: where it listens, `NAME.host`, the address of that, and
 /// `NAME.PARAMETER`, what was chosen there.
-fn set_service(values: &mut Values, name: &str, plan: &LabPlan, service: &Service, from: &str) {
+fn set_service(values: &mut TemplateValues, name: &str, plan: &LabPlan, service: &LabService, from: &str) {
     let address = plan.address_from(from, &service.host);
     values.set(&format!("{name}.host"), address.to_string());
     if let Some(port) = port(service) {
@@ -135,7 +140,7 @@ pub(super) fn endpoint(plan: &LabPlan, from: &str, text: &str) -> Option<SocketA
 }
 
 /// A folder by its whole path, or that of the data of a service; `None` if it is neither.
-fn folder(plan: &LabPlan, place: &Place, text: &str) -> Option<String> {
+fn folder(plan: &LabPlan, place: &ServicePlace, text: &str) -> Option<String> {
     if text.starts_with('/') {
         return Some(text.to_owned());
     }
@@ -146,7 +151,7 @@ fn folder(plan: &LabPlan, place: &Place, text: &str) -> Option<String> {
 }
 
 /// The port of a service, by its parameter of that name; `None` if it has none.
-pub(super) fn port(service: &Service) -> Option<u16> {
+pub(super) fn port(service: &LabService) -> Option<u16> {
     let recipe = recipe::find(&service.recipe)?;
     let parameter = recipe.parameters.get("port")?;
     let value = service.with.get("port").or(parameter.default.as_ref())?;
@@ -154,7 +159,7 @@ pub(super) fn port(service: &Service) -> Option<u16> {
 }
 
 /// Where a service listens, as other hosts find it.
-pub(super) fn endpoint_of(plan: &LabPlan, service: &Service) -> Option<String> {
+pub(super) fn endpoint_of(plan: &LabPlan, service: &LabService) -> Option<String> {
     let address = plan.address(&service.host);
     port(service).map(|port| SocketAddr::new(address, port).to_string())
 }

@@ -2,8 +2,8 @@
 //!
 //! A change is read as the file itself is: what its recipe does not know or take is refused before anything is made.
 
-use super::plan::{LabPlan, Service};
-use super::recipe::{self, Recipe, Value};
+use super::plan::{LabPlan, LabService};
+use super::recipe::{self, ParameterValue, Recipe};
 use super::understand::check_counts;
 use super::values;
 use std::net::SocketAddr;
@@ -92,7 +92,7 @@ impl LabPlan {
     /// Where the services listen that a service asks, and those that these ask, as far as they run on its host.
     pub fn behind(&self, service: &str) -> Vec<SocketAddr> {
         let host = self.host_of(service).unwrap_or_default();
-        let mut known: Vec<&Service> = self.service(service).into_iter().collect();
+        let mut known: Vec<&LabService> = self.service(service).into_iter().collect();
         let mut next = 0;
         while let Some(service) = known.get(next).copied() {
             for value in service.with.values() {
@@ -158,7 +158,7 @@ impl LabPlan {
     }
 }
 
-fn apply(plan: &LabPlan, service: &Service, change: &ServiceChange) -> Result<Service, String> {
+fn apply(plan: &LabPlan, service: &LabService, change: &ServiceChange) -> Result<LabService, String> {
     let mut service = service.clone();
     if change.key == RECIPE {
         let name = change.value.as_str().ok_or("the name of a recipe must be a text")?;
@@ -189,7 +189,7 @@ fn read(plan: &LabPlan, recipe: &Recipe, change: &ServiceChange) -> Result<toml:
     })?;
     let value = toml::Value::try_from(&change.value).map_err(|_| parameter.takes())?;
     match parameter.read(&value)? {
-        Value::Endpoint(text) if values::endpoint(plan, "", &text).is_none() => {
+        ParameterValue::Endpoint(text) if values::endpoint(plan, "", &text).is_none() => {
             Err("this is neither ADDRESS:PORT nor a service".into())
         }
         _ => Ok(value),

@@ -5,10 +5,10 @@
 //! unmounted is what is at the journal's path and lies in the journal's file. The programs that make and mount it die with
 //! this process, have a deadline, and hold a lock of the file as long as they live, for which a `down` waits: nothing is mounted behind its back.
 
-use super::journal::{MadeVolume, Record};
+use super::journal::{LabRecord, MadeVolume};
 use super::paths::{image_of, mounted_at};
-use super::recipe::{Values, Volume};
-use super::{files, journal::Journal, machine};
+use super::recipe::{TemplateValues, Volume};
+use super::{files, journal::LabJournal, machine};
 use rustix::fs::OFlags;
 use rustix::mount::{UnmountFlags, unmount};
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ use sysdyno_run::program::Program;
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// What is going to be made for a service.
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedVolume<'a> {
     pub(super) service: &'a str,
     pub(super) volume: &'a Volume,
     pub(super) folder: &'a Path,
@@ -34,7 +34,11 @@ pub(super) struct Wanted<'a> {
 }
 
 /// Makes and mounts a volume.
-pub(super) fn make(wanted: &Wanted<'_>, values: &Values, journal: &mut Journal) -> Result<(), RunError> {
+pub(super) fn make(
+    wanted: &WantedVolume<'_>,
+    values: &TemplateValues,
+    journal: &mut LabJournal,
+) -> Result<(), RunError> {
     let cannot = |source| RunError::Process {
         operation: "make",
         object: format!("the volume of service '{}'", wanted.service),
@@ -45,11 +49,11 @@ pub(super) fn make(wanted: &Wanted<'_>, values: &Values, journal: &mut Journal) 
         image: image_of(wanted.folder),
         folder: mounted_at(wanted.folder),
     };
-    journal.append(&Record::Volume(made.clone()))?;
+    journal.append(&LabRecord::Volume(made.clone()))?;
     put(wanted, &made, values).map_err(cannot)
 }
 
-fn put(wanted: &Wanted<'_>, made: &MadeVolume, values: &Values) -> io::Result<()> {
+fn put(wanted: &WantedVolume<'_>, made: &MadeVolume, values: &TemplateValues) -> io::Result<()> {
     let expand = |text: &str| values.expand(text).map_err(io::Error::other);
     let kind = expand(&wanted.volume.kind)?;
     let size_mib: u64 = expand(&wanted.volume.size_mib)?.parse().map_err(io::Error::other)?;

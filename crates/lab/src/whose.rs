@@ -4,7 +4,7 @@
 //! users who may not enter the lab learn that an address is one of it, too.
 
 use super::plan::LabPlan;
-use super::plan_links::Link;
+use super::plan_links::LabLink;
 use super::{labs::STATE, namespace, plan};
 use std::collections::BTreeSet;
 use std::fs;
@@ -51,7 +51,7 @@ fn read(state: Option<&Path>, lab: &str) -> Option<LabPlan> {
 
 /// The host of a lab that has an address on one of its links.
 fn host_with(plan: &LabPlan, address: IpAddr) -> Option<LabHost> {
-    let has = |link: &&Link| {
+    let has = |link: &&LabLink| {
         let mut ends = link.ends.iter();
         ends.any(|end| end.address.is_some_and(|own| own.ip == address))
     };

@@ -3,7 +3,7 @@
 //! Each host that sends is asked where packets to the target go, and that of the server whether the address is its own: a
 //! load of another host than the one that is read would be measured as its own.
 
-use crate::agent::{Agent, Deaf, Fleet, Guard, LocalAgent, RemoteAgent, RouteCall, RouteReport};
+use crate::agent::{Agent, Deaf, Fleet, LoadGuard, LocalAgent, RemoteAgent, RouteCall, RouteReport};
 use crate::error::{RunError, escaped};
 use std::net::IpAddr;
 use sysdyno_load::LoadError;
@@ -24,7 +24,7 @@ pub struct Goal {
 /// The hosts that have a part in a load.
 pub struct Parties<'a> {
     /// What may be loaded.
-    pub guard: &'a Guard,
+    pub guard: &'a LoadGuard,
     /// The hosts that send it; `None`: this process does.
     pub fleet: Option<&'a mut Fleet>,
     /// The host of the server, if that is read.

@@ -1,7 +1,7 @@
 //! A thread that accepts slowly, for a server whose accept queue overflows.
 
 use super::error::TargetError;
-use super::inbox::{Inbox, Message};
+use super::inbox::{Inbox, InboxMessage};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -24,7 +24,7 @@ pub(super) fn run(
         match accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
             Ok(socket) => {
                 if let Some(inbox) = turn.next() {
-                    inbox.send(Message::Accepted(socket));
+                    inbox.send(InboxMessage::Accepted(socket));
                 }
                 std::thread::sleep(delay);
             }

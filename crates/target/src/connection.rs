@@ -1,6 +1,6 @@
 //! One connection: bytes in, requests, answers in their order, bytes out.
 
-use super::http::{self, Content, Parsed, Reply, Responses};
+use super::http::{self, AnswerContent, Parsed, Reply, Responses};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{self, SendFlags, Shutdown};
@@ -59,7 +59,7 @@ enum Stage {
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct ClientConnection {
     pub(super) socket: OwnedFd,
     /// What epoll was told to look for: readable, writable.
     pub(super) interest: (bool, bool),
@@ -77,9 +77,9 @@ pub(super) struct Connection {
     out_at: usize,
 }
 
-impl Connection {
-    pub(super) fn new(socket: OwnedFd) -> Connection {
-        Connection {
+impl ClientConnection {
+    pub(super) fn new(socket: OwnedFd) -> ClientConnection {
+        ClientConnection {
             socket,
             interest: (true, false),
             stage: Stage::Open,
@@ -131,7 +131,7 @@ impl Connection {
                 Parsed::Refused(status) => {
                     self.stage = Stage::Lingering;
                     return Some(Reply {
-                        content: Content::Refused(status),
+                        content: AnswerContent::Refused(status),
                         is_head: false,
                         keeps_alive: false,
                     });

@@ -1,14 +1,14 @@
 //! One event thread: its own listener, connections, timer and counters; nothing shared but the stop flag.
 
 use super::Shared;
-use super::connection::{Connection, Fate, Token};
+use super::connection::{ClientConnection, Fate, Token};
 use super::counts::{ThreadCounts, sum};
 use super::error::TargetError;
-use super::http::{Content, Reply};
-use super::inbox::{Inbox, Message};
-use super::service::{Readiness, Service};
+use super::http::{AnswerContent, Reply};
+use super::inbox::{Inbox, InboxMessage};
+use super::service::{Readiness, RequestService};
 use super::stall::StallGrid;
-use super::timer::{Answer, Timer};
+use super::timer::{DueAnswer, Timer};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fd::{AsFd, OwnedFd};
@@ -46,13 +46,13 @@ const TIMER: u64 = 2 << 32 | u32::MAX as u64;
 
 /// What one event thread is given.
 #[derive(Debug)]
-pub(super) struct Seat<'a> {
+pub(super) struct ThreadSeat<'a> {
     /// Its number, and the place of its counters.
     pub(super) number: usize,
     /// `None`: connections come by the inbox, or not at all.
     pub(super) listener: Option<OwnedFd>,
     pub(super) inbox: Arc<Inbox>,
-    pub(super) service: Service<'a>,
+    pub(super) service: RequestService<'a>,
     pub(super) stall: Option<StallGrid>,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Seat<'a> {
 #[derive(Debug)]
 pub(super) struct EventLoop<'a> {
     shared: &'a Shared<'a>,
-    seat: Seat<'a>,
+    seat: ThreadSeat<'a>,
     /// All that the thread waits for.
     epoll: OwnedFd,
     /// All but the connections: waited for while the service has no room.
@@ -77,15 +77,15 @@ pub(super) struct EventLoop<'a> {
 #[derive(Debug, Default)]
 struct Slot {
     generation: u32,
-    connection: Option<Connection>,
+    connection: Option<ClientConnection>,
 }
 
 impl<'a> EventLoop<'a> {
-    pub(super) fn new(shared: &'a Shared<'a>, seat: Seat<'a>) -> Result<EventLoop<'a>, TargetError> {
+    pub(super) fn new(shared: &'a Shared<'a>, seat: ThreadSeat<'a>) -> Result<EventLoop<'a>, TargetError> {
         EventLoop::open(shared, seat).map_err(TargetError::system("make an event loop"))
     }
 
-    fn open(shared: &'a Shared<'a>, seat: Seat<'a>) -> Result<EventLoop<'a>, Errno> {
+    fn open(shared: &'a Shared<'a>, seat: ThreadSeat<'a>) -> Result<EventLoop<'a>, Errno> {
         let event_loop = EventLoop {
             shared,
             seat,
@@ -203,8 +203,8 @@ impl<'a> EventLoop<'a> {
     fn read_inbox(&mut self) -> Result<(), TargetError> {
         for message in self.seat.inbox.take() {
             match message {
-                Message::Accepted(socket) => self.insert(socket)?,
-                Message::Done(answer) => {
+                InboxMessage::Accepted(socket) => self.insert(socket)?,
+                InboxMessage::Done(answer) => {
                     self.seat.service.worker_finished();
                     self.answer(answer);
                 }
@@ -229,7 +229,7 @@ impl<'a> EventLoop<'a> {
         let token = Token { index, generation: slot.generation };
         epoll::add(&self.epoll, &socket, EventData::new_u64(token.bits()), EventFlags::IN)
             .map_err(TargetError::system("look at a connection"))?;
-        slot.connection = Some(Connection::new(socket));
+        slot.connection = Some(ClientConnection::new(socket));
         Ok(())
     }
 
@@ -255,7 +255,7 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    fn answer(&mut self, answer: Answer) {
+    fn answer(&mut self, answer: DueAnswer) {
         self.settle(answer.token, |connection| {
             connection.keep_promise(answer.sequence);
             Fate::Open
@@ -263,7 +263,7 @@ impl<'a> EventLoop<'a> {
     }
 
     /// Changes a connection, then takes its requests, sends its answers, and tells epoll what to look for.
-    fn settle(&mut self, token: Token, change: impl FnOnce(&mut Connection) -> Fate) {
+    fn settle(&mut self, token: Token, change: impl FnOnce(&mut ClientConnection) -> Fate) {
         let slot =
             self.slots.get_mut(token.index as usize).filter(|slot| slot.generation == token.generation);
         let Some(mut connection) = slot.and_then(|slot| slot.connection.take()) else { return };
@@ -286,7 +286,7 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    fn take_requests(&mut self, token: Token, connection: &mut Connection) {
+    fn take_requests(&mut self, token: Token, connection: &mut ClientConnection) {
         loop {
             if !self.seat.service.has_room() {
                 if connection.has_input() {
@@ -299,11 +299,11 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    fn serve(&mut self, token: Token, connection: &mut Connection, reply: Reply) {
+    fn serve(&mut self, token: Token, connection: &mut ClientConnection, reply: Reply) {
         let sequence = connection.promise(reply);
-        let readiness = if reply.content == Content::Fixed {
+        let readiness = if reply.content == AnswerContent::Fixed {
             self.counts().add_request();
-            self.seat.service.serve(Answer { token, sequence }, &mut self.timer)
+            self.seat.service.serve(DueAnswer { token, sequence }, &mut self.timer)
         } else {
             Readiness::Now
         };
@@ -312,7 +312,7 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    fn update_interest(&self, token: Token, connection: &mut Connection) -> Fate {
+    fn update_interest(&self, token: Token, connection: &mut ClientConnection) -> Fate {
         let wanted = connection.wanted_interest();
         if wanted == connection.interest {
             return Fate::Open;

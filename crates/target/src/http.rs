@@ -13,7 +13,7 @@ pub const COUNTS_PATH: &str = "/sysdyno-counts";
 
 /// A request head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct RequestHead {
     /// Length of the head with its empty line. Unit: bytes.
     pub head_bytes: usize,
     /// Length of the body that follows. Unit: bytes.
@@ -26,7 +26,7 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// What it holds.
-    pub content: Content,
+    pub content: AnswerContent,
     /// Only the head is sent.
     pub is_head: bool,
     /// The connection stays open.
@@ -35,7 +35,7 @@ pub struct Reply {
 
 /// What an answer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum AnswerContent {
     /// The fixed body.
     Fixed,
     /// The counts.
@@ -50,27 +50,27 @@ pub enum Parsed {
     /// The beginning of a request, maybe.
     Incomplete,
     /// A request, of which the body may be still to come.
-    Request(Request),
+    Request(RequestHead),
     /// Not a request that this server takes; the connection cannot go on.
     Refused(&'static str),
 }
 
-const BAD_REQUEST: &str = "400 Bad Request";
+const BAD_REQUEST: &str = "400 Bad RequestHead";
 
 /// Reads the request at the beginning of `input`.
 pub fn parse(input: &[u8]) -> Parsed {
     let capped = &input[..input.len().min(MAX_HEAD_BYTES)];
     match capped.windows(4).position(|window| window == b"\r\n\r\n") {
-        None if input.len() >= MAX_HEAD_BYTES => Parsed::Refused("431 Request Header Fields Too Large"),
+        None if input.len() >= MAX_HEAD_BYTES => Parsed::Refused("431 RequestHead Header Fields Too Large"),
         None => Parsed::Incomplete,
         Some(at) => match parse_head(&input[..at]) {
-            Ok(request) => Parsed::Request(Request { head_bytes: at + 4, ..request }),
+            Ok(request) => Parsed::Request(RequestHead { head_bytes: at + 4, ..request }),
             Err(status) => Parsed::Refused(status),
         },
     }
 }
 
-fn parse_head(head: &[u8]) -> Result<Request, &'static str> {
+fn parse_head(head: &[u8]) -> Result<RequestHead, &'static str> {
     let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let mut words = lines.next().ok_or(BAD_REQUEST)?.split(|byte| *byte == b' ');
     let mut word = || words.next().filter(|word| !word.is_empty()).ok_or(BAD_REQUEST);
@@ -99,12 +99,12 @@ fn parse_head(head: &[u8]) -> Result<Request, &'static str> {
             return Err("411 Length Required");
         }
     }
-    let content = if path == COUNTS_PATH.as_bytes() { Content::Counts } else { Content::Fixed };
+    let content = if path == COUNTS_PATH.as_bytes() { AnswerContent::Counts } else { AnswerContent::Fixed };
     let reply = Reply { content, is_head: method == b"HEAD", keeps_alive };
-    Ok(Request { head_bytes: 0, body_bytes: body_bytes.unwrap_or(0), reply })
+    Ok(RequestHead { head_bytes: 0, body_bytes: body_bytes.unwrap_or(0), reply })
 }
 
-/// Whether the connection stays open after a `Connection` field with this value.
+/// Whether the connection stays open after a `ClientConnection` field with this value.
 fn connection(value: &[u8], before: bool) -> bool {
     let has = |option: &[u8]| {
         value.split(|byte| *byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(option))
@@ -134,13 +134,13 @@ impl Responses {
     /// Appends the answer to `out`; `counts` makes the JSON of the counts.
     pub(super) fn append(&self, reply: Reply, out: &mut Vec<u8>, counts: impl FnOnce() -> String) {
         let (status, kind, body) = match reply.content {
-            Content::Fixed => {
+            AnswerContent::Fixed => {
                 let whole = if reply.keeps_alive { &self.keeping } else { &self.closing };
                 let length = if reply.is_head { whole.len() - self.body_bytes } else { whole.len() };
                 return out.extend_from_slice(&whole[..length]);
             }
-            Content::Counts => ("200 OK", "application/json", counts()),
-            Content::Refused(status) => (status, "text/plain", format!("{status}\n")),
+            AnswerContent::Counts => ("200 OK", "application/json", counts()),
+            AnswerContent::Refused(status) => (status, "text/plain", format!("{status}\n")),
         };
         out.extend_from_slice(head(status, kind, body.len(), reply.keeps_alive).as_bytes());
         if !reply.is_head {
@@ -153,7 +153,7 @@ fn head(status: &str, kind: &str, body_bytes: usize, keeps_alive: bool) -> Strin
     let connection = if keeps_alive { "keep-alive" } else { "close" };
     format!(
         "HTTP/1.1 {status}\r\nServer: sysdyno-target\r\nContent-Type: {kind}\r\n\
-         Content-Length: {body_bytes}\r\nConnection: {connection}\r\n\r\n"
+         AnswerContent-Length: {body_bytes}\r\nConnection: {connection}\r\n\r\n"
     )
 }
 
@@ -215,13 +215,13 @@ mod tests {
             responses.append(Reply { content, is_head, keeps_alive: true }, &mut out, || "{}".into());
             let text = String::from_utf8(out).expect("is text");
             let (head, body) = text.split_once("\r\n\r\n").expect("has a head");
-            assert!(head.contains(&format!("Content-Length: {body_bytes}\r\n")), "{head}");
+            assert!(head.contains(&format!("AnswerContent-Length: {body_bytes}\r\n")), "{head}");
             assert_eq!(body.len(), if is_head { 0 } else { body_bytes });
         };
-        check(Content::Fixed, false, 100);
-        check(Content::Fixed, true, 100);
-        check(Content::Counts, false, 2);
-        check(Content::Counts, true, 2);
-        check(Content::Refused("400 Bad Request"), false, 16);
+        check(AnswerContent::Fixed, false, 100);
+        check(AnswerContent::Fixed, true, 100);
+        check(AnswerContent::Counts, false, 2);
+        check(AnswerContent::Counts, true, 2);
+        check(AnswerContent::Refused("400 Bad RequestHead"), false, 16);
     }
 }

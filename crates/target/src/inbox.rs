@@ -1,6 +1,6 @@
 //! What other threads tell an event thread: a queue with an `eventfd` that wakes it.
 
-use super::timer::Answer;
+use super::timer::DueAnswer;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -8,17 +8,17 @@ use std::sync::{Mutex, PoisonError};
 
 /// One message to an event thread.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum InboxMessage {
     /// A connection was accepted for it.
     Accepted(OwnedFd),
     /// A worker finished.
-    Done(Answer),
+    Done(DueAnswer),
 }
 
 /// The queue.
 #[derive(Debug)]
 pub(super) struct Inbox {
-    messages: Mutex<Vec<Message>>,
+    messages: Mutex<Vec<InboxMessage>>,
     bell: OwnedFd,
 }
 
@@ -29,14 +29,14 @@ impl Inbox {
     }
 
     /// Adds a message and wakes the thread.
-    pub(super) fn send(&self, message: Message) {
+    pub(super) fn send(&self, message: InboxMessage) {
         self.messages.lock().unwrap_or_else(PoisonError::into_inner).push(message);
         // Fails only when the counter is at its maximum, and then the bell rings already.
         let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
 
     /// Takes all messages.
-    pub(super) fn take(&self) -> Vec<Message> {
+    pub(super) fn take(&self) -> Vec<InboxMessage> {
         let mut count = [0; 8];
         // Nothing to read means that somebody took the messages after the bell rang.
         let _ = rustix::io::read(&self.bell, &mut count);

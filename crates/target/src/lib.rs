@@ -29,11 +29,11 @@ pub use error::TargetError;
 pub use http::COUNTS_PATH;
 
 use counts::ThreadCounts;
-use event_loop::{EventLoop, Seat};
+use event_loop::{EventLoop, ThreadSeat};
 use http::Responses;
 use inbox::Inbox;
 use listener::Listeners;
-use service::Service;
+use service::RequestService;
 use stall::StallGrid;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -271,16 +271,16 @@ fn seat<'a>(
     number: usize,
     listener: Option<rustix::fd::OwnedFd>,
     inbox: &Arc<Inbox>,
-) -> Result<Seat<'a>, TargetError> {
+) -> Result<ThreadSeat<'a>, TargetError> {
     let stall = match plan.bottleneck {
         Some(Bottleneck::Stall { every_ms, for_ms }) => {
             Some(StallGrid { every_ns: every_ms * 1_000_000, for_ns: for_ms * 1_000_000 })
         }
         _ => None,
     };
-    let service = Service::new(plan.bottleneck.as_ref(), &shared.next_delay, inbox)
+    let service = RequestService::new(plan.bottleneck.as_ref(), &shared.next_delay, inbox)
         .map_err(|source| TargetError::System { operation: "start a worker".into(), source })?;
-    Ok(Seat { number, listener, inbox: Arc::clone(inbox), service, stall })
+    Ok(ThreadSeat { number, listener, inbox: Arc::clone(inbox), service, stall })
 }
 
 fn spawn<'scope, 'env>(

@@ -3,8 +3,8 @@
 //! The stand-in for php-fpm with a slow database: the CPU is idle, and the pool is what is full. Requests that find no
 //! free worker stay unread in their sockets, as in a server that bounds its queue.
 
-use super::inbox::{Inbox, Message};
-use super::timer::Answer;
+use super::inbox::{Inbox, InboxMessage};
+use super::timer::DueAnswer;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -26,7 +26,7 @@ struct Jobs {
 
 #[derive(Debug, Default)]
 struct State {
-    queue: VecDeque<Answer>,
+    queue: VecDeque<DueAnswer>,
     is_closed: bool,
 }
 
@@ -37,7 +37,7 @@ impl Jobs {
     }
 
     /// Waits for the next job; `None` when the pool is closed.
-    fn next(&self) -> Option<Answer> {
+    fn next(&self) -> Option<DueAnswer> {
         let mut state = self.lock();
         loop {
             if state.is_closed {
@@ -60,7 +60,7 @@ impl Pool {
             let work = move || {
                 while let Some(job) = jobs.next() {
                     std::thread::sleep(hold);
-                    inbox.send(Message::Done(job));
+                    inbox.send(InboxMessage::Done(job));
                 }
             };
             pool.threads.push(std::thread::Builder::new().name(format!("worker-{number}")).spawn(work)?);
@@ -74,7 +74,7 @@ impl Pool {
     }
 
     /// Gives a request to a free worker.
-    pub(super) fn submit(&mut self, job: Answer) {
+    pub(super) fn submit(&mut self, job: DueAnswer) {
         debug_assert!(self.free_count > 0, "submit is called only when a worker is free");
         self.free_count -= 1;
         self.jobs.lock().queue.push_back(job);

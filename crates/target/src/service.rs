@@ -2,7 +2,7 @@
 
 use super::inbox::Inbox;
 use super::pool::Pool;
-use super::timer::{Answer, Timer};
+use super::timer::{DueAnswer, Timer};
 use super::{Bottleneck, LatencyTable};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use sysdyno_observe::clock::{monotonic, thread_cpu_ns};
 
 /// How an event thread serves.
 #[derive(Debug)]
-pub(super) enum Service<'a> {
+pub(super) enum RequestService<'a> {
     /// At once.
     Immediate,
     /// After burning this much CPU time.
@@ -29,50 +29,52 @@ pub(super) enum Readiness {
     Later,
 }
 
-impl<'a> Service<'a> {
+impl<'a> RequestService<'a> {
     /// What `bottleneck` makes of an event thread; `next` is the position in the latency table.
     pub(super) fn new(
         bottleneck: Option<&'a Bottleneck>,
         next: &'a AtomicU64,
         inbox: &Arc<Inbox>,
-    ) -> std::io::Result<Service<'a>> {
+    ) -> std::io::Result<RequestService<'a>> {
         Ok(match bottleneck {
-            Some(Bottleneck::SingleThread { work_us }) => Service::Burn { work_ns: work_us * 1000 },
-            Some(Bottleneck::Latency(table)) => Service::Delay { table, next },
+            Some(Bottleneck::SingleThread { work_us }) => RequestService::Burn { work_ns: work_us * 1000 },
+            Some(Bottleneck::Latency(table)) => RequestService::Delay { table, next },
             Some(Bottleneck::WorkerPool { workers, hold_ms }) => {
-                Service::Pool(Pool::start(*workers, Duration::from_millis(*hold_ms), inbox)?)
+                RequestService::Pool(Pool::start(*workers, Duration::from_millis(*hold_ms), inbox)?)
             }
-            Some(Bottleneck::Stall { .. } | Bottleneck::AcceptQueue { .. }) | None => Service::Immediate,
+            Some(Bottleneck::Stall { .. } | Bottleneck::AcceptQueue { .. }) | None => {
+                RequestService::Immediate
+            }
         })
     }
 
     /// Whether answers are given after a known delay.
     pub(super) fn is_delay(&self) -> bool {
-        matches!(self, Service::Delay { .. })
+        matches!(self, RequestService::Delay { .. })
     }
 
     /// Whether another request can be taken.
     pub(super) fn has_room(&self) -> bool {
         match self {
-            Service::Pool(pool) => pool.has_room(),
+            RequestService::Pool(pool) => pool.has_room(),
             _ => true,
         }
     }
 
     /// Serves one request.
-    pub(super) fn serve(&mut self, answer: Answer, timer: &mut Timer) -> Readiness {
+    pub(super) fn serve(&mut self, answer: DueAnswer, timer: &mut Timer) -> Readiness {
         match self {
-            Service::Immediate => Readiness::Now,
-            Service::Burn { work_ns } => {
+            RequestService::Immediate => Readiness::Now,
+            RequestService::Burn { work_ns } => {
                 burn(*work_ns);
                 Readiness::Now
             }
-            Service::Delay { table, next } => {
+            RequestService::Delay { table, next } => {
                 let delay = table.delay(next.fetch_add(1, Ordering::Relaxed));
                 timer.add(monotonic().after(delay), answer);
                 Readiness::Later
             }
-            Service::Pool(pool) => {
+            RequestService::Pool(pool) => {
                 pool.submit(answer);
                 Readiness::Later
             }
@@ -81,7 +83,7 @@ impl<'a> Service<'a> {
 
     /// Takes note that a worker reported.
     pub(super) fn worker_finished(&mut self) {
-        if let Service::Pool(pool) = self {
+        if let RequestService::Pool(pool) = self {
             pool.finished();
         }
     }

@@ -61,7 +61,7 @@ struct Client<S> {
     input: Vec<u8>,
 }
 
-struct Answer {
+struct DueAnswer {
     head: String,
     body: Vec<u8>,
 }
@@ -76,13 +76,13 @@ impl<S: Read + Write> Client<S> {
     }
 
     /// The next answer, with as much body as its head declares.
-    fn receive(&mut self) -> Answer {
+    fn receive(&mut self) -> DueAnswer {
         let end = self.read_until(|input| input.windows(4).position(|window| window == b"\r\n\r\n"));
         let head = String::from_utf8(self.input.drain(..end + 4).collect()).expect("is text");
-        let length = head.split("Content-Length: ").nth(1).and_then(|rest| rest.split("\r\n").next());
+        let length = head.split("AnswerContent-Length: ").nth(1).and_then(|rest| rest.split("\r\n").next());
         let length: usize = length.expect("has a length").parse().expect("is a number");
         let length = self.read_until(|input| (input.len() >= length).then_some(length));
-        Answer { head, body: self.input.drain(..length).collect() }
+        DueAnswer { head, body: self.input.drain(..length).collect() }
     }
 
     fn read_until(&mut self, found: impl Fn(&[u8]) -> Option<usize>) -> usize {
@@ -97,7 +97,7 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    fn get(&mut self) -> Answer {
+    fn get(&mut self) -> DueAnswer {
         self.send(GET);
         self.receive()
     }
@@ -186,8 +186,8 @@ fn a_connection_is_closed_when_the_client_says_so() {
     for request in ["GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
         let mut client = target.connect();
         client.send(&format!("{GET}{request}{GET}"));
-        assert!(client.receive().head.contains("Connection: keep-alive"));
-        assert!(client.receive().head.contains("Connection: close"));
+        assert!(client.receive().head.contains("ClientConnection: keep-alive"));
+        assert!(client.receive().head.contains("ClientConnection: close"));
         assert_eq!(client.rest(), b"");
     }
     assert_eq!(target.end().requests, 4);

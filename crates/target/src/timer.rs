@@ -15,7 +15,7 @@ use sysdyno_record::units::MonoNs;
 
 /// One answer of one connection: `sequence` counts the answers of that connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Answer {
+pub(super) struct DueAnswer {
     pub(super) token: Token,
     pub(super) sequence: u64,
 }
@@ -25,7 +25,7 @@ pub(super) struct Answer {
 pub(super) struct Timer {
     fd: OwnedFd,
     armed_for: Option<MonoNs>,
-    due: BinaryHeap<Reverse<(MonoNs, Answer)>>,
+    due: BinaryHeap<Reverse<(MonoNs, DueAnswer)>>,
 }
 
 impl Timer {
@@ -35,7 +35,7 @@ impl Timer {
     }
 
     /// Adds an answer that is due at an instant.
-    pub(super) fn add(&mut self, at: MonoNs, answer: Answer) {
+    pub(super) fn add(&mut self, at: MonoNs, answer: DueAnswer) {
         self.due.push(Reverse((at, answer)));
     }
 
@@ -45,7 +45,7 @@ impl Timer {
     }
 
     /// Takes the next answer that is due at `now`.
-    pub(super) fn take_due(&mut self, now: MonoNs) -> Option<Answer> {
+    pub(super) fn take_due(&mut self, now: MonoNs) -> Option<DueAnswer> {
         let is_due = self.due.peek().is_some_and(|Reverse((at, _))| *at <= now);
         if !is_due {
             return None;

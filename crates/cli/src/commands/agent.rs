@@ -13,7 +13,7 @@ use sysdyno_plan::options::{ServerOptions, SshOptions};
 use sysdyno_record::place::HostPlace;
 use sysdyno_record::plan::Endpoint;
 use sysdyno_run::RunError;
-use sysdyno_run::agent::{self, Connection, Fleet, RemoteAgent, Serving, Ways};
+use sysdyno_run::agent::{self, AgentConnection, Fleet, RemoteAgent, Serving, Ways};
 
 /// What the process is called, wherever its file lies.
 const NAME: &std::ffi::CStr = c"sysdyno-agent";
@@ -84,7 +84,7 @@ pub fn ways(options: &SshOptions, uses_sudo: bool) -> anyhow::Result<Ways> {
 }
 
 fn meet(place: &HostPlace, ways: &Ways) -> Result<RemoteAgent, RunError> {
-    RemoteAgent::meet(Connection::open(place, ways)?, env!("CARGO_PKG_VERSION"))
+    RemoteAgent::meet(AgentConnection::open(place, ways)?, env!("CARGO_PKG_VERSION"))
 }
 
 fn clock_text(agent: &RemoteAgent) -> String {

@@ -28,8 +28,8 @@ use sysdyno_record::route::{AllowList, Network};
 use sysdyno_record::units::{RateHz, SpanNs};
 use sysdyno_report::experiment::ExperimentInput;
 use sysdyno_report::{ReportInput, json};
-use sysdyno_run::agent::Guard;
-use sysdyno_run::execute::{self, Sampling, Tuning};
+use sysdyno_run::agent::LoadGuard;
+use sysdyno_run::execute::{self, SamplingPlan, Tuning};
 use sysdyno_run::service::BuiltInTarget;
 
 /// What the remedy makes of the planted queue.
@@ -83,7 +83,7 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// The demo loads this host, and nothing else.
-fn guard(target: &TargetOptions) -> anyhow::Result<RefCell<Guard>> {
+fn guard(target: &TargetOptions) -> anyhow::Result<RefCell<LoadGuard>> {
     let mut guard = fence::guard(target, FenceOptions::default(), None)?;
     let loopback = Network::from_str("127.0.0.0/8").context("cannot read the demo's own fence")?;
     guard.fence.lists.push(AllowList { networks: vec![loopback], source: "the demo".into() });
@@ -95,7 +95,7 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
     ui.note("finding its bottleneck, then trying the remedy (about 90 seconds)");
     let Checked { plan, notes } = load(target)?;
     ui.notes(&notes);
-    let sampling = Sampling { hz: SAMPLING_HZ, pids: vec![target.pid()] };
+    let sampling = SamplingPlan { hz: SAMPLING_HZ, pids: vec![target.pid()] };
     let recorded = record_quietly(session, &Plan::Load(plan.clone()), ui, |hosts, journal| {
         execute::load(&plan, &sampling, hosts, journal)
     })?;

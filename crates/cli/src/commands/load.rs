@@ -12,7 +12,7 @@ use sysdyno_plan::options::Combine;
 use sysdyno_plan::{BaseDraft, Checked, LoadDraft, SAMPLING_HZ, forecast};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::Plan;
-use sysdyno_run::execute::{self, Sampling};
+use sysdyno_run::execute::{self, SamplingPlan};
 
 pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.work.is_asked() {
@@ -55,7 +55,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         behind: &[],
         guard: &guard,
     };
-    let sampling = Sampling { hz: SAMPLING_HZ, pids: target.watch_pid };
+    let sampling = SamplingPlan { hz: SAMPLING_HZ, pids: target.watch_pid };
     record(&session, &Plan::Load(plan.clone()), ui, |hosts, journal| {
         execute::load(&plan, &sampling, hosts, journal)
     })

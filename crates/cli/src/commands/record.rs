@@ -22,9 +22,9 @@ use sysdyno_record::store::{NewRun, Remains, Run, RunWriter};
 use sysdyno_report::output::{ab, csv, spectrum};
 use sysdyno_report::{ReportInput, escape, html, json, terminal};
 use sysdyno_run::RunError;
-use sysdyno_run::agent::{Generator, Guard, LocalAgent};
+use sysdyno_run::agent::{Generator, LoadGuard, LocalAgent};
 use sysdyno_run::clock;
-use sysdyno_run::execute::{Hosts, Journal};
+use sysdyno_run::execute::{Hosts, RunJournal};
 
 /// What a session needs besides its plan.
 pub struct Session<'a> {
@@ -41,7 +41,7 @@ pub struct Session<'a> {
     /// Addresses of services that the server asks, on its host.
     pub behind: &'a [SocketAddr],
     /// What may be loaded; a word of the user that was asked for is kept.
-    pub guard: &'a RefCell<Guard>,
+    pub guard: &'a RefCell<LoadGuard>,
 }
 
 impl Session<'_> {
@@ -78,7 +78,7 @@ pub fn record(
     session: &Session<'_>,
     plan: &Plan,
     ui: &Ui,
-    execute: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), RunError>,
+    execute: impl FnOnce(Hosts<'_>, &mut RunJournal<'_>) -> Result<(), RunError>,
 ) -> anyhow::Result<Exit> {
     let recorded = record_quietly(session, plan, ui, execute)?;
     print(&recorded.run, &ReportInput::new(&recorded.run, &recorded.analysis), session.form, ui);
@@ -90,7 +90,7 @@ pub fn record_quietly(
     session: &Session<'_>,
     plan: &Plan,
     ui: &Ui,
-    execute: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), RunError>,
+    execute: impl FnOnce(Hosts<'_>, &mut RunJournal<'_>) -> Result<(), RunError>,
 ) -> anyhow::Result<Recorded> {
     let signals = Signals::listen().context("cannot listen to signals")?;
     let probe_log = session.probe_log.map(ProbeLog::create).transpose()?;
@@ -110,7 +110,7 @@ pub fn record_quietly(
     let mut console =
         Console::new(*ui, signals.clone()).with_probe(plan.load().and_then(|load| load.probe), probe_log);
     let (executed, lost, remains) = {
-        let mut journal = Journal::new(&mut writer, &mut console);
+        let mut journal = RunJournal::new(&mut writer, &mut console);
         let mut local = LocalAgent::guarded(guard);
         let generator: &mut dyn Generator = match &mut fleet {
             Some(fleet) => fleet,

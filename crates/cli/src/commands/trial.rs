@@ -20,10 +20,10 @@ use sysdyno_record::store::{Run, RunWriter, list, read_experiment};
 use sysdyno_report::experiment::ExperimentInput;
 use sysdyno_report::{html, json, terminal};
 use sysdyno_run::RunError;
-use sysdyno_run::agent::{Guard, LocalAgent};
+use sysdyno_run::agent::{LoadGuard, LocalAgent};
 use sysdyno_run::clock;
 use sysdyno_run::execute::{
-    ExperimentEnd, ExperimentOrder, Journal, Tuning, experiment as execute, planned_changes,
+    ExperimentEnd, ExperimentOrder, RunJournal, Tuning, experiment as execute, planned_changes,
 };
 use sysdyno_tune::TuneError;
 
@@ -95,7 +95,7 @@ pub struct TrySession<'a> {
     /// Words that fail.
     pub fail_if: &'a [WordOption],
     /// What may be loaded.
-    pub guard: Guard,
+    pub guard: LoadGuard,
 }
 
 /// An experiment that was run.
@@ -134,7 +134,7 @@ impl TrySession<'_> {
         let mut console = Console::new(*ui, signals.clone()).of_experiment(plan);
         let order = ExperimentOrder { plan, tuning: self.tuning.clone(), calibration };
         let (executed, remains) = {
-            let mut journal = Journal::new(&mut writer, &mut console);
+            let mut journal = RunJournal::new(&mut writer, &mut console);
             let executed = execute(&order, &mut LocalAgent::guarded(guard), &mut journal);
             (executed, journal.remains())
         };

@@ -15,7 +15,7 @@ use sysdyno_report::number;
 use sysdyno_report::probe;
 use sysdyno_report::progress::{self, ProgressView};
 use sysdyno_run::clock;
-use sysdyno_run::execute::{Progress, SoFar, Watcher};
+use sysdyno_run::execute::{RunProgress, SoFar, Watcher};
 
 /// Between two drawings on a terminal. Unit: nanoseconds.
 const DRAW_INTERVAL_NS: u64 = 100_000_000;
@@ -92,7 +92,7 @@ impl Console {
 }
 
 impl Watcher for Console {
-    fn progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &RunProgress) {
         let interval_ns = if self.is_terminal { DRAW_INTERVAL_NS } else { LINE_INTERVAL_NS };
         let begin_ns = *self.drawn_ns.get_or_insert(progress.elapsed_ns);
         let is_due = progress.elapsed_ns.saturating_sub(begin_ns) >= interval_ns;
@@ -160,7 +160,7 @@ impl Watcher for Console {
         }
     }
 
-    fn look(&mut self, progress: &Progress, so_far: &SoFar) {
+    fn look(&mut self, progress: &RunProgress, so_far: &SoFar) {
         if self.signals.take_asked() {
             self.clear();
             self.ui.note(&statistics(progress, so_far));
@@ -173,7 +173,7 @@ impl Watcher for Console {
     }
 }
 
-fn view(progress: &Progress) -> ProgressView {
+fn view(progress: &RunProgress) -> ProgressView {
     ProgressView {
         trial: progress.trial,
         purpose: progress.purpose,
@@ -189,7 +189,7 @@ fn view(progress: &Progress) -> ProgressView {
 }
 
 /// What Ctrl-\ prints: the present trial so far.
-fn statistics(progress: &Progress, so_far: &SoFar) -> String {
+fn statistics(progress: &RunProgress, so_far: &SoFar) -> String {
     let SoFar { counts, in_flight } = so_far;
     format!(
         "trial {}: {} sent, {} ok, {} failed, {} timed out, {} in flight, {} unsent",

@@ -1,6 +1,6 @@
 //! One question to a service, by the scheme of its URL: `http`, `fastcgi` or `memcached`.
 
-use super::super::question::{MAX_ANSWER, Timed, http};
+use super::super::question::{MAX_ANSWER, TimedStream, http};
 use super::fastcgi;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ pub(super) fn fetch(url: &str) -> io::Result<String> {
     let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
     let (address, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
     let address: SocketAddr = address.parse().map_err(|_| wrong())?;
-    let stream = Timed::connect(address, LIMIT)?;
+    let stream = TimedStream::connect(address, LIMIT)?;
     let bytes = match scheme {
         "http" => {
             let answer = http(stream, path)?;
@@ -33,7 +33,7 @@ pub(super) fn fetch(url: &str) -> io::Result<String> {
 }
 
 /// All statistics, up to the line that ends them.
-fn memcached(mut stream: Timed) -> io::Result<Vec<u8>> {
+fn memcached(mut stream: TimedStream) -> io::Result<Vec<u8>> {
     stream.write_all(b"stats\r\n")?;
     let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
     while !answer.ends_with(b"END\r\n") {

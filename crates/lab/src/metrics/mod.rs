@@ -9,7 +9,7 @@ mod program;
 
 pub use fastcgi::get as fastcgi_answer;
 
-use super::plan::{LabPlan, Service};
+use super::plan::{LabPlan, LabService};
 use super::recipe::Recipe;
 use super::{machine, namespace, values};
 use std::path::Path;
@@ -25,7 +25,12 @@ pub(super) fn readings(plan: &LabPlan, folder: &Path) -> Vec<ServiceReading> {
 }
 
 /// What one service tells just now.
-pub(super) fn reading(plan: &LabPlan, folder: &Path, service: &Service, recipe: &Recipe) -> ServiceReading {
+pub(super) fn reading(
+    plan: &LabPlan,
+    folder: &Path,
+    service: &LabService,
+    recipe: &Recipe,
+) -> ServiceReading {
     let answer = ask(plan, folder, service, recipe);
     let value = |answer: &String| {
         let numbers = recipe.metric.iter().map(|metric| ServiceValue {
@@ -45,7 +50,7 @@ pub(super) fn reading(plan: &LabPlan, folder: &Path, service: &Service, recipe: 
     }
 }
 
-fn ask(plan: &LabPlan, folder: &Path, service: &Service, recipe: &Recipe) -> Result<String, String> {
+fn ask(plan: &LabPlan, folder: &Path, service: &LabService, recipe: &Recipe) -> Result<String, String> {
     let metrics = recipe.metrics.as_ref().ok_or("its recipe does not say where")?;
     let place = machine::place(plan, service, folder.join(&service.name))?;
     let values = values::of(plan, service, &place)?;

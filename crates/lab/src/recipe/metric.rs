@@ -9,7 +9,7 @@ const MAX_NUMBERS: usize = 32;
 /// A number that a service tells.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Metric {
+pub struct ServiceMetric {
     /// Its name.
     pub name: String,
     /// Its unit.
@@ -26,7 +26,7 @@ pub struct Metric {
     pointer: Option<String>,
 }
 
-impl Metric {
+impl ServiceMetric {
     /// Whether it says one way to be found.
     #[cfg(test)]
     pub(super) fn is_complete(&self) -> bool {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_number_of_a_document_is_found_and_what_is_none_is_not_told() {
-        let metric = |pointer: &str| Metric {
+        let metric = |pointer: &str| ServiceMetric {
             name: "x".into(),
             unit: "x".into(),
             does: "x".into(),
@@ -100,7 +100,7 @@ mod tests {
             assert_eq!(metric(wrong).read(answer), None, "{wrong}");
         }
         assert_eq!(metric("/beans/0/Live").read("<html>"), None);
-        let endless = Metric { after: Some("x:".into()), pointer: None, ..metric("") };
+        let endless = ServiceMetric { after: Some("x:".into()), pointer: None, ..metric("") };
         assert_eq!(endless.read("x: 1e999"), None);
     }
 }

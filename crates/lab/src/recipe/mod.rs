@@ -7,10 +7,10 @@ mod metric;
 mod parameter;
 mod template;
 
-pub use metric::Metric;
-pub(super) use parameter::Value;
-pub use parameter::{Kind, Parameter};
-pub(super) use template::Values;
+pub use metric::ServiceMetric;
+pub(super) use parameter::ParameterValue;
+pub use parameter::{Parameter, ParameterKind};
+pub(super) use template::TemplateValues;
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ pub struct Recipe {
     #[serde(default)]
     pub(super) folders: Vec<String>,
     #[serde(default)]
-    pub(super) files: Vec<Template>,
+    pub(super) files: Vec<FileTemplate>,
     pub(super) volume: Option<Volume>,
     /// What texts of it and of recipes that refer to it call it.
     pub(super) itself: Option<String>,
@@ -100,7 +100,7 @@ pub struct Recipe {
     #[serde(default)]
     pub(super) at_most: Vec<AtMost>,
     pub(super) start: Start,
-    pub(super) ready: Check,
+    pub(super) ready: HealthCheck,
     /// What can be tuned while it runs.
     #[serde(default)]
     pub tunables: Vec<TunableKey>,
@@ -109,13 +109,13 @@ pub struct Recipe {
     pub(super) symptoms: Vec<Symptom>,
     /// What of it is kept.
     #[serde(default)]
-    pub metric: Vec<Metric>,
+    pub metric: Vec<ServiceMetric>,
 }
 
 /// A file that is made from a text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Template {
+pub(super) struct FileTemplate {
     pub(super) path: String,
     #[serde(default)]
     pub(super) text: String,
@@ -210,7 +210,7 @@ pub enum StopSignal {
 /// What is looked at to see whether a service does its work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Check {
+pub struct HealthCheck {
     /// A path that is asked for by HTTP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<String>,
@@ -231,7 +231,7 @@ pub struct Check {
     pub within: Option<u64>,
 }
 
-impl Check {
+impl HealthCheck {
     pub(super) fn within(&self) -> Duration {
         Duration::from_secs(self.within.unwrap_or(READY_SECONDS))
     }
@@ -320,7 +320,7 @@ mod tests {
             assert!(recipe.files.iter().all(|file| !file.text.is_empty()), "{name}");
             let has_packages = recipe.packages.contains_key("debian") || recipe.programs.is_empty();
             assert!(has_packages && !recipe.start.argv.is_empty(), "{name}");
-            let Check { http, port, log, .. } = &recipe.ready;
+            let HealthCheck { http, port, log, .. } = &recipe.ready;
             assert!(
                 http.is_some() || port.is_some() || log.is_some() || NEVER_ASKED.contains(name),
                 "{name}"
@@ -331,7 +331,7 @@ mod tests {
                 .map(|at| usize::from(at.url.is_some()) + usize::from(!at.run.is_empty()));
             assert_eq!(places.unwrap_or(1), 1, "{name}");
             assert!(recipe.metric.is_empty() || places.is_some(), "{name}");
-            assert!(recipe.metric.iter().all(Metric::is_complete), "{name}");
+            assert!(recipe.metric.iter().all(ServiceMetric::is_complete), "{name}");
             for (parameter, known) in &recipe.parameters {
                 known.check_definition().unwrap_or_else(|cause| panic!("{name}: {parameter}: {cause}"));
             }

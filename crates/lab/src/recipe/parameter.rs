@@ -18,7 +18,7 @@ const MAX_WORD_OF_LIST: usize = 4096;
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// What it takes.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// What it is for.
     pub does: String,
     /// The value where none is given; `None`: it has to be given where it is used.
@@ -35,7 +35,7 @@ pub struct Parameter {
 /// What a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ParameterKind {
     /// An integer.
     Integer,
     /// True or false.
@@ -54,7 +54,7 @@ pub enum Kind {
 
 /// A value that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum ParameterValue {
     /// What stands for it, in which places are expanded once more if it is of the recipe.
     Text(String),
     /// Arguments.
@@ -67,62 +67,72 @@ pub(crate) enum Value {
 
 impl Parameter {
     /// Reads a value, or says what is wrong with it.
-    pub(crate) fn read(&self, value: &toml::Value) -> Result<Value, String> {
+    pub(crate) fn read(&self, value: &toml::Value) -> Result<ParameterValue, String> {
         match (self.kind, value) {
-            (Kind::Integer, toml::Value::Integer(number)) => {
+            (ParameterKind::Integer, toml::Value::Integer(number)) => {
                 let is_within =
                     self.min.is_none_or(|min| *number >= min) && self.max.is_none_or(|max| *number <= max);
-                if is_within { Ok(Value::Text(number.to_string())) } else { Err(self.takes()) }
+                if is_within { Ok(ParameterValue::Text(number.to_string())) } else { Err(self.takes()) }
             }
-            (Kind::Flag, toml::Value::Boolean(flag)) => self.choice(&flag.to_string()),
-            (Kind::Choice, toml::Value::String(choice)) => self.choice(choice),
-            (Kind::Word, toml::Value::String(word)) if is_word(word) => Ok(Value::Text(word.clone())),
-            (Kind::Endpoint, toml::Value::String(word)) if is_word(word) => Ok(Value::Endpoint(word.clone())),
-            (Kind::Folder, toml::Value::String(word)) if is_word(word) => Ok(Value::Folder(word.clone())),
-            (Kind::Words, toml::Value::Array(list)) => words(list).ok_or_else(|| self.takes()),
+            (ParameterKind::Flag, toml::Value::Boolean(flag)) => self.choice(&flag.to_string()),
+            (ParameterKind::Choice, toml::Value::String(choice)) => self.choice(choice),
+            (ParameterKind::Word, toml::Value::String(word)) if is_word(word) => {
+                Ok(ParameterValue::Text(word.clone()))
+            }
+            (ParameterKind::Endpoint, toml::Value::String(word)) if is_word(word) => {
+                Ok(ParameterValue::Endpoint(word.clone()))
+            }
+            (ParameterKind::Folder, toml::Value::String(word)) if is_word(word) => {
+                Ok(ParameterValue::Folder(word.clone()))
+            }
+            (ParameterKind::Words, toml::Value::Array(list)) => words(list).ok_or_else(|| self.takes()),
             _ => Err(self.takes()),
         }
     }
 
     /// The value where none is given; a word or folder of a recipe may hold places. `None`: there is none.
-    pub(crate) fn read_default(&self) -> Option<Result<Value, String>> {
+    pub(crate) fn read_default(&self) -> Option<Result<ParameterValue, String>> {
         match (self.kind, self.default.as_ref()?) {
-            (Kind::Word | Kind::Folder, toml::Value::String(text)) => Some(Ok(Value::Text(text.clone()))),
+            (ParameterKind::Word | ParameterKind::Folder, toml::Value::String(text)) => {
+                Some(Ok(ParameterValue::Text(text.clone())))
+            }
             (_, value) => Some(self.read(value)),
         }
     }
 
-    fn choice(&self, choice: &str) -> Result<Value, String> {
-        self.texts.get(choice).map(|text| Value::Text(text.clone())).ok_or_else(|| self.takes())
+    fn choice(&self, choice: &str) -> Result<ParameterValue, String> {
+        self.texts.get(choice).map(|text| ParameterValue::Text(text.clone())).ok_or_else(|| self.takes())
     }
 
     /// What it takes, as `sysdyno lab recipes` says it.
     pub fn takes(&self) -> String {
         match self.kind {
-            Kind::Integer => {
+            ParameterKind::Integer => {
                 let bound = |bound: Option<i64>| bound.map_or("…".to_owned(), |bound| bound.to_string());
                 format!("it takes an integer from {} to {}", bound(self.min), bound(self.max))
             }
-            Kind::Flag => "it takes true or false".into(),
-            Kind::Choice => {
+            ParameterKind::Flag => "it takes true or false".into(),
+            ParameterKind::Choice => {
                 let choices: Vec<String> = self.texts.keys().map(|key| format!("'{key}'")).collect();
                 format!("it takes one of {}", choices.join(", "))
             }
-            Kind::Word => "it takes a word with the characters A-Z a-z 0-9 . _ / : @ % + = , -".into(),
-            Kind::Endpoint => "it takes ADDRESS:PORT, or the name of a service".into(),
-            Kind::Folder => "it takes a path starting with '/', or the name of a service".into(),
-            Kind::Words => "it takes a list of texts".into(),
+            ParameterKind::Word => {
+                "it takes a word with the characters A-Z a-z 0-9 . _ / : @ % + = , -".into()
+            }
+            ParameterKind::Endpoint => "it takes ADDRESS:PORT, or the name of a service".into(),
+            ParameterKind::Folder => "it takes a path starting with '/', or the name of a service".into(),
+            ParameterKind::Words => "it takes a list of texts".into(),
         }
     }
 
     /// Whether the recipe itself is in order.
     #[cfg(test)]
     pub(super) fn check_definition(&self) -> Result<(), String> {
-        let has_texts = matches!(self.kind, Kind::Flag | Kind::Choice);
+        let has_texts = matches!(self.kind, ParameterKind::Flag | ParameterKind::Choice);
         if has_texts == self.texts.is_empty() {
             return Err("choices have texts, others do not".into());
         }
-        if self.kind == Kind::Integer && (self.min.is_none() || self.max.is_none()) {
+        if self.kind == ParameterKind::Integer && (self.min.is_none() || self.max.is_none()) {
             return Err("an integer has bounds".into());
         }
         self.read_default().map_or(Ok(()), |default| default.map(drop))
@@ -134,7 +144,7 @@ fn is_word(word: &str) -> bool {
     (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(is_allowed)
 }
 
-fn words(list: &[toml::Value]) -> Option<Value> {
+fn words(list: &[toml::Value]) -> Option<ParameterValue> {
     let text = |value: &toml::Value| {
         value
             .as_str()
@@ -142,7 +152,7 @@ fn words(list: &[toml::Value]) -> Option<Value> {
             .map(str::to_owned)
     };
     let words = list.iter().map(text).collect::<Option<Vec<String>>>()?;
-    (1..=MAX_WORDS).contains(&words.len()).then_some(Value::Words(words))
+    (1..=MAX_WORDS).contains(&words.len()).then_some(ParameterValue::Words(words))
 }
 
 #[cfg(test)]
@@ -156,7 +166,7 @@ mod tests {
     #[test]
     fn values_outside_of_type_and_range_are_refused() {
         let port = parameter("kind = 'integer'\ndoes = ''\nmin = 1\nmax = 65535");
-        assert_eq!(port.read(&8080.into()), Ok(Value::Text("8080".into())));
+        assert_eq!(port.read(&8080.into()), Ok(ParameterValue::Text("8080".into())));
         for wrong in [toml::Value::from(0), 65536.into(), "80".into(), true.into()] {
             assert_eq!(port.read(&wrong), Err("it takes an integer from 1 to 65535".into()), "{wrong}");
         }
@@ -166,6 +176,6 @@ mod tests {
             assert!(word.read(&wrong.into()).is_err(), "{wrong:?}");
         }
         let flag = parameter("kind = 'flag'\ndoes = ''\n[texts]\ntrue = 'on'\nfalse = 'off'");
-        assert_eq!(flag.read(&false.into()), Ok(Value::Text("off".into())));
+        assert_eq!(flag.read(&false.into()), Ok(ParameterValue::Text("off".into())));
     }
 }

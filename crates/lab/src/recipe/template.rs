@@ -3,7 +3,7 @@
 //! What stands for a choice is of the recipe, and may hold places itself; what the user gives cannot ([`super::parameter`]).
 //! Words of a list are never looked at for places.
 
-use super::parameter::Value;
+use super::parameter::ParameterValue;
 use std::collections::BTreeMap;
 
 /// How deep texts may lie in texts.
@@ -11,14 +11,14 @@ const MAX_DEPTH: u32 = 4;
 
 /// What stands for names.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Values(BTreeMap<String, Value>);
+pub(crate) struct TemplateValues(BTreeMap<String, ParameterValue>);
 
-impl Values {
+impl TemplateValues {
     pub(crate) fn set(&mut self, name: &str, text: impl Into<String>) {
-        self.0.insert(name.to_owned(), Value::Text(text.into()));
+        self.0.insert(name.to_owned(), ParameterValue::Text(text.into()));
     }
 
-    pub(crate) fn set_value(&mut self, name: &str, value: Value) {
+    pub(crate) fn set_value(&mut self, name: &str, value: ParameterValue) {
         self.0.insert(name.to_owned(), value);
     }
 
@@ -37,9 +37,11 @@ impl Values {
             let (name, behind) = after.split_once("}}").ok_or("'{{' without '}}'")?;
             expanded.push_str(before);
             match self.0.get(name) {
-                Some(Value::Text(text)) => expanded.push_str(&self.expand_at(text, depth + 1)?),
-                Some(Value::Endpoint(text) | Value::Folder(text)) => expanded.push_str(text),
-                Some(Value::Words(_)) => return Err(format!("'{name}' is a list, not a text")),
+                Some(ParameterValue::Text(text)) => expanded.push_str(&self.expand_at(text, depth + 1)?),
+                Some(ParameterValue::Endpoint(text) | ParameterValue::Folder(text)) => {
+                    expanded.push_str(text)
+                }
+                Some(ParameterValue::Words(_)) => return Err(format!("'{name}' is a list, not a text")),
                 None => return Err(format!("'{name}' is required")),
             }
             rest = behind;
@@ -54,7 +56,7 @@ impl Values {
         for argument in arguments {
             let name = argument.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
             match name.and_then(|name| self.0.get(name)) {
-                Some(Value::Words(words)) => all.extend(words.iter().cloned()),
+                Some(ParameterValue::Words(words)) => all.extend(words.iter().cloned()),
                 _ => all.push(self.expand(argument)?),
             }
         }
@@ -68,10 +70,10 @@ mod tests {
 
     #[test]
     fn named_places_are_filled_in_and_nothing_else() {
-        let mut values = Values::default();
+        let mut values = TemplateValues::default();
         values.set("port", "80");
         values.set("site", "listen {{port}};");
-        values.set_value("argv", Value::Words(vec!["a {{port}}".into(), "$(id)".into()]));
+        values.set_value("argv", ParameterValue::Words(vec!["a {{port}}".into(), "$(id)".into()]));
         assert_eq!(values.expand("x {{site}} $y ${z} {a}"), Ok("x listen 80; $y ${z} {a}".into()));
         assert_eq!(values.expand("{{user}}"), Err("'user' is required".into()));
         assert!(values.expand("{{port").is_err());
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn texts_that_hold_themselves_are_an_error() {
-        let mut values = Values::default();
+        let mut values = TemplateValues::default();
         values.set("a", "{{a}}");
         assert!(values.expand("{{a}}").is_err());
     }

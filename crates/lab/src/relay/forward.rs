@@ -7,7 +7,7 @@
 //! begins when it was read, and it is sent at the first look at the clock after that: never too early. Headers of frames
 //! (checksums that are still to be filled in) go through as they are.
 
-use super::way::Way;
+use super::way::RelayWay;
 use super::{Order, Told};
 use crate::sys::packet;
 use crate::{files, link};
@@ -39,7 +39,7 @@ pub fn forward(order: &str, output: &mut dyn Write) -> io::Result<()> {
     // A wait ends when it should, not within 50 µs of that.
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
     let sockets = [open(super::ENDS[0])?, open(super::ENDS[1])?];
-    let ways = [0, 1].map(|side| Way::new(&order.relay, side));
+    let ways = [0, 1].map(|side| RelayWay::new(&order.relay, side));
     writeln!(output, "{}", super::READY)?;
     output.flush()?;
     let told = Told::default();
@@ -63,7 +63,7 @@ fn open(name: &str) -> io::Result<OwnedFd> {
 struct Relaying<'a> {
     sockets: [OwnedFd; 2],
     /// The way of what comes in at the socket of the same place.
-    ways: [Way; 2],
+    ways: [RelayWay; 2],
     buffer: Vec<u8>,
     counts: &'a Path,
     told: Told,
@@ -133,7 +133,7 @@ impl Relaying<'_> {
 
     /// Waits until a frame is there, one is due, or counts are to be written down.
     fn wait(&self) -> io::Result<()> {
-        let dues = self.ways.iter().filter_map(Way::next_due).chain(self.tell_at);
+        let dues = self.ways.iter().filter_map(RelayWay::next_due).chain(self.tell_at);
         let left = dues.min().map(|due| {
             let left_ns = due.since(clock::monotonic());
             Timespec { tv_sec: (left_ns / 1_000_000_000) as i64, tv_nsec: (left_ns % 1_000_000_000) as i64 }

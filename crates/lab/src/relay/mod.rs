@@ -8,13 +8,13 @@ mod way;
 
 pub use forward::forward;
 
-use super::journal::Journal;
-use super::keeper::Order as KeeperOrder;
-use super::link::{self, Place, Role};
+use super::journal::LabJournal;
+use super::keeper::KeeperOrder;
+use super::link::{self, EndPlace, Role};
 use super::paths::{ended_of, log_of};
 use super::plan::LabPlan;
-use super::plan_links::{End, Link, Relay};
-use super::recipe::{Check, StopSignal};
+use super::plan_links::{End, LabLink, Relay};
+use super::recipe::{HealthCheck, StopSignal};
 use super::service::Site;
 use super::{check, namespace};
 use serde::{Deserialize, Serialize};
@@ -76,8 +76,8 @@ pub(super) fn counts(folder: &Path, name: &str) -> Option<Told> {
 pub(super) fn make(
     site: &Site<'_>,
     position: usize,
-    places: [Place<'_>; 2],
-    journal: &mut Journal,
+    places: [EndPlace<'_>; 2],
+    journal: &mut LabJournal,
 ) -> Result<(), RunError> {
     let link = &site.order.plan.links[position];
     let name = name_of(position);
@@ -85,12 +85,12 @@ pub(super) fn make(
     let path = namespace::path_of(&site.order.plan.name, &name);
     for (side, place) in places.into_iter().enumerate() {
         let inner = End { host: name.clone(), interface: ENDS[side].to_owned(), address: None };
-        let half = Link { ends: [link.ends[side].clone(), inner], ..link.clone() };
-        link::make(&half, [place, Place { namespace: &path, role: Role::Relay }]).map_err(cannot)?;
+        let half = LabLink { ends: [link.ends[side].clone(), inner], ..link.clone() };
+        link::make(&half, [place, EndPlace { namespace: &path, role: Role::Relay }]).map_err(cannot)?;
     }
     let Some(relay) = link.relay else { return Ok(()) };
     let order = order(site, &name, &relay).map_err(|error| cannot(error.into()))?;
-    let ready = Check { log: Some(READY.to_owned()), ..Check::default() };
+    let ready = HealthCheck { log: Some(READY.to_owned()), ..HealthCheck::default() };
     let keeper = site.keep(&name, &order, journal)?;
     let subject = check::Subject {
         namespace: &path,

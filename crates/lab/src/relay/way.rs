@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 64 << 20;
 const MAX_FRAMES: usize = 1 << 18;
 
 /// One way.
-pub(super) struct Way {
+pub(super) struct RelayWay {
     delay_ns: u64,
     /// A number below this, of 2^64, means that a frame is lost.
     lost_below: u128,
@@ -27,10 +27,10 @@ pub(super) struct Way {
     pub(super) counts: Forwarded,
 }
 
-impl Way {
+impl RelayWay {
     /// A way with nothing on it. Both ways of a relay lose other frames.
-    pub(super) fn new(relay: &Relay, side: u64) -> Way {
-        Way {
+    pub(super) fn new(relay: &Relay, side: u64) -> RelayWay {
+        RelayWay {
             delay_ns: relay.delay_ns.0,
             lost_below: (u128::from(relay.loss_ppm) << 64) / 1_000_000,
             random: Xoshiro256PlusPlus::seed_from_u64(relay.seed.wrapping_mul(2).wrapping_add(side)),
@@ -70,8 +70,8 @@ mod tests {
     use super::*;
     use sysdyno_record::units::SpanNs;
 
-    fn way(delay_ns: u64, loss_ppm: u32, seed: u64) -> Way {
-        Way::new(&Relay { delay_ns: SpanNs(delay_ns), loss_ppm, seed }, 0)
+    fn way(delay_ns: u64, loss_ppm: u32, seed: u64) -> RelayWay {
+        RelayWay::new(&Relay { delay_ns: SpanNs(delay_ns), loss_ppm, seed }, 0)
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
     fn as_many_are_lost_as_were_asked_for_and_the_same_ones_for_a_seed() {
         let lost = |seed| {
             let mut way = way(0, 100_000, seed);
-            let is_lost = |way: &mut Way| {
+            let is_lost = |way: &mut RelayWay| {
                 way.take(b"x", MonoNs(0));
                 way.due(MonoNs(0)).is_none()
             };

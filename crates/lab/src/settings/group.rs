@@ -9,7 +9,7 @@ use sysdyno_tune::Scope;
 
 /// Part of the host that a setting is of, which says where and when it is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum HostPart {
     /// The machine that the host is on: changed in the namespace that its agent came from.
     Machine,
     /// The network of the server's host: changed before the service is started.
@@ -19,17 +19,17 @@ pub enum Part {
 }
 
 /// The part that a setting is of; `None`: there is no such setting.
-pub fn part_of(key: &str) -> Option<Part> {
+pub fn part_of(key: &str) -> Option<HostPart> {
     // Which process it is, is known only when it runs.
     let known = match key.split_once("{{") {
         Some((before, rest)) => format!("{before}1{}", rest.split_once("}}")?.1),
         None => key.to_owned(),
     };
     Some(match sysdyno_tune::find(&known)?.scope {
-        Scope::Network | Scope::NetworkDevice => Part::Network,
-        Scope::Listener | Scope::Process | Scope::Service => Part::Running,
+        Scope::Network | Scope::NetworkDevice => HostPart::Network,
+        Scope::Listener | Scope::Process | Scope::Service => HostPart::Running,
         Scope::Host | Scope::InitialNetwork | Scope::Device | Scope::Mount | Scope::FileSystem => {
-            Part::Machine
+            HostPart::Machine
         }
     })
 }
@@ -37,7 +37,7 @@ pub fn part_of(key: &str) -> Option<Part> {
 /// Which journal settings of one host are kept in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kept {
+pub enum SettingJournal {
     /// That of the machine.
     Machine,
     /// One in the lab's folder, for a network that goes with the lab.
@@ -46,47 +46,56 @@ pub enum Kept {
     Running,
 }
 
-impl Kept {
+impl SettingJournal {
     /// A folder of the lab's folder; no service has such a name. `None`: it is elsewhere.
     pub(super) fn folder(self) -> Option<&'static str> {
         match self {
-            Kept::Machine => None,
-            Kept::Network => Some("settings.network"),
-            Kept::Running => Some("settings.running"),
+            SettingJournal::Machine => None,
+            SettingJournal::Network => Some("settings.network"),
+            SettingJournal::Running => Some("settings.running"),
         }
     }
 }
 
 /// Changes that are made together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Group {
+pub(super) struct SettingGroup {
     /// The host of the lab, or of the machine that it is on.
     pub(super) host: String,
-    pub(super) kept: Kept,
+    pub(super) kept: SettingJournal,
     pub(super) changes: Vec<SettingChange>,
 }
 
 impl LabPlan {
     /// Changes for a service by when and where they are made: before it is started, and once it runs.
-    pub(super) fn groups(&self, service: &str, changes: &[SettingChange]) -> (Vec<Group>, Vec<Group>) {
+    pub(super) fn groups(
+        &self,
+        service: &str,
+        changes: &[SettingChange],
+    ) -> (Vec<SettingGroup>, Vec<SettingGroup>) {
         let host = self.host_of(service).unwrap_or_default();
         let (mut before, mut running) = (BTreeMap::new(), BTreeMap::new());
         for change in changes {
             let (groups, key) = match part_of(&change.key) {
-                Some(Part::Machine) => (&mut before, (Kept::Machine, host)),
+                Some(HostPart::Machine) => (&mut before, (SettingJournal::Machine, host)),
                 // A host that was there before the lab keeps its network after it.
-                Some(Part::Network) if self.outside.contains_key(host) => {
-                    (&mut before, (Kept::Machine, host))
+                Some(HostPart::Network) if self.outside.contains_key(host) => {
+                    (&mut before, (SettingJournal::Machine, host))
                 }
-                Some(Part::Network) => (&mut before, (Kept::Network, host)),
-                Some(Part::Running) => (&mut running, (Kept::Running, self.runs_on(host, &change.key))),
+                Some(HostPart::Network) => (&mut before, (SettingJournal::Network, host)),
+                Some(HostPart::Running) => {
+                    (&mut running, (SettingJournal::Running, self.runs_on(host, &change.key)))
+                }
                 None => continue,
             };
             groups.entry(key).or_insert_with(Vec::new).push(change.clone());
         }
-        let listed = |groups: BTreeMap<(Kept, &str), Vec<SettingChange>>| {
-            let group =
-                |((kept, host), changes): ((Kept, &str), _)| Group { host: host.to_owned(), kept, changes };
+        let listed = |groups: BTreeMap<(SettingJournal, &str), Vec<SettingChange>>| {
+            let group = |((kept, host), changes): ((SettingJournal, &str), _)| SettingGroup {
+                host: host.to_owned(),
+                kept,
+                changes,
+            };
             groups.into_iter().map(group).collect()
         };
         (listed(before), listed(running))
@@ -132,12 +141,12 @@ mod tests {
     #[test]
     fn settings_are_changed_where_and_when_they_can_be() {
         for (key, part) in [
-            ("fs.file-max", Some(Part::Machine)),
-            ("net.core.netdev_max_backlog", Some(Part::Machine)),
-            ("net.core.somaxconn", Some(Part::Network)),
-            ("netdev.eth0.rx-0.rps_cpus", Some(Part::Network)),
-            ("listener.80.backlog", Some(Part::Running)),
-            ("process.{{web.pid}}.nofile", Some(Part::Running)),
+            ("fs.file-max", Some(HostPart::Machine)),
+            ("net.core.netdev_max_backlog", Some(HostPart::Machine)),
+            ("net.core.somaxconn", Some(HostPart::Network)),
+            ("netdev.eth0.rx-0.rps_cpus", Some(HostPart::Network)),
+            ("listener.80.backlog", Some(HostPart::Running)),
+            ("process.{{web.pid}}.nofile", Some(HostPart::Running)),
             ("net.core.somaxcon", None),
         ] {
             assert_eq!(part_of(key), part, "{key}");
@@ -163,13 +172,14 @@ mod tests {
     fn settings_are_held_together_that_are_of_one_machine_and_one_moment() {
         let all =
             ["fs.file-max", "net.core.somaxconn", "listener.80.backlog", "process.{{other.pid}}.nofile"];
-        let listed = |service: &str| -> Vec<(String, Kept, usize)> {
+        let listed = |service: &str| -> Vec<(String, SettingJournal, usize)> {
             let (before, running) = lab().groups(service, &changes(&all));
             let both = before.into_iter().chain(running);
             both.map(|group| (group.host, group.kept, group.changes.len())).collect()
         };
         let group = |host: &str, kept, count| (host.to_owned(), kept, count);
-        let (machine, network, running) = (Kept::Machine, Kept::Network, Kept::Running);
+        let (machine, network, running) =
+            (SettingJournal::Machine, SettingJournal::Network, SettingJournal::Running);
         assert_eq!(listed("inner"), [group("n", machine, 1), group("n", network, 1), group("n", running, 2)]);
         assert_eq!(listed("near"), [group("me", machine, 2), group("me", running, 2)]);
         assert_eq!(

@@ -11,22 +11,22 @@ mod group;
 
 use super::labs::Labs;
 use super::namespace;
-use super::stage::Stage;
-use group::{Group, pid_of};
-pub use group::{Kept, Part, part_of};
+use super::stage::LabStage;
+pub use group::{HostPart, SettingJournal, part_of};
+use group::{SettingGroup, pid_of};
 use std::io;
 use std::path::PathBuf;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::experiment::SettingChange;
 use sysdyno_run::RunError;
 use sysdyno_run::agent::mount_writable_sys;
-use sysdyno_run::execute::{Ground, Tuning, hold_within};
+use sysdyno_run::execute::{SettingGround, Tuning, hold_within};
 use sysdyno_run::service::roots_with_programs;
 use sysdyno_tune::{StateFolder, TuneError};
 
 /// What is to hold of the lab during some work.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub struct StageSetting<'a> {
     /// The service that is started for it.
     pub service: &'a str,
     /// Others that are started for it.
@@ -40,7 +40,7 @@ pub struct Setting<'a> {
 /// What is done within settings, which it is told; it says which could not be put back.
 type Within<'a> = Box<dyn FnOnce(Vec<SettingHeld>) -> Result<Vec<String>, RunError> + 'a>;
 
-impl Stage {
+impl LabStage {
     /// Does `work` with a service that was started for it, under settings, which it is told and which are undone after it;
     /// says which could not be put back.
     ///
@@ -48,12 +48,12 @@ impl Stage {
     /// A setting could not be changed or undone, the service did not come up, or `work` failed.
     pub fn hold(
         &self,
-        setting: &Setting<'_>,
+        setting: &StageSetting<'_>,
         work: impl FnOnce(&[SettingHeld]) -> Result<(), RunError>,
         told: &mut dyn FnMut(&str),
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, RunError> {
-        let Setting { service, again, changes, tuning } = *setting;
+        let StageSetting { service, again, changes, tuning } = *setting;
         let (before, running) = self.order.plan.groups(service, changes);
         self.within(
             &before,
@@ -70,7 +70,7 @@ impl Stage {
     /// Does `work` under the settings of all groups.
     fn within(
         &self,
-        groups: &[Group],
+        groups: &[SettingGroup],
         tuning: &Tuning,
         mut held: Vec<SettingHeld>,
         work: Within<'_>,
@@ -86,7 +86,7 @@ impl Stage {
         }
     }
 
-    fn within_there(&self, group: &Group, work: Within<'_>) -> Result<Vec<String>, RunError> {
+    fn within_there(&self, group: &SettingGroup, work: Within<'_>) -> Result<Vec<String>, RunError> {
         let name = &self.order.plan.name;
         let held = self.labs.hold_there(name, &group.host, group.kept, &group.changes)?;
         let worked = work(held.settings.clone());
@@ -96,21 +96,30 @@ impl Stage {
         Ok(all)
     }
 
-    fn within_here(&self, group: &Group, tuning: &Tuning, work: Within<'_>) -> Result<Vec<String>, RunError> {
+    fn within_here(
+        &self,
+        group: &SettingGroup,
+        tuning: &Tuning,
+        work: Within<'_>,
+    ) -> Result<Vec<String>, RunError> {
         let plan = &self.order.plan;
         let changes = self.labs.with_pids(&plan.name, &group.changes)?;
         let path = namespace::path_of(&plan.name, &group.host);
         let enter = || match group.kept {
-            Kept::Machine => namespace::enter_open(&self.home),
-            Kept::Network | Kept::Running => namespace::enter(&path).and_then(|()| mount_writable_sys()),
+            SettingJournal::Machine => namespace::enter_open(&self.home),
+            SettingJournal::Network | SettingJournal::Running => {
+                namespace::enter(&path).and_then(|()| mount_writable_sys())
+            }
         };
         let host = match group.kept {
-            Kept::Machine => "here".to_owned(),
-            Kept::Network | Kept::Running => format!("netns:sysdyno-{}-{}", plan.name, group.host),
+            SettingJournal::Machine => "here".to_owned(),
+            SettingJournal::Network | SettingJournal::Running => {
+                format!("netns:sysdyno-{}-{}", plan.name, group.host)
+            }
         };
         let state = group.kept.folder().map(|folder| self.labs.folder_of(&plan.name).join(folder));
         let tuning = Tuning { state: state.or_else(|| tuning.state.clone()), ..tuning.clone() };
-        hold_within(&Ground { host, tuning, enter: &enter }, &changes, work)
+        hold_within(&SettingGround { host, tuning, enter: &enter }, &changes, work)
     }
 }
 
@@ -135,7 +144,7 @@ impl Labs {
     }
 
     /// Where a journal of settings of a lab of this machine lies.
-    pub(super) fn state_of(&self, lab: &str, kept: Kept) -> PathBuf {
+    pub(super) fn state_of(&self, lab: &str, kept: SettingJournal) -> PathBuf {
         match kept.folder() {
             Some(folder) => self.folder_of(lab).join(folder),
             None => self.path().parent().unwrap_or(self.path()).to_owned(),
@@ -145,7 +154,7 @@ impl Labs {
     /// Undoes settings of services whose journal lies in a lab's folder, before that goes: their guardian is not waited for,
     /// and may be dead. Notes say which could not be put back.
     pub(super) fn put_back(&self, lab: &str, notes: &mut Vec<String>) {
-        let state = StateFolder::below(Some(&self.state_of(lab, Kept::Running)));
+        let state = StateFolder::below(Some(&self.state_of(lab, SettingJournal::Running)));
         let roots = roots_with_programs("/");
         let unfinished = state.unfinished(&roots);
         if unfinished.guarded_count + unfinished.abandoned_count == 0 {

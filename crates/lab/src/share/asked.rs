@@ -1,9 +1,9 @@
 //! The side that asks: what shares of a lab are now, and what is done with their services.
 
-use super::super::journal::Made;
+use super::super::journal::MadeLab;
 use super::super::labs::Labs;
-use super::super::plan::Service;
-use super::reach::{NEVER, Reach, nothing_there};
+use super::super::plan::LabService;
+use super::reach::{NEVER, ShareReach, nothing_there};
 use super::told::{MAX_TEXT, reading_of};
 use super::{ShareCall, ShareName, ShareReply, ShareStatus, shell};
 use std::process::ExitStatus;
@@ -15,7 +15,7 @@ use sysdyno_run::{RunError, escaped};
 impl Labs {
     fn ask_share(
         &self,
-        made: &Made,
+        made: &MadeLab,
         host: &str,
         call: impl FnOnce(ShareName) -> ShareCall,
     ) -> Result<ShareReply, RunError> {
@@ -27,7 +27,7 @@ impl Labs {
     }
 
     /// What a share is now, as it says.
-    pub(crate) fn share_status(&self, made: &Made, host: &str) -> Result<ShareStatus, RunError> {
+    pub(crate) fn share_status(&self, made: &MadeLab, host: &str) -> Result<ShareStatus, RunError> {
         match self.ask_share(made, host, |share| ShareCall::Status { share })? {
             ShareReply::Status(status) => Ok(*status),
             _ => Err(RunError::Answer { request: "report on a lab" }),
@@ -37,8 +37,8 @@ impl Labs {
     /// The end of what a service on another host has printed.
     pub(crate) fn share_log(
         &self,
-        made: &Made,
-        service: &Service,
+        made: &MadeLab,
+        service: &LabService,
         most_bytes: u64,
     ) -> Result<String, RunError> {
         let (name, host) = (service.name.clone(), &service.host);
@@ -51,13 +51,13 @@ impl Labs {
     }
 
     /// Has a service on another host read its files again.
-    pub(crate) fn share_reload(&self, made: &Made, service: &Service) -> Result<(), RunError> {
+    pub(crate) fn share_reload(&self, made: &MadeLab, service: &LabService) -> Result<(), RunError> {
         let name = service.name.clone();
         self.ask_share(made, &service.host, |share| ShareCall::Reload { share, service: name }).map(drop)
     }
 
     /// What services on other hosts tell just now: of what comes back, numbers of the tables of their recipes.
-    pub(crate) fn share_readings(&self, made: &Made) -> Vec<ServiceReading> {
+    pub(crate) fn share_readings(&self, made: &MadeLab) -> Vec<ServiceReading> {
         let plan = &made.begin.plan;
         let mut found = Vec::new();
         for (host, _) in plan.ssh_hosts() {
@@ -73,12 +73,17 @@ impl Labs {
     }
 
     /// Runs a command on a host behind ssh, with this terminal.
-    pub(crate) fn run_there(&self, made: &Made, host: &str, argv: &[String]) -> Result<ExitStatus, RunError> {
+    pub(crate) fn run_there(
+        &self,
+        made: &MadeLab,
+        host: &str,
+        argv: &[String],
+    ) -> Result<ExitStatus, RunError> {
         let share = made.shares.iter().find(|share| share.host == host);
         let share = share.ok_or_else(|| nothing_there(host))?;
         let reach = self.reach();
         let door = reach.again(&share.door);
-        let HostWay::Ssh(address) = Reach::place(&door)?.way else { return Err(nothing_there(host)) };
+        let HostWay::Ssh(address) = ShareReach::place(&door)?.way else { return Err(nothing_there(host)) };
         let sudo = ["sudo", "-n", "--"].map(str::to_owned);
         let words: Vec<String> =
             if door.uses_sudo { sudo.iter().chain(argv).cloned().collect() } else { argv.to_vec() };

@@ -1,8 +1,8 @@
 //! The side that asks: shares of a lab are begun, changed and taken away, each by an agent on its host.
 
-use super::super::journal::{Journal, Made, MadeShare, Record};
+use super::super::journal::{LabJournal, LabRecord, MadeLab, MadeShare};
 use super::super::labs::Labs;
-use super::super::plan::{LabPlan, Service};
+use super::super::plan::{LabPlan, LabService};
 use super::super::service::Site;
 use super::reach::{NEVER, nothing_there};
 use super::told::{bounded, bounded_needs};
@@ -44,7 +44,7 @@ impl Labs {
         &self,
         site: &Site<'_>,
         of: &str,
-        journal: &mut Journal,
+        journal: &mut LabJournal,
         told: &mut dyn FnMut(&str),
     ) -> Result<Vec<MadeShare>, RunError> {
         let (order, mut reach) = (site.order, self.reach());
@@ -56,7 +56,7 @@ impl Labs {
             let agents = vec![reach.process(&door)?];
             let (host, lab, of) = (host.to_owned(), plan.name.clone(), of.to_owned());
             let share = MadeShare { host, lab, of, door, agents };
-            journal.append(&Record::Share(share.clone()))?;
+            journal.append(&LabRecord::Share(share.clone()))?;
             let begin = ShareCall::Begin { plan: Box::new(plan), text: order.text.clone() };
             reach.order(&share, begin, site.is_stopped)?;
             sources::send(&order.plan, &share.host, &order.beside, &mut |call| {
@@ -72,8 +72,8 @@ impl Labs {
     pub(crate) fn start(
         &self,
         site: &Site<'_>,
-        service: &Service,
-        (shares, journal): (&[MadeShare], &mut Journal),
+        service: &LabService,
+        (shares, journal): (&[MadeShare], &mut LabJournal),
         told: &mut dyn FnMut(&str),
     ) -> Result<(), RunError> {
         let plan = &site.order.plan;
@@ -97,9 +97,9 @@ impl Labs {
     /// reached.
     pub(crate) fn renew_shares(
         &self,
-        made: &Made,
-        services: &[Service],
-        journal: &mut Journal,
+        made: &MadeLab,
+        services: &[LabService],
+        journal: &mut LabJournal,
     ) -> Result<Vec<MadeShare>, RunError> {
         let mut reach = self.reach();
         let mut renewed = Vec::new();
@@ -115,8 +115,8 @@ impl Labs {
     /// Takes the shares of a lab away, last first; says which could not be, and why.
     pub(crate) fn take_shares(
         &self,
-        made: &Made,
-        journal: &mut Journal,
+        made: &MadeLab,
+        journal: &mut LabJournal,
         told: &mut dyn FnMut(&str),
         notes: &mut Vec<String>,
     ) -> Vec<String> {
@@ -134,14 +134,14 @@ impl Labs {
         failures
     }
 
-    fn take_share(&self, share: &MadeShare, journal: &mut Journal) -> Result<Vec<String>, RunError> {
+    fn take_share(&self, share: &MadeShare, journal: &mut LabJournal) -> Result<Vec<String>, RunError> {
         let mut reach = self.reach();
         let door = reach.again(&share.door);
         let down = ShareCall::Down { share: share.name(), agents: share.agents.clone() };
         let ShareReply::Gone { notes } = reach.ask(&door, down, NEVER)? else {
             return Err(RunError::Answer { request: "tear down a share of a lab" });
         };
-        journal.append(&Record::Gone { host: share.host.clone() })?;
+        journal.append(&LabRecord::Gone { host: share.host.clone() })?;
         Ok(bounded(notes))
     }
 }

@@ -16,15 +16,15 @@ mod sources;
 mod there;
 mod told;
 
-pub(super) use reach::Reach;
+pub(super) use reach::ShareReach;
 pub use there::Shares;
 pub(super) use told::status_there;
 
 use super::journal::AgentProcess;
 use super::machine::Missing;
-use super::plan::{LabPlan, Service};
+use super::plan::{LabPlan, LabService};
 use super::service_status::ServiceStatus;
-use super::settings::Kept;
+use super::settings::SettingJournal;
 use serde::{Deserialize, Serialize};
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::experiment::SettingChange;
@@ -81,7 +81,7 @@ pub enum ShareCall {
         /// The share.
         share: ShareName,
         /// What they are going to be.
-        services: Vec<Service>,
+        services: Vec<LabService>,
     },
     /// The open share is up, and closed. Answer: [`ShareReply::Done`].
     Finish,
@@ -116,7 +116,7 @@ pub enum ShareCall {
         /// The share.
         share: ShareName,
         /// In which journal; one at a time.
-        kept: Kept,
+        kept: SettingJournal,
         /// The settings.
         changes: Vec<SettingChange>,
     },
@@ -125,7 +125,7 @@ pub enum ShareCall {
         /// The share.
         share: ShareName,
         /// Which journal.
-        kept: Kept,
+        kept: SettingJournal,
     },
     /// Take a share away, however far it was made. Answer: [`ShareReply::Gone`].
     Down {

@@ -1,31 +1,31 @@
 //! Agents on hosts behind ssh that carry out shares of labs, and how they are reached.
 
-use super::super::journal::{AgentProcess, Door, Journal, MadeShare, ProcessId, Record};
+use super::super::journal::{AgentProcess, Door, LabJournal, LabRecord, MadeShare, ProcessId};
 use super::told::MAX_TEXT;
 use super::{ShareCall, ShareName, ShareReply};
 use std::collections::BTreeMap;
 use std::fmt;
 use sysdyno_record::place::HostPlace;
 use sysdyno_run::RunError;
-use sysdyno_run::agent::{Agent, Connection, Link, Notice, Proceed, RemoteAgent, Ways};
+use sysdyno_run::agent::{Agent, AgentConnection, AgentLink, Notice, Proceed, RemoteAgent, Ways};
 
 /// Agents on hosts behind ssh: met when they are first asked for something, and met again when they were lost.
-pub(crate) struct Reach {
+pub(crate) struct ShareReach {
     ways: Ways,
     version: String,
     met: BTreeMap<Door, RemoteAgent>,
 }
 
-impl fmt::Debug for Reach {
+impl fmt::Debug for ShareReach {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Reach").field("ways", &self.ways).field("met", &self.met.keys()).finish()
+        out.debug_struct("ShareReach").field("ways", &self.ways).field("met", &self.met.keys()).finish()
     }
 }
 
-impl Reach {
+impl ShareReach {
     /// Nobody was met yet.
-    pub(crate) fn new(ways: Ways, version: &str) -> Reach {
-        Reach { ways, version: version.to_owned(), met: BTreeMap::new() }
+    pub(crate) fn new(ways: Ways, version: &str) -> ShareReach {
+        ShareReach { ways, version: version.to_owned(), met: BTreeMap::new() }
     }
 
     /// The way to a host as it is asked for now.
@@ -59,7 +59,7 @@ impl Reach {
     fn agent(&mut self, door: &Door) -> Result<&mut RemoteAgent, RunError> {
         self.met.retain(|known, agent| known != door || agent.lost().is_none());
         if !self.met.contains_key(door) {
-            let connection = Connection::open(&Reach::place(door)?, &self.ways(door))?;
+            let connection = AgentConnection::open(&ShareReach::place(door)?, &self.ways(door))?;
             self.met.insert(door.clone(), RemoteAgent::meet(connection, &self.version)?);
         }
         Ok(self.met.get_mut(door).expect("was just put there"))
@@ -77,13 +77,13 @@ impl Reach {
     pub(super) fn meet_again(
         &mut self,
         kept: &MadeShare,
-        journal: &mut Journal,
+        journal: &mut LabJournal,
     ) -> Result<MadeShare, RunError> {
         let door = self.again(&kept.door);
         let agent = self.process(&door)?;
         let share = MadeShare { door, agents: vec![agent.clone()], ..kept.clone() };
         if !kept.agents.contains(&agent) {
-            journal.append(&Record::Share(share.clone()))?;
+            journal.append(&LabRecord::Share(share.clone()))?;
         }
         Ok(share)
     }
@@ -117,7 +117,7 @@ impl Reach {
 /// Waits for an answer, and says whether to go on.
 struct Waiting<'a>(&'a dyn Fn() -> bool);
 
-impl Link for Waiting<'_> {
+impl AgentLink for Waiting<'_> {
     fn notice(&mut self, _: Notice) -> Result<(), RunError> {
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use super::super::journal::MadeShare;
 use super::super::labs::Labs;
-use super::super::settings::Kept;
+use super::super::settings::SettingJournal;
 use super::reach::{NEVER, nothing_there};
 use super::told::{MAX_TEXT, bounded};
 use super::{ShareCall, ShareReply};
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(25);
 /// Settings that an agent on another host holds.
 pub(crate) struct HeldThere {
     share: MadeShare,
-    kept: Kept,
+    kept: SettingJournal,
     /// What they are, and were.
     pub(crate) settings: Vec<SettingHeld>,
 }
@@ -34,7 +34,7 @@ impl Labs {
         &self,
         lab: &str,
         host: &str,
-        kept: Kept,
+        kept: SettingJournal,
         changes: &[SettingChange],
     ) -> Result<HeldThere, RunError> {
         let (mut journal, made) = self.open_patiently(lab)?;
@@ -72,22 +72,22 @@ impl Labs {
 
 /// Settings that this agent holds for labs of other machines.
 #[derive(Default)]
-pub(super) struct Tried(Vec<(String, Kept, HeldHere)>);
+pub(super) struct HeldForOthers(Vec<(String, SettingJournal, HeldHere)>);
 
-impl fmt::Debug for Tried {
+impl fmt::Debug for HeldForOthers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let settings = self.0.iter().map(|(lab, kept, held)| (lab, kept, &held.settings));
         out.debug_list().entries(settings).finish()
     }
 }
 
-impl Tried {
+impl HeldForOthers {
     /// Changes settings of this host for a share.
     pub(super) fn hold(
         &mut self,
         labs: &Labs,
         lab: &str,
-        kept: Kept,
+        kept: SettingJournal,
         changes: &[SettingChange],
     ) -> Result<ShareReply, RunError> {
         let changes = labs.with_pids(lab, changes)?;
@@ -98,9 +98,14 @@ impl Tried {
     }
 
     /// Puts them back.
-    pub(super) fn let_go(&mut self, labs: &Labs, lab: &str, kept: Kept) -> Result<ShareReply, RunError> {
+    pub(super) fn let_go(
+        &mut self,
+        labs: &Labs,
+        lab: &str,
+        kept: SettingJournal,
+    ) -> Result<ShareReply, RunError> {
         let mut left = Vec::new();
-        let is_meant = |(of, known, _): &(String, Kept, HeldHere)| of == lab && *known == kept;
+        let is_meant = |(of, known, _): &(String, SettingJournal, HeldHere)| of == lab && *known == kept;
         while let Some(position) = self.0.iter().rposition(is_meant) {
             let (_, _, held) = self.0.remove(position);
             left.extend(tuning(labs, lab, kept).let_go(held)?);
@@ -109,7 +114,7 @@ impl Tried {
     }
 }
 
-fn tuning(labs: &Labs, lab: &str, kept: Kept) -> Tuning {
+fn tuning(labs: &Labs, lab: &str, kept: SettingJournal) -> Tuning {
     Tuning {
         root: "/".into(),
         state: Some(labs.state_of(lab, kept)),

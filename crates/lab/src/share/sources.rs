@@ -1,7 +1,7 @@
 //! Files beside lab.toml that services on another host serve: found here, sent in pieces, kept there beside the share.
 
 use super::super::files::{self, SourceFile};
-use super::super::plan::{Content, LabPlan};
+use super::super::plan::{FileContent, LabPlan};
 use super::{MAX_PIECE_BYTES, ShareCall};
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ pub(super) fn send(
     let of_host = plan.services.iter().filter(|service| service.host == host);
     let mut sources: Vec<&String> = of_host
         .flat_map(|service| &service.files)
-        .filter_map(|data| if let Content::Source(source) = &data.content { Some(source) } else { None })
+        .filter_map(|data| if let FileContent::Source(source) = &data.content { Some(source) } else { None })
         .collect();
     sources.sort();
     sources.dedup();

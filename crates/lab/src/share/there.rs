@@ -1,12 +1,12 @@
 //! The side of the agent: shares of labs of other machines, carried out by the labs of this one.
 
-use super::super::journal::{AgentProcess, Journal, Made, Record, read};
+use super::super::journal::{AgentProcess, LabJournal, LabRecord, MadeLab, read};
 use super::super::labs::{Labs, UpOrder};
 use super::super::plan::{LabPlan, is_kept_name, wrong_name};
 use super::super::process::Held;
 use super::super::up::may_make;
 use super::super::{files, machine};
-use super::settings::Tried;
+use super::settings::HeldForOthers;
 use super::{Needs, ShareCall, ShareName, ShareReply, ShareStatus, sources};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 use sysdyno_observe::Roots;
 use sysdyno_run::RunError;
-use sysdyno_run::agent::{LabShares, Link, Proceed, Ways};
+use sysdyno_run::agent::{AgentLink, LabShares, Proceed, Ways};
 
 /// How long an agent that is killed may take to end.
 const LAST: Duration = Duration::from_secs(10);
@@ -28,14 +28,14 @@ const MAX_LOG_BYTES: u64 = 1 << 20;
 pub struct Shares {
     labs: Labs,
     open: Option<Open>,
-    tried: Tried,
+    tried: HeldForOthers,
 }
 
 /// A share that is being put up or changed; its journal is held.
 #[derive(Debug)]
 struct Open {
     order: UpOrder,
-    journal: Journal,
+    journal: LabJournal,
 }
 
 impl Shares {
@@ -43,11 +43,11 @@ impl Shares {
     /// more: it is started again by what the kernel keeps of it.
     pub fn below(state: Option<&Path>, version: &str) -> Shares {
         let ways = Ways { program: Roots::host().in_proc("self/exe"), ssh_config: None, uses_sudo: false };
-        Shares { labs: Labs::below(state, ways, version), open: None, tried: Tried::default() }
+        Shares { labs: Labs::below(state, ways, version), open: None, tried: HeldForOthers::default() }
     }
 
     /// Does what another machine asks for; `link` says whether to go on.
-    fn reply(&mut self, call: ShareCall, link: &mut dyn Link) -> Result<ShareReply, RunError> {
+    fn reply(&mut self, call: ShareCall, link: &mut dyn AgentLink) -> Result<ShareReply, RunError> {
         let link = RefCell::new(link);
         let is_stopped = || link.borrow_mut().tick() == Proceed::Stop;
         match call {
@@ -68,7 +68,7 @@ impl Shares {
             }
             ShareCall::Finish => {
                 if let Some(mut open) = self.open.take() {
-                    open.journal.append(&Record::Up {})?;
+                    open.journal.append(&LabRecord::Up {})?;
                 }
             }
             ShareCall::Status { share } => {
@@ -166,12 +166,12 @@ impl Shares {
     }
 
     /// What the journal of a share says, if there is this one.
-    fn made(&self, share: &ShareName) -> Result<Made, RunError> {
+    fn made(&self, share: &ShareName) -> Result<MadeLab, RunError> {
         self.find(share)?.filter(|made| is_it(made, share)).ok_or_else(|| gone(share))
     }
 
     /// What is kept under the name of a share.
-    fn find(&self, share: &ShareName) -> Result<Option<Made>, RunError> {
+    fn find(&self, share: &ShareName) -> Result<Option<MadeLab>, RunError> {
         if !is_kept_name(&share.lab) {
             return Err(gone(share));
         }
@@ -202,7 +202,7 @@ impl Shares {
 }
 
 impl LabShares for Shares {
-    fn carry_out(&mut self, call: Value, link: &mut dyn Link) -> Result<Value, RunError> {
+    fn carry_out(&mut self, call: Value, link: &mut dyn AgentLink) -> Result<Value, RunError> {
         let call: ShareCall = serde_json::from_value(call).map_err(unknown)?;
         serde_json::to_value(self.reply(call, link)?).map_err(unknown)
     }
@@ -214,7 +214,7 @@ fn unknown(error: serde_json::Error) -> RunError {
 }
 
 /// Whether a lab is a share, and of this very lab.
-fn is_it(made: &Made, share: &ShareName) -> bool {
+fn is_it(made: &MadeLab, share: &ShareName) -> bool {
     made.begin.plan.share.as_ref().is_some_and(|own| own.of == share.of)
 }
 

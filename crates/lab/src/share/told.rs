@@ -2,7 +2,7 @@
 //! and texts are bounded and escaped.
 
 use super::super::machine::Missing;
-use super::super::plan::{LabPlan, Service};
+use super::super::plan::{LabPlan, LabService};
 use super::super::service_status::ServiceStatus;
 use super::super::values;
 use super::{Needs, ShareStatus};
@@ -20,7 +20,7 @@ const MAX_TEXTS: usize = 64;
 /// A service on another host, as that says: what is known here is taken from here, and its texts are bounded.
 pub(crate) fn status_there(
     plan: &LabPlan,
-    service: &Service,
+    service: &LabService,
     share: &Result<ShareStatus, RunError>,
 ) -> ServiceStatus {
     let of_service = |status: &ServiceStatus| status.name == service.name;
@@ -53,7 +53,7 @@ pub(crate) fn status_there(
 
 /// What a service tells, if its recipe says how.
 pub(super) fn reading_of(
-    service: &Service,
+    service: &LabService,
     told: &Result<Vec<ServiceReading>, String>,
 ) -> Option<ServiceReading> {
     let recipe = values::recipe_of(service).ok().filter(|recipe| !recipe.metric.is_empty())?;
@@ -73,7 +73,7 @@ pub(super) fn reading_of(
 }
 
 /// The numbers of the table of a service's recipe, as another host has told them; none if it told none.
-fn known_values(service: &Service, told: &[ServiceValue]) -> Vec<ServiceValue> {
+fn known_values(service: &LabService, told: &[ServiceValue]) -> Vec<ServiceValue> {
     let Some(recipe) = values::recipe_of(service).ok().filter(|_| !told.is_empty()) else {
         return Vec::new();
     };

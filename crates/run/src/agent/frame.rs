@@ -47,13 +47,13 @@ pub fn encode(message: &[u8], out: &mut Vec<u8>) -> Option<()> {
 
 /// Takes a stream apart, whatever the pieces in which it comes.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub struct FrameDecoder {
     buffer: Vec<u8>,
     /// How much of the buffer was handed out.
     taken: usize,
 }
 
-impl Decoder {
+impl FrameDecoder {
     /// Takes the next bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.taken);
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn all(pieces: &[&[u8]]) -> Result<Vec<Vec<u8>>, FrameError> {
-        let (mut decoder, mut messages) = (Decoder::default(), Vec::new());
+        let (mut decoder, mut messages) = (FrameDecoder::default(), Vec::new());
         for piece in pieces {
             decoder.push(piece);
             while let Some(message) = decoder.next_message()? {
@@ -144,7 +144,7 @@ mod tests {
         let told = |length: u32| [&MAGIC[..], &length.to_be_bytes()].concat();
         let too_long = FrameError::TooLong { length_bytes: u32::MAX as usize };
         assert_eq!(all(&[&told(u32::MAX)]), Err(too_long));
-        let mut decoder = Decoder::default();
+        let mut decoder = FrameDecoder::default();
         decoder.push(&told(MAX_FRAME_BYTES as u32));
         assert_eq!(decoder.next_message(), Ok(None));
         assert!(decoder.buffer.capacity() < 1024, "memory for what was only announced");

@@ -1,6 +1,6 @@
 //! What an agent leaves to the labs of its host, of which this crate knows nothing.
 
-use super::Link;
+use super::AgentLink;
 use crate::error::RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,5 +30,5 @@ pub trait LabShares {
     ///
     /// # Errors
     /// It could not be done, or makes no sense.
-    fn carry_out(&mut self, call: Value, link: &mut dyn Link) -> Result<Value, RunError>;
+    fn carry_out(&mut self, call: Value, link: &mut dyn AgentLink) -> Result<Value, RunError>;
 }

@@ -3,7 +3,7 @@
 //! Requests and answers are plain values, with a method for each ([`Agent`]). An agent is this process ([`LocalAgent`]) or
 //! another one behind a pipe ([`RemoteAgent`]): in a network namespace, or on another host behind the system's `ssh`; several
 //! of these send a load together ([`Fleet`]). While a request lasts, notices come in between: intervals of the load, readings
-//! of the kernel. A [`Link`] takes them, and is asked several times a second whether to go on.
+//! of the kernel. A [`AgentLink`] takes them, and is asked several times a second whether to go on.
 
 mod check;
 mod fleet;
@@ -26,7 +26,7 @@ pub mod wire;
 
 pub use fleet::Fleet;
 pub use labs::{LabAddresses, LabHost, LabShares};
-pub use local::{Guard, LocalAgent};
+pub use local::{LoadGuard, LocalAgent};
 pub use namespace::{enter, mount_writable_sys};
 pub use part::PartCall;
 pub use processes::ProcessQuery;
@@ -34,7 +34,7 @@ pub use remote::RemoteAgent;
 pub use request::{Agent, AgentAnswer, AgentRequest, Generator, SamplingOrder};
 pub use route::{RouteCall, RouteReport};
 pub use serve::{Serving, serve};
-pub use transport::{Connection, Ways, terminal_command};
+pub use transport::{AgentConnection, Ways, terminal_command};
 pub use tune::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 
 use crate::error::RunError;
@@ -84,7 +84,7 @@ pub enum Proceed {
 }
 
 /// The other side of an agent, while it works.
-pub trait Link {
+pub trait AgentLink {
     /// Takes a notice.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ pub trait Link {
 /// Hears nothing of what is read meanwhile.
 pub struct Deaf;
 
-impl Link for Deaf {
+impl AgentLink for Deaf {
     fn notice(&mut self, _: Notice) -> Result<(), RunError> {
         Ok(())
     }

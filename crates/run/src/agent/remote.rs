@@ -8,12 +8,12 @@
 //! agent that breaks a rule is taken for lost. So is one that was silent for [`LEASE`]. What is lost stays lost.
 
 use super::check::ReadingCheck;
-use super::frame::{Decoder, encode};
+use super::frame::{FrameDecoder, encode};
 use super::offset::{Exchange, estimate, moved};
 use super::serve::{LEASE, hello, is_readable};
-use super::transport::Connection;
-use super::wire::{FromAgent, Hello, Order, PROTOCOL, ToAgent};
-use super::{Agent, AgentAnswer, AgentRequest, Link, Notice, PartCall, Proceed, processes};
+use super::transport::AgentConnection;
+use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
+use super::{Agent, AgentAnswer, AgentLink, AgentRequest, Notice, PartCall, Proceed, processes};
 use crate::clock;
 use crate::error::{RunError, escaped};
 use std::io::{self, Read, Write};
@@ -52,7 +52,7 @@ enum Incoming {
 
 /// What is heard of an agent that has a part of a load.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum PartNews {
     /// It goes on; instants are on this host's clock.
     Report(PartReport),
     /// Its request is answered.
@@ -73,7 +73,7 @@ pub struct RemoteAgent {
     /// Dropped with this value, which ends the heartbeat.
     _heartbeat: Sender<()>,
     /// Its process ends when this is dropped.
-    connection: Connection,
+    connection: AgentConnection,
 }
 
 impl RemoteAgent {
@@ -81,7 +81,7 @@ impl RemoteAgent {
     ///
     /// # Errors
     /// It did not come up, speaks another version's language, or was lost at once.
-    pub fn meet(mut connection: Connection, version: &str) -> Result<RemoteAgent, RunError> {
+    pub fn meet(mut connection: AgentConnection, version: &str) -> Result<RemoteAgent, RunError> {
         let host = connection.host().to_owned();
         let own = hello(version)?;
         let (input, output) = connection.take_pipes();
@@ -128,7 +128,7 @@ impl RemoteAgent {
     ///
     /// # Errors
     /// It is lost, or does not say what it is.
-    pub fn describe_host(&mut self, link: &mut dyn Link) -> Result<RemoteHost, RunError> {
+    pub fn describe_host(&mut self, link: &mut dyn AgentLink) -> Result<RemoteHost, RunError> {
         let facts = self.facts(link)?;
         Ok(RemoteHost {
             name: self.host.clone(),
@@ -234,10 +234,10 @@ impl RemoteAgent {
     }
 
     /// Gives an order for the part of a load that it has; instants are on this host's clock.
-    pub(super) fn order(&mut self, order: Order) -> Result<(), RunError> {
+    pub(super) fn order(&mut self, order: PartSignal) -> Result<(), RunError> {
         let order = match order {
-            Order::Begin(at) => Order::Begin(moved(at, self.offset.offset_ns.saturating_neg())),
-            Order::Connect | Order::Stop => order,
+            PartSignal::Begin(at) => PartSignal::Begin(moved(at, self.offset.offset_ns.saturating_neg())),
+            PartSignal::Connect | PartSignal::Stop => order,
         };
         self.say(&ToAgent::Order(order))
     }
@@ -246,11 +246,11 @@ impl RemoteAgent {
     ///
     /// # Errors
     /// It is lost, or says that it could not be done.
-    pub(super) fn hear(&mut self, span: Duration) -> Result<Option<Heard>, RunError> {
+    pub(super) fn hear(&mut self, span: Duration) -> Result<Option<PartNews>, RunError> {
         let Some((message, _)) = self.wait(span)? else { return Ok(None) };
         match message {
-            FromAgent::Part(report) => Ok(Some(Heard::Report(self.placed_part(report)))),
-            FromAgent::Reply(AgentAnswer::Part(())) => Ok(Some(Heard::Done)),
+            FromAgent::Part(report) => Ok(Some(PartNews::Report(self.placed_part(report)))),
+            FromAgent::Reply(AgentAnswer::Part(())) => Ok(Some(PartNews::Done)),
             FromAgent::Pong { .. } => Ok(None),
             FromAgent::Failed { text } => Err(self.there(&text)),
             _ => Err(self.lose("it sent an unexpected answer".into())),
@@ -345,13 +345,13 @@ impl RemoteAgent {
 }
 
 impl Agent for RemoteAgent {
-    fn call(&mut self, request: AgentRequest, link: &mut dyn Link) -> Result<AgentAnswer, RunError> {
+    fn call(&mut self, request: AgentRequest, link: &mut dyn AgentLink) -> Result<AgentAnswer, RunError> {
         self.say(&ToAgent::Call(request))?;
         let mut is_told = false;
         loop {
             if link.tick() == Proceed::Stop && !is_told {
                 is_told = true;
-                self.say(&ToAgent::Order(Order::Stop))?;
+                self.say(&ToAgent::Order(PartSignal::Stop))?;
             }
             let Some((message, _)) = self.wait(TICK)? else { continue };
             match message {
@@ -423,7 +423,7 @@ fn read(mut output: ChildStdout, sender: &SyncSender<Incoming>) {
 
 /// As [`read`]; `Ok`: nobody listens any more.
 fn read_on(output: &mut ChildStdout, sender: &SyncSender<Incoming>) -> Result<(), String> {
-    let (mut decoder, mut piece, mut is_met) = (Decoder::default(), vec![0; 64 << 10], false);
+    let (mut decoder, mut piece, mut is_met) = (FrameDecoder::default(), vec![0; 64 << 10], false);
     loop {
         let span = if is_met { LEASE } else { HELLO };
         let is_readable = is_readable(&*output, span).map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@
 use super::part::PartCall;
 use super::processes::ProcessQuery;
 use super::route::{RouteCall, RouteReport};
-use super::{Link, TuneAnswer, TuneRequest};
+use super::{AgentLink, TuneAnswer, TuneRequest};
 use crate::error::RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,13 +52,13 @@ macro_rules! requests {
             ///
             /// # Errors
             /// It could not be done, or a notice could not be written down.
-            fn call(&mut self, request: AgentRequest, link: &mut dyn Link) -> Result<AgentAnswer, RunError>;
+            fn call(&mut self, request: AgentRequest, link: &mut dyn AgentLink) -> Result<AgentAnswer, RunError>;
             $(
                 $(#[$doc])*
                 ///
                 /// # Errors
                 /// As [`Agent::call`].
-                fn $method(&mut self, $($parameter: $order,)? link: &mut dyn Link) -> Result<$answer, RunError> {
+                fn $method(&mut self, $($parameter: $order,)? link: &mut dyn AgentLink) -> Result<$answer, RunError> {
                     let answer = self.call(AgentRequest::$variant$(($parameter))?, link)?;
                     let AgentAnswer::$variant(answer) = answer else {
                         return Err(RunError::Answer { request: $words });
@@ -110,13 +110,13 @@ pub trait Generator: Agent {
     ///
     /// # Errors
     /// It could not be sent, or a notice could not be written down.
-    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn Link) -> Result<Outcome, RunError>;
+    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn AgentLink) -> Result<Outcome, RunError>;
 
     /// Does nothing for a while, sampling on.
     ///
     /// # Errors
     /// A notice could not be written down.
-    fn rest(&mut self, span: SpanNs, link: &mut dyn Link) -> Result<(), RunError>;
+    fn rest(&mut self, span: SpanNs, link: &mut dyn AgentLink) -> Result<(), RunError>;
 
     /// Runs a command, whose words no shell reads, to its end or to that of `limit`.
     ///
@@ -126,7 +126,7 @@ pub trait Generator: Agent {
         &mut self,
         words: &[String],
         limit: SpanNs,
-        link: &mut dyn Link,
+        link: &mut dyn AgentLink,
     ) -> Result<CommandOutcome, RunError>;
 
     /// Looks at settings, tries, keeps, or undoes changes of them.

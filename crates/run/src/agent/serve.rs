@@ -6,9 +6,9 @@
 //! It lives as long as the other side does. The end of its input, a silence of [`LEASE`], or an output that nobody reads
 //! any more end it, even in the midst of a request; guardians of what it tried see it go and undo that.
 
-use super::frame::{Decoder, encode};
-use super::wire::{FromAgent, Hello, Order, PROTOCOL, ToAgent};
-use super::{Agent, AgentRequest, Generator, Guard, LabShares, Link, LocalAgent, Notice, Proceed};
+use super::frame::{FrameDecoder, encode};
+use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
+use super::{Agent, AgentLink, AgentRequest, Generator, LabShares, LoadGuard, LocalAgent, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -51,7 +51,7 @@ pub struct Serving {
     /// Version of this program.
     pub version: String,
     /// What parts of loads may go to; the user's word comes with each part.
-    pub guard: Guard,
+    pub guard: LoadGuard,
     /// Makes who carries out shares of labs here, in the thread that does it.
     pub shares: Box<dyn FnOnce() -> Box<dyn LabShares> + Send>,
 }
@@ -97,7 +97,7 @@ fn listen<O: Write>(
     to_worker: Senders,
     output: &Output<O>,
 ) -> Result<(), RunError> {
-    let (mut decoder, mut piece) = (Decoder::default(), vec![0; PIECE_BYTES]);
+    let (mut decoder, mut piece) = (FrameDecoder::default(), vec![0; PIECE_BYTES]);
     let mut is_known = false;
     let failed = |source| RunError::Process { operation: "read", object: "the other side".into(), source };
     while !output.is_over.load(Ordering::Relaxed) {
@@ -123,9 +123,9 @@ fn listen<O: Write>(
                     output.is_stopped.store(false, Ordering::Relaxed);
                     drop(to_worker.calls.send(call));
                 }
-                ToAgent::Order(Order::Stop) => output.is_stopped.store(true, Ordering::Relaxed),
-                ToAgent::Order(Order::Connect) => drop(to_worker.orders.send(PartOrder::Connect)),
-                ToAgent::Order(Order::Begin(at)) => drop(to_worker.orders.send(PartOrder::Begin(at))),
+                ToAgent::Order(PartSignal::Stop) => output.is_stopped.store(true, Ordering::Relaxed),
+                ToAgent::Order(PartSignal::Connect) => drop(to_worker.orders.send(PartOrder::Connect)),
+                ToAgent::Order(PartSignal::Begin(at)) => drop(to_worker.orders.send(PartOrder::Begin(at))),
             }
         }
     }
@@ -166,7 +166,7 @@ fn work<O: Write>(asked: &Receiver<AgentRequest>, mut agent: LocalAgent, output:
     }
 }
 
-fn carry_out(agent: &mut LocalAgent, request: AgentRequest, link: &mut dyn Link) -> FromAgent {
+fn carry_out(agent: &mut LocalAgent, request: AgentRequest, link: &mut dyn AgentLink) -> FromAgent {
     match agent.call(request, link) {
         Ok(answer) => FromAgent::Reply(answer),
         Err(error) => FromAgent::Failed { text: error.to_string() },
@@ -209,7 +209,7 @@ impl<O: Write> Output<O> {
     }
 }
 
-impl<O: Write> Link for Output<O> {
+impl<O: Write> AgentLink for Output<O> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
         match notice {
             Notice::Series(line) => self.say(&FromAgent::Series(line)),
@@ -227,7 +227,7 @@ impl<O: Write> Link for Output<O> {
 /// The other side while a request lasts, which may be told to stop.
 struct InCall<O>(Output<O>);
 
-impl<O: Write> Link for InCall<O> {
+impl<O: Write> AgentLink for InCall<O> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
         self.0.notice(notice)
     }

@@ -45,7 +45,7 @@ pub struct Ways {
 }
 
 /// A process of an agent, with its pipes. It is ended when this is dropped.
-pub struct Connection {
+pub struct AgentConnection {
     place: HostPlace,
     child: Child,
     pipes: Option<(ChildStdin, ChildStdout)>,
@@ -54,27 +54,32 @@ pub struct Connection {
     hint: &'static str,
 }
 
-impl Connection {
+impl AgentConnection {
     /// Starts an agent on a host. Whether it comes up is seen by its hello.
     ///
     /// # Errors
     /// No process can be started, or this program cannot be uploaded.
-    pub fn open(place: &HostPlace, ways: &Ways) -> Result<Connection, RunError> {
+    pub fn open(place: &HostPlace, ways: &Ways) -> Result<AgentConnection, RunError> {
         match &place.way {
-            HostWay::Here => Connection::start(place, agent_command(ways), OWN_HINT),
+            HostWay::Here => AgentConnection::start(place, agent_command(ways), OWN_HINT),
             HostWay::Namespace(path) => {
-                Connection::start(place, namespace_command(path, ways), NAMESPACE_HINT)
+                AgentConnection::start(place, namespace_command(path, ways), NAMESPACE_HINT)
             }
             HostWay::Ssh(address) => {
                 let script = upload::script(ways.uses_sudo);
-                let mut connection = Connection::start(place, ssh_command(address, &script, ways), SSH_HINT)?;
+                let mut connection =
+                    AgentConnection::start(place, ssh_command(address, &script, ways), SSH_HINT)?;
                 connection.upload(ways)?;
                 Ok(connection)
             }
         }
     }
 
-    fn start(place: &HostPlace, mut command: Command, hint: &'static str) -> Result<Connection, RunError> {
+    fn start(
+        place: &HostPlace,
+        mut command: Command,
+        hint: &'static str,
+    ) -> Result<AgentConnection, RunError> {
         let failed = |source| RunError::Process {
             operation: "start",
             object: format!("'{}' for host '{}'", command_name(&place.way), place.name),
@@ -89,7 +94,7 @@ impl Connection {
             // Nobody may ask for it.
             let _ = sender.send(errors.map_or_else(String::new, last_words));
         });
-        Ok(Connection { place: place.clone(), child, pipes, said, hint })
+        Ok(AgentConnection { place: place.clone(), child, pipes, said, hint })
     }
 
     /// The host, as it was typed.
@@ -145,7 +150,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for AgentConnection {
     fn drop(&mut self) {
         // The end of its input ends an agent, and lets the shell around it clean up.
         let _ = self.end();

@@ -46,13 +46,13 @@ pub enum ToAgent {
     /// A request; one at a time.
     Call(AgentRequest),
     /// Concerns the part of a load that is being sent.
-    Order(Order),
+    Order(PartSignal),
 }
 
 /// What an agent is told while it has a part of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum PartSignal {
     /// Make the connections.
     Connect,
     /// Send from this instant on, on the agent's clock.

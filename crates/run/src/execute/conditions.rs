@@ -2,7 +2,7 @@
 //!
 //! Invariants: settings are undone whatever becomes of the run; nothing is run when a command or a setting failed.
 
-use super::Journal;
+use super::RunJournal;
 use super::change::{Tuning, prepare};
 use super::steps::{Bench, Hosts};
 use crate::error::RunError;
@@ -27,8 +27,8 @@ impl Conditions<'_> {
     pub fn hold(
         &self,
         hosts: Hosts<'_>,
-        journal: &mut Journal<'_>,
-        work: impl FnOnce(Hosts<'_>, &mut Journal<'_>) -> Result<(), RunError>,
+        journal: &mut RunJournal<'_>,
+        work: impl FnOnce(Hosts<'_>, &mut RunJournal<'_>) -> Result<(), RunError>,
     ) -> Result<Vec<String>, RunError> {
         let mut bench = Bench::new(hosts, journal);
         for command in self.prepare {

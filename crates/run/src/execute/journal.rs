@@ -1,9 +1,9 @@
 //! Keeps what happens, twice: in the run folder for good, and in memory for the decisions of the next minute.
 
-use super::Progress;
+use super::RunProgress;
 use super::recent::Recent;
 use super::watched::of_targets;
-use crate::agent::{Link, Notice, Proceed};
+use crate::agent::{AgentLink, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
 use sysdyno_analyze::TrialView;
@@ -29,7 +29,7 @@ const MAX_WATCHED_COUNT: usize = 4096;
 /// Whoever looks on while a plan runs.
 pub trait Watcher {
     /// Something changed.
-    fn progress(&mut self, progress: &Progress);
+    fn progress(&mut self, progress: &RunProgress);
 
     /// Is asked several times a second whether the plan is to be stopped.
     fn is_interrupted(&mut self) -> bool;
@@ -44,7 +44,7 @@ pub trait Watcher {
     fn probe(&mut self, _reply: &ProbeReply) {}
 
     /// Is told what the present trial has come to so far, a few times a second; prints statistics if it was asked to.
-    fn look(&mut self, _progress: &Progress, _so_far: &SoFar) {}
+    fn look(&mut self, _progress: &RunProgress, _so_far: &SoFar) {}
 }
 
 /// What a trial has come to.
@@ -57,7 +57,7 @@ pub struct SoFar {
 }
 
 /// The memory of a plan that runs. It does not grow with the length of a trial.
-pub struct Journal<'a> {
+pub struct RunJournal<'a> {
     writer: &'a mut RunWriter,
     watcher: &'a mut dyn Watcher,
     facts: HostFacts,
@@ -76,7 +76,7 @@ pub struct Journal<'a> {
     /// The last trial and lines of an experiment, where they could not be written.
     unwritten_trial: Option<(Trial, LatencySet)>,
     unwritten_lines: Vec<ExperimentLine>,
-    progress: Progress,
+    progress: RunProgress,
     begin: MonoNs,
     trial_begin: MonoNs,
     phase_open: Option<PhaseKind>,
@@ -85,16 +85,16 @@ pub struct Journal<'a> {
     is_interrupted: bool,
 }
 
-impl<'a> Journal<'a> {
+impl<'a> RunJournal<'a> {
     /// Name of the run folder.
     pub fn run_id(&self) -> &str {
         self.writer.id()
     }
 
     /// A journal that writes to `writer`.
-    pub fn new(writer: &'a mut RunWriter, watcher: &'a mut dyn Watcher) -> Journal<'a> {
+    pub fn new(writer: &'a mut RunWriter, watcher: &'a mut dyn Watcher) -> RunJournal<'a> {
         let begin = clock::monotonic();
-        Journal {
+        RunJournal {
             writer,
             watcher,
             facts: HostFacts::default(),
@@ -109,7 +109,7 @@ impl<'a> Journal<'a> {
             so_far: SoFar::default(),
             unwritten_trial: None,
             unwritten_lines: Vec::new(),
-            progress: Progress {
+            progress: RunProgress {
                 trial: 0,
                 purpose: TrialPurpose::Single,
                 phase: PhaseKind::Warmup,
@@ -415,7 +415,7 @@ impl<'a> Journal<'a> {
     }
 }
 
-impl Journal<'_> {
+impl RunJournal<'_> {
     /// What a load that rises or falls offers at this instant.
     fn show_what_is_offered_now(&mut self) {
         let Some((plan, Some(began))) = &self.changing else { return };
@@ -425,7 +425,7 @@ impl Journal<'_> {
     }
 }
 
-impl Link for Journal<'_> {
+impl AgentLink for RunJournal<'_> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
         match notice {
             Notice::Series(line) => {

@@ -20,16 +20,16 @@ pub use change::Tuning;
 pub use conditions::Conditions;
 pub use experiment::{ExperimentEnd, ExperimentOrder, experiment, planned_changes};
 pub use held::HeldHere;
-pub use journal::{Journal, SoFar, Watcher};
-pub use steps::{AskServices, Hosts, Sampling, load, run};
-pub use within::{Ground, hold_within};
+pub use journal::{RunJournal, SoFar, Watcher};
+pub use steps::{AskServices, Hosts, SamplingPlan, load, run};
+pub use within::{SettingGround, hold_within};
 
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::PhaseKind;
 
 /// How far a plan is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// The trial, from 1.
     pub trial: u32,
     /// What it is for.

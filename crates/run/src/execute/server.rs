@@ -1,12 +1,12 @@
 //! The server's host, where it is not this one: its readings go into the record beside those of this host.
 
-use super::Journal;
-use crate::agent::{Agent, Link, Notice, Proceed, ProcessQuery, RemoteAgent};
+use super::RunJournal;
+use crate::agent::{Agent, AgentLink, Notice, Proceed, ProcessQuery, RemoteAgent};
 use crate::error::RunError;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 /// Writes down which host the server is on, and what it is.
-pub(super) fn keep_host(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> Result<(), RunError> {
+pub(super) fn keep_host(server: &mut RemoteAgent, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
     let host = server.describe_host(&mut Keep(journal))?;
     journal.keep_server(host)
 }
@@ -14,7 +14,7 @@ pub(super) fn keep_host(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> 
 /// The processes on the server's host that belong to the server.
 pub(super) fn targets(
     server: &mut RemoteAgent,
-    journal: &mut Journal<'_>,
+    journal: &mut RunJournal<'_>,
     query: ProcessQuery,
 ) -> Result<Vec<WatchedProcess>, RunError> {
     let processes = server.describe(query, &mut Keep(journal))?;
@@ -22,7 +22,7 @@ pub(super) fn targets(
 }
 
 /// Reads the server's host once more. A host that is lost by then is no error, here and below: that is in the record.
-pub(super) fn read(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> Result<(), RunError> {
+pub(super) fn read(server: &mut RemoteAgent, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
     match server.read(&mut Keep(journal)) {
         Ok(()) => Ok(()),
         Err(error) => journal.lose_server(server.host(), server.lost(), error),
@@ -30,7 +30,7 @@ pub(super) fn read(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> Resul
 }
 
 /// Ends the readings of the server's host, and measures its clock again.
-pub(super) fn take_down(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> Result<(), RunError> {
+pub(super) fn take_down(server: &mut RemoteAgent, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
     match server.stop_sampling(&mut Keep(journal)).and_then(|()| server.measure_clock()) {
         Ok(clock) => journal.keep_clock_at_end(clock),
         Err(error) => journal.lose_server(server.host(), server.lost(), error),
@@ -38,9 +38,9 @@ pub(super) fn take_down(server: &mut RemoteAgent, journal: &mut Journal<'_>) -> 
 }
 
 /// The other side of a request to the server's host.
-pub(super) struct Keep<'a, 'b>(pub(super) &'a mut Journal<'b>);
+pub(super) struct Keep<'a, 'b>(pub(super) &'a mut RunJournal<'b>);
 
-impl Link for Keep<'_, '_> {
+impl AgentLink for Keep<'_, '_> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
         match notice {
             Notice::Series(line) => self.0.keep_server_series(line),
@@ -55,13 +55,13 @@ impl Link for Keep<'_, '_> {
 
 /// The other side of a request to this host, which keeps an eye on the server's meanwhile.
 pub(super) struct Beside<'a, 'b> {
-    pub(super) journal: &'a mut Journal<'b>,
+    pub(super) journal: &'a mut RunJournal<'b>,
     pub(super) server: Option<&'a mut RemoteAgent>,
     /// The server's readings could not be written down.
     pub(super) failure: Option<RunError>,
 }
 
-impl Link for Beside<'_, '_> {
+impl AgentLink for Beside<'_, '_> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
         self.journal.notice(notice)
     }

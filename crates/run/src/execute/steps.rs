@@ -1,8 +1,8 @@
 //! The order of things: of one load, and of a search for capacity.
 
-use super::Journal;
+use super::RunJournal;
 use super::server::{self, Beside, Keep};
-use crate::agent::{Agent, Generator, Link, ProcessQuery, RemoteAgent, SamplingOrder};
+use crate::agent::{Agent, AgentLink, Generator, ProcessQuery, RemoteAgent, SamplingOrder};
 use crate::clock;
 use crate::error::RunError;
 use std::net::SocketAddr;
@@ -29,9 +29,9 @@ const MAX_RESTS_COUNT: u32 = 10;
 /// The load could not be started, or the folder could not be written.
 pub fn load(
     plan: &LoadPlan,
-    sampling: &Sampling,
+    sampling: &SamplingPlan,
     hosts: Hosts<'_>,
-    journal: &mut Journal<'_>,
+    journal: &mut RunJournal<'_>,
 ) -> Result<(), RunError> {
     let mut bench = Bench::new(hosts, journal);
     bench.set_up(plan, sampling)?;
@@ -44,9 +44,9 @@ pub fn load(
 ///
 /// # Errors
 /// A trial could not be started, or the folder could not be written.
-pub fn run(plan: &RunPlan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), RunError> {
+pub fn run(plan: &RunPlan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
     let mut bench = Bench::new(hosts, journal);
-    let sampling = Sampling { hz: plan.sampling_hz, pids: plan.watch_pids.clone() };
+    let sampling = SamplingPlan { hz: plan.sampling_hz, pids: plan.watch_pids.clone() };
     bench.set_up(&plan.load, &sampling)?;
     let mut search = Search::new(plan);
     while let Some(request) = search.next() {
@@ -65,7 +65,7 @@ pub fn run(plan: &RunPlan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Resul
 
 /// What is sampled.
 #[derive(Clone, Debug)]
-pub struct Sampling {
+pub struct SamplingPlan {
     /// Samples per second.
     pub hz: f64,
     /// Processes to watch; empty means those that serve the target's endpoint.
@@ -93,12 +93,12 @@ pub(super) struct Bench<'a, 'b> {
     pub(super) server: Option<&'a mut RemoteAgent>,
     pub(super) behind: &'a [SocketAddr],
     pub(super) services: Option<AskServices<'a>>,
-    pub(super) journal: &'a mut Journal<'b>,
+    pub(super) journal: &'a mut RunJournal<'b>,
     pub(super) trial: u32,
 }
 
 impl<'a, 'b> Bench<'a, 'b> {
-    pub(super) fn new<'h: 'a>(hosts: Hosts<'h>, journal: &'a mut Journal<'b>) -> Bench<'a, 'b> {
+    pub(super) fn new<'h: 'a>(hosts: Hosts<'h>, journal: &'a mut RunJournal<'b>) -> Bench<'a, 'b> {
         let Hosts { generator, server, behind, services } = hosts;
         Bench { agent: generator, server, behind, services, journal, trial: 0 }
     }
@@ -108,7 +108,7 @@ impl Bench<'_, '_> {
     /// Has this host's agent do something, and keeps what both hosts read meanwhile.
     pub(super) fn ask<T>(
         &mut self,
-        request: impl FnOnce(&mut dyn Generator, &mut dyn Link) -> Result<T, RunError>,
+        request: impl FnOnce(&mut dyn Generator, &mut dyn AgentLink) -> Result<T, RunError>,
     ) -> Result<T, RunError> {
         let server = self.server.as_deref_mut();
         let mut link = Beside { journal: self.journal, server, failure: None };
@@ -116,7 +116,7 @@ impl Bench<'_, '_> {
         link.failure.map_or(answered, Err)
     }
 
-    fn set_up(&mut self, load: &LoadPlan, sampling: &Sampling) -> Result<(), RunError> {
+    fn set_up(&mut self, load: &LoadPlan, sampling: &SamplingPlan) -> Result<(), RunError> {
         let endpoint = &load.target.endpoint;
         self.keep_facts()?;
         let watch = match self.server {
@@ -130,7 +130,7 @@ impl Bench<'_, '_> {
     fn set_up_server(
         &mut self,
         load: &LoadPlan,
-        sampling: &Sampling,
+        sampling: &SamplingPlan,
     ) -> Result<Vec<WatchedProcess>, RunError> {
         let own = self.describe(None, &[])?;
         let Some(server) = self.server.as_deref_mut() else { return Ok(own) };

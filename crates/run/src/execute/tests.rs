@@ -1,7 +1,9 @@
 //! What a load is wrapped in waits for events, not for time.
 
 use super::*;
-use crate::agent::{Agent, AgentAnswer, AgentRequest, Generator, Link, LocalAgent, TuneAnswer, TuneRequest};
+use crate::agent::{
+    Agent, AgentAnswer, AgentLink, AgentRequest, Generator, LocalAgent, TuneAnswer, TuneRequest,
+};
 use crate::clock;
 use crate::error::RunError;
 use std::io::{Read, Write};
@@ -23,14 +25,14 @@ struct Noted {
 }
 
 impl Agent for Noted {
-    fn call(&mut self, request: AgentRequest, link: &mut dyn Link) -> Result<AgentAnswer, RunError> {
+    fn call(&mut self, request: AgentRequest, link: &mut dyn AgentLink) -> Result<AgentAnswer, RunError> {
         self.requests.push(request.words());
         self.agent.call(request, link)
     }
 }
 
 impl Generator for Noted {
-    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn Link) -> Result<Outcome, RunError> {
+    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn AgentLink) -> Result<Outcome, RunError> {
         self.requests.push("load");
         let begin = clock::monotonic();
         let outcome = self.agent.load(trial, plan, link)?;
@@ -38,11 +40,16 @@ impl Generator for Noted {
         Ok(outcome)
     }
 
-    fn rest(&mut self, _: SpanNs, _: &mut dyn Link) -> Result<(), RunError> {
+    fn rest(&mut self, _: SpanNs, _: &mut dyn AgentLink) -> Result<(), RunError> {
         panic!("nothing rests")
     }
 
-    fn command(&mut self, _: &[String], _: SpanNs, _: &mut dyn Link) -> Result<CommandOutcome, RunError> {
+    fn command(
+        &mut self,
+        _: &[String],
+        _: SpanNs,
+        _: &mut dyn AgentLink,
+    ) -> Result<CommandOutcome, RunError> {
         panic!("nothing is run")
     }
 
@@ -54,7 +61,7 @@ impl Generator for Noted {
 struct Nobody;
 
 impl Watcher for Nobody {
-    fn progress(&mut self, _: &Progress) {}
+    fn progress(&mut self, _: &RunProgress) {}
 
     fn is_interrupted(&mut self) -> bool {
         false
@@ -114,10 +121,10 @@ fn a_load_has_readings_around_it_and_nothing_rests_for_them() {
     };
     let mut writer = RunWriter::create(folder.path(), new).expect("creates");
     let (mut nobody, mut noted) = (Nobody, Noted::default());
-    let mut journal = Journal::new(&mut writer, &mut nobody);
+    let mut journal = RunJournal::new(&mut writer, &mut nobody);
     let hosts = Hosts { generator: &mut noted, server: None, behind: &[], services: None };
     // Deadlines of readings are hours apart.
-    let sampling = Sampling { hz: 0.0001, pids: vec![std::process::id()] };
+    let sampling = SamplingPlan { hz: 0.0001, pids: vec![std::process::id()] };
     load(&ten_requests(&serve()), &sampling, hosts, &mut journal).expect("runs");
     let [begin, end] = noted.load.expect("was asked for");
     assert_eq!(

@@ -15,7 +15,7 @@ use sysdyno_record::experiment::SettingChange;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where settings are changed.
-pub struct Ground<'a> {
+pub struct SettingGround<'a> {
     /// The host, as the record has it.
     pub host: String,
     /// How they are changed.
@@ -30,7 +30,7 @@ pub struct Ground<'a> {
 /// # Errors
 /// A setting could not be changed or undone, or `work` failed.
 pub fn hold_within(
-    ground: &Ground<'_>,
+    ground: &SettingGround<'_>,
     changes: &[SettingChange],
     work: impl FnOnce(Vec<SettingHeld>) -> Result<Vec<String>, RunError>,
 ) -> Result<Vec<String>, RunError> {
@@ -56,7 +56,7 @@ fn joined(ended: std::thread::Result<Result<Vec<String>, RunError>>) -> Result<V
 
 /// Changes settings, says so, and undoes them when nobody is there any more who could say that it is done.
 fn hold(
-    ground: &Ground<'_>,
+    ground: &SettingGround<'_>,
     changes: &[SettingChange],
     made: &Sender<Vec<SettingHeld>>,
     is_done: &Receiver<()>,

@@ -67,7 +67,7 @@ pub struct Program {
 
 /// What came of it.
 #[derive(Debug)]
-pub struct Ended {
+pub struct EndedProgram {
     /// How it ended.
     pub status: ExitStatus,
     /// The beginning of what it printed.
@@ -110,7 +110,7 @@ impl Program {
     ///
     /// # Errors
     /// It cannot be started, or did not end in time (`TimedOut`).
-    pub fn run(mut self) -> io::Result<Ended> {
+    pub fn run(mut self) -> io::Result<EndedProgram> {
         let failed =
             |error: io::Error| io::Error::new(error.kind(), format!("cannot run {}: {error}", self.name));
         sys::program::prepare(
@@ -139,7 +139,7 @@ impl Program {
     }
 }
 
-impl Ended {
+impl EndedProgram {
     /// What it printed on standard error, in a line; how it ended if it printed nothing.
     pub fn said(&self) -> String {
         let said = String::from_utf8_lossy(&self.errors);
@@ -233,9 +233,9 @@ impl Running {
     }
 
     /// Buries one that has ended.
-    fn ended(mut self) -> io::Result<Ended> {
+    fn ended(mut self) -> io::Result<EndedProgram> {
         let status = self.child.wait()?;
-        Ok(Ended { status, output: self.output, errors: self.errors })
+        Ok(EndedProgram { status, output: self.output, errors: self.errors })
     }
 
     /// Has it buried whenever it ends.

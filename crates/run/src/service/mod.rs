@@ -1,4 +1,5 @@
-//! Services that the lab starts, each in a process of its own, and programs of services that it asks.
+//! What is started in a process of its own for a plan: the built-in target, guardians of settings, measured commands; and the
+//! programs of services and file systems that are asked before and after a change.
 
 mod built_in;
 mod command;

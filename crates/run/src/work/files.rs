@@ -22,18 +22,18 @@ use sysdyno_record::work::{FileOperation, FileWork};
 const MARK: &str = "made-by-sysdyno";
 
 /// The folder of all workers.
-pub(super) struct Ground {
+pub(super) struct WorkFolder {
     path: PathBuf,
     folder: OwnedFd,
     is_made: bool,
 }
 
-impl Ground {
+impl WorkFolder {
     /// Makes the folder, or takes an empty one, or one that a killed process left.
     ///
     /// # Errors
     /// There is something in it that was not made here, or it cannot be made or opened.
-    pub(super) fn prepare(path: &Path) -> Result<Ground, RunError> {
+    pub(super) fn prepare(path: &Path) -> Result<WorkFolder, RunError> {
         let failed = |operation| move |errno: Errno| error(operation, path, errno.into());
         let is_made = match mkdirat(CWD, path, Mode::RWXU) {
             Ok(()) => true,
@@ -44,7 +44,7 @@ impl Ground {
         let folder = openat(CWD, path, flags, Mode::empty()).map_err(failed("open"))?;
         let names = names_in(&folder).map_err(failed("read"))?;
         let is_left = names.iter().any(|name| name == MARK);
-        let ground = Ground { path: path.to_owned(), folder, is_made: is_made || is_left };
+        let ground = WorkFolder { path: path.to_owned(), folder, is_made: is_made || is_left };
         if is_left {
             ground.empty();
         }
@@ -204,7 +204,7 @@ mod tests {
     fn each_file_sees_each_operation_and_nothing_is_left() {
         let above = tempfile::tempdir().expect("a folder");
         let path = above.path().join("ground");
-        let ground = Ground::prepare(&path).expect("is made");
+        let ground = WorkFolder::prepare(&path).expect("is made");
         let mut plot = ground.plot(0, &work(&path)).expect("is made");
         let mut seen = Vec::new();
         for _ in 0..5 {
@@ -226,23 +226,23 @@ mod tests {
     fn a_folder_with_anything_else_in_it_is_refused_and_left_as_it_is() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("theirs"), "x").expect("is written");
-        let error = Ground::prepare(folder.path()).err().expect("is refused").to_string();
+        let error = WorkFolder::prepare(folder.path()).err().expect("is refused").to_string();
         assert!(error.contains("it contains 'theirs'"), "{error}");
         assert_eq!(fs::read_dir(folder.path()).expect("is there").count(), 1);
         let file = folder.path().join("theirs");
-        assert!(Ground::prepare(&file).is_err(), "a file is no folder");
+        assert!(WorkFolder::prepare(&file).is_err(), "a file is no folder");
         std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).expect("is made");
-        assert!(Ground::prepare(&folder.path().join("link")).is_err(), "a link is not followed");
+        assert!(WorkFolder::prepare(&folder.path().join("link")).is_err(), "a link is not followed");
     }
 
     #[test]
     fn what_a_killed_process_left_is_removed_and_what_others_put_there_is_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ground");
-        let left = Ground::prepare(&path).expect("is made");
+        let left = WorkFolder::prepare(&path).expect("is made");
         left.plot(7, &work(&path)).expect("is made").turn(&mut |_, _, _| {});
         drop(left);
-        let ground = Ground::prepare(&path).expect("is taken over");
+        let ground = WorkFolder::prepare(&path).expect("is taken over");
         assert!(!path.join("w0007").exists());
         // A link in the place of a folder is not followed; what is not ours stays, and so does its folder.
         let theirs = folder.path().join("theirs");
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn an_empty_folder_is_used_and_kept() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(Ground::prepare(folder.path()).expect("is taken").clear(), None);
+        assert_eq!(WorkFolder::prepare(folder.path()).expect("is taken").clear(), None);
         assert!(folder.path().exists());
     }
 }

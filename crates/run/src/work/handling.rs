@@ -1,6 +1,6 @@
 //! One worker of files: turn after turn, its counts and latencies handed over once a second.
 
-use super::files::Ground;
+use super::files::WorkFolder;
 use super::{Message, Shift};
 use crate::clock;
 use crate::error::RunError;
@@ -17,7 +17,7 @@ const WINDOW_NS: u64 = 1_000_000_000;
 pub(super) fn work(
     shift: &Shift<'_>,
     worker: u32,
-    ground: &Ground,
+    ground: &WorkFolder,
     files: &FileWork,
     sender: &Sender<Message>,
 ) -> Result<(), RunError> {

@@ -110,11 +110,11 @@ pub fn run(
     let mut book = Book { writer, overseer, unwritten: Vec::new() };
     book.kept(written)?;
     let ground = match &plan.kind {
-        WorkKind::Files(work) => Some(files::Ground::prepare(&work.folder)?),
+        WorkKind::Files(work) => Some(files::WorkFolder::prepare(&work.folder)?),
         WorkKind::Command(_) => None,
     };
     let done = oversee(plan, manner, ground.as_ref(), &mut book);
-    if let Some(told) = ground.and_then(files::Ground::clear) {
+    if let Some(told) = ground.and_then(files::WorkFolder::clear) {
         book.overseer.left(&told);
     }
     done.map(|()| book.unwritten)
@@ -164,7 +164,7 @@ impl Book<'_> {
 fn oversee(
     plan: &WorkPlan,
     manner: Manner<'_>,
-    ground: Option<&files::Ground>,
+    ground: Option<&files::WorkFolder>,
     book: &mut Book<'_>,
 ) -> Result<(), RunError> {
     let (sender, messages) = mpsc::channel();
@@ -200,7 +200,7 @@ fn oversee(
     done
 }
 
-fn work(shift: &Shift<'_>, worker: u32, ground: Option<&files::Ground>, sender: &Sender<Message>) {
+fn work(shift: &Shift<'_>, worker: u32, ground: Option<&files::WorkFolder>, sender: &Sender<Message>) {
     let worked = match (&shift.plan.kind, ground) {
         (WorkKind::Command(command), _) => commands::work(shift, worker, command, sender),
         (WorkKind::Files(files), Some(ground)) => handling::work(shift, worker, ground, files, sender),

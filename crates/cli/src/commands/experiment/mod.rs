@@ -31,7 +31,7 @@ use sysdyno_record::store::MatrixFolder;
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::{compare as text, escape, html};
 use sysdyno_run::RunError;
-use sysdyno_run::agent::Guard;
+use sysdyno_run::agent::LoadGuard;
 use sysdyno_run::clock;
 use sysdyno_run::execute::Tuning;
 use sysdyno_run::fence::Goal;
@@ -149,7 +149,7 @@ fn shown(text: &str) -> String {
 /// Makes the trials that are missing, and says what came of all.
 fn measure(
     mut folder: MatrixFolder,
-    (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<Guard>),
+    (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<LoadGuard>),
     args: &ExperimentHostArgs,
     ui: &Ui,
 ) -> anyhow::Result<Exit> {
@@ -191,7 +191,7 @@ fn guard(
     tuning: &Tuning,
     args: &ExperimentHostArgs,
     ui: &Ui,
-) -> anyhow::Result<RefCell<Guard>> {
+) -> anyhow::Result<RefCell<LoadGuard>> {
     let mut guard = fence::guard(&SettingsFile::read()?.target, args.fence, tuning.state.as_deref())?;
     if plan.lab.is_none() {
         fence::pass(&goals(plan), &mut guard, Others::default(), ui)?;
@@ -207,7 +207,7 @@ fn goals(plan: &MatrixPlan) -> Vec<Goal> {
 /// Makes the trials that are missing, one after the other; how the program has to end, if that is settled.
 fn trials(
     folder: &mut MatrixFolder,
-    (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<Guard>),
+    (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<LoadGuard>),
     signals: &Signals,
     ui: &Ui,
 ) -> anyhow::Result<Option<Exit>> {

@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use sysdyno_lab::{self as lab, LabPlan, Labs, Missing, Setting, Stage, UpOrder};
+use sysdyno_lab::{self as lab, LabPlan, LabStage, Labs, Missing, StageSetting, UpOrder};
 use sysdyno_plan::options::{ServerOptions, Typed};
 use sysdyno_plan::with_words;
 use sysdyno_record::event::SettingHeld;
@@ -25,7 +25,7 @@ pub enum TrialPlace {
     /// On this host.
     Here,
     /// In a lab, whose hosts behind ssh are reached so.
-    Lab(Box<Stage>, LabSshOptions),
+    Lab(Box<LabStage>, LabSshOptions),
 }
 
 impl TrialPlace {
@@ -48,8 +48,9 @@ impl TrialPlace {
             beside: PathBuf::from(&kept.beside),
         };
         let labs = labs.context("its lab is missing")?;
-        let stage =
-            Stage::up(labs, order, &kept.generator, &mut |line| ui.note(line), &|| signals.is_interrupted());
+        let stage = LabStage::up(labs, order, &kept.generator, &mut |line| ui.note(line), &|| {
+            signals.is_interrupted()
+        });
         match stage {
             Err(_) if signals.is_interrupted() => Ok(None),
             stage => Ok(Some(TrialPlace::Lab(Box::new(stage?), ssh.clone()))),
@@ -106,7 +107,7 @@ impl TrialPlace {
         let (TrialPlace::Lab(stage, _), Some(service)) = (self, &variant.service) else {
             return work(&[]).map(|()| Vec::new());
         };
-        let setting = Setting { service, again, changes: &variant.settings, tuning };
+        let setting = StageSetting { service, again, changes: &variant.settings, tuning };
         stage.hold(&setting, work, &mut |_| {}, &|| signals.is_interrupted())
     }
 

@@ -17,15 +17,15 @@ use sysdyno_record::plan::Plan;
 use sysdyno_record::store::MatrixFolder;
 use sysdyno_record::work::WorkPlan;
 use sysdyno_run::RunError;
-use sysdyno_run::agent::Guard;
-use sysdyno_run::execute::{self, Conditions, Hosts, Journal, Sampling, Tuning};
+use sysdyno_run::agent::LoadGuard;
+use sysdyno_run::execute::{self, Conditions, Hosts, RunJournal, SamplingPlan, Tuning};
 use sysdyno_run::work::Manner;
 
 /// Makes a trial in a run folder of its own.
 pub(super) fn trial(
     folder: &mut MatrixFolder,
     cell: Cell,
-    (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<Guard>),
+    (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<LoadGuard>),
     signals: &Signals,
     ui: &Ui,
 ) -> anyhow::Result<MatrixEnded> {
@@ -113,11 +113,11 @@ fn work_trial(
     Ok(ended)
 }
 
-fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut Journal<'_>) -> Result<(), RunError> {
+fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
     match plan {
         Plan::Run(run) => execute::run(run, hosts, journal),
         Plan::Load(load) => {
-            execute::load(load, &Sampling { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
+            execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
         }
         Plan::Experiment(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
     }

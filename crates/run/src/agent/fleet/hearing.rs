@@ -1,8 +1,8 @@
 //! What the hosts of a fleet say while they send, merged with what the sampler of this host reads.
 
-use super::super::remote::Heard;
-use super::super::wire::Order;
-use super::super::{Link, LocalAgent, Notice, Proceed, RemoteAgent};
+use super::super::remote::PartNews;
+use super::super::wire::PartSignal;
+use super::super::{AgentLink, LocalAgent, Notice, Proceed, RemoteAgent};
 use super::{MOMENT, OVERTIME};
 use crate::clock;
 use crate::error::RunError;
@@ -18,7 +18,7 @@ const TICK_NS: u64 = 50_000_000;
 
 /// What merging and hearing have in common.
 pub(super) struct Shared<'a> {
-    pub(super) link: &'a mut dyn Link,
+    pub(super) link: &'a mut dyn AgentLink,
     /// Something could not be written down.
     pub(super) failure: Option<RunError>,
 }
@@ -80,7 +80,7 @@ impl Hearing<'_, '_> {
             self.is_stopped = true;
             self.give_up = Some(now.after(OVERTIME));
             // One that cannot be told is found lost when it is heard.
-            self.hosts.iter_mut().for_each(|host| drop(host.order(Order::Stop)));
+            self.hosts.iter_mut().for_each(|host| drop(host.order(PartSignal::Stop)));
         }
     }
 
@@ -103,8 +103,8 @@ impl Hearing<'_, '_> {
             return None;
         }
         match self.hosts[host].hear(span) {
-            Ok(Some(Heard::Report(report))) => Some((host, Said::Report(report))),
-            Ok(Some(Heard::Done)) => {
+            Ok(Some(PartNews::Report(report))) => Some((host, Said::Report(report))),
+            Ok(Some(PartNews::Done)) => {
                 self.is_over[host] = true;
                 // Of no account if its part is over, as it should be.
                 Some((host, Said::Lost("it stopped before its part was done".into())))

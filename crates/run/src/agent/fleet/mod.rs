@@ -12,11 +12,11 @@
 mod hearing;
 
 use self::hearing::{Hearing, Shared, ToLink};
-use super::remote::Heard;
-use super::wire::Order;
+use super::remote::PartNews;
+use super::wire::PartSignal;
 use super::{
-    Agent, AgentAnswer, AgentRequest, Deaf, Generator, Guard, Link, LocalAgent, Notice, PartCall, Proceed,
-    RemoteAgent, RouteCall, RouteReport, TuneAnswer, TuneRequest,
+    Agent, AgentAnswer, AgentLink, AgentRequest, Deaf, Generator, LoadGuard, LocalAgent, Notice, PartCall,
+    Proceed, RemoteAgent, RouteCall, RouteReport, TuneAnswer, TuneRequest,
 };
 use crate::clock;
 use crate::error::RunError;
@@ -67,7 +67,7 @@ impl Fleet {
     }
 
     /// Loads what it may from now on: each host also keeps to the lists of its own.
-    pub fn guard(&mut self, guard: Guard) {
+    pub fn guard(&mut self, guard: LoadGuard) {
         self.local.guard(guard);
     }
 
@@ -129,7 +129,7 @@ impl Fleet {
             Ok(SpreadHost { name: host.host().to_owned(), clock: host.clock(), ready })
         };
         let hosts = self.hosts.iter_mut().map(ready).collect::<Result<Vec<_>, RunError>>()?;
-        self.hosts.iter_mut().try_for_each(|host| host.order(Order::Connect))?;
+        self.hosts.iter_mut().try_for_each(|host| host.order(PartSignal::Connect))?;
         for host in &mut self.hosts {
             await_report(host, span, |report| matches!(report, PartReport::Connected).then_some(()))?;
         }
@@ -138,7 +138,7 @@ impl Fleet {
 }
 
 impl Agent for Fleet {
-    fn call(&mut self, request: AgentRequest, link: &mut dyn Link) -> Result<AgentAnswer, RunError> {
+    fn call(&mut self, request: AgentRequest, link: &mut dyn AgentLink) -> Result<AgentAnswer, RunError> {
         let answer = self.local.call(request, &mut Attentive { link, hosts: &mut self.hosts })?;
         Ok(match answer {
             AgentAnswer::Describe(found) => {
@@ -150,12 +150,12 @@ impl Agent for Fleet {
 }
 
 impl Generator for Fleet {
-    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn Link) -> Result<Outcome, RunError> {
+    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn AgentLink) -> Result<Outcome, RunError> {
         let hosts = self.set_up(trial, plan)?;
         let trip_ns = hosts.iter().map(|host| host.clock.round_trip_ns).max().unwrap_or(0);
         let delay_ns = BEGIN_DELAY_NS.max(ROUND_TRIPS.saturating_mul(trip_ns));
         let begin = clock::monotonic().after(Duration::from_nanos(delay_ns));
-        self.hosts.iter_mut().try_for_each(|host| host.order(Order::Begin(begin)))?;
+        self.hosts.iter_mut().try_for_each(|host| host.order(PartSignal::Begin(begin)))?;
         let control = Control::new();
         let shared = RefCell::new(Shared { link, failure: None });
         let mut heard = Hearing {
@@ -177,7 +177,7 @@ impl Generator for Fleet {
         }
     }
 
-    fn rest(&mut self, span: SpanNs, link: &mut dyn Link) -> Result<(), RunError> {
+    fn rest(&mut self, span: SpanNs, link: &mut dyn AgentLink) -> Result<(), RunError> {
         self.local.rest(span, &mut Attentive { link, hosts: &mut self.hosts })
     }
 
@@ -185,7 +185,7 @@ impl Generator for Fleet {
         &mut self,
         words: &[String],
         limit: SpanNs,
-        link: &mut dyn Link,
+        link: &mut dyn AgentLink,
     ) -> Result<CommandOutcome, RunError> {
         self.local.command(words, limit, &mut Attentive { link, hosts: &mut self.hosts })
     }
@@ -215,11 +215,11 @@ fn await_report<T>(
     loop {
         let left = Duration::from_nanos(end.since(clock::monotonic()));
         match host.hear(left)? {
-            Some(Heard::Report(report)) => match take(report) {
+            Some(PartNews::Report(report)) => match take(report) {
                 Some(taken) => return Ok(taken),
                 None => return Err(host.refuse("it sent an unexpected answer")),
             },
-            Some(Heard::Done) => return Err(host.refuse("it stopped before it started")),
+            Some(PartNews::Done) => return Err(host.refuse("it stopped before it started")),
             None if left.is_zero() => {
                 return Err(host.refuse(&format!("it was not ready within {} s", span.as_secs())));
             }
@@ -239,11 +239,11 @@ fn bounded(mut ready: PartReady) -> PartReady {
 
 /// The other side of a request to this host, which keeps an ear on the hosts meanwhile.
 struct Attentive<'a> {
-    link: &'a mut dyn Link,
+    link: &'a mut dyn AgentLink,
     hosts: &'a mut [RemoteAgent],
 }
 
-impl Link for Attentive<'_> {
+impl AgentLink for Attentive<'_> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
         self.link.notice(notice)
     }

@@ -14,7 +14,7 @@ mod trials;
 
 pub use arms::planned_changes;
 
-use super::Journal;
+use super::RunJournal;
 use super::change::Tuning;
 use super::steps::{Bench, Hosts};
 use crate::agent::Generator;
@@ -62,7 +62,7 @@ pub struct ExperimentEnd {
 pub fn experiment(
     order: &ExperimentOrder<'_>,
     agent: &mut dyn Generator,
-    journal: &mut Journal<'_>,
+    journal: &mut RunJournal<'_>,
 ) -> Result<ExperimentEnd, RunError> {
     let mut lab = Lab {
         plan: order.plan,

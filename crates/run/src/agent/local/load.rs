@@ -1,0 +1,136 @@
+//! A whole load from this host, and the probe beside it: both report through the agent's channel.
+
+use super::super::{AgentLink, Notice, Proceed, spin};
+use super::{LocalAgent, Message, TICK};
+use crate::descriptors::raise_descriptor_limit;
+use crate::error::RunError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
+use sysdyno_load::{Control, LoadError, Outcome, Sink};
+use sysdyno_record::load::{Interval, LatencySet};
+use sysdyno_record::plan::{LoadPlan, PhaseKind};
+use sysdyno_record::probe::ProbeReply;
+use sysdyno_record::units::MonoNs;
+
+impl LocalAgent {
+    /// Sends a load, and its probe beside it, each in threads of its own.
+    pub(super) fn send_load(
+        &self,
+        trial: u32,
+        plan: &LoadPlan,
+        link: &mut dyn AgentLink,
+    ) -> Result<Outcome, RunError> {
+        raise_descriptor_limit();
+        self.authorize(plan, self.is_target_mine())?;
+        let plan = &LoadPlan { spin: spin::resolve(plan, &self.watched), ..plan.clone() };
+        let control = Control::new();
+        let sender = self.sender.clone();
+        let messages = &self.messages;
+        let job = ProbeJob::beside(plan, trial)?;
+        let probe = job.as_ref().map(Probe::open).transpose()?;
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (control, is_over) = (&control, &is_over);
+            let mut awaited = Awaited { is_probing: probe.is_some(), outcome: None, failure: None };
+            if let Some(probe) = probe {
+                let sink = Beside { sender: sender.clone(), is_over };
+                scope.spawn(move || run_probe(probe, sink));
+            }
+            scope.spawn(move || {
+                let outcome = sysdyno_load::run(plan, trial, control, &mut Forward(sender.clone()));
+                is_over.store(true, Ordering::Relaxed);
+                // The receiver lives as long as the agent.
+                let _ = sender.send(Message::Loaded(Box::new(outcome)));
+            });
+            while awaited.is_waiting() {
+                if let Ok(message) = messages.recv_timeout(TICK) {
+                    awaited.take(message, link);
+                }
+                if awaited.failure.is_some() || link.tick() == Proceed::Stop {
+                    control.stop();
+                }
+            }
+            awaited.outcome()
+        })
+    }
+}
+
+/// What a load is waited for.
+struct Awaited {
+    is_probing: bool,
+    outcome: Option<Result<Outcome, LoadError>>,
+    failure: Option<RunError>,
+}
+
+impl Awaited {
+    fn is_waiting(&self) -> bool {
+        self.is_probing || self.outcome.is_none()
+    }
+
+    fn take(&mut self, message: Message, link: &mut dyn AgentLink) {
+        match message {
+            Message::Loaded(outcome) => self.outcome = Some(*outcome),
+            Message::Probed(ended) => {
+                self.is_probing = false;
+                self.fail(ended.err().map(RunError::from));
+            }
+            Message::Notice(notice) if self.failure.is_none() => self.fail(link.notice(notice).err()),
+            Message::Notice(_) | Message::Parted(_) => {}
+        }
+    }
+
+    /// The first failure stays.
+    fn fail(&mut self, failure: Option<RunError>) {
+        self.failure = self.failure.take().or(failure);
+    }
+
+    fn outcome(self) -> Result<Outcome, RunError> {
+        match (self.outcome, self.failure) {
+            (Some(Err(error)), _) => Err(error.into()),
+            (_, Some(failure)) => Err(failure),
+            (Some(Ok(outcome)), None) => Ok(outcome),
+            (None, None) => Err(RunError::Answer { request: "load" }),
+        }
+    }
+}
+
+/// Runs a probe to its end and says that it is over.
+fn run_probe(probe: Probe<'_>, mut sink: Beside<'_>) {
+    // Only a name is lost if this fails.
+    let _ = rustix::thread::set_name(c"sysdyno-probe");
+    let ended = probe.run(&mut sink);
+    // The receiver lives as long as the agent.
+    let _ = sink.sender.send(Message::Probed(ended));
+}
+
+/// Passes on what a probe beside a load sees, until the load is over.
+struct Beside<'a> {
+    sender: Sender<Message>,
+    is_over: &'a AtomicBool,
+}
+
+impl ProbeSink for Beside<'_> {
+    fn reply(&mut self, reply: ProbeReply) {
+        // The receiver lives as long as the agent.
+        let _ = self.sender.send(Message::Notice(Notice::Probe(reply)));
+    }
+
+    fn goes_on(&mut self) -> bool {
+        !self.is_over.load(Ordering::Relaxed)
+    }
+}
+
+/// Passes on what the load engine reports.
+struct Forward(Sender<Message>);
+
+impl Sink for Forward {
+    fn phase(&mut self, begin: MonoNs, phase: PhaseKind, rate_hz: Option<f64>) {
+        // The receiver lives as long as the agent, here and below.
+        let _ = self.0.send(Message::Notice(Notice::Phase { begin, phase, rate_hz }));
+    }
+
+    fn interval(&mut self, interval: Interval, latency: &LatencySet) {
+        let _ = self.0.send(Message::Notice(Notice::Interval(Box::new(interval), Box::new(latency.clone()))));
+    }
+}
