@@ -45,7 +45,7 @@ impl SettingFamily for Directives {
 
     fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
         let (service, _) = Directives::of(name.id).ok_or("it is of no service")?;
-        Ok(vec![SettingPlace::of(ServiceFile::find(service, name.first(), roots)?)])
+        Ok(vec![SettingPlace::of(ConfigFile::find(service, name.first(), roots)?)])
     }
 
     fn edited(&self, name: &SettingName<'_>, text: &str, value: String) -> Result<String, String> {
@@ -56,19 +56,19 @@ impl SettingFamily for Directives {
 
 /// A file of a service.
 #[derive(Debug)]
-pub(super) struct ServiceFile {
+pub(super) struct ConfigFile {
     service: Service,
     modified_ns: i128,
     /// From the root.
     path: String,
 }
 
-impl ServiceFile {
+impl ConfigFile {
     /// The file at a path.
     ///
     /// # Errors
     /// It is not there, could not be put back as it is, or belongs to no configuration.
-    fn find(service: Service, path: &str, roots: &Roots) -> Result<ServiceFile, String> {
+    fn find(service: Service, path: &str, roots: &Roots) -> Result<ConfigFile, String> {
         let place = roots.place(path);
         let found =
             fs::symlink_metadata(&place).map_err(|error| format!("cannot look at '{path}': {error}"))?;
@@ -88,15 +88,15 @@ impl ServiceFile {
             .main_of(&place)
             .ok_or_else(|| format!("it does not belong to a configuration of {}", service.name()))?;
         let modified_ns = i128::from(found.mtime()) * NS_PER_S + i128::from(found.mtime_nsec());
-        Ok(ServiceFile { service, modified_ns, path: path.into() })
+        Ok(ConfigFile { service, modified_ns, path: path.into() })
     }
 
-    pub(super) fn parse(rest: &str) -> Option<ServiceFile> {
+    pub(super) fn parse(rest: &str) -> Option<ConfigFile> {
         let mut parts = rest.splitn(3, ':');
         let (service, modified_ns, path) = (parts.next()?, parts.next()?, parts.next()?);
         let is_plain = path.starts_with('/') && !path.split('/').any(|step| step == "..");
         let (service, modified_ns) = (Service::named(service)?, modified_ns.parse().ok()?);
-        is_plain.then(|| ServiceFile { service, modified_ns, path: path.into() })
+        is_plain.then(|| ConfigFile { service, modified_ns, path: path.into() })
     }
 
     /// The main file that it is a part of.
@@ -105,13 +105,13 @@ impl ServiceFile {
     }
 }
 
-impl fmt::Display for ServiceFile {
+impl fmt::Display for ConfigFile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{PREFIX}{}:{}:{}", self.service.name(), self.modified_ns, self.path)
     }
 }
 
-impl Setting for ServiceFile {
+impl Setting for ConfigFile {
     fn read(&self, roots: &Roots) -> io::Result<String> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = rustix::fs::open(roots.place(&self.path), flags, Mode::empty())?;

@@ -152,7 +152,7 @@ const KINDS: [(&str, Parse); 7] = [
     (qdisc::PREFIX, |rest| kind(qdisc::RootQdisc::parse(rest))),
     (ethtool::PREFIX, |rest| kind(ethtool::GroupOfDevice::parse(rest))),
     (mount::PREFIX, |rest| kind(mount::MountOptions::parse(rest))),
-    (config::PREFIX, |rest| kind(config::ServiceFile::parse(rest))),
+    (config::PREFIX, |rest| kind(config::ConfigFile::parse(rest))),
     (ext_journal::PREFIX, |rest| kind(ext_journal::ExtJournal::parse(rest))),
 ];
 
