@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(said(&list), "'a.jar' was not downloaded");
         files::write(folder.path(), "a.jar", b"x").expect("can be written");
         check(folder.path(), &list).expect("is what the list says");
-        assert!(said(&list.replace("2d71", "2d72")).contains("not the one"));
-        assert!(said("").contains("not the one"));
+        assert!(said(&list.replace("2d71", "2d72")).contains("not the file"));
+        assert!(said("").contains("not the file"));
     }
 
     #[test]

@@ -37,8 +37,8 @@ fn a_whole_lab_is_understood() {
 fn what_is_wrong_is_told_with_line_and_column() {
     let service = "[[service]]\nname = 'w'\nhost = 's'\nrecipe = 'nginx'\n";
     let cases = [
-        ("name = 'A b'\n[[host]]\nname = 'c'\n".to_owned(), "line 1, column 8: a name is"),
-        ("name = '../x'\n[[host]]\nname = 'c'\n".to_owned(), "line 1, column 8: a name is"),
+        ("name = 'A b'\n[[host]]\nname = 'c'\n".to_owned(), "line 1, column 8: a name has"),
+        ("name = '../x'\n[[host]]\nname = 'c'\n".to_owned(), "line 1, column 8: a name has"),
         ("name = 'a'\n".to_owned(), "1 to 64 hosts"),
         ("name = 'a'\nport = 1\n".to_owned(), "unknown field `port`"),
         (format!("{HOSTS}[[host]]\nname = 'c'\n"), "line 7, column 8: this name is taken"),

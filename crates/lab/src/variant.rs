@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn what_a_recipe_does_not_take_is_refused() {
         for (wrong, said) in [
-            (change("back", "workers", 1), "has no such service; it has front"),
+            (change("back", "workers", 1), "has no such service, only front"),
             (change("front", "speed", 1), "recipe 'nginx' has no such parameter"),
             (change("front", "workers", 0), "it takes an integer from 1 to 256"),
             (change("front", "recipe", "iis"), "there is no such recipe, only"),

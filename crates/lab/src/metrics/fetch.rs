@@ -80,7 +80,7 @@ mod tests {
         for (scheme, answer, said) in [
             ("http", &b"HTTP/1.1 404 Not Found\r\n\r\n"[..], "status 404"),
             ("http", b"SSH-2.0-OpenSSH_9.2\r\n", "not HTTP"),
-            ("memcached", b"STAT a 1\r\n", "has no end"),
+            ("memcached", b"STAT a 1\r\n", "truncated"),
             ("fastcgi", b"HTTP/1.1 400 Bad Request\r\n\r\n", "not FastCGI"),
             ("fastcgi", b"", "fill whole buffer"),
         ] {

@@ -124,7 +124,7 @@ mod tests {
         let file = File::create(here.path().join("site")).expect("can be made");
         file.set_len(MAX_SOURCES_BYTES + 1).expect("takes no room");
         let told = sent(here.path(), there.path()).expect_err("is too much").to_string();
-        assert!(told.contains("more than 32 MiB\nhint: "), "{told}");
+        assert!(told.contains("exceed 32 MiB\nhint: "), "{told}");
     }
 
     #[test]

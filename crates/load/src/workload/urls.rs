@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn what_is_not_a_line_is_an_error_with_its_number() {
         let error = read("/\n5 GET /a/{{counter}}/{{conter:1..}}\n").expect_err("is no value");
-        assert!(error.contains("line 2: column 22: '{{conter:1..}}' is no value"), "{error}");
+        assert!(error.contains("line 2: column 22: '{{conter:1..}}' is not a value"), "{error}");
         for (text, line) in [
             ("", 1),
             ("/\n1 2 3 4", 2),

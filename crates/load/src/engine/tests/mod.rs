@@ -535,7 +535,7 @@ fn a_unix_socket_is_a_target_too() {
     assert_eq!(outcome.summary.total.ok, 200);
     // Which is the one thing that io_uring is not used for.
     assert_eq!(outcome.summary.generator.io, "epoll");
-    assert!(outcome.summary.generator.io_fallback.is_some_and(|reason| reason.contains("TCP only")));
+    assert!(outcome.summary.generator.io_fallback.is_some_and(|reason| reason.contains("only used for TCP")));
 }
 
 /// Whether the kernel gives ports in turn, as Linux does since 6.14; says so if not.

@@ -155,15 +155,15 @@ fn users_have_rows_and_memories_of_their_own() {
 #[test]
 fn what_is_no_value_is_told_with_its_place() {
     for (text, at, told) in [
-        ("ab{{conter:1..}}", 2, "is no value"),
-        ("{{counter:x..}}", 0, "is no value"),
-        ("{{counter:5..4}}", 0, "ends before it begins"),
-        ("{{random:1..}}", 0, "is no value"),
-        ("{{random}}", 0, "is no value"),
-        ("{{csv:a}}", 0, "is no value"),
-        ("{{csv::x}}", 0, "is no value"),
-        ("\\{{a}} {{", 7, "'{{' without '}}'"),
-        ("{{1}}", 0, "is no value"),
+        ("ab{{conter:1..}}", 2, "is not a value"),
+        ("{{counter:x..}}", 0, "is not a value"),
+        ("{{counter:5..4}}", 0, "ends before it starts"),
+        ("{{random:1..}}", 0, "is not a value"),
+        ("{{random}}", 0, "is not a value"),
+        ("{{csv:a}}", 0, "is not a value"),
+        ("{{csv::x}}", 0, "is not a value"),
+        ("\\{{a}} {{", 7, "'{{' without a matching '}}'"),
+        ("{{1}}", 0, "is not a value"),
     ] {
         let Misread { at: found, cause } = text::parse(text).expect_err(text);
         assert!(found == at && cause.contains(told), "{text}: {found} {cause}");
@@ -194,7 +194,7 @@ fn tables_are_read_as_they_are_quoted_and_errors_have_their_place() {
         ("a,a\n1,2\n", 2, "name the columns"),
         ("a\n", 0, "it has no rows"),
         ("a,b\n1,2\n3\n", 8, "it has 1 cells, but the first line has 2"),
-        ("a\n\"x\n", 2, "does not end"),
+        ("a\n\"x\n", 2, "is not closed"),
         ("a\nx\"y\n", 2, "a quote in a cell"),
         ("a\n\"x\"y\n", 2, "expected a comma"),
     ] {
