@@ -14,9 +14,14 @@ pub use guardian::Guardians;
 use std::path::Path;
 use sysdyno_tune::Roots;
 
-/// The roots of settings below a path, with all programs of this host that changing some of them takes.
+/// The roots of settings below a path; on the live host with all programs that changing some of them takes. Below another
+/// root there are none: they would reload the services of this host, and change its file systems.
 pub fn roots_with_programs(root: impl AsRef<Path>) -> Roots {
-    Roots::at(root.as_ref())
-        .with_services(&programs::SERVICE_PROGRAMS)
-        .with_file_systems(&file_systems::FILE_SYSTEM_PROGRAMS)
+    let roots = Roots::at(root.as_ref());
+    match roots.is_host() {
+        true => roots
+            .with_services(&programs::SERVICE_PROGRAMS)
+            .with_file_systems(&file_systems::FILE_SYSTEM_PROGRAMS),
+        false => roots,
+    }
 }
