@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_status_decides() {
-        let answer = answered(b"HTTP/1.1 204 No FileContent\r\n\r\n").expect("is HTTP");
+        let answer = answered(b"HTTP/1.1 204 No Content\r\n\r\n").expect("is HTTP");
         assert!(answer.status == 204 && answer.expect(None).is_ok() && answer.expect(Some(200)).is_err());
         assert!(answered(b"HTTP/1.1 404 \r\n\r\n").expect("is HTTP").expect(None).is_err());
         assert!(answered(b"SSH-2.0-OpenSSH_9.2\r\n").is_err());

@@ -55,13 +55,13 @@ pub enum Parsed {
     Refused(&'static str),
 }
 
-const BAD_REQUEST: &str = "400 Bad RequestHead";
+const BAD_REQUEST: &str = "400 Bad Request";
 
 /// Reads the request at the beginning of `input`.
 pub fn parse(input: &[u8]) -> Parsed {
     let capped = &input[..input.len().min(MAX_HEAD_BYTES)];
     match capped.windows(4).position(|window| window == b"\r\n\r\n") {
-        None if input.len() >= MAX_HEAD_BYTES => Parsed::Refused("431 RequestHead Header Fields Too Large"),
+        None if input.len() >= MAX_HEAD_BYTES => Parsed::Refused("431 Request Header Fields Too Large"),
         None => Parsed::Incomplete,
         Some(at) => match parse_head(&input[..at]) {
             Ok(request) => Parsed::Request(RequestHead { head_bytes: at + 4, ..request }),
@@ -153,7 +153,7 @@ fn head(status: &str, kind: &str, body_bytes: usize, keeps_alive: bool) -> Strin
     let connection = if keeps_alive { "keep-alive" } else { "close" };
     format!(
         "HTTP/1.1 {status}\r\nServer: sysdyno-target\r\nContent-Type: {kind}\r\n\
-         AnswerContent-Length: {body_bytes}\r\nConnection: {connection}\r\n\r\n"
+         Content-Length: {body_bytes}\r\nConnection: {connection}\r\n\r\n"
     )
 }
 
@@ -215,13 +215,13 @@ mod tests {
             responses.append(Reply { content, is_head, keeps_alive: true }, &mut out, || "{}".into());
             let text = String::from_utf8(out).expect("is text");
             let (head, body) = text.split_once("\r\n\r\n").expect("has a head");
-            assert!(head.contains(&format!("AnswerContent-Length: {body_bytes}\r\n")), "{head}");
+            assert!(head.contains(&format!("Content-Length: {body_bytes}\r\n")), "{head}");
             assert_eq!(body.len(), if is_head { 0 } else { body_bytes });
         };
         check(AnswerContent::Fixed, false, 100);
         check(AnswerContent::Fixed, true, 100);
         check(AnswerContent::Counts, false, 2);
         check(AnswerContent::Counts, true, 2);
-        check(AnswerContent::Refused("400 Bad RequestHead"), false, 16);
+        check(AnswerContent::Refused("400 Bad Request"), false, 16);
     }
 }

@@ -79,7 +79,7 @@ impl<S: Read + Write> Client<S> {
     fn receive(&mut self) -> DueAnswer {
         let end = self.read_until(|input| input.windows(4).position(|window| window == b"\r\n\r\n"));
         let head = String::from_utf8(self.input.drain(..end + 4).collect()).expect("is text");
-        let length = head.split("AnswerContent-Length: ").nth(1).and_then(|rest| rest.split("\r\n").next());
+        let length = head.split("Content-Length: ").nth(1).and_then(|rest| rest.split("\r\n").next());
         let length: usize = length.expect("has a length").parse().expect("is a number");
         let length = self.read_until(|input| (input.len() >= length).then_some(length));
         DueAnswer { head, body: self.input.drain(..length).collect() }
@@ -186,8 +186,8 @@ fn a_connection_is_closed_when_the_client_says_so() {
     for request in ["GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
         let mut client = target.connect();
         client.send(&format!("{GET}{request}{GET}"));
-        assert!(client.receive().head.contains("ClientConnection: keep-alive"));
-        assert!(client.receive().head.contains("ClientConnection: close"));
+        assert!(client.receive().head.contains("Connection: keep-alive"));
+        assert!(client.receive().head.contains("Connection: close"));
         assert_eq!(client.rest(), b"");
     }
     assert_eq!(target.end().requests, 4);

@@ -101,7 +101,7 @@ fn a_commitment_stays_until_it_is_undone_by_name() {
     assert_eq!(tree.get("proc/sys/vm/swappiness"), "10");
     tree.set("proc/sys/vm/swappiness", "5\n");
     let refused = tree.tune(&["undo", &id]);
-    assert!(refused.expect_code(7).stdout.contains("5, which somebody else has set since"), "{refused}");
+    assert!(refused.expect_code(7).stdout.contains("5, changed by somebody else since"), "{refused}");
     assert_eq!(tree.get("proc/sys/vm/swappiness"), "5");
 }
 

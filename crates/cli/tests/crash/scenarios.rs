@@ -128,7 +128,7 @@ fn what_somebody_else_has_set_is_left_alone(rig: &mut Rig) {
             rig.wait_for_orphans();
         } else {
             let ended = rig.expect(&["undo"], 7);
-            assert!(ended.text.contains("555, which somebody else has set since"), "{ended}");
+            assert!(ended.text.contains("555, changed by somebody else since"), "{ended}");
         }
         assert_eq!(read(SOMAXCONN), "555");
         rig.counts.conflicts += 1;

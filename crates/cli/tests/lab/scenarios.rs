@@ -126,7 +126,7 @@ fn what_is_not_of_a_lab_is_left_alone(rig: &mut Rig) {
 fn a_lab_that_cannot_be_made_leaves_nothing(rig: &mut Rig) {
     let broken = named("one").replace("exec sleep 1000\"] }\nfiles", "exit 3\"] }\nfiles");
     let failed = rig.expect(&["up", &rig.lab(&broken)], 2);
-    let is_told = failed.stderr.contains("service 'last'") && failed.stderr.contains("exit code 3");
+    let is_told = failed.stderr.contains("service 'last'") && failed.stderr.contains("exited with code 3");
     assert!(is_told, "{failed:?}");
     rig.check("a service that does not start");
     let broken = named("one").replace("\"sh\", \"-c\", \"echo", "\"/nowhere\", \"-c\", \"echo");

@@ -216,7 +216,7 @@ fn a_service_that_does_not_start_there_leaves_nothing(rig: &mut Rig, far: &Far) 
     let broken = text(far).replace("exec sleep 1000\"] }\nfiles", "exit 3\"] }\nfiles");
     let failed = rig.expect(&["up", &rig.lab(&broken.replace("echo it is ready; ", ""))], 2);
     let said = &failed.stderr;
-    assert!(said.contains("cannot start service 'wild'") && said.contains("exit code 3"), "{said}");
+    assert!(said.contains("cannot start service 'wild'") && said.contains("exited with code 3"), "{said}");
     check(rig, far, "a service that does not start there");
 }
 
