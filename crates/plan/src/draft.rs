@@ -149,7 +149,7 @@ mod tests {
         let mut draft = load_of(URL);
         draft.draft.probe.probe_log = Some("x".into());
         let refused = |draft: &crate::LoadDraft| draft.finish(&IDLE).expect_err("is refused").to_string();
-        assert!(refused(&draft).contains("there is no probe"));
+        assert!(refused(&draft).contains("without a probe"));
         draft.draft.probe.probe = Some(ProbeKindOption::Http);
         draft.draft.servers.load_from = vec!["here".parse().expect("a place")];
         assert!(refused(&draft).contains("cannot spread a load with a probe"));

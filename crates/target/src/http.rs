@@ -104,7 +104,7 @@ fn parse_head(head: &[u8]) -> Result<RequestHead, &'static str> {
     Ok(RequestHead { head_bytes: 0, body_bytes: body_bytes.unwrap_or(0), reply })
 }
 
-/// Whether the connection stays open after a `ClientConnection` field with this value.
+/// Whether the connection stays open after a `Connection` field with this value.
 fn connection(value: &[u8], before: bool) -> bool {
     let has = |option: &[u8]| {
         value.split(|byte| *byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(option))

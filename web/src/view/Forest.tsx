@@ -116,8 +116,8 @@ function Arrow({ at, step }: { at: number; step: number }) {
   return <path class="forest-arrow" d={`M${at},${ROW.middle - 5}l${step},5l${-step},5Z`} />;
 }
 
-/** Half the width of a text of the axis at most. Unit: pixels. */
-const halfOf = (text: string) => text.length * 3.4;
+/** Half the width of a text of the axis at most: signs are wider than letters. Unit: pixels. */
+const halfOf = (text: string) => text.length * 3.4 + (text.match(/[%−+±×]/g)?.length ?? 0) * 2.6;
 
 /** Where the middle of a text lies so that none of it leaves the axis. */
 const within = (at: number, text: string, width: number) => Math.min(Math.max(at, halfOf(text)), Math.max(width - halfOf(text), halfOf(text)));

@@ -245,8 +245,8 @@ mod tests {
             ("a,b\n1,2\n", "the first line"),
             ("time,rate\n1,2\n", "it needs two points"),
             ("time,rate\n1,2\n0,2\n", "line 3: its time"),
-            ("time,rate\n0,2\n1,-2\n", "line 3: it is not"),
-            ("time,rate\n0,2\n1,inf\n", "line 3: it is not"),
+            ("time,rate\n0,2\n1,-2\n", "line 3: expected"),
+            ("time,rate\n0,2\n1,inf\n", "line 3: expected"),
             ("time,rate\n0\n", "line 2: it has 1 cells"),
         ] {
             let error = read(text).expect_err(text);

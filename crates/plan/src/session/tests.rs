@@ -88,7 +88,7 @@ fn what_is_wrong_with_a_session_is_told_with_its_line() {
     check(format!("{good}limit = 'p77<1s'\n"), "line 6: cannot judge by p77");
     check(format!("{good}objects = ['/a{{1..}}']\n"), "line 6: cannot read the range");
     check(format!("{good}objects = ['/a{{1..100}}', '/b{{1..100}}']\n"), "more than 128 different objects");
-    check(format!("{good}{good}"), "line 7: an operation needs a name of its own");
+    check(format!("{good}{good}"), "line 7: an operation needs a unique name");
 }
 
 #[test]
