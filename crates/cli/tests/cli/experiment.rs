@@ -104,7 +104,7 @@ fn a_faster_command_is_better_a_slower_one_worse() {
     let refused = commands(&program, "exit 0", "true", &[]);
     assert!(refused.expect_code(2).stderr.contains("cannot start 'exit'"), "{refused}");
     let failing = commands(&program, "true", "false", &[]);
-    assert!(failing.expect_code(2).stderr.contains("ended with exit code 1"), "{failing}");
+    assert!(failing.expect_code(2).stderr.contains("exited with code 1"), "{failing}");
 }
 
 #[test]

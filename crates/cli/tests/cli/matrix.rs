@@ -126,7 +126,7 @@ fn what_is_wrong_with_a_file_is_said_before_anything_is_sent() {
     for (wrong, with, said) in [
         ("blocks = 2", "blocks = 0", "give 1 to 100"),
         ("name = 'pages'", "name = '../pages'", "may contain only letters"),
-        ("metric = 'goodput'", "metric = 'speed'", "'speed' is no metric"),
+        ("metric = 'goodput'", "metric = 'speed'", "'speed' is not a metric"),
         ("name = 'anew'", "name = 'kept'", "two levels with the name 'kept'"),
         ("url = ", "urls = ", "urls"),
         ("name = 'pages'", "a = {}\nb = {}\nname = 'pages'", "hint: run it with `sysdyno try --experiment`"),

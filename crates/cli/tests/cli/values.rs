@@ -69,7 +69,7 @@ fn wrong_values_are_refused_with_their_place_before_anything_is_sent() {
         assert!(program.run_folder().is_none(), "{outcome}");
     };
     let list = file(&program, "list", "/\n3 GET /x/{{rando:1..6}}\n");
-    check(&["--urls", &list], "line 2: column 10: '{{rando:1..6}}' is no value");
+    check(&["--urls", &list], "line 2: column 10: '{{rando:1..6}}' is not a value");
     let table = file(&program, "t.csv", "a,b\n1,2\n3\n");
     check(&["-H", &format!("X: {{{{csv:{table}:a}}}}")], "t.csv': line 3, column 1: it has 1 cells");
     check(&["-H", "X: {{csv:/none.csv:a}}"], "cannot read table '/none.csv'");
@@ -81,7 +81,7 @@ fn wrong_values_are_refused_with_their_place_before_anything_is_sent() {
         let text = format!("[[operation]]\nname = 'A'\npath = '{path}'\nthink = '1s'\nnext = {{ A = 1 }}\n");
         file(&program, "s.toml", &text)
     };
-    check(&["--session", &session("/{{x:}}")], "line 3: '{{x:}}' is no value");
+    check(&["--session", &session("/{{x:}}")], "line 3: '{{x:}}' is not a value");
     check(&["--session", &session("/{{x}}")], "line 3: no operation takes 'x'");
 }
 

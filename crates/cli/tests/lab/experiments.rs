@@ -233,7 +233,7 @@ fn commands_are_measured_where_a_service_may_be_off(rig: &mut Rig) {
         ("\"idle\"]", "\"none\"]", "its lab has no service 'none' to restart"),
         ("other.on = false", "other.on = 1", "it takes true or false"),
         ("name = \"look\"", "name = \"copy\"", "two of its commands have the name 'copy'"),
-        ("metric = \"time\"", "metric = \"p99\"", "'p99' is no metric"),
+        ("metric = \"time\"", "metric = \"p99\"", "'p99' is not a metric"),
         ("blocks = 2", "blocks = 2\nurl = \"http://{{idle}}/\"", "it has both a url and measured commands"),
     ] {
         assert!(WORK.contains(wrong), "{wrong}");
@@ -317,7 +317,7 @@ fn a_killed_one_goes_on_and_leaves_nothing(rig: &mut Rig) {
 fn wrong_files(rig: &mut Rig) {
     let good = FILE.replace("REQUESTS", "40");
     let wrong = [
-        ("services.front.port", "services.back.port", "has no such service; it has front"),
+        ("services.front.port", "services.back.port", "has no such service, only front"),
         ("services.front.port", "services.front.speed", "recipe 'nginx' has no such parameter"),
         ("[8080, 8081]", "[8080, 0]", "it takes an integer from 1 to 65535"),
         ("[8080, 8081]", "8080", "takes a list of values"),
