@@ -123,7 +123,10 @@ fn groups_folders_and_series_are_typed_as_one_would() {
     let folder = program.runs().to_str().expect("is text").to_owned();
     let outcome = compare(&program, &["--trend", &folder]);
     outcome.expect_code(0);
-    assert!(outcome.stdout.contains("Over 4 runs: goodput: 4 runs; 6 are needed"), "{outcome}");
+    assert!(
+        outcome.stdout.contains("Over 4 runs: goodput: too few runs to find a change (4 of 6)"),
+        "{outcome}"
+    );
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn the_page_holds_the_comparison_and_wrong_use_is_refused_in_words() {
         (vec![one.as_str(), "no-such-run"], "cannot find run"),
         (vec![one.as_str(), other.as_str(), "--metric", "beauty"], "not a metric"),
         (vec![one.as_str(), other.as_str(), "--allow", "C99"], "not a gate"),
-        (vec![one.as_str(), other.as_str(), "--effect", "0%"], "write a share"),
+        (vec![one.as_str(), other.as_str(), "--effect", "0%"], "write a percentage"),
     ] {
         let outcome = compare(&program, &arguments);
         outcome.expect_code(2);

@@ -231,7 +231,7 @@ fn a_setting_that_something_else_changes_meanwhile_is_named_and_its_pairs_do_not
     };
     assert!(lines_below(&runs).iter().any(is_told), "{dropped:?}");
     assert!(
-        dropped.iter().any(|reason| reason.starts_with("A: 'net.core.somaxconn' is 333, not 4096")),
+        dropped.iter().any(|reason| reason.starts_with("A: 'net.core.somaxconn' is 333 instead of 4096")),
         "{dropped:?}"
     );
     assert!(is("333"), "what somebody else has set is theirs");

@@ -99,7 +99,7 @@ fn no_command_sends_a_packet_through_a_router_without_the_users_word() {
     for command in commands {
         let outcome = far.run(None, command);
         outcome.expect_code(2);
-        let told = "leave this host by 'v0' through router 10.77.0.2";
+        let told = "leave through 'v0' and router 10.77.0.2";
         assert!(outcome.stderr.contains(told), "{command:?}: {outcome}");
         assert!(outcome.stderr.contains("add --target-is-mine"), "{command:?}: {outcome}");
         let (verb, rest) = command.split_at(if command[0] == "experiment" { 2 } else { 1 });
@@ -211,7 +211,7 @@ fn a_target_that_is_not_on_the_host_that_is_read_is_refused_with_what_would_do()
     let refused = [
         ("10.77.0.1", "the address does not belong to host"),
         ("10.77.0.9", "the address does not belong to host"),
-        ("127.0.0.1", "this host has that address itself"),
+        ("127.0.0.1", "this host has this address itself"),
     ];
     for (address, cause) in refused {
         let url = format!("http://{address}:{port}/x");

@@ -87,7 +87,7 @@ fn a_trial_ends_at_its_deadline_without_anybody() {
         tree.tune(&["apply", "vm.swappiness=10", "--for", "30d"])
             .expect_code(2)
             .stderr
-            .contains("longest is 1day")
+            .contains("the maximum is 1day")
     );
 }
 

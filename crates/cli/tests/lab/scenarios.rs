@@ -156,7 +156,7 @@ fn guests_in_a_host_are_named_and_left_alone(rig: &mut Rig) {
     let mut said = [0; 5];
     guest.stdout.as_mut().expect("is piped").read_exact(&mut said).expect("it says that it is there");
     let down = rig.expect(&["down", "one"], 0);
-    let is_told = down.stderr.contains("is not of the lab and goes on without host 'a'");
+    let is_told = down.stderr.contains("does not belong to the lab and keeps running without host 'a'");
     assert!(is_told, "{down:?}");
     assert!(guest.try_wait().expect("is a child").is_none(), "it goes on");
     let number = down.stderr.split("process ").nth(1).and_then(|rest| rest.split(' ').next());

@@ -45,7 +45,7 @@ impl Fence {
             Route::Nowhere { cause } => Judgement::Refused { cause: cause.clone() },
             Route::Routed { .. } | Route::Unknown { .. } if is_allowed => Judgement::Passes,
             Route::Routed { interface, gateway } => {
-                let way = gateway.map_or(String::new(), |gateway| format!(" through router {gateway}"));
+                let way = gateway.map_or(String::new(), |gateway| format!(" and router {gateway}"));
                 let cause = format!(
                     "packets to it leave through '{interface}'{way} for a network where this host has no \
                      address"
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(open.judge(ip("10.0.0.7"), &Route::Own), Judgement::Passes);
         assert_eq!(open.judge(ip("10.0.0.7"), &link), Judgement::Passes);
         let Judgement::Asks { cause } = open.judge(ip("10.9.0.7"), &routed()) else { panic!("it passes") };
-        assert!(cause.contains("'eth0' through router 10.0.0.1"), "{cause}");
+        assert!(cause.contains("'eth0' and router 10.0.0.1"), "{cause}");
         let tunnel = Route::Routed { interface: "tun0".into(), gateway: None };
         assert!(matches!(open.judge(ip("10.9.0.7"), &tunnel), Judgement::Asks { .. }));
         assert!(matches!(

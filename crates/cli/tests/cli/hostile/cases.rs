@@ -166,7 +166,7 @@ const GREETINGS: &[Case] = &[
     ),
     telling("HTTP/2 frames", case("H51f", "speaks HTTP/2", &[Expect, HTTP2_SETTINGS, Drain], NOT_HTTP)),
     telling(
-        "the alert unexpected_message (10)",
+        "alert unexpected_message (10)",
         case("H51g", "speaks TLS", &[Expect, TLS_ALERT, Fin], Expected::Failed(&[SpeaksTls])),
     ),
     telling(
@@ -181,7 +181,7 @@ const GREETINGS: &[Case] = &[
         ),
     ),
     telling(
-        "the alert unexpected_message (10)",
+        "alert unexpected_message (10)",
         with(
             &["--http2", "prior"],
             case(
