@@ -172,11 +172,11 @@ fn what_is_no_value_is_told_with_its_place() {
     let files = [table()];
     let names = Names { files: &files, ..Names::default() };
     for (path, header, told) in [
-        ("/{{user}}", "", "there is no user"),
+        ("/{{user}}", "", "only available in sessions"),
         ("/{{token}}", "", "there is no value 'token'"),
         ("/{{csv:v.csv:name}}", "", "table 'v.csv' was not read"),
         ("/{{csv:u.csv:nam}}", "", "'u.csv' has no column 'nam', only name, secret"),
-        ("/", "{{csv:u.csv:secret}}", "'u.csv', line 3: 'secret' has control characters"),
+        ("/", "{{csv:u.csv:secret}}", "'u.csv', line 3: 'secret' contains control characters"),
     ] {
         let error = make(&request("GET", header, ""), &target, path, &names).expect_err(path).to_string();
         assert!(error.contains(told), "{error}");
