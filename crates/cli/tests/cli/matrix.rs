@@ -124,7 +124,7 @@ fn what_is_wrong_with_a_file_is_said_before_anything_is_sent() {
     let bench = Bench::new(&[]);
     let good = fs::read_to_string(file(&bench, 100)).expect("was written");
     for (wrong, with, said) in [
-        ("blocks = 2", "blocks = 0", "give 1 to 100"),
+        ("blocks = 2", "blocks = 0", "use 1 to 100"),
         ("name = 'pages'", "name = '../pages'", "may contain only letters"),
         ("metric = 'goodput'", "metric = 'speed'", "'speed' is not a metric"),
         ("name = 'anew'", "name = 'kept'", "two levels with the name 'kept'"),

@@ -414,7 +414,7 @@ fn servers_that_are_none_of_tls_are_told_apart() {
         (
             &[Verb::Send(b"\x16\x03\x03\x00\x04\x63\x00\x00\x00"), Verb::Drain],
             "tls_handshake",
-            "broke the rules of TLS",
+            "violated the TLS protocol",
         ),
     ] {
         let server = Hostile::start(script.to_vec());
