@@ -32,8 +32,7 @@ fn a_settings_file_that_somebody_else_could_have_written_is_refused() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("is ours");
     let outcome = dry_run(&program, URL, &[], &[]);
     outcome.expect_code(2);
-    let told =
-        "cannot read settings 'sysdyno.toml': everybody can write to it\nhint: chmod o-w 'sysdyno.toml'";
+    let told = "cannot read settings 'sysdyno.toml': it is world-writable\nhint: chmod o-w 'sysdyno.toml'";
     assert!(outcome.stderr.contains(told), "{outcome}");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("is ours");
     if chown(&file, Some(STRANGER), None).is_err() {

@@ -23,7 +23,7 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["load", "http://127.0.0.1:1/", "--body-file", "/no/such/file"], "/no/such/file"),
     (&["load", "http://127.0.0.1:1/", "--fail-if", "p97>20ms"], "'p97' is not a metric"),
     (&["load", "http://127.0.0.1:1/", "--fail-if", "p99>20"], "'20' is not a limit"),
-    (&["load", "http://127.0.0.1:1/", "--fail-if", "slow"], "hint: write a metric"),
+    (&["load", "http://127.0.0.1:1/", "--fail-if", "slow"], "hint: write METRIC OP LIMIT"),
     (&["load", "http://127.0.0.1:1/", "--fail-if", "capacity<5k/s"], "only `sysdyno run`"),
     (&["load", "ftp://127.0.0.1/"], "ftp"),
     (&["load", "http://"], "http://"),

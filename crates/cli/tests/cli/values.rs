@@ -76,7 +76,10 @@ fn wrong_values_are_refused_with_their_place_before_anything_is_sent() {
     let body = file(&program, "body", "one\ntwo {{counter:9..3}}\n");
     check(&["-p", &body], "the body, line 2, column 5: 'counter:9..3' ends before it starts");
     let lines = file(&program, "lines.csv", "a\n\"x\r\ny\"\n");
-    check(&["-H", &format!("X: {{{{csv:{lines}:a}}}}")], "lines.csv', line 2: 'a' has control characters");
+    check(
+        &["-H", &format!("X: {{{{csv:{lines}:a}}}}")],
+        "lines.csv', line 2: 'a' contains control characters",
+    );
     let session = |path: &str| {
         let text = format!("[[operation]]\nname = 'A'\npath = '{path}'\nthink = '1s'\nnext = {{ A = 1 }}\n");
         file(&program, "s.toml", &text)
