@@ -405,7 +405,7 @@ fn servers_that_are_none_of_tls_are_told_apart() {
             "answered 'SSH-2.0-OpenSSH_9.2'",
         ),
         (&[Verb::Fin], "tls_handshake", "closed the connection during the handshake"),
-        (&[Verb::Rst], "tls_handshake", "closed the connection during the handshake"),
+        (&[Verb::ReadOnce, Verb::Rst], "tls_handshake", "closed the connection during the handshake"),
         (
             &[Verb::Send(b"\x15\x03\x03\x00\x02\x02\x50"), Verb::Drain],
             "tls_alert",

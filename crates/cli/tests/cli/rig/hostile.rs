@@ -20,6 +20,8 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 pub enum Verb {
     /// Reads to the end of a request's head; the connection ends if the peer goes away before.
     Expect,
+    /// Reads what comes first: then the connection is established for the peer, too.
+    ReadOnce,
     /// Sends these bytes at once.
     Send(&'static [u8]),
     /// Sends these bytes one at a time with this pause before each, again and again.
@@ -151,6 +153,7 @@ impl Connection {
             at += 1;
             match verb {
                 Verb::Expect => self.expect()?,
+                Verb::ReadOnce => drop((&*self.stream).read(&mut [0; 65536])?),
                 Verb::Send(bytes) => (&*self.stream).write_all(bytes)?,
                 Verb::SendSlow(bytes, gap) => self.send_slow(bytes, *gap)?,
                 Verb::RepeatForever(bytes) => loop {
