@@ -269,7 +269,7 @@ fn what_commands_ask_for_is_counted_by_the_service(rig: &mut Rig) {
     // Of the two questions what it has counted, one or both come between.
     let counted = work["served"]["operations_count"]["median"].as_f64().expect("is a number");
     assert!((400.0..=402.0).contains(&counted), "{work:#}");
-    assert!(work["limit"].as_str().is_some_and(|limit| limit.contains("front 0.")), "{work:#}");
+    assert!(work["limit"].as_str().is_some_and(|limit| limit.contains("front used 0.")), "{work:#}");
     assert!(work["limit"].as_str().is_some_and(|limit| limit.contains("of 1 CPU")), "{work:#}");
     let kept = folder(rig).expect("is there").display().to_string();
     let again = ask(rig, &["report", &kept, "--json"]);

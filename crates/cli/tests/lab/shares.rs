@@ -152,7 +152,7 @@ fn a_share_that_is_there_already_is_refused_and_stays(rig: &mut Rig, far: &Far) 
     let other = rig.folder().join("other").display().to_string();
     rig.expect(&["up", &file, "--state-dir", &other], 0);
     let refused = rig.expect(&["up", &file], 2);
-    assert!(refused.stderr.contains("lab 'one-far': it is there already"), "{refused:?}");
+    assert!(refused.stderr.contains("lab 'one-far': it already exists"), "{refused:?}");
     rig.expect(&["status", "one"], 2);
     rig.expect(&["status", "one", "--state-dir", &other], 0);
     rig.expect(&["down", "one", "--state-dir", &other], 0);
