@@ -280,7 +280,7 @@ fn what_commands_ask_for_is_counted_by_the_service(rig: &mut Rig) {
         ("front.requests", "front.waiting", "counters of recipe 'nginx' are accepted, handled, requests"),
         ("front.requests", "back.requests", "the lab has no such service"),
         ("front.requests", "requests", "write SERVICE.COUNTER"),
-        ("metric = \"rate\"", "metric = \"p99\"", "write one of time, rate, cpu, server-cpu"),
+        ("metric = \"rate\"", "metric = \"p99\"", "use one of time, rate, cpu, server-cpu"),
         ("cpus = \"0\"", "cpus = \"none\"", "this is not a list of CPUs"),
         ("\"400 sent = 400 ok\"", "\"\"", "or one that is empty"),
     ];
