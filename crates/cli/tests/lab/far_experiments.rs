@@ -226,7 +226,7 @@ fn its_settings_are_put_back_when_the_connection_is_gone(rig: &mut Rig, far: &Fa
 
 fn is_told_what_goes_on(ended: &Ended, far: &Far) {
     let said = &ended.stderr;
-    let once = format!("goes on there, once '{}' can be reached", far.ssh());
+    let once = format!("once '{}' can be reached", far.ssh());
     assert!(said.contains("cannot continue experiment") && said.contains(&once), "{said}");
 }
 
