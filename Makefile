@@ -14,7 +14,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM := target/release/sysdyno
 
-.PHONY: help build dist dist-test demo cases test crash-test h2spec-test hadoop-test hosts-test aa-test bench users bench-tools witness fuzz install clean
+.PHONY: help build dist dist-test demo cases test selftest crash-test h2spec-test hadoop-test hosts-test aa-test bench users bench-tools witness fuzz install clean
 
 help:
 	@echo 'make build              build target/release/sysdyno'
@@ -23,6 +23,7 @@ help:
 	@echo 'make demo               build it, then find a planted bottleneck and prove its remedy, in a minute and a half'
 	@echo 'make cases              the short versions of experiments that bring their lab, a line each, and what is left; as root'
 	@echo 'make test               format, lints, all tests; as root also installs what they need'
+	@echo 'make selftest           plant every known fault in real services at three intensities, and judge each diagnosis; as root, about 15 minutes'
 	@echo 'make crash-test         kill sysdyno tune and lab at every system call, compare all settings and leftovers;'
 	@echo '                        full and broken disks under a record; about 50 minutes'
 	@echo 'make h2spec-test        h2specd, the 57 client cases of h2spec, against both back ends; a few seconds after the build'
@@ -58,6 +59,9 @@ cases: build
 
 test:
 	scripts/test
+
+selftest: build
+	SYSDYNO_TARGET_ALLOW="$$(scripts/fence)" $(PROGRAM) selftest diagnose --yes
 
 crash-test:
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test crash

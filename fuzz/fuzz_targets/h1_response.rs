@@ -11,7 +11,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::net::{Ipv4Addr, SocketAddr};
-use sysdyno_load::http1::{Progress, ResponseParser, Rules};
+use sysdyno_load::protocol::Progress;
+use sysdyno_load::protocol::http1::{ResponseParser, Rules};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::plan::{
     Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, IoChoice, KeepAlive, LoadPlan, PhaseEnd,

@@ -6,8 +6,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sysdyno_load::http1::Rules;
-use sysdyno_load::http2::{Decoder, Event, Lane, Link, Request};
+use sysdyno_load::protocol::http1::Rules;
+use sysdyno_load::protocol::http2::{EncodedRequest, HpackDecoder, Lane, Link, LinkEvent};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::plan::Validators;
 use sysdyno_record::units::Bytes;
@@ -24,7 +24,7 @@ const MAX_LINES_BYTES: usize = 80 * 1024;
 fuzz_target!(|input: &[u8]| {
     let [options, cut, bytes @ ..] = input else { return };
     // Twice, since the table of the first block is there for the second.
-    let mut decoder = Decoder::default();
+    let mut decoder = HpackDecoder::default();
     let _ = decoder.read(bytes, None).and_then(|_| decoder.read(bytes, None));
     check_lines(bytes);
     let whole = feed(*options, bytes, bytes.len());
@@ -35,23 +35,23 @@ fuzz_target!(|input: &[u8]| {
 
 fn check_lines(block: &[u8]) {
     let mut head = Vec::new();
-    let read = Decoder::default().read_lines(block, None, &mut head);
-    assert_eq!(read, Decoder::default().read(block, None));
+    let read = HpackDecoder::default().read_lines(block, None, &mut head);
+    assert_eq!(read, HpackDecoder::default().read(block, None));
     assert!(head.len() < MAX_LINES_BYTES && head.ends_with(b"\r\n"));
     let mut lines = head[..head.len() - 2].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
     assert_eq!(lines.next(), Some(&b"HTTP/2"[..]));
     assert!(lines.all(|line| line.contains(&b':') && !line.iter().any(|byte| matches!(byte, b'\r' | 0))));
 }
 
-type Told = (Result<(), FailureClass>, Vec<(Lane, Event)>);
+type Told = (Result<(), FailureClass>, Vec<(Lane, LinkEvent)>);
 
 fn feed(options: u8, bytes: &[u8], step: usize) -> Told {
     let validators = Validators { same_body: true, ..Validators::default() };
     let body = vec![0; 1000 * usize::from(options >> 4)];
     let rules = Rules::of(&validators, Bytes(4096), false);
     let block = [0x82, 0x86, 0x84];
-    let plain = Request { block: block.into(), body: body.clone().into(), rules };
-    let kept = Request { rules: plain.rules.clone().keeping(true, 100), ..plain.clone() };
+    let plain = EncodedRequest { block: block.into(), body: body.clone().into(), rules };
+    let kept = EncodedRequest { rules: plain.rules.clone().keeping(true, 100), ..plain.clone() };
     let requests = [plain, kept];
     let mut link = Link::new(STREAMS);
     for lane in 0..u32::from(options) % (STREAMS + 1) {

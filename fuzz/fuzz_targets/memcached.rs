@@ -6,8 +6,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sysdyno_load::http1::Progress;
-use sysdyno_load::memcached::{Decoder, Keys};
+use sysdyno_load::protocol::Progress;
+use sysdyno_load::protocol::memcached::{Decoder, Keys};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::wire::{MemcachedDialect, MemcachedPlan, Popularity, SizeModel, SizeRange};
 

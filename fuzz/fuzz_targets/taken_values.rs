@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sysdyno_load::workload::cookies::{Jar, Origin};
+use sysdyno_load::workload::cookies::{CookieOrigin, Jar};
 use sysdyno_load::workload::json;
 use sysdyno_record::units::MonoNs;
 
@@ -18,8 +18,13 @@ fuzz_target!(|input: &[u8]| {
     if let Some(found) = std::str::from_utf8(path).ok().and_then(|path| json::find(input, path)) {
         assert!(input.as_ptr_range().contains(&found.as_ptr()) && !found.contains(&b'"'));
     }
-    let origin =
-        |is_secure| Origin { host: "shop.test", path, is_secure, now: MonoNs(1_000), unix_s: 784_111_777 };
+    let origin = |is_secure| CookieOrigin {
+        host: "shop.test",
+        path,
+        is_secure,
+        now: MonoNs(1_000),
+        unix_s: 784_111_777,
+    };
     let mut jar = Jar::default();
     for (number, line) in lines.enumerate() {
         jar.take(line, &origin(number % 2 == 0));

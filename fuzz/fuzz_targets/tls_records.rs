@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use std::sync::{Arc, OnceLock};
-use sysdyno_load::tls::read_records;
+use sysdyno_load::transport::tls::read_records;
 
 /// Most that may be said in answer: a hello, its second attempt, and alerts.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;

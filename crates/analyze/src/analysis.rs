@@ -9,6 +9,7 @@ use crate::headline;
 use crate::intervals;
 use crate::limit::{self, LimitScene};
 use crate::outcome::{Judgement, TrialOutcome};
+use crate::path::path_of;
 use crate::probe;
 use crate::ramp;
 use crate::readings::ratio;
@@ -17,13 +18,11 @@ use crate::session;
 use crate::verdict::run::INCOMPLETE;
 use crate::verdict::{Concern, NON_STATIONARY, Observation, arrival_fit, is_about, verdict_of};
 use crate::view::{TrialView, finite_or_zero};
-use std::collections::BTreeMap;
 use sysdyno_record::analysis::{
     Analysis, Capacity, EndedBy, Finding, Rates, Unchecked, Verdict, VerdictStatus,
 };
-use sysdyno_record::load::{
-    Counts, Failures, GeneratorSummary, LatencyKind, LatencySummary, TimerError, TrialPurpose,
-};
+use sysdyno_record::load::{LatencyKind, TrialPurpose};
+use sysdyno_record::path::PathTier;
 use sysdyno_record::plan::{Plan, RunPlan};
 use sysdyno_record::view::RunView;
 use sysdyno_record::workload::{Headroom, NeedPlan};
@@ -46,7 +45,7 @@ pub fn analyze(run: &RunView) -> Analysis {
         Plan::Run(plan) => analyze_run(&examined, plan),
         Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => analyze_load(&examined, run),
     };
-    widen_intervals(&mut analysis, &examined, run);
+    add_latencies(&mut analysis, &examined, run);
     analysis.headroom = match plan {
         Plan::Run(plan) => plan.need.as_ref().and_then(|need| headroom(need, &analysis)),
         Plan::Load(_) | Plan::Experiment(_) | Plan::Work(_) => None,
@@ -85,6 +84,7 @@ fn analyze_load(examined: &Examined, run: &RunView) -> Analysis {
         capacity: None,
         findings,
         unchecked,
+        path: path_of(&scene.focus),
     };
     Analysis { ramp, ..assemble(examined, view, parts) }
 }
@@ -131,6 +131,7 @@ fn analyze_run(examined: &Examined, plan: &RunPlan) -> Analysis {
         capacity: Some(capacity),
         findings,
         unchecked,
+        path: path_of(&scene.focus),
     };
     assemble(examined, view, parts)
 }
@@ -210,8 +211,8 @@ fn focus_trial(examined: &Examined, capacity: &Capacity, shown: usize) -> usize 
     beyond.min_by(|a, b| rank(a).cmp(&rank(b)).then(rate(a).total_cmp(&rate(b)))).unwrap_or(shown)
 }
 
-/// The intervals of the shown trial's percentiles, as wide as the dependence of its samples makes them.
-fn widen_intervals(analysis: &mut Analysis, examined: &Examined, run: &RunView) {
+/// The latencies of the shown trial, with intervals as wide as the dependence of its samples makes them.
+fn add_latencies(analysis: &mut Analysis, examined: &Examined, run: &RunView) {
     let shown = examined.views.iter().find(|view| view.begin.trial == analysis.shown_trial);
     let Some(view) = shown else { return };
     let windows = run.windows(analysis.shown_trial);
@@ -256,6 +257,7 @@ struct Parts {
     capacity: Option<Capacity>,
     findings: Vec<Finding>,
     unchecked: Vec<Unchecked>,
+    path: Vec<PathTier>,
 }
 
 fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
@@ -280,26 +282,16 @@ fn assemble(examined: &Examined, view: &TrialView, parts: Parts) -> Analysis {
             achieved_hz: finite_or_zero(measured.achieved_hz),
             goodput_hz: view.goodput_hz(),
         },
-        response_time_ns: view.summary(LatencyKind::Response),
-        service_time_ns: view.summary(LatencyKind::Service),
-        slip_ns: view.summary(LatencyKind::Slip),
-        loop_slip_ns: view.summary(LatencyKind::LoopSlip),
-        pool_slip_ns: view.summary(LatencyKind::PoolSlip),
-        connect_time_ns: view.summary(LatencyKind::Connect),
-        handshake_time_ns: view.summary(LatencyKind::Handshake),
-        first_byte_time_ns: view.summary(LatencyKind::FirstByte),
-        failure_time_ns: view.summary(LatencyKind::Failure),
         generator: view.end.summary.generator.clone(),
         findings: parts.findings,
         unchecked: parts.unchecked,
+        path: parts.path,
         distribution: distribution(view),
         arrival_fit: arrival_fit(view),
-        checks: Vec::new(),
         probe: probe::summary_of(view),
         operations: view.end.summary.operations.clone(),
-        headroom: None,
-        ramp: None,
         session: session::result_of(view),
+        ..Analysis::default()
     }
 }
 
@@ -316,54 +308,11 @@ fn nothing_ended(examined: &Examined) -> Analysis {
 }
 
 fn nothing(verdict: Verdict) -> Analysis {
-    let none = LatencySummary::default();
     Analysis {
         schema: SCHEMA.to_owned(),
         headline: "Nothing was measured".to_owned(),
         limit: "No bottleneck can be named: no trial was completed".to_owned(),
         verdict,
-        capacity: None,
-        curve: Vec::new(),
-        shown_trial: 0,
-        counts: Counts::default(),
-        failures: Failures::new(),
-        statuses: BTreeMap::new(),
-        received_bytes_hz: None,
-        cache: None,
-        handshakes: None,
-        rates: Rates { offered_hz: None, achieved_hz: 0.0, goodput_hz: 0.0 },
-        response_time_ns: none,
-        service_time_ns: none,
-        slip_ns: none,
-        loop_slip_ns: none,
-        pool_slip_ns: none,
-        connect_time_ns: none,
-        handshake_time_ns: none,
-        first_byte_time_ns: none,
-        failure_time_ns: none,
-        generator: GeneratorSummary {
-            threads: 0,
-            cpus: Vec::new(),
-            cpu_seconds: 0.0,
-            busiest_thread_ratio: 0.0,
-            timer_error: TimerError::default(),
-            io: String::new(),
-            io_fallback: None,
-            spin_seconds: 0.0,
-            spin_ended: None,
-            gap_sample_ns: Vec::new(),
-            arrival_gaps: Vec::new(),
-            backlog_max: 0,
-        },
-        findings: Vec::new(),
-        unchecked: Vec::new(),
-        distribution: Vec::new(),
-        arrival_fit: None,
-        checks: Vec::new(),
-        probe: None,
-        operations: Vec::new(),
-        headroom: None,
-        ramp: None,
-        session: None,
+        ..Analysis::default()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::view::TrialView;
 use std::collections::BTreeMap;
-use sysdyno_record::event::{Event, ProcessRole, WatchedProcess};
+use sysdyno_record::event::{Event, ProcessRole, Tier, WatchedProcess};
 use sysdyno_record::facts::{Fact, HostFacts};
 use sysdyno_record::load::*;
 use sysdyno_record::plan::*;
@@ -93,6 +93,7 @@ impl SeriesBuilder {
                 end_mono_ns: at(begin + 0.001),
                 values: self.columns.iter().map(|(_, values)| values.get(row).copied().flatten()).collect(),
                 condensed: None,
+                logged: vec![],
             }));
         }
         series
@@ -174,8 +175,23 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
     }
 }
 
+/// The trial with a process that listens at an address and is asked by another one.
+pub(crate) fn with_tier(
+    mut case: Specimen,
+    name: &str,
+    address: &str,
+    depth: u32,
+    asked_by_pid: u32,
+) -> Specimen {
+    let address = Endpoint::Tcp(address.parse().expect("is an address"));
+    let pid = TARGET + 100 * depth;
+    let tier = Some(Tier { depth, address, asked_by_pid });
+    case.watched.push(WatchedProcess { tier, ..process(pid, name, ProcessRole::Target) });
+    case
+}
+
 fn process(pid: u32, command: &str, role: ProcessRole) -> WatchedProcess {
-    WatchedProcess { pid, start_ticks: 7, command: command.into(), role, cpus: None, parent_pid: None }
+    WatchedProcess::new(pid, 7, command, role)
 }
 
 impl Specimen {
@@ -211,19 +227,12 @@ impl Specimen {
             begin_mono_ns: begin,
             end_mono_ns: end,
             counts,
-            told: Default::default(),
-            failures: Failures::new(),
             offered_hz: rate_hz,
             achieved_hz: count as f64 / seconds,
             goodput_hz: count as f64 / seconds,
             received_bytes: 300 * count,
-            connections_opened: 0,
-            connections_closed_idle: 0,
-            unread_mean_ns: None,
-            cache: None,
-            handshakes: None,
             statuses: BTreeMap::from([(200, count)]),
-            latency: BTreeMap::new(),
+            ..PhaseSummary::default()
         };
         let generator = GeneratorSummary {
             threads: 1,
@@ -232,24 +241,10 @@ impl Specimen {
             busiest_thread_ratio: 0.2,
             timer_error: TimerError { p50_ns: 5_000, p99_ns: 20_000, count: 100 },
             io: "io_uring".into(),
-            io_fallback: None,
-            spin_seconds: 0.0,
-            spin_ended: None,
-            gap_sample_ns: Vec::new(),
-            arrival_gaps: Vec::new(),
-            backlog_max: 0,
+            ..GeneratorSummary::default()
         };
         let phases = vec![measured.clone()];
-        let summary = TrialSummary {
-            measured,
-            phases,
-            total: counts,
-            generator,
-            learnt_body: None,
-            operations: Vec::new(),
-            session: Vec::new(),
-            generators: Vec::new(),
-        };
+        let summary = TrialSummary { measured, phases, total: counts, generator, ..TrialSummary::default() };
         let trial_end = at(BEGIN + WARMUP + seconds + 0.2);
         let mut case = Specimen {
             begin: TrialBegin { trial: 1, purpose: TrialPurpose::Single, begin_mono_ns: at(BEGIN), plan },
@@ -292,14 +287,11 @@ impl Specimen {
                     ok: count,
                     ..Counts::default()
                 },
-                failures: Failures::new(),
-                received_bytes: 0,
-                connections_opened: 0,
                 in_flight_at_end: in_flight,
                 thread_cpu_ns: vec![200_000_000],
                 p50_ns: Some(p50_ns),
                 p99_ns: Some(3 * p50_ns),
-                condensed: None,
+                ..Interval::default()
             }
         };
         self.intervals = (0..seconds).map(interval).collect();

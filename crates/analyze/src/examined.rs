@@ -35,14 +35,14 @@ impl Sorted {
     }
 }
 
-/// Every process that was watched at some time, once.
+/// Every process that was watched at some time, once, as it was known last.
 fn watched(events: &[Event]) -> Vec<WatchedProcess> {
     let mut processes: Vec<WatchedProcess> = Vec::new();
     for event in events {
-        if let EventKind::Watched(process) = &event.event
-            && !processes.iter().any(|known| known.is_same(process))
-        {
-            processes.push(process.clone());
+        let EventKind::Watched(process) = &event.event else { continue };
+        match processes.iter_mut().find(|known| known.is_same(process)) {
+            Some(known) => *known = process.clone(),
+            None => processes.push(process.clone()),
         }
     }
     processes

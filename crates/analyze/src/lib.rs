@@ -21,9 +21,12 @@ pub mod findings;
 mod format;
 mod headline;
 mod intervals;
+pub mod judge;
 mod limit;
+mod logged;
 pub mod matrix;
 pub mod outcome;
+mod path;
 pub mod probe;
 mod ramp;
 pub mod readings;
@@ -43,4 +46,5 @@ mod simulated;
 mod tests;
 
 pub use analysis::analyze;
+pub use logged::{LoggedMessage, logged_within};
 pub use view::TrialView;

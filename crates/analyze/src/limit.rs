@@ -109,8 +109,8 @@ fn of_server(findings: &[Finding], capacity: Option<&Capacity>, verdict: &Verdic
     if let Some(finding) = findings.iter().find(is_possible) {
         return Stop::unknown(format!("Possibly: {}", placed(finding)));
     }
-    let against: Vec<&str> = findings
-        .iter()
+    let excluded = findings.iter().filter(|finding| finding.confidence == Confidence::Excluded);
+    let against: Vec<&str> = excluded
         .flat_map(|finding| {
             finding.evidence.iter().filter(|evidence| evidence.role == EvidenceRole::Against).take(1)
         })

@@ -359,14 +359,7 @@ mod tests {
             .set("process.cpu_us", "process:2", half.to_vec())
             .build();
         let window = Window::new(&series, MonoNs(0), MonoNs(10_000_000_000));
-        let process = |pid| WatchedProcess {
-            pid,
-            start_ticks: 1,
-            command: "x".into(),
-            role: ProcessRole::Target,
-            cpus: None,
-            parent_pid: None,
-        };
+        let process = |pid| WatchedProcess::new(pid, 1, "x", ProcessRole::Target);
         let [one, two, three] = [1, 2, 3].map(process);
         assert_eq!(window.process_cpus(&[&one, &two, &three]), Some(0.75), "3 s of CPU time in 4 s");
         assert_eq!(window.process_cpus(&[&three]), None);

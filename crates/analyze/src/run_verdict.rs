@@ -71,10 +71,12 @@ fn is_doubt(reason: &Reason) -> bool {
 }
 
 /// Whether a verdict is INVALID since the run was disturbed: it, or the capacity that it looked for, did not stay the same, or
-/// somebody else used the CPUs.
-pub fn is_disturbed(verdict: &Verdict) -> bool {
+/// somebody else used the CPUs. What others do is no disturbance to a plan that accepts a noisy host.
+pub fn is_disturbed(verdict: &Verdict, is_noisy: bool) -> bool {
     let mut invalid = verdict.reasons.iter().filter(|reason| reason.status == VerdictStatus::Invalid);
-    invalid.any(|reason| is_about(&[Concern::Drift, Concern::OthersCpu], reason))
+    let concerns: &[Concern] =
+        if is_noisy { &[Concern::Drift] } else { &[Concern::Drift, Concern::OthersCpu] };
+    invalid.any(|reason| is_about(concerns, reason))
 }
 
 /// What the checks say about the shown trial.
@@ -253,4 +255,21 @@ fn ending_reasons(examined: &Examined, state: &RunState) -> Vec<Reason> {
         reasons.extend(SEARCH_INTERRUPTED.raise(Observation::suspect(text)));
     }
     reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::{FOREIGN_LOAD, NON_STATIONARY};
+
+    #[test]
+    fn what_others_do_disturbs_only_plans_that_do_not_accept_it() {
+        let invalid = |check: &Check| {
+            let reason = check.raise(Observation::invalid("it was".into()));
+            verdict_of(reason.into_iter().collect())
+        };
+        let (others, drift) = (invalid(&FOREIGN_LOAD), invalid(&NON_STATIONARY));
+        assert_eq!([false, true].map(|is_noisy| is_disturbed(&others, is_noisy)), [true, false]);
+        assert_eq!([false, true].map(|is_noisy| is_disturbed(&drift, is_noisy)), [true, true]);
+    }
 }

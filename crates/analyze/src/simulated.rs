@@ -247,50 +247,24 @@ fn end(begin: &TrialBegin, request: &TrialRequest, rate_hz: f64, response: &Resp
         begin_mono_ns: start,
         end_mono_ns: MonoNs(start.0 + request.window.0),
         counts,
-        told: Default::default(),
         failures: if failed > 0 { Failures::from([(FailureClass::Status, failed)]) } else { Failures::new() },
         offered_hz: request.rate_hz,
         achieved_hz: rate_hz * response.completed_ratio,
         goodput_hz: ok as f64 / seconds,
-        received_bytes: 0,
-        connections_opened: 0,
-        connections_closed_idle: 0,
-        unread_mean_ns: None,
-        cache: None,
-        handshakes: None,
         statuses: BTreeMap::from([(if failed > 0 { 404 } else { 200 }, counts.ok + failed)]),
         latency,
+        ..PhaseSummary::default()
     };
     let end_mono_ns = MonoNs(start.0 + request.window.0);
-    let summary = TrialSummary {
-        measured,
-        phases: vec![],
-        total: counts,
-        generator: idle_generator(),
-        learnt_body: None,
-        operations: Vec::new(),
-        session: Vec::new(),
-        generators: Vec::new(),
-    };
-    TrialEnd { trial: begin.trial, end_mono_ns, ending: TrialEnding::Complete, summary }
-}
-
-/// A generator that has next to nothing to do.
-fn idle_generator() -> GeneratorSummary {
-    GeneratorSummary {
+    // It has next to nothing to do.
+    let generator = GeneratorSummary {
         threads: 1,
-        cpus: vec![],
-        cpu_seconds: 0.0,
         busiest_thread_ratio: 0.1,
-        timer_error: TimerError::default(),
         io: "io_uring".into(),
-        io_fallback: None,
-        spin_seconds: 0.0,
-        spin_ended: None,
-        gap_sample_ns: vec![],
-        arrival_gaps: vec![],
-        backlog_max: 0,
-    }
+        ..GeneratorSummary::default()
+    };
+    let summary = TrialSummary { measured, total: counts, generator, ..TrialSummary::default() };
+    TrialEnd { trial: begin.trial, end_mono_ns, ending: TrialEnding::Complete, summary }
 }
 
 /// Searches to the end; more than 200 trials fail the test.

@@ -1,5 +1,7 @@
 //! The limits of all rules: a number never stands in a rule without its unit and its source.
 
+use std::fmt;
+
 /// A limit of a rule.
 ///
 /// The documentation and the code read the same value.
@@ -19,6 +21,13 @@ impl Threshold {
     /// A limit with its unit and source.
     pub const fn new(what: &'static str, value: f64, unit: &'static str, source: &'static str) -> Threshold {
         Threshold { what, value, unit, source }
+    }
+}
+
+/// `busy share of all CPUs: 0.85 ratio (house value)`.
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} {} ({})", self.what, self.value, self.unit, self.source)
     }
 }
 

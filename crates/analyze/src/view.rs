@@ -2,6 +2,7 @@
 
 use crate::readings::{Window, ratio};
 use std::net::IpAddr;
+use sysdyno_record::column::listener_scope;
 use sysdyno_record::event::{Event, ProcessRole, WatchedProcess};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{
@@ -126,6 +127,20 @@ impl<'a> TrialView<'a> {
     /// Processes with this role.
     pub fn processes(&self, role: ProcessRole) -> Vec<&'a WatchedProcess> {
         self.watched.iter().filter(|process| process.role == role).collect()
+    }
+
+    /// The processes of the server that listen where a scope says; those that the load reaches, if it is no tier's.
+    pub fn listening_at(&self, scope: &str) -> Vec<&'a WatchedProcess> {
+        let targets = self.processes(ProcessRole::Target);
+        let is_at = |process: &&WatchedProcess| {
+            process.tier.as_ref().is_some_and(|tier| listener_scope(&tier.address) == scope)
+        };
+        let (found, rest): (Vec<_>, Vec<_>) = targets.into_iter().partition(is_at);
+        if found.is_empty() {
+            rest.into_iter().filter(|process| process.tier.is_none()).collect()
+        } else {
+            found
+        }
     }
 
     /// Requests that failed for a reason of this host's own, by class.

@@ -10,6 +10,7 @@ use sysdyno_record::matrix::ServiceChange;
 use sysdyno_record::plan::LoadPlan;
 use sysdyno_record::work::ServiceCounter;
 use sysdyno_run::check_origin;
+use sysdyno_run::execute::Tuning;
 
 /// Where plans of this process are made.
 pub struct Here;
@@ -24,7 +25,7 @@ impl PlanHost for Here {
     }
 
     fn program(&self) -> anyhow::Result<PathBuf> {
-        std::env::current_exe().context("cannot find this program")
+        program()
     }
 
     fn check_origin(&self, plan: &LoadPlan) -> anyhow::Result<Option<String>> {
@@ -39,6 +40,16 @@ impl PlanHost for Here {
     fn lab(&self, text: &str, path: &Path) -> anyhow::Result<Box<dyn ExperimentLab>> {
         Ok(Box::new(KnownLab(LabPlan::parse(text, path)?)))
     }
+}
+
+/// Where this program lies.
+pub fn program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("cannot find this program")
+}
+
+/// How this program changes settings below `root`.
+pub fn tuning(root: PathBuf, state: Option<PathBuf>) -> anyhow::Result<Tuning> {
+    Ok(Tuning { root, state, program: program()?, version: env!("CARGO_PKG_VERSION").to_owned() })
 }
 
 /// A seed from the system's randomness, small enough to be typed again.

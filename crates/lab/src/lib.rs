@@ -12,6 +12,7 @@
 //! 5. a process is signalled only if pid and start time are those of the journal, or it descends from one that is.
 #![deny(unsafe_code)]
 
+mod beside;
 mod change;
 mod check;
 mod down;
@@ -51,6 +52,7 @@ mod variant;
 mod volume;
 mod whose;
 
+pub use beside::Companions;
 pub use found::FoundHost;
 pub use jars::JarSet;
 pub use keeper::{KeeperSigns, keep};

@@ -8,6 +8,7 @@ use super::labs::{Labs, UpOrder};
 use super::plan::LabPlan;
 use super::{namespace, process};
 use std::fs::File;
+use std::path::PathBuf;
 use sysdyno_observe::allowed_cpus;
 use sysdyno_record::place::HostPlace;
 use sysdyno_record::service::ServiceReading;
@@ -59,6 +60,35 @@ impl LabStage {
                 Err(error)
             }
         }
+    }
+
+    /// A lab that is up already, as its file says it, with this process where it is; `beside` is where sources of files lie.
+    ///
+    /// # Errors
+    /// There is no such lab, or its file cannot be read.
+    pub fn of_running(labs: Labs, name: &str, beside: PathBuf) -> Result<LabStage, RunError> {
+        labs.made(name)?;
+        let path = labs.folder_of(name).join("lab.toml");
+        let cannot =
+            |source| RunError::Process { operation: "read", object: format!("lab '{name}'"), source };
+        let text = std::fs::read_to_string(&path).map_err(cannot)?;
+        let plan = LabPlan::parse(&text, &path)?;
+        let home = namespace::open_own().map_err(cannot)?;
+        let generator = plan.generator().to_owned();
+        Ok(LabStage { labs, order: UpOrder { plan, text, beside }, generator, home })
+    }
+
+    /// What the lab is now.
+    pub fn plan(&self) -> &LabPlan {
+        &self.order.plan
+    }
+
+    /// Makes the lab what its plan says; `again` are started anew whether they change or not.
+    ///
+    /// # Errors
+    /// As those of [`Labs::change`].
+    pub fn change(&self, again: &[&str], is_stopped: &dyn Fn() -> bool) -> Result<(), RunError> {
+        self.labs.change(&self.order, again, &mut |_| {}, is_stopped)
     }
 
     /// The host of a service, for an agent.

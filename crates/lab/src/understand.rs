@@ -134,7 +134,9 @@ fn understand_service(file: &ServiceEntry, plan: &LabPlan) -> Result<LabService,
         host: file.host.get_ref().clone(),
         recipe: recipe.name,
         is_off: false,
-        cpus: file.cpus.as_ref().map_or(Ok(Vec::new()), cpus)?,
+        cpus: file.cpus.as_ref().map_or(Ok(Vec::new()), |typed| {
+            cpus(typed.get_ref()).map_err(|cause| FileProblem::with(typed, cause))
+        })?,
         with,
         files: file.files.iter().map(data).collect::<Result<_, _>>()?,
         health: file.health.as_ref().map(|health| health.get_ref().clone()),
@@ -142,10 +144,9 @@ fn understand_service(file: &ServiceEntry, plan: &LabPlan) -> Result<LabService,
 }
 
 /// `0-3,8`, as the kernel writes lists of CPUs; one at least.
-fn cpus(typed: &Spanned<String>) -> Result<Vec<u32>, FileProblem> {
-    let wrong =
-        || FileProblem::with(typed, format!("this is not a list of CPUs up to {MAX_CPU}, such as 0-3,8"));
-    let cpus = sysdyno_observe::source::cpu_list::parse(typed.get_ref().as_bytes()).map_err(|_| wrong())?;
+pub(super) fn cpus(typed: &str) -> Result<Vec<u32>, String> {
+    let wrong = || format!("this is not a list of CPUs up to {MAX_CPU}, such as 0-3,8");
+    let cpus = sysdyno_observe::source::cpu_list::parse(typed.as_bytes()).map_err(|_| wrong())?;
     let is_good = !cpus.is_empty() && cpus.iter().all(|cpu| *cpu <= MAX_CPU);
     if is_good { Ok(cpus) } else { Err(wrong()) }
 }

@@ -4,7 +4,7 @@
 
 use super::plan::{LabPlan, LabService};
 use super::recipe::{self, ParameterValue, Recipe};
-use super::understand::check_counts;
+use super::understand::{check_counts, cpus};
 use super::values;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -15,6 +15,9 @@ use sysdyno_run::RunError;
 
 /// The key that names another recipe.
 const RECIPE: &str = "recipe";
+
+/// The key that names the CPUs that it may run on.
+const CPUS: &str = "cpus";
 
 /// The key that says whether there is such a service at all.
 const ON: &str = "on";
@@ -105,8 +108,8 @@ impl LabPlan {
         known.iter().skip(1).filter_map(|service| values::endpoint(self, host, &service.name)).collect()
     }
 
-    /// A text with the places of services filled in, as a host finds them: `{{SERVICE}}`, `{{SERVICE.folder}}` and
-    /// `{{SERVICE.data}}`; `folder` is the lab's.
+    /// A text with the places of services filled in, as a host finds them: `{{SERVICE}}`, `{{SERVICE.host}}`,
+    /// `{{SERVICE.port}}`, `{{SERVICE.folder}}` and `{{SERVICE.data}}`; `folder` is the lab's.
     ///
     /// # Errors
     /// It names a service that is not there or, for its address, has no port.
@@ -126,14 +129,16 @@ impl LabPlan {
             let own = folder.join(&service.name);
             let value = match part {
                 "" => values::endpoint(self, from, name).map(|address| address.to_string()),
+                "host" => values::endpoint(self, from, name).map(|address| address.ip().to_string()),
+                "port" => values::endpoint(self, from, name).map(|address| address.port().to_string()),
                 "folder" => Some(own.display().to_string()),
                 "data" => Some(own.join("data").display().to_string()),
                 _ => None,
             };
             filled.push_str(before);
-            filled.push_str(
-                &value.ok_or_else(|| cannot("a place is SERVICE, SERVICE.folder, or SERVICE.data"))?,
-            );
+            filled.push_str(&value.ok_or_else(|| {
+                cannot("a place is SERVICE, SERVICE.host, SERVICE.port, SERVICE.folder, or SERVICE.data")
+            })?);
             rest = after;
         }
         Ok(filled + rest)
@@ -170,6 +175,11 @@ fn apply(plan: &LabPlan, service: &LabService, change: &ServiceChange) -> Result
             service.with.clear();
         }
         service.recipe = recipe.name;
+        return Ok(service);
+    }
+    if change.key == CPUS {
+        let typed = change.value.as_str().ok_or("a list of CPUs must be a text")?;
+        service.cpus = cpus(typed)?;
         return Ok(service);
     }
     if change.key == ON {

@@ -8,6 +8,16 @@ pub fn monotonic() -> MonoNs {
     MonoNs(nanoseconds(ClockId::Monotonic))
 }
 
+/// An instant about `interval_ns` after `begin`, up to three tenths sooner or later: what is read about once a second would see
+/// something that happens every second always, or never.
+pub(crate) fn about(begin: MonoNs, interval_ns: u64) -> MonoNs {
+    // The last digits of the time are chance enough, spread over all bits.
+    let spread = begin.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let part = interval_ns / 10 * 6;
+    let shift = ((u128::from(part) * u128::from(spread)) >> 32) as u64;
+    MonoNs(begin.0.saturating_add(interval_ns - part / 2).saturating_add(shift))
+}
+
 /// CPU time that the calling thread has used. Unit: nanoseconds. Source: `CLOCK_THREAD_CPUTIME_ID`.
 pub fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
@@ -33,6 +43,22 @@ fn nanoseconds(clock: ClockId) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_read_about_once_a_second_drifts_against_seconds() {
+        let mut at = MonoNs(123_456_789);
+        let steps: Vec<u64> = (0..1000)
+            .map(|_| {
+                let next = about(at, 1_000_000_000);
+                let step = next.since(at);
+                at = next;
+                step
+            })
+            .collect();
+        assert!(steps.iter().all(|step| (700_000_000..=1_300_000_000).contains(step)), "{steps:?}");
+        let mean = steps.iter().sum::<u64>() / 1000;
+        assert!((960_000_000..1_040_000_000).contains(&mean), "{mean}");
+    }
 
     #[test]
     fn clocks_advance() {

@@ -9,7 +9,7 @@
 //!   reason in the column, never zero;
 //! - every row carries the window in which it was read, on `CLOCK_MONOTONIC` ([`clock`]);
 //! - reading is cheap: files stay open, one buffer is reused, and what costs much is read less often
-//!   (at most 0.5 % of one core at 10 Hz; `examples/sampler_cost.rs` measures it).
+//!   (at most 0.5% of one core at 10 Hz, and as much again for tiers and their threads; `examples/sampler_cost.rs` measures it).
 //!
 //! The columns are specified in `docs/reference/formats/series.md`.
 
@@ -22,6 +22,7 @@ mod discover;
 mod error;
 mod facts;
 mod identity;
+mod logs;
 mod roots;
 mod route;
 mod sampler;

@@ -14,14 +14,7 @@ fn here() -> PathBuf {
 
 /// The columns of a recorded tree with one process.
 fn columns(tree: &str, pid: u32, start_ticks: u64) -> Vec<Column> {
-    let process = WatchedProcess {
-        pid,
-        start_ticks,
-        command: "x".into(),
-        role: ProcessRole::Target,
-        cpus: None,
-        parent_pid: None,
-    };
+    let process = WatchedProcess::new(pid, start_ticks, "x", ProcessRole::Target);
     let roots = Roots::at(here().join("tests/fixtures").join(tree));
     let plan = SamplerPlan {
         roots,

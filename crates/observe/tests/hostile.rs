@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use sysdyno_observe::source::{
-    cgroup, cpu_list, cpu_stat, diskstats, file_nr, interrupts, limits, named, net_dev, net_tcp, net_unix,
-    pid_stat, pid_status, pressure, schedstat, snmp, sockstat, softirqs, softnet, stat,
+    cgroup, cpu_list, cpu_stat, diskstats, fdinfo, file_nr, interrupts, kmsg, limits, loadavg, named,
+    net_dev, net_stat, net_tcp, net_unix, pid_stat, pid_status, pressure, schedstat, snmp, sockstat,
+    softirqs, softnet, stat,
 };
 use sysdyno_observe::{Roots, Sampler, SamplerPlan, facts};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
@@ -17,12 +18,14 @@ fn parse_with_all(text: &[u8]) {
         interrupts::parse(text, &mut interrupts::Scratch::default(), |row| assert!(row.cells().count() > 0));
     let _ = softirqs::parse(text, &mut softirqs::Scratch::default(), |_| {});
     let _ = softnet::parse(text, &mut Vec::new());
+    let _ = (net_stat::parse(text, ["drop"]), loadavg::parse(text));
     let _ = snmp::parse(text, &mut Vec::new(), |section| {
         assert_eq!(section.names().count(), section.values.len())
     });
     let _ = (sockstat::parse(text), pressure::parse(text), file_nr::parse(text), schedstat::parse(text));
     let _ = (pid_stat::parse(text), pid_status::parse(text), limits::parse_open_files(text));
     let _ = (net_dev::parse(text, |_| {}), diskstats::parse(text, |_| {}), cgroup::parse(text, |_| {}));
+    let _ = (fdinfo::parse(text), kmsg::parse(text));
     let _ = (net_tcp::parse(text), net_unix::parse_listening(text, b"/x"), cpu_list::parse(text));
     let _ = (cpu_stat::parse(text), cpu_stat::parse_max(text), cpu_stat::parse_cfs(text, b"100000"));
     let _ = named::Picker::new(&["MemTotal", "pgfault"]).parse(text);
@@ -84,10 +87,7 @@ fn changed_copy(tree: &str, change: impl Fn(usize, Vec<u8>) -> Vec<u8>) -> tempf
 }
 
 fn sample(folder: &Path) {
-    let process = |pid, start_ticks| {
-        let command = "x".to_owned();
-        WatchedProcess { pid, start_ticks, command, role: ProcessRole::Target, cpus: None, parent_pid: None }
-    };
+    let process = |pid, start_ticks| WatchedProcess::new(pid, start_ticks, "x", ProcessRole::Target);
     let watch = vec![process(900, 5900), process(901, 5901)];
     let plan = SamplerPlan { roots: Roots::at(folder), hz: 10.0, watch, target_port: None, behind: vec![] };
     let mut sampler = Sampler::new(plan).expect("a tree can be sampled");

@@ -167,7 +167,7 @@ fn compare_process(pid: &str) -> Option<()> {
     assert_eq!((text(ours.command), ours.state as char), (theirs.comm, theirs.state));
     assert_eq!((ours.user_ticks, ours.system_ticks), (theirs.utime, theirs.stime));
     assert_eq!((ours.threads_count as i64, ours.start_ticks), (theirs.num_threads, theirs.starttime));
-    assert_eq!(ours.rss_pages, theirs.rss);
+    assert_eq!((ours.rss_pages, ours.major_faults_count), (theirs.rss, theirs.majflt));
 
     let theirs = Status::from_read(Cursor::new(&status)).expect("parses");
     let ours = pid_status::parse(&status).expect("parses");

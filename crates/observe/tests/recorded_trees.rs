@@ -14,14 +14,7 @@ fn roots(tree: &str) -> Roots {
 }
 
 fn process(pid: u32, start_ticks: u64) -> WatchedProcess {
-    WatchedProcess {
-        pid,
-        start_ticks,
-        command: "x".into(),
-        role: ProcessRole::Target,
-        cpus: None,
-        parent_pid: None,
-    }
+    WatchedProcess::new(pid, start_ticks, "x", ProcessRole::Target)
 }
 
 /// The first sample of a tree: columns with their values.

@@ -9,7 +9,7 @@
 
 use crate::host::PlanHost;
 use crate::options::{
-    FailIfOption, OriginOptions, ProbeOptions, ServerOptions, TargetOptions, WorkloadOptions,
+    FailIfOption, OriginOptions, ProbeOptions, ServerOptions, TargetOptions, Word, WorkloadOptions,
 };
 use crate::request::{self, LoadShape};
 use crate::{spread, values, workload};
@@ -17,7 +17,7 @@ use anyhow::ensure;
 use sysdyno_analyze::fail_if::validate;
 use sysdyno_load::probe::{self, ProbeJob};
 use sysdyno_record::plan::{KeepAlive, LoadPlan};
-use sysdyno_record::probe::{ProbeKind, ProbePlan};
+use sysdyno_record::probe::ProbePlan;
 
 /// Options that all loads have, joined from all sources.
 #[derive(Clone, Debug, Default)]
@@ -76,14 +76,13 @@ impl BaseDraft {
     }
 
     fn add_probe(&self, plan: &mut LoadPlan, here: &dyn PlanHost) -> anyhow::Result<()> {
-        let Some(kind) = self.probe.probe else {
+        let Some(Word(kind)) = self.probe.probe else {
             ensure!(
                 self.probe.probe_log.is_none(),
                 "cannot write a probe log without a probe\nhint: add --probe http"
             );
             return Ok(());
         };
-        let kind = ProbeKind::from(kind);
         plan.probe = Some(ProbePlan { kind, interval: probe::BESIDE_INTERVAL, timeout: probe::TIMEOUT });
         // What cannot be probed is to be said before anything is sent or written.
         ProbeJob::beside(plan, 1)?.map_or(Ok(()), |job| here.check_probe(&job))
@@ -100,9 +99,10 @@ pub(crate) fn checks(typed: &[FailIfOption], has_search: bool) -> anyhow::Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{ObjectiveOption, ProbeKindOption};
+    use crate::options::ObjectiveOption;
     use crate::testing::{IDLE, TestHost, load_of};
     use crate::{ExperimentDraft, SearchDraft, TrialDraft};
+    use sysdyno_record::probe::ProbeKind;
 
     const URL: &str = "http://127.0.0.1:8080/";
 
@@ -150,7 +150,7 @@ mod tests {
         draft.draft.probe.probe_log = Some("x".into());
         let refused = |draft: &crate::LoadDraft| draft.finish(&IDLE).expect_err("is refused").to_string();
         assert!(refused(&draft).contains("without a probe"));
-        draft.draft.probe.probe = Some(ProbeKindOption::Http);
+        draft.draft.probe.probe = Some(Word(ProbeKind::Http));
         draft.draft.servers.load_from = vec!["here".parse().expect("a place")];
         assert!(refused(&draft).contains("cannot spread a load with a probe"));
         draft.load.objective = "p99<1s".parse::<ObjectiveOption>().ok();

@@ -12,6 +12,7 @@ mod change;
 mod command;
 mod draft;
 mod experiment;
+pub mod fault;
 mod file;
 pub mod forecast;
 mod host;

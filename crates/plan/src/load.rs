@@ -65,7 +65,8 @@ pub(crate) fn shape(load: &LoadOptions) -> anyhow::Result<LoadShape> {
         is_open || load.arrival.is_none() || load.ramp.is_some(),
         "cannot set an arrival process: a load without --rate is closed"
     );
-    let arrival = if is_open { load.arrival.map_or(Arrival::Poisson, Into::into) } else { Arrival::Closed };
+    let arrival =
+        if is_open { load.arrival.map_or(Arrival::Poisson, |word| word.0) } else { Arrival::Closed };
     ensure!(load.requests != Some(0), "cannot send 0 requests");
     let duration = load.duration.map_or(DEFAULT_DURATION, |duration| duration.0);
     let end = load.requests.map_or(PhaseEnd::After(duration), PhaseEnd::Requests);

@@ -2,7 +2,7 @@
 
 use crate::host::PlanHost;
 use crate::load;
-use crate::options::{LoadOptions, ProbeKindOption, TargetOptions};
+use crate::options::{LoadOptions, TargetOptions, Word};
 use crate::request;
 use anyhow::bail;
 use sysdyno_load::probe::{self, ProbeJob, ProbeTarget, Way};
@@ -18,7 +18,7 @@ pub struct ProbeDraft {
     /// What is probed, as it was typed.
     pub target: String,
     /// The operation; `None`: that of the target's form.
-    pub kind: Option<ProbeKindOption>,
+    pub kind: Option<Word<ProbeKind>>,
     /// Most operations; `None`: until it is stopped.
     pub count: Option<u64>,
     /// How long it may go on; `None`: until it is stopped.
@@ -36,7 +36,7 @@ impl ProbeDraft {
     /// A target that cannot be probed, or not in this way or this often.
     pub fn finish(&self, here: &dyn PlanHost) -> anyhow::Result<ProbeJob> {
         let target = ProbeTarget::parse(&self.target)?;
-        let kind = self.kind.map_or(target.kind, ProbeKind::from);
+        let kind = self.kind.map_or(target.kind, |word| word.0);
         let interval = self.interval.unwrap_or(probe::ALONE_INTERVAL);
         let timeout = self.timeout.unwrap_or(probe::TIMEOUT);
         let way = match kind {

@@ -5,7 +5,7 @@ use crate::options::{Field, TargetOptions, TimeoutOrType};
 use crate::wire;
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
-use sysdyno_load::http1::limits::DEFAULT_MAX_BODY_BYTES;
+use sysdyno_load::protocol::http1::limits::DEFAULT_MAX_BODY_BYTES;
 use sysdyno_record::origin::OriginPlan;
 use sysdyno_record::plan::{
     Arrival, Deadlines, ExpectedHeader, HardStops, HeaderField, IoChoice, KeepAlive, LoadPlan, PhasePlan,
@@ -83,9 +83,9 @@ pub fn plan(
         fail_if: Vec::new(),
         objective: None,
         probe: None,
-        io: options.io.map_or(IoChoice::Auto, IoChoice::from),
-        spin: options.spin.map_or(SpinChoice::Auto, SpinChoice::from),
-        stamps: options.stamps.map_or(StampChoice::Kernel, StampChoice::from),
+        io: options.io.map_or(IoChoice::Auto, |word| word.0),
+        spin: options.spin.map_or(SpinChoice::Auto, |word| word.0),
+        stamps: options.stamps.map_or(StampChoice::Kernel, |word| word.0),
         workload: Workload::default(),
         wire,
         origin: OriginPlan::default(),

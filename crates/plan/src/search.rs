@@ -49,7 +49,7 @@ impl SearchDraft {
     pub fn finish(&self, here: &dyn PlanHost) -> anyhow::Result<Checked<RunPlan>> {
         let capacity = &self.capacity;
         let (connections, search) = self.search();
-        let arrival = capacity.arrival.map_or(Arrival::Poisson, Into::into);
+        let arrival = capacity.arrival.map_or(Arrival::Poisson, |word| word.0);
         let end = PhaseEnd::After(search.window);
         let phases = vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: Some(1.0), end }];
         let fail_if = checks(&capacity.fail_if, true)?;

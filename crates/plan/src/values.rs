@@ -5,7 +5,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use std::path::Path;
 use sysdyno_load::workload;
 use sysdyno_load::workload::values::csv;
-use sysdyno_load::workload::values::text::{self, Misread, Part, Value};
+use sysdyno_load::workload::values::text::{self, Misread, TextPart, Value};
 use sysdyno_record::plan::{LoadPlan, RequestSpec};
 use sysdyno_record::workload::ValueFile;
 
@@ -59,8 +59,8 @@ fn has_values(plan: &LoadPlan) -> bool {
     has(&plan.target.path) || texts.iter().any(|(_, text)| has(text))
 }
 
-fn is_value(part: &Part) -> bool {
-    matches!(part, Part::Value { .. })
+fn is_value(part: &TextPart) -> bool {
+    matches!(part, TextPart::Value { .. })
 }
 
 /// Reads the tables that a text names and that are not read yet.
@@ -68,7 +68,7 @@ fn add_tables((place, text): (String, &str), files: &mut Vec<ValueFile>) -> anyh
     let parts = text::parse(text)
         .map_err(|misread| anyhow!("cannot read values: {place}, {}", told(text, &misread)))?;
     for part in parts {
-        let Part::Value { value: Value::Cell { file, .. }, .. } = part else { continue };
+        let TextPart::Value { value: Value::Cell { file, .. }, .. } = part else { continue };
         if files.iter().any(|known| known.file == file) {
             continue;
         }

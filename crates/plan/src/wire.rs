@@ -64,7 +64,7 @@ fn tls(host: String, options: &WireOptions) -> TlsPlan {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     TlsPlan {
         server_name: options.tls_name.clone().unwrap_or(host),
-        version: options.tls_version.map(Into::into),
+        version: options.tls_version.map(|word| word.0),
         resume_ratio: options.tls_resume.map_or(0.0, |share| share.0.0),
         is_insecure: options.insecure == Some(true),
         ca_file: options.tls_ca.as_ref().map(absolute),
@@ -89,7 +89,7 @@ fn memcached(options: &WireOptions) -> MemcachedPlan {
     let get_ratio = if is_etc { ETC_GET_RATIO } else { DEFAULT_GET_RATIO };
     let expiry = options.mc_expiry.map_or(0, |span| span.0.0.div_ceil(1_000_000_000));
     MemcachedPlan {
-        dialect: options.mc_protocol.map_or(MemcachedDialect::Text, Into::into),
+        dialect: options.mc_protocol.map_or(MemcachedDialect::Text, |word| word.0),
         get_ratio: options.mc_gets.map_or(get_ratio, |share| share.0.0),
         keys_per_get: options.mc_multiget.unwrap_or(1),
         keys_count: options.mc_keys.unwrap_or(DEFAULT_KEYS_COUNT),

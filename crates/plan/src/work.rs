@@ -42,7 +42,7 @@ impl WorkDraft {
         );
         check_load(load)?;
         let workers = work.workers.unwrap_or(1);
-        let cache = work.cache.map_or(CacheChoice::AsIs, CacheChoice::from);
+        let cache = work.cache.map_or(CacheChoice::AsIs, |word| word.0);
         check_cache(cache, workers, work.accept_drop_caches)?;
         let end = match (load.requests, load.duration) {
             (Some(count), _) => PhaseEnd::Requests(count),
@@ -125,6 +125,7 @@ fn check_cache(cache: CacheChoice, workers: u32, is_accepted: bool) -> anyhow::R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Word;
 
     fn options(command: &str) -> WorkOptions {
         WorkOptions { command: Some(command.into()), ..WorkOptions::default() }
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_cold_cache_must_be_agreed_to() {
-        let cold = WorkOptions { cache: Some(crate::options::CacheOption::Cold), ..options("true") };
+        let cold = WorkOptions { cache: Some(Word(CacheChoice::Cold)), ..options("true") };
         let error = draft(&cold).finish().expect_err("not agreed to").to_string();
         assert!(error.contains("--accept-drop-caches") && error.contains("this cannot be undone"), "{error}");
         let agreed = WorkOptions { accept_drop_caches: true, ..cold };

@@ -1,6 +1,8 @@
 //! What was concluded: verdict, capacity, curve, findings. Written by `analyze`, shown by `report`.
 
 use crate::load::{Counts, Failures, GeneratorSummary, LatencySummary, TrialPurpose};
+use crate::named::named;
+use crate::path::PathTier;
 use crate::plan::Arrival;
 use crate::probe::ProbeSummary;
 use crate::ramp::RampResult;
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// All conclusions about a run; the content of `analysis.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
     /// `sysdyno.analysis/1`.
     pub schema: String,
@@ -73,6 +75,9 @@ pub struct Analysis {
     /// Limits about which nothing can be said, since what shows them could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<Unchecked>,
+    /// The way of a request through the server, in the trial that shows the limit; empty: the server's processes are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<PathTier>,
     /// Latency distribution of the shown trial for charts; `response` if open, else `service`.
     pub distribution: Vec<QuantilePoint>,
     /// How well the arrivals of the shown trial fit what was planned; `None`: closed, or too few to tell.
@@ -139,7 +144,7 @@ pub struct CheckOutcome {
 }
 
 /// Rates of a trial. Unit: requests per second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
     /// Asked for; `None` in a closed process.
     pub offered_hz: Option<f64>,
@@ -150,7 +155,7 @@ pub struct Rates {
 }
 
 /// Whether the numbers of a run may be trusted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The word.
     pub status: VerdictStatus,
@@ -158,26 +163,17 @@ pub struct Verdict {
     pub reasons: Vec<Reason>,
 }
 
-/// The word of a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum VerdictStatus {
-    /// Nothing speaks against the numbers.
-    Valid,
-    /// Something may have touched them.
-    Suspect,
-    /// They must not be taken for the server's.
-    Invalid,
-}
-
-impl VerdictStatus {
-    /// The word as it is printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            VerdictStatus::Valid => "VALID",
-            VerdictStatus::Suspect => "SUSPECT",
-            VerdictStatus::Invalid => "INVALID",
-        }
+named! {
+    /// The word of a verdict.
+    #[derive(Default)]
+    VerdictStatus {
+        /// Nothing speaks against the numbers.
+        #[default]
+        Valid "VALID";
+        /// Something may have touched them.
+        Suspect "SUSPECT";
+        /// They must not be taken for the server's.
+        Invalid "INVALID";
     }
 }
 

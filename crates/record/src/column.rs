@@ -5,6 +5,7 @@
 //! rule looks at or that differ from their family. Columns are made and looked up by these constants only.
 //! `docs/reference/formats/series.md` describes the same columns, which a test of `observe` compares.
 
+use crate::plan::Endpoint;
 use crate::series::{Column, ReadingKind};
 
 /// What a column holds.
@@ -39,14 +40,20 @@ pub enum ScopeKind {
     Netdev,
     /// A block device.
     Disk,
+    /// A file system, by where it is mounted.
+    Filesystem,
     /// A listening address.
     Listener,
+    /// A tier of the server.
+    Tier,
     /// A process.
     Process,
     /// A thread.
     Thread,
-    /// The control group of the target or of the generator.
+    /// The control group of the target, of a tier behind it, or of the generator.
     Cgroup,
+    /// A log of the server, or the kernel's.
+    Log,
 }
 
 /// The scope of the whole host.
@@ -58,6 +65,36 @@ pub const CGROUP_TARGET: &str = "cgroup:target";
 /// The scope of the generator's control group.
 pub const CGROUP_GENERATOR: &str = "cgroup:generator";
 
+/// The scope of what listens at an address: `listener:ADDRESS:PORT` or `listener:unix:PATH`.
+pub fn listener_scope(address: &Endpoint) -> String {
+    match address {
+        Endpoint::Tcp(address) => format!("listener:{address}"),
+        Endpoint::Unix(path) => format!("listener:unix:{}", path.display()),
+    }
+}
+
+/// The scope of the tier that listens at an address; `None`: of the one that the load reaches, `tier:target`.
+pub fn tier_scope(address: Option<&Endpoint>) -> String {
+    let prefix = ScopeKind::Listener.prefix();
+    let name = address.map(|address| listener_scope(address)[prefix.len()..].to_owned());
+    format!("tier:{}", name.as_deref().unwrap_or("target"))
+}
+
+/// The scope of what a tier asks another one: `tier:target>127.0.0.1:3306`.
+pub fn asking_scope(address: Option<&Endpoint>, asked: &Endpoint) -> String {
+    format!("{}>{}", tier_scope(address), &tier_scope(Some(asked))[ScopeKind::Tier.prefix().len()..])
+}
+
+/// The scope of a log, by its path, or of [`crate::log::KERNEL_LOG`].
+pub fn log_scope(log: &str) -> String {
+    format!("{}{log}", ScopeKind::Log.prefix())
+}
+
+/// The scope of the control group of the tier that listens at an address: `cgroup:tier:127.0.0.1:3306`.
+pub fn cgroup_tier_scope(address: &Endpoint) -> String {
+    format!("{}{}", ScopeKind::Cgroup.prefix(), tier_scope(Some(address)))
+}
+
 impl ScopeKind {
     /// What its scopes begin with.
     pub const fn prefix(self) -> &'static str {
@@ -68,10 +105,13 @@ impl ScopeKind {
             ScopeKind::Netns => NETNS,
             ScopeKind::Netdev => "netdev:",
             ScopeKind::Disk => "disk:",
+            ScopeKind::Filesystem => "fs:",
             ScopeKind::Listener => "listener:",
+            ScopeKind::Tier => "tier:",
             ScopeKind::Process => "process:",
             ScopeKind::Thread => "thread:",
             ScopeKind::Cgroup => "cgroup:",
+            ScopeKind::Log => "log:",
         }
     }
 }
@@ -158,22 +198,53 @@ quantities! {
     SOFTNET_BACKLOG "softnet.backlog_count" "count" Gauge Cpu "/proc/net/softnet_stat" "column 11";
     IP "Ip.*" "count" Counter Netns "/proc/PID/net/snmp" "Ip";
     IP_IN_RECEIVES "Ip.InReceives" "count" Counter Netns "/proc/PID/net/snmp" "Ip InReceives";
+    IP_REASSEMBLY_FAILURES "Ip.ReasmFails" "count" Counter Netns "/proc/PID/net/snmp" "Ip ReasmFails";
     TCP "Tcp.*" "count" Counter Netns "/proc/PID/net/snmp" "Tcp";
+    TCP_ATTEMPT_FAILS "Tcp.AttemptFails" "count" Counter Netns "/proc/PID/net/snmp" "Tcp AttemptFails";
     TCP_CURR_ESTAB "Tcp.CurrEstab" "count" Gauge Netns "/proc/PID/net/snmp" "Tcp CurrEstab";
+    TCP_CHECKSUM_ERRORS "Tcp.InCsumErrors" "count" Counter Netns "/proc/PID/net/snmp" "Tcp InCsumErrors";
     TCP_OUT_SEGS "Tcp.OutSegs" "count" Counter Netns "/proc/PID/net/snmp" "Tcp OutSegs";
     TCP_PASSIVE_OPENS "Tcp.PassiveOpens" "count" Counter Netns "/proc/PID/net/snmp" "Tcp PassiveOpens";
     TCP_RETRANS_SEGS "Tcp.RetransSegs" "count" Counter Netns "/proc/PID/net/snmp" "Tcp RetransSegs";
     UDP "Udp.*" "count" Counter Netns "/proc/PID/net/snmp" "Udp";
+    UDP_RCVBUF_ERRORS "Udp.RcvbufErrors" "count" Counter Netns "/proc/PID/net/snmp" "Udp RcvbufErrors";
     TCP_EXT "TcpExt.*" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt";
     LISTEN_DROPS "TcpExt.ListenDrops" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt ListenDrops";
     LISTEN_OVERFLOWS "TcpExt.ListenOverflows" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt ListenOverflows";
+    PAWS_DROPS "TcpExt.PAWSEstab" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt PAWSEstab";
+    REVERSE_PATH_DROPS "TcpExt.IPReversePathFilter" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt IPReversePathFilter";
+    RECEIVE_PRUNED "TcpExt.RcvPruned" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt RcvPruned";
+    TCP_BACKLOG_DROPS "TcpExt.TCPBacklogDrop" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPBacklogDrop";
+    TCP_DSACKS "TcpExt.TCPDSACKRecv" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPDSACKRecv";
+    TCP_OUT_OF_ORDER_DROPS "TcpExt.TCPOFODrop" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPOFODrop";
+    TCP_RECEIVE_QUEUE_DROPS "TcpExt.TCPRcvQDrop" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPRcvQDrop";
+    TCP_SACK_REORDERS "TcpExt.TCPSACKReorder" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPSACKReorder";
+    TCP_TIMESTAMP_REORDERS "TcpExt.TCPTSReorder" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPTSReorder";
+    TCP_SPURIOUS_TIMEOUTS "TcpExt.TCPSpuriousRTOs" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPSpuriousRTOs";
+    TCP_SYN_CHALLENGES "TcpExt.TCPSYNChallenge" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPSYNChallenge";
+    TCP_ZERO_WINDOW_DROPS "TcpExt.TCPZeroWindowDrop" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPZeroWindowDrop";
     TCP_SYN_RETRANS "TcpExt.TCPSynRetrans" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPSynRetrans";
+    DELAYED_ACKS "TcpExt.DelayedACKs" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt DelayedACKs";
+    PRUNE_CALLED "TcpExt.PruneCalled" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt PruneCalled";
+    SYN_QUEUE_COOKIES "TcpExt.TCPReqQFullDoCookies" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPReqQFullDoCookies";
+    SYN_QUEUE_DROPS "TcpExt.TCPReqQFullDrop" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPReqQFullDrop";
+    TCP_ABORTS_ON_MEMORY "TcpExt.TCPAbortOnMemory" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPAbortOnMemory";
+    TCP_COLLAPSED "TcpExt.TCPRcvCollapsed" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPRcvCollapsed";
+    TCP_FAST_RETRANS "TcpExt.TCPFastRetrans" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPFastRetrans";
+    TCP_MEMORY_PRESSURES "TcpExt.TCPMemoryPressures" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPMemoryPressures";
+    TCP_TIMEOUTS "TcpExt.TCPTimeouts" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPTimeouts";
+    TCP_TW_OVERFLOWS "TcpExt.TCPTimeWaitOverflow" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPTimeWaitOverflow";
+    TCP_ZERO_WINDOWS "TcpExt.TCPToZeroWindowAdv" "count" Counter Netns "/proc/PID/net/netstat" "TcpExt TCPToZeroWindowAdv";
     IP_EXT "IpExt.*" "count" Counter Netns "/proc/PID/net/netstat" "IpExt";
     SOCKSTAT_TCP_INUSE "sockstat.tcp_inuse_count" "count" Gauge Netns "/proc/PID/net/sockstat" "TCP inuse";
     SOCKSTAT_TCP_ORPHAN "sockstat.tcp_orphan_count" "count" Gauge Netns "/proc/PID/net/sockstat" "TCP orphan";
     SOCKSTAT_TCP_TW "sockstat.tcp_tw_count" "count" Gauge Netns "/proc/PID/net/sockstat" "TCP tw";
     SOCKSTAT_TCP_ALLOC "sockstat.tcp_alloc_count" "count" Gauge Netns "/proc/PID/net/sockstat" "TCP alloc";
     SOCKSTAT_TCP_MEM "sockstat.tcp_mem_pages" "pages" Gauge Netns "/proc/PID/net/sockstat" "TCP mem";
+    SOCKSTAT_TCP_MEM_PRESSURE "sockstat.tcp_mem_pressure_pages" "pages" Gauge Netns "/proc/sys/net/ipv4" "tcp_mem, second";
+    SOCKSTAT_TCP_MEM_LIMIT "sockstat.tcp_mem_limit_pages" "pages" Gauge Netns "/proc/sys/net/ipv4" "tcp_mem, third";
+    SOCKSTAT_TCP_ORPHAN_LIMIT "sockstat.tcp_orphan_limit_count" "count" Gauge Netns "/proc/sys/net/ipv4" "tcp_max_orphans";
+    SOCKSTAT_TCP_TW_LIMIT "sockstat.tcp_tw_limit_count" "count" Gauge Netns "/proc/sys/net/ipv4" "tcp_max_tw_buckets";
     NETDEV_RX_BYTES "netdev.rx_bytes" "bytes" Counter Netdev "/proc/PID/net/dev" "receive bytes";
     NETDEV_TX_BYTES "netdev.tx_bytes" "bytes" Counter Netdev "/proc/PID/net/dev" "transmit bytes";
     NETDEV_RX_PACKETS "netdev.rx_packets_count" "count" Counter Netdev "/proc/PID/net/dev" "receive packets";
@@ -184,6 +255,11 @@ quantities! {
     NETDEV_TX_ERRORS "netdev.tx_errors_count" "count" Counter Netdev "/proc/PID/net/dev" "transmit errs";
     NETDEV_RX_FIFO "netdev.rx_fifo_count" "count" Counter Netdev "/proc/PID/net/dev" "receive fifo";
     NETDEV_SPEED "netdev.speed_mbps" "mbps" Gauge Netdev "/sys/class/net/NAME/speed" "its number";
+    QDISC_DROPS "qdisc.drops_count" "count" Counter Netdev "RTM_GETQDISC" "drops of the root";
+    QDISC_OVERLIMITS "qdisc.overlimits_count" "count" Counter Netdev "RTM_GETQDISC" "overlimits of the root";
+    QDISC_BACKLOG "qdisc.backlog_bytes" "bytes" Gauge Netdev "RTM_GETQDISC" "backlog";
+    QDISC_BACKLOG_PACKETS "qdisc.backlog_packets_count" "count" Gauge Netdev "RTM_GETQDISC" "qlen";
+    QDISC_LIMIT "qdisc.limit_mbps" "mbps" Gauge Netdev "RTM_GETQDISC" "rate of a tbf, ceil of an htb class";
     DISK_READS "disk.reads_count" "count" Counter Disk "/proc/diskstats" "field 1";
     DISK_WRITES "disk.writes_count" "count" Counter Disk "/proc/diskstats" "field 5";
     DISK_FLUSHES "disk.flushes_count" "count" Counter Disk "/proc/diskstats" "field 16";
@@ -203,6 +279,15 @@ quantities! {
     MEMORY_SWAP_TOTAL "memory.swap_total_bytes" "bytes" Gauge Host "/proc/meminfo" "SwapTotal";
     MEMORY_SWAP_FREE "memory.swap_free_bytes" "bytes" Gauge Host "/proc/meminfo" "SwapFree";
     VMSTAT "vmstat.*" "count" Counter Host "/proc/vmstat" "chosen fields";
+    VM_ALLOC_STALLS "vmstat.allocstall_normal" "count" Counter Host "/proc/vmstat" "allocstall_normal";
+    VM_ALLOC_STALLS_MOVABLE "vmstat.allocstall_movable" "count" Counter Host "/proc/vmstat" "allocstall_movable";
+    VM_COMPACT_STALLS "vmstat.compact_stall" "count" Counter Host "/proc/vmstat" "compact_stall";
+    VM_CACHE_DROPS "vmstat.drop_pagecache" "count" Counter Host "/proc/vmstat" "drop_pagecache";
+    VM_MAJOR_FAULTS "vmstat.pgmajfault" "count" Counter Host "/proc/vmstat" "pgmajfault";
+    VM_OOM_KILLS "vmstat.oom_kill" "count" Counter Host "/proc/vmstat" "oom_kill";
+    VM_REFAULTS "vmstat.workingset_refault_file" "count" Counter Host "/proc/vmstat" "workingset_refault_file";
+    VM_SWAPPED_IN "vmstat.pswpin" "count" Counter Host "/proc/vmstat" "pswpin";
+    MEMORY_DIRTY_LIMIT "memory.dirty_limit_bytes" "bytes" Gauge Host "/proc/vmstat" "nr_dirty_threshold, pages";
     PSI_CPU_SOME "psi.cpu_some_us" "us" Counter Host "/proc/pressure/cpu" "some total";
     PSI_MEMORY_SOME "psi.memory_some_us" "us" Counter Host "/proc/pressure/memory" "some total";
     PSI_MEMORY_FULL "psi.memory_full_us" "us" Counter Host "/proc/pressure/memory" "full total";
@@ -210,15 +295,39 @@ quantities! {
     PSI_IO_FULL "psi.io_full_us" "us" Counter Host "/proc/pressure/io" "full total";
     FILES_ALLOCATED "files.allocated_count" "count" Gauge Host "/proc/sys/fs/file-nr" "first";
     FILES_LIMIT "files.limit_count" "count" Gauge Host "/proc/sys/fs/file-nr" "third";
+    TASKS "tasks.count" "count" Gauge Host "/proc/loadavg" "fourth, all tasks";
+    TASKS_LIMIT "tasks.limit_count" "count" Gauge Host "/proc/sys/kernel" "pid_max or threads-max, whichever is less";
+    CONNTRACK_ENTRIES "conntrack.entries_count" "count" Gauge Netns "/proc/PID/net/stat/nf_conntrack" "entries";
+    CONNTRACK_DROPS "conntrack.drops_count" "count" Counter Netns "/proc/PID/net/stat/nf_conntrack" "drop";
+    CONNTRACK_EARLY_DROPS "conntrack.early_drops_count" "count" Counter Netns "/proc/PID/net/stat/nf_conntrack" "early_drop";
+    CONNTRACK_LIMIT "conntrack.limit_count" "count" Gauge Netns "/proc/sys/net/netfilter" "nf_conntrack_max";
+    NEIGHBORS "neighbors.entries_count" "count" Gauge Host "/proc/net/stat/arp_cache" "entries";
+    NEIGHBORS_FULL "neighbors.full_count" "count" Counter Host "/proc/net/stat/arp_cache" "table_fulls";
+    NEIGHBORS_LIMIT "neighbors.limit_count" "count" Gauge Host "/proc/sys/net/ipv4/neigh/default" "gc_thresh3";
+    FS_SIZE "fs.size_bytes" "bytes" Gauge Filesystem "statvfs" "f_blocks";
+    FS_FREE "fs.free_bytes" "bytes" Gauge Filesystem "statvfs" "f_bavail";
+    FS_INODES "fs.inodes_count" "count" Gauge Filesystem "statvfs" "f_files";
+    FS_FREE_INODES "fs.free_inodes_count" "count" Gauge Filesystem "statvfs" "f_favail";
     LISTENER_QUEUE "listener.queue_count" "count" Gauge Listener "sock_diag" "idiag_rqueue of LISTEN sockets";
     LISTENER_LIMIT "listener.limit_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of LISTEN sockets";
     CONNECTIONS_ESTABLISHED "connections.established_count" "count" Gauge Listener "sock_diag" "ESTABLISHED sockets";
     CONNECTIONS_UNREAD "connections.unread_count" "count" Gauge Listener "sock_diag" "idiag_rqueue of ESTABLISHED sockets";
+    WAITS_THREADS "waits.threads_count" "count" Gauge Tier "/proc/PID/task" "threads that serve requests";
+    WAITS_RUNNING "waits.running_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "running, or state R";
+    WAITS_LOCK "waits.lock_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "futex, flock, fcntl, wait4, waitid";
+    WAITS_DISK "waits.disk_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "state D, or fsync, fdatasync, …";
+    WAITS_TIMER "waits.timer_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "nanosleep, clock_nanosleep";
+    WAITS_STOPPED "waits.stopped_count" "count" Gauge Tier "/proc/PID/task/TID/stat" "state T";
+    WAITS_IDLE "waits.idle_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "accept, epoll, or at an accepted connection";
+    WAITS_NETWORK "waits.network_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "at another connection";
+    WAITS_OTHER "waits.other_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "anything else";
+    WAITS_ASKING "waits.asking_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "at a connection to the next tier";
     PROCESS_CPU "process.cpu_us" "us" Counter Process "clock_getcpuclockid" "of the process, threads that have ended included";
     PROCESS_USER "process.user_us" "us" Counter Process "/proc/PID/stat" "utime";
     PROCESS_SYSTEM "process.system_us" "us" Counter Process "/proc/PID/stat" "stime";
     PROCESS_RUN_DELAY "process.run_delay_us" "us" Counter Process "/proc/PID/task/TID/schedstat" "field 2";
     PROCESS_RSS "process.rss_bytes" "bytes" Gauge Process "/proc/PID/stat" "rss";
+    PROCESS_MAJOR_FAULTS "process.major_faults_count" "count" Counter Process "/proc/PID/stat" "majflt";
     PROCESS_THREADS "process.threads_count" "count" Gauge Process "/proc/PID/stat" "num_threads";
     PROCESS_RUNNING_THREADS "process.running_threads_count" "count" Gauge Process "/proc/PID/task/TID/stat" "state R";
     PROCESS_UNINTERRUPTIBLE_THREADS "process.uninterruptible_threads_count" "count" Gauge Process "/proc/PID/task/TID/stat" "state D";
@@ -232,5 +341,21 @@ quantities! {
     CGROUP_THROTTLED "cgroup.throttled_count" "count" Counter Cgroup "cpu.stat" "nr_throttled";
     CGROUP_THROTTLED_TIME "cgroup.throttled_us" "us" Counter Cgroup "cpu.stat" "throttled_usec";
     CGROUP_QUOTA "cgroup.quota_ratio" "ratio" Gauge Cgroup "cpu.max" "quota ÷ period";
+    LOG_LINES "log.lines_count" "count" Counter Log "/proc/PID/fd" "lines that were appended";
+    LOG_ERRORS "log.errors_count" "count" Counter Log "/proc/PID/fd" "of these, errors by their own words";
+    LOG_WARNINGS "log.warnings_count" "count" Counter Log "/proc/PID/fd" "of these, warnings by their own words";
+    LOG_SKIPPED "log.skipped_bytes" "bytes" Counter Log "/proc/PID/fd" "appended, but too much to be read";
+    CGROUP_MEMORY "cgroup.memory_bytes" "bytes" Gauge Cgroup "memory.current" "of the level with the least room";
+    CGROUP_MEMORY_LIMIT "cgroup.memory_limit_bytes" "bytes" Gauge Cgroup "memory.max" "of the level with the least room";
+    CGROUP_MEMORY_FAILURES "cgroup.memory_failures_count" "count" Counter Cgroup "memory.events" "max";
+    CGROUP_OOM_KILLS "cgroup.oom_kills_count" "count" Counter Cgroup "memory.events" "oom_kill";
+    CGROUP_REFAULTS "cgroup.refaults_count" "count" Counter Cgroup "memory.stat" "workingset_refault_file";
+    CGROUP_PIDS "cgroup.pids_count" "count" Gauge Cgroup "pids.current" "of the level with the least room";
+    CGROUP_PIDS_LIMIT "cgroup.pids_limit_count" "count" Gauge Cgroup "pids.max" "of the level with the least room";
+    CGROUP_PIDS_FAILURES "cgroup.pids_failures_count" "count" Counter Cgroup "pids.events" "max";
+    CGROUP_MEMORY_THROTTLES "cgroup.memory_throttles_count" "count" Counter Cgroup "memory.events" "high";
+    CGROUP_PSI_CPU "cgroup.psi_cpu_some_us" "us" Counter Cgroup "cpu.pressure" "some total";
+    CGROUP_PSI_MEMORY "cgroup.psi_memory_some_us" "us" Counter Cgroup "memory.pressure" "some total";
+    CGROUP_PSI_IO "cgroup.psi_io_some_us" "us" Counter Cgroup "io.pressure" "some total";
     SELF_CPU "self.cpu_us" "us" Counter Host "CLOCK_THREAD_CPUTIME_ID" "of the thread of the sampler";
 }

@@ -84,11 +84,6 @@ impl Effect {
         };
         (FACTOR_MIN..f64::INFINITY).contains(&factor.point).then_some(factor)
     }
-
-    /// Whether the interval excludes that there is no effect.
-    pub fn excludes_none(&self) -> bool {
-        !(self.low..=self.high).contains(&self.none())
-    }
 }
 
 /// A verdict on B against A.

@@ -1,6 +1,7 @@
 //! Marks on the time axis of a run.
 
-use crate::plan::PhaseKind;
+use crate::log::LogLines;
+use crate::plan::{Endpoint, PhaseKind};
 use crate::service::{Moment, ServiceReading};
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,8 @@ pub enum EventKind {
     },
     /// A setting of a host is that of the variant while the run lasts.
     Setting(SettingHeld),
+    /// A log of the server, or the kernel's, said errors or warnings.
+    LogLines(LogLines),
     /// Anything else worth keeping.
     Note {
         /// In a sentence.
@@ -107,9 +110,43 @@ pub struct WatchedProcess {
     /// The process that it was a child of when it was found; `None` in older records. Source: `/proc/PID/stat` field 4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_pid: Option<u32>,
+    /// Where it stands behind the processes that the load reaches; `None`: it is one of these, was named by the user, is no
+    /// part of the server, or the record is older.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// The service or container that it runs in, by the name of its control group: `mariadb.service`. Untrusted text.
+    /// `None`: it is in none that has a name, or the record is older. Source: `/proc/PID/cgroup`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// Where processes stand on the way of a request behind those that the load reaches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tier {
+    /// Connections from those that the load reaches: 1 for what these ask, 2 for what those ask in turn.
+    pub depth: u32,
+    /// Where it listens. Source: `sock_diag`.
+    pub address: Endpoint,
+    /// A process that was connected to it when it was found.
+    pub asked_by_pid: u32,
 }
 
 impl WatchedProcess {
+    /// A process of which nothing else is known.
+    pub fn new(pid: u32, start_ticks: u64, command: impl Into<String>, role: ProcessRole) -> WatchedProcess {
+        let command = command.into();
+        WatchedProcess {
+            pid,
+            start_ticks,
+            command,
+            role,
+            cpus: None,
+            parent_pid: None,
+            tier: None,
+            unit: None,
+        }
+    }
+
     /// Whether it is the same process, whatever has changed about it.
     pub fn is_same(&self, other: &WatchedProcess) -> bool {
         (self.pid, self.start_ticks) == (other.pid, other.start_ticks)
@@ -124,4 +161,6 @@ pub enum ProcessRole {
     Target,
     /// sysdyno itself.
     Generator,
+    /// Neither: a process that used CPU while the server was measured.
+    Foreign,
 }

@@ -1,5 +1,6 @@
 //! The first file of a run folder: what this is, who made it, and whether it is complete.
 
+use crate::named::named;
 use crate::units::{MonoNs, WallNs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,29 +42,17 @@ pub struct Manifest {
     pub manifest_sha256: Option<String>,
 }
 
-/// The command that made a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunKind {
-    /// `sysdyno run`: capacity and limit.
-    Run,
-    /// `sysdyno load`: one load.
-    Load,
-    /// `sysdyno demo`: a run against the built-in target.
-    Demo,
-    /// `sysdyno try`: an experiment.
-    Try,
-}
-
-impl RunKind {
-    /// The word used in folder names.
-    pub fn name(self) -> &'static str {
-        match self {
-            RunKind::Run => "run",
-            RunKind::Load => "load",
-            RunKind::Demo => "demo",
-            RunKind::Try => "try",
-        }
+named! {
+    /// The command that made a run.
+    RunKind {
+        /// `sysdyno run`: capacity and limit.
+        Run "run";
+        /// `sysdyno load`: one load.
+        Load "load";
+        /// `sysdyno demo`: a run against the built-in target.
+        Demo "demo";
+        /// `sysdyno try`: an experiment.
+        Try "try";
     }
 }
 

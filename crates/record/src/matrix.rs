@@ -65,6 +65,9 @@ pub struct MatrixVariant {
     pub settings: Vec<SettingChange>,
     /// Commands before each of its trials.
     pub prepare: Vec<CommandSpec>,
+    /// Commands that run on the server's host, in a lab, while each of its trials lasts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub during: Vec<CommandSpec>,
     /// What is other in its lab than the lab's file says.
     #[serde(default)]
     pub services: Vec<ServiceChange>,

@@ -5,29 +5,19 @@
 //! sent = received + timed out + failed + in flight ([`ProbeSummary::is_balanced`]).
 
 use crate::load::{FailureClass, Failures, LatencySummary};
+use crate::named::named;
 use crate::units::{MonoNs, SpanNs};
 use serde::{Deserialize, Serialize};
 
-/// What one operation of a probe is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ProbeKind {
-    /// An HTTP request on a kept connection, from the intended send to the last byte.
-    Http,
-    /// A TCP connection, made and closed.
-    Tcp,
-    /// An ICMP or ICMPv6 echo.
-    Icmp,
-}
-
-impl ProbeKind {
-    /// The word for options, JSON and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            ProbeKind::Http => "http",
-            ProbeKind::Tcp => "tcp",
-            ProbeKind::Icmp => "icmp",
-        }
+named! {
+    /// What one operation of a probe is.
+    ProbeKind {
+        /// An HTTP request on a kept connection, from the intended send to the last byte.
+        Http "http";
+        /// A TCP connection, made and closed.
+        Tcp "tcp";
+        /// An ICMP or ICMPv6 echo.
+        Icmp "icmp";
     }
 }
 

@@ -6,6 +6,7 @@
 //! `docs/reference/formats/series.md`.
 
 use crate::event::WatchedProcess;
+use crate::log::LogLines;
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -48,12 +49,15 @@ pub struct Row {
     /// What the samples were like that this row stands for; `None`: it is one sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condensed: Option<Box<Condensed>>,
+    /// What logs said before it, and no row before has. A run folder has it as events.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logged: Vec<LogLines>,
 }
 
 impl Row {
     /// One sample.
     pub fn sample(begin_mono_ns: MonoNs, end_mono_ns: MonoNs, values: Vec<Option<f64>>) -> Row {
-        Row { begin_mono_ns, end_mono_ns, values, condensed: None }
+        Row { begin_mono_ns, end_mono_ns, values, condensed: None, logged: Vec::new() }
     }
 
     /// How many samples it stands for.
@@ -234,6 +238,11 @@ impl Series {
         }
     }
 
+    /// Columns of the last header, which the next rows have a value for each of.
+    pub fn width(&self) -> usize {
+        self.current.len()
+    }
+
     /// Adds rows under the present columns.
     pub fn extend(&mut self, rows: impl IntoIterator<Item = Row>) {
         rows.into_iter().for_each(|row| self.push_row(&row));
@@ -293,6 +302,7 @@ impl Series {
             end_mono_ns: self.windows[row][1],
             values: positions.iter().map(|position| self.values[*position][row]).collect(),
             condensed: self.condensed(row, positions),
+            logged: Vec::new(),
         })
     }
 
@@ -385,6 +395,7 @@ mod tests {
             end_mono_ns: MonoNs(at + 1),
             values: values.iter().copied().map(Some).collect(),
             condensed: None,
+            logged: vec![],
         })
     }
 

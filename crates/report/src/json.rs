@@ -7,8 +7,8 @@
 use crate::experiment::ExperimentInput;
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use serde_json::{Value, json};
-use sysdyno_record::analysis::{Analysis, Finding, Verdict};
-use sysdyno_record::load::{LatencyKind, LatencySummary};
+use sysdyno_record::analysis::{Analysis, Finding};
+use sysdyno_record::load::LatencyKind;
 use sysdyno_record::manifest::RunStatus;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::probe::ProbeSummary;
@@ -30,7 +30,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "run": input.folder.path.to_string_lossy(),
         "url": input.url(),
         "status": status(&input.folder),
-        "verdict": verdict(&analysis.verdict),
+        "verdict": analysis.verdict,
         "headline": analysis.headline,
         "shown_trial": analysis.shown_trial,
         "counts": analysis.counts,
@@ -41,15 +41,15 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "handshakes": analysis.handshakes,
         "cache": analysis.cache.as_ref().map(cache),
         "rates": analysis.rates,
-        "response_time_ns": latency(&analysis.response_time_ns),
-        "service_time_ns": latency(&analysis.service_time_ns),
-        "slip_ns": latency(&analysis.slip_ns),
-        "loop_slip_ns": latency(&analysis.loop_slip_ns),
-        "pool_slip_ns": latency(&analysis.pool_slip_ns),
-        "connect_time_ns": latency(&analysis.connect_time_ns),
-        "handshake_time_ns": latency(&analysis.handshake_time_ns),
-        "first_byte_time_ns": latency(&analysis.first_byte_time_ns),
-        "failure_time_ns": latency(&analysis.failure_time_ns),
+        "response_time_ns": analysis.response_time_ns,
+        "service_time_ns": analysis.service_time_ns,
+        "slip_ns": analysis.slip_ns,
+        "loop_slip_ns": analysis.loop_slip_ns,
+        "pool_slip_ns": analysis.pool_slip_ns,
+        "connect_time_ns": analysis.connect_time_ns,
+        "handshake_time_ns": analysis.handshake_time_ns,
+        "first_byte_time_ns": analysis.first_byte_time_ns,
+        "failure_time_ns": analysis.failure_time_ns,
         "generator": {
             "cpu_seconds": generator.cpu_seconds,
             "threads": generator.threads,
@@ -69,6 +69,7 @@ pub fn load_document(input: &ReportInput<'_>) -> Value {
         "limit": analysis.limit,
         "findings": analysis.findings.iter().map(finding).collect::<Vec<_>>(),
         "unchecked": analysis.unchecked,
+        "path": analysis.path,
         "ramp": analysis.ramp,
         "seed": seed(input),
         "damage": input.folder.damage,
@@ -100,8 +101,6 @@ pub fn probe_document(summary: &ProbeSummary, target: &str, is_interrupted: bool
 
 fn probe(summary: &ProbeSummary) -> Value {
     let mut document = json!(summary);
-    document["response_time_ns"] = latency(&summary.response_time_ns);
-    document["service_time_ns"] = latency(&summary.service_time_ns);
     document["lost_count"] = json!(summary.lost_count());
     document
 }
@@ -174,21 +173,11 @@ fn seed(input: &ReportInput<'_>) -> Option<u64> {
     }
 }
 
-fn verdict(verdict: &Verdict) -> Value {
-    json!({ "status": verdict.status, "reasons": verdict.reasons })
-}
-
 fn operation(operation: &OperationSummary) -> Value {
-    json!({
-        "name": operation.name,
-        "counts": operation.counts,
-        "failures": operation.failures,
-        "total": operation.total,
-        "not_modified_count": operation.not_modified_count,
-        "goodput_hz": operation.goodput_hz,
-        "received_bytes": operation.received_bytes,
-        "latency_ns": latency(&operation.latency),
-    })
+    let mut document = json!(operation);
+    let latency = document.as_object_mut().and_then(|fields| fields.remove("latency"));
+    document["latency_ns"] = json!(latency);
+    document
 }
 
 fn share(share: &GeneratorShare) -> Value {
@@ -202,33 +191,12 @@ fn share(share: &GeneratorShare) -> Value {
         "total": share.total,
         "goodput_hz": measured.goodput_hz,
         "received_bytes": measured.received_bytes,
-        "loop_slip_ns": latency(&slip),
+        "loop_slip_ns": slip,
         "threads": share.generator.threads,
         "cpu_seconds": share.generator.cpu_seconds,
         "busiest_thread_ratio": share.generator.busiest_thread_ratio,
         "clock": share.clock,
         "lost": share.lost,
-    })
-}
-
-/// The percentiles of the contract first, then what qualifies them.
-fn latency(summary: &LatencySummary) -> Value {
-    json!({
-        "p50": summary.p50,
-        "p90": summary.p90,
-        "p95": summary.p95,
-        "p99": summary.p99,
-        "p99_9": summary.p99_9,
-        "max": summary.max,
-        "count": summary.count,
-        "mean": summary.mean,
-        "p50_interval": summary.p50_interval,
-        "p90_interval": summary.p90_interval,
-        "p99_interval": summary.p99_interval,
-        "p99_9_interval": summary.p99_9_interval,
-        "interval_basis": summary.interval_basis,
-        "censored_count": summary.censored_count,
-        "censored_min_ns": summary.censored_min_ns,
     })
 }
 
@@ -256,18 +224,7 @@ fn capacity(analysis: &Analysis) -> Value {
 }
 
 fn finding(finding: &Finding) -> Value {
-    let mut document = json!({
-        "id": finding.id,
-        "name": finding.name,
-        "confidence": finding.confidence,
-        "title": finding.title,
-        "evidence": finding.evidence,
-        "remedy": finding.remedy,
-        "counterfactual": finding.counterfactual,
-        "explained_ratio": finding.explained_ratio,
-    });
-    if let Some(host) = &finding.host {
-        document["host"] = json!(host);
-    }
+    let mut document = json!(finding);
+    document["explained_ratio"] = json!(finding.explained_ratio);
     document
 }

@@ -6,36 +6,12 @@ use crate::terminal::{Style, Tone};
 use std::time::Duration;
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::PhaseKind;
-
-/// What a progress line shows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ProgressView {
-    /// The trial, from 1.
-    pub trial: u32,
-    /// What it is for.
-    pub purpose: TrialPurpose,
-    /// What the load does now.
-    pub phase: PhaseKind,
-    /// Rate asked for; `None` in a closed process. Unit: requests per second.
-    pub offered_hz: Option<f64>,
-    /// Clients that send now; `None` where their number does not change.
-    pub clients_count: Option<u32>,
-    /// Rate of completions over the last second; `None` before the first. Unit: requests per second.
-    pub achieved_hz: Option<f64>,
-    /// 99th percentile of the last second; `None` without samples. Unit: nanoseconds.
-    pub p99_ns: Option<u64>,
-    /// Failed and timed-out requests of the trial so far.
-    pub errors_count: u64,
-    /// Time since the run began.
-    pub elapsed: Duration,
-    /// Time that it still takes at most; `None` where that is not known.
-    pub left: Option<Duration>,
-}
+use sysdyno_record::progress::RunProgress;
 
 /// The line, without a newline, at most `style.width_columns` wide.
 ///
 /// What does not fit is left out, in this order: elapsed time, phase, offered rate, errors.
-pub fn line(view: &ProgressView, style: &Style) -> String {
+pub fn line(view: &RunProgress, style: &Style) -> String {
     let mut fields = fields(view);
     let width = style.width_columns;
     let mut plain = join(&fields, style);
@@ -63,7 +39,7 @@ fn join(fields: &[Field], style: &Style) -> String {
     texts.join("  ")
 }
 
-fn fields(view: &ProgressView) -> Vec<Field> {
+fn fields(view: &RunProgress) -> Vec<Field> {
     let field = |rank: u8, tone: Tone, text: String| Field { rank, tone, text };
     let trial = match view.purpose {
         TrialPurpose::Single => None,
@@ -85,9 +61,14 @@ fn fields(view: &ProgressView) -> Vec<Field> {
     if view.errors_count > 0 {
         fields.push(field(1, Tone::Doubtful, format!("errors {}", number::count(view.errors_count))));
     }
-    fields.push(field(4, Tone::Quiet, format!("{} elapsed", number::clock(view.elapsed))));
-    if let Some(left) = view.left {
-        fields.push(field(0, Tone::Quiet, format!("{} left", number::clock(left))));
+    fields.push(field(
+        4,
+        Tone::Quiet,
+        format!("{} elapsed", number::clock(Duration::from_nanos(view.elapsed_ns))),
+    ));
+    if let Some(left_ns) = view.left_ns {
+        let left = number::clock(Duration::from_nanos(left_ns));
+        fields.push(field(0, Tone::Quiet, format!("{left} left")));
     }
     fields
 }
@@ -124,8 +105,8 @@ fn phase_name(phase: PhaseKind) -> &'static str {
 mod tests {
     use super::*;
 
-    fn view() -> ProgressView {
-        ProgressView {
+    fn view() -> RunProgress {
+        RunProgress {
             trial: 7,
             purpose: TrialPurpose::Grid,
             phase: PhaseKind::Steady,
@@ -134,12 +115,12 @@ mod tests {
             achieved_hz: Some(3_998.2),
             p99_ns: Some(12_340_000),
             errors_count: 12,
-            elapsed: Duration::from_secs(95),
-            left: Some(Duration::from_secs(162)),
+            elapsed_ns: 95_000_000_000,
+            left_ns: Some(162_000_000_000),
         }
     }
 
-    fn check(view: &ProgressView, width_columns: usize, expected: &str) {
+    fn check(view: &RunProgress, width_columns: usize, expected: &str) {
         let style = Style { width_columns, ..Style::default() };
         let text = line(view, &style);
         assert_eq!(text, expected);
@@ -161,14 +142,14 @@ mod tests {
 
     #[test]
     fn a_run_without_samples_has_no_numbers() {
-        let view = ProgressView {
+        let view = RunProgress {
             purpose: TrialPurpose::Single,
             phase: PhaseKind::Warmup,
             offered_hz: None,
             achieved_hz: None,
             p99_ns: None,
             errors_count: 0,
-            left: None,
+            left_ns: None,
             ..view()
         };
         check(&view, 100, "warm-up  achieved –/s  p99 –  1:35 elapsed");

@@ -36,7 +36,8 @@ fn write(record: &SampleRecord, runs_dir: &Path) -> RunWriter {
     writer.series(&SeriesLine::header(series.columns().to_vec())).expect("writes");
     for (row, window) in series.windows().iter().enumerate() {
         let values = (0..series.columns().len()).map(|position| series.values_at(position)[row]).collect();
-        let row = Row { begin_mono_ns: window[0], end_mono_ns: window[1], values, condensed: None };
+        let row =
+            Row { begin_mono_ns: window[0], end_mono_ns: window[1], values, condensed: None, logged: vec![] };
         writer.series(&SeriesLine::Row(row)).expect("writes");
     }
     record.events.iter().for_each(|event| writer.event(event).expect("writes"));

@@ -7,7 +7,7 @@ use crate::agent::{Agent, Deaf, Fleet, LoadGuard, LocalAgent, RemoteAgent, Route
 use crate::error::{RunError, escaped};
 use std::net::IpAddr;
 use sysdyno_load::LoadError;
-use sysdyno_load::target::{Judgement, url_at};
+use sysdyno_load::target::{FenceJudgement, url_at};
 use sysdyno_record::plan::{Endpoint, Target};
 
 /// Where a load is to go.
@@ -42,9 +42,9 @@ pub fn check(goal: &Goal, parties: &mut Parties<'_>) -> Result<Option<String>, R
     let mut asked = None;
     for sender in &senders {
         match sender.report.judge(call.address, &parties.guard.fence) {
-            Judgement::Passes => {}
-            Judgement::Asks { cause } => asked = asked.or_else(|| Some(sender.told(&cause))),
-            Judgement::Refused { cause } => {
+            FenceJudgement::Passes => {}
+            FenceJudgement::Asks { cause } => asked = asked.or_else(|| Some(sender.told(&cause))),
+            FenceJudgement::Refused { cause } => {
                 return Err(goal.refused(&sender.told(&cause), sender.lab_hint(goal, call.address)));
             }
         }

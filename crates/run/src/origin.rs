@@ -1,7 +1,7 @@
 //! Whether the connections of a load can come from where its plan says, on this host as it is now.
 
 use crate::error::RunError;
-use sysdyno_load::origin::{PortLimits, check, check_ports};
+use sysdyno_load::transport::origin::{PortLimits, check, check_ports};
 use sysdyno_observe::{Roots, sysctl};
 use sysdyno_record::plan::LoadPlan;
 

@@ -221,6 +221,38 @@ export interface GeneratorSummary {
   backlog_max: number;
 }
 
+export interface GaugeRange {
+  mean: number;
+  max: number;
+}
+
+/** A tier of the server. */
+export interface PathTier {
+  name: string;
+  unit?: string;
+  /** Where it listens; absent where the load is sent to it. */
+  address?: string;
+  /** Position of the tier that asks it; absent where the load does. */
+  asked_by?: number;
+  processes_count: number;
+  cpus?: number;
+  connections?: GaugeRange;
+  queue?: GaugeRange;
+  queue_time_ns?: number;
+  queue_limit_count?: number;
+  waits?: TierWait[];
+}
+
+export type WaitKind = "running" | "lock" | "disk" | "timer" | "stopped" | "asking" | "network" | "other";
+
+export interface TierWait {
+  kind: WaitKind;
+  /** Position of the tier that was asked. */
+  on?: number;
+  threads_count: number;
+  time_ns?: number;
+}
+
 export interface Analysis {
   verdict: { status: VerdictStatus; reasons: Reason[] };
   headline: string;
@@ -251,6 +283,7 @@ export interface Analysis {
   operations?: OperationSummary[];
   headroom?: Headroom;
   session?: SessionResult;
+  path?: PathTier[];
 }
 
 export interface PhasePlan {

@@ -12,6 +12,7 @@ import { Hosts } from "./Hosts.tsx";
 import { Latency } from "./Latency.tsx";
 import { Machine } from "./Machine.tsx";
 import { Operations } from "./Operations.tsx";
+import { Path } from "./Path.tsx";
 import { PlanView } from "./Plan.tsx";
 import { Again, Files } from "./Provenance.tsx";
 import { Requests } from "./Requests.tsx";
@@ -26,6 +27,7 @@ function partsOf(run: Run): Part[] {
   const hasReasons = analysis.verdict.reasons.length > 0 || run.payload.damage.length > 0;
   const parts: (Part | false)[] = [
     hasReasons && { id: "verdict", short: "Validity", title: "Validity", body: <Verdict run={run} /> },
+    (analysis.path?.length ?? 0) > 1 && { id: "path", short: "Request path", title: "Request path", body: <Path path={analysis.path ?? []} /> },
     analysis.curve.length > 1 && { id: "capacity", short: "Load", title: "Rate and latency against load", body: <Capacity run={run} /> },
     { id: "latency", short: "Latency", title: "Latency distribution", body: <Latency run={run} /> },
     analysis.session !== undefined && { id: "session", short: "Users", title: "Users", body: <Session run={run} /> },

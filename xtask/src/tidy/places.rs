@@ -1,4 +1,4 @@
-//! Where each kind of code lives: printing, kernel files, writing, spawning, randomness, pure crates.
+//! Where each kind of code lives: printing, kernel files, writing, spawning, randomness, pure crates, layers of the engine.
 //!
 //! Each rule is a row of [`RULES`]: what is looked for in production code, and the files that may contain it. Clocks are
 //! a check of their own ([`super::clocks`]), in the same form.
@@ -136,6 +136,27 @@ const RULES: &[Place] = &[
             "RandomState::new",
         ]),
         message: "randomness is handed in: the generator is a parameter and its seed is in the plan",
+    },
+    Place {
+        rule: "layer",
+        within: &["crates/load/src/transport/"],
+        allowed: &[],
+        sign: Sign::Code(&["crate::protocol", "crate::carrier", "crate::engine", "crate::workload"]),
+        message: "a transport carries bytes and knows neither what they mean nor who sends them",
+    },
+    Place {
+        rule: "layer",
+        within: &["crates/load/src/protocol/"],
+        allowed: &[],
+        sign: Sign::Code(&[
+            "crate::transport",
+            "crate::carrier",
+            "crate::engine",
+            "crate::workload",
+            "std::net",
+            "rustix",
+        ]),
+        message: "a protocol reads and writes bytes and knows neither sockets nor who sends them",
     },
 ];
 

@@ -183,15 +183,17 @@ fn each_kind_of_code_is_in_its_place() {
         ("host-write", "crates/load/src/lib.rs", "fn f() { std::fs::write(a, b); }"),
         ("spawn", "crates/load/src/lib.rs", "use std::process::Command;"),
         ("randomness", "crates/load/src/lib.rs", "fn f() { rand::rng(); }"),
-        ("clock", "crates/load/src/http1/mod.rs", "fn f() { Instant::now(); }"),
+        ("clock", "crates/load/src/engine/mod.rs", "fn f() { Instant::now(); }"),
         ("clock", "crates/record/src/store.rs", "fn f() { SystemTime::now(); }"),
+        ("layer", "crates/load/src/transport/mod.rs", "use crate::protocol::http1;"),
+        ("layer", "crates/load/src/protocol/mod.rs", "use crate::transport::Slot;"),
     ];
     for (rule, path, code) in cases {
         check(rule, path, 2, &format!("//! X.\n{code}\n"));
     }
     let root = tree_in_order();
     let allowed = [
-        ("crates/load/src/engine/mod.rs", "fn f() { Instant::now(); }"),
+        ("crates/load/src/clock.rs", "fn f() { Instant::now(); }"),
         ("crates/record/src/store/writer.rs", "fn f() { std::fs::write(a, b); }"),
         ("crates/observe/src/source/mod.rs", "const P: &str = \"/proc\";"),
         ("crates/load/examples/show.rs", "fn f() { println!(); }"),

@@ -28,7 +28,7 @@ pub use gate::{COMPARABILITY, Gate};
 pub use metric::{COMPARED_METRICS, ComparedMetric, WORK_METRICS};
 pub use profile::RunProfile;
 pub use trend::{TREND_RUNS_MAX, over_time};
-pub use work::{WorkOptions, WorkProfile, WorkSide, compare_work};
+pub use work::{WorkCompareOptions, WorkProfile, WorkSide, compare_work};
 
 use gate::Allowed;
 use metric::{Measured, applying};
@@ -76,27 +76,37 @@ pub fn compare(mut sides: Vec<Side>, options: &CompareOptions) -> RunsComparison
     label(&mut sides);
     let sides = sides.as_slice();
     let gates = gates(sides, &options.allowed);
+    let refused = refused(&gates, sides.len());
+    let runs = sides.iter().map(|side| (side.name.as_str(), side.runs.iter().map(shown_run).collect()));
+    let shown = shown(runs, &refused);
+    let operations = operations(sides, &refused, options);
+    let machines = machines(sides, options.workload);
+    RunsComparison { machines, ..concluded(shown, gates, operations, headline::limits(sides, &refused)) }
+}
+
+/// Which sides are refused: what is wrong with the first one is wrong with every comparison.
+fn refused(gates: &[GateOutcome], sides_count: usize) -> Vec<bool> {
     let is_refused =
         |side: usize| gates.iter().any(|gate| gate.side == side && gate.severity == Severity::Refused);
-    // What is wrong with the first side is wrong with every comparison.
-    let refused: Vec<bool> = (0..sides.len()).map(|side| is_refused(0) || is_refused(side)).collect();
-    let compared_sides: Vec<ComparedSide> = sides
-        .iter()
-        .zip(&refused)
-        .enumerate()
-        .map(|(index, (side, refused))| shown(index, side, *refused))
-        .collect();
-    let operations = operations(sides, &refused, options);
-    let verdicts = (1..sides.len())
-        .map(|side| headline::side_verdict(&compared_sides, &gates, &operations, side))
-        .collect::<Vec<_>>();
+    (0..sides_count).map(|side| is_refused(0) || is_refused(side)).collect()
+}
+
+/// Each further side against the first.
+fn concluded(
+    sides: Vec<ComparedSide>,
+    gates: Vec<GateOutcome>,
+    operations: Vec<OperationComparison>,
+    limits: Vec<String>,
+) -> RunsComparison {
+    let verdict = |side| headline::side_verdict(&sides, &gates, &operations, side);
+    let verdicts: Vec<_> = (1..sides.len()).map(verdict).collect();
     RunsComparison {
         schema: RUNS_COMPARISON_SCHEMA,
-        headline: headline::headline(&compared_sides, &verdicts),
-        is_refused: refused.contains(&true),
-        limits: headline::limits(sides, &refused),
-        machines: machines(sides, options.workload),
-        sides: compared_sides,
+        headline: headline::headline(&sides, &verdicts),
+        is_refused: sides.iter().any(|side| side.is_refused),
+        limits,
+        machines: Vec::new(),
+        sides,
         gates,
         verdicts,
         operations,
@@ -147,13 +157,16 @@ fn gates(sides: &[Side], allowed: &[String]) -> Vec<GateOutcome> {
     outcomes
 }
 
-fn shown(index: usize, side: &Side, is_refused: bool) -> ComparedSide {
-    ComparedSide {
-        letter: letter(index),
-        name: side.name.clone(),
-        is_refused,
-        runs: side.runs.iter().map(shown_run).collect(),
-    }
+/// Sides by name, under their letters.
+fn shown<'a>(
+    sides: impl Iterator<Item = (&'a str, Vec<ComparedRun>)>,
+    refused: &[bool],
+) -> Vec<ComparedSide> {
+    let numbered = sides.zip(refused).enumerate();
+    let side = |(index, ((name, runs), is_refused)): (usize, ((&str, Vec<ComparedRun>), &bool))| {
+        ComparedSide { letter: letter(index), name: name.to_owned(), is_refused: *is_refused, runs }
+    };
+    numbered.map(side).collect()
 }
 
 fn shown_run(run: &RunProfile) -> ComparedRun {

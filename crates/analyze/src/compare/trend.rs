@@ -12,14 +12,12 @@ use super::effect::{Found, effect};
 use super::gate::Allowed;
 use super::metric::{ComparedMetric, Measured, applying};
 use super::profile::RunProfile;
-use super::{COMPARABILITY, CompareOptions, shown, shown_run};
+use super::{COMPARABILITY, CompareOptions, concluded, shown, shown_run};
 use crate::format::{list, percent};
 use crate::threshold::{HOUSE, Threshold};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sysdyno_record::comparison::{
-    GateOutcome, LevelChange, MetricTrend, RUNS_COMPARISON_SCHEMA, RunsComparison, Severity, Trend,
-};
+use sysdyno_record::comparison::{GateOutcome, LevelChange, MetricTrend, RunsComparison, Severity, Trend};
 use sysdyno_record::effect::Comparison;
 use sysdyno_stats::change_point::{best_split, permutation_p};
 use sysdyno_stats::t_test::welch;
@@ -53,28 +51,24 @@ pub fn over_time(mut runs: Vec<RunProfile>, options: &CompareOptions) -> RunsCom
         None => Vec::new(),
     };
     let headline = headline(&metrics, kept.len());
-    let trend = Trend { runs: kept.iter().map(shown_run).collect(), metrics };
-    let side = super::Side { name: format!("{} runs", kept.len()), runs: kept };
+    let shown_runs = || kept.iter().map(shown_run).collect();
+    let trend = Trend { runs: shown_runs(), metrics };
+    let name = format!("{} runs", kept.len());
+    let sides = shown([(name.as_str(), shown_runs())].into_iter(), &[false]);
+    let limits = vec![
+        format!(
+            "Each run is compared with {baseline} (A in the reasons), the newest run that is comparable \
+             with most others"
+        ),
+        "A change point shows when the level changed, not why; `sysdyno try` with both versions can prove a \
+         cause"
+            .to_owned(),
+    ];
     RunsComparison {
-        schema: RUNS_COMPARISON_SCHEMA,
         headline,
-        is_refused: side.runs.len() < 2,
-        sides: vec![shown(0, &side, false)],
-        gates,
-        verdicts: Vec::new(),
-        operations: Vec::new(),
-        machines: Vec::new(),
+        is_refused: kept.len() < 2,
         trend: Some(trend),
-        matrix: None,
-        limits: vec![
-            format!(
-                "Each run is compared with {baseline} (A in the reasons), the newest run that is comparable \
-                 with most others"
-            ),
-            "A change point shows when the level changed, not why; `sysdyno try` with both versions can \
-             prove a cause"
-                .to_owned(),
-        ],
+        ..concluded(sides, gates, Vec::new(), limits)
     }
 }
 

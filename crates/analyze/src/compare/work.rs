@@ -7,12 +7,12 @@
 use super::gate::sound::INVALID_RUN;
 use super::headline::{NOT_INTERLEAVED_LIMIT, SINGLE_LIMIT};
 use super::metric::{ComparedMetric, Measured, WORK_CPU, WORK_RATE, WORK_SERVER_CPU, WORK_TIME};
-use super::{adjust, effect, headline, letter, letters};
+use super::{adjust, effect, letters};
 use crate::format;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::comparison::{
-    ComparedRun, ComparedSide, GateOutcome, MetricComparison, MetricEffect, OperationComparison,
-    RUNS_COMPARISON_SCHEMA, RunValue, RunsComparison, Severity,
+    ComparedRun, GateOutcome, MetricComparison, MetricEffect, OperationComparison, RunValue, RunsComparison,
+    Severity,
 };
 use sysdyno_record::units::WallNs;
 use sysdyno_record::work::{ServedSummary, Spread, WorkSummary};
@@ -43,7 +43,7 @@ pub struct WorkSide {
 
 /// What is asked of a comparison of work.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct WorkOptions<'a> {
+pub struct WorkCompareOptions<'a> {
     /// The metric that decides; `None`: the most usual one.
     pub metric: Option<&'a str>,
     /// The smallest effect that matters; `None`: that of the metric.
@@ -51,35 +51,16 @@ pub struct WorkOptions<'a> {
 }
 
 /// Compares sides by each command and all together, each further one with the first.
-pub fn compare_work(sides: &[WorkSide], options: WorkOptions<'_>) -> RunsComparison {
+pub fn compare_work(sides: &[WorkSide], options: WorkCompareOptions<'_>) -> RunsComparison {
     let gates: Vec<GateOutcome> =
         sides.iter().enumerate().filter_map(|(side, one)| gate(side, one)).collect();
-    let is_refused = |side: usize| gates.iter().any(|gate| gate.side == side);
-    let refused: Vec<bool> = (0..sides.len()).map(|side| is_refused(0) || is_refused(side)).collect();
-    let compared: Vec<ComparedSide> = sides
-        .iter()
-        .zip(&refused)
-        .enumerate()
-        .map(|(index, (side, refused))| shown(index, side, *refused))
-        .collect();
-    let operations = operations(sides, &refused, options);
-    let verdicts: Vec<_> =
-        (1..sides.len()).map(|side| headline::side_verdict(&compared, &gates, &operations, side)).collect();
+    let refused = super::refused(&gates, sides.len());
+    let runs = sides.iter().map(|side| (side.name.as_str(), side.runs.iter().map(shown_run).collect()));
+    let shown = super::shown(runs, &refused);
     let is_single = sides.iter().any(|side| side.runs.len() == 1);
     let limits = [Some(NOT_INTERLEAVED_LIMIT), is_single.then_some(SINGLE_LIMIT)];
-    RunsComparison {
-        schema: RUNS_COMPARISON_SCHEMA,
-        headline: headline::headline(&compared, &verdicts),
-        is_refused: refused.contains(&true),
-        limits: limits.into_iter().flatten().map(str::to_owned).collect(),
-        machines: Vec::new(),
-        sides: compared,
-        gates,
-        verdicts,
-        operations,
-        trend: None,
-        matrix: None,
-    }
+    let limits = limits.into_iter().flatten().map(str::to_owned).collect();
+    super::concluded(shown, gates, operations(sides, &refused, options), limits)
 }
 
 /// Why a side may not be compared.
@@ -102,19 +83,13 @@ fn gate(side: usize, one: &WorkSide) -> Option<GateOutcome> {
     Some(GateOutcome { id, name, severity: Severity::Refused, side, text: wrong, remedy })
 }
 
-fn shown(index: usize, side: &WorkSide, is_refused: bool) -> ComparedSide {
-    let run = |run: &WorkProfile| ComparedRun {
+fn shown_run(run: &WorkProfile) -> ComparedRun {
+    ComparedRun {
         id: run.id.clone(),
         started_unix_ns: run.started_unix_ns,
         url: run.described.clone(),
         status: run.summary.verdict.status,
         headline: run.summary.headline.clone(),
-    };
-    ComparedSide {
-        letter: letter(index),
-        name: side.name.clone(),
-        is_refused,
-        runs: side.runs.iter().map(run).collect(),
     }
 }
 
@@ -162,7 +137,11 @@ fn metrics(sides: &[WorkSide], deciding: Option<&str>) -> Vec<WorkMetric> {
     metrics
 }
 
-fn operations(sides: &[WorkSide], refused: &[bool], options: WorkOptions<'_>) -> Vec<OperationComparison> {
+fn operations(
+    sides: &[WorkSide],
+    refused: &[bool],
+    options: WorkCompareOptions<'_>,
+) -> Vec<OperationComparison> {
     let first = sides.first().and_then(|side| side.runs.first());
     let names =
         first.map_or(&[][..], |run| &run.summary.commands).iter().map(|command| Some(command.name.as_str()));
@@ -182,7 +161,7 @@ fn compare(
     sides: &[WorkSide],
     refused: &[bool],
     (name, one): (Option<&str>, WorkMetric),
-    options: WorkOptions<'_>,
+    options: WorkCompareOptions<'_>,
 ) -> MetricComparison {
     let metric = one.metric;
     let margin_ratio = options.margin_ratio.unwrap_or(metric.margin.value);
@@ -277,7 +256,7 @@ mod tests {
     fn each_command_and_all_together_are_compared_by_time() {
         let one = side("one", &[[1000, 500], [1010, 502], [990, 498], [1005, 501]]);
         let two = side("two", &[[600, 500], [610, 502], [590, 499], [605, 501]]);
-        let compared = compare_work(&[one, two], WorkOptions::default());
+        let compared = compare_work(&[one, two], WorkCompareOptions::default());
         let medians = |operation: usize| -> Vec<Option<f64>> {
             compared.operations[operation].metrics[0].sides.iter().map(|side| side.median).collect()
         };
@@ -309,7 +288,7 @@ mod tests {
             WorkSide { name: name.into(), runs: counts.map(run).to_vec() }
         };
         let sides = [counted("one", [10_000, 10_010]), counted("two", [20_000, 20_010])];
-        let compared = |metric| compare_work(&sides, WorkOptions { metric, margin_ratio: None });
+        let compared = |metric| compare_work(&sides, WorkCompareOptions { metric, margin_ratio: None });
         let names = |compared: &RunsComparison| -> Vec<&str> {
             compared.operations[0].metrics.iter().map(|metric| metric.metric).collect()
         };
@@ -324,7 +303,7 @@ mod tests {
     #[test]
     fn what_did_not_succeed_is_refused() {
         let failed = WorkSide { name: "two".into(), runs: vec![profile([5, 5], Ending::Exit(1))] };
-        let compared = compare_work(&[side("one", &[[1000, 500]]), failed], WorkOptions::default());
+        let compared = compare_work(&[side("one", &[[1000, 500]]), failed], WorkCompareOptions::default());
         assert!(compared.is_refused && compared.operations[0].metrics[0].effects.is_empty());
         assert_eq!(compared.gates[0].id, "C01");
     }

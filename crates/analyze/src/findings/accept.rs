@@ -8,7 +8,7 @@
 //! met, while the queue was never seen full, are those of another server.
 
 use super::effect;
-use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator, seen_in};
 use crate::format::{counted, duration, name, whole};
 use crate::readings::{Window, sum_known};
 use crate::threshold::Threshold;
@@ -40,7 +40,7 @@ pub(super) const OVERFLOW: Rule = Rule {
     remedy: "make the server accept faster (more workers, a shorter accept loop), then raise its backlog and \
              net.core.somaxconn, which take effect on the next listen()",
     counterfactual: "a longer accept queue would not stop the overflows and slow connects",
-    examine: examine_overflow,
+    examine: Examination::By(examine_overflow),
 };
 
 fn examine_overflow<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {

@@ -1,6 +1,6 @@
 //! CPU as the limit: all of it, or one thread's worth of it.
 
-use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, list, name, percent};
 use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -68,7 +68,7 @@ pub(super) const SATURATED: Rule = Rule {
     needs: &[column::CPU_IDLE],
     remedy: "reduce CPU per request (profile the server, cache responses), or add CPUs",
     counterfactual: "adding or removing a CPU would not change the capacity",
-    examine: examine_saturated,
+    examine: Examination::By(examine_saturated),
 };
 
 fn examine_saturated<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
@@ -283,7 +283,7 @@ pub(super) const SINGLE_THREAD: Rule = Rule {
     needs: &[column::PROCESS_CPU],
     remedy: "run one worker per CPU (several processes or SO_REUSEPORT), or move work out of that thread",
     counterfactual: "a second worker would not raise the rate",
-    examine: examine_single_thread,
+    examine: Examination::By(examine_single_thread),
 };
 
 fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {

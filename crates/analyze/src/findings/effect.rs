@@ -13,6 +13,7 @@ use crate::view::{TrialView, WAITING_CLASSES, error_ratio};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, Quantity};
 use sysdyno_record::load::{FailureClass, LatencyKind};
+use sysdyno_record::plan::Objective;
 
 /// The least part of an effect that its cause accounts for.
 pub(super) const EXPLAINED: Threshold = Threshold::new(
@@ -36,6 +37,10 @@ pub(super) const FAILED_FIRST: Threshold = Threshold::new(
 const FAILED_AT_ALL: f64 = 0.001;
 /// Arrivals completed in step, below which completions fell behind. Unit: ratio.
 const IN_STEP: f64 = 0.99;
+/// Slow responses that are an effect, where they are too few for a percentile. Unit: ratio.
+const SLOW_AT_ALL: f64 = 0.01;
+/// The same. Unit: count.
+const SLOW_COUNT_MIN: f64 = 3.0;
 /// A connect takes this long only if its first packet was lost or dropped. Unit: nanoseconds.
 pub(super) const SLOW_CONNECT_NS: u64 = 900_000_000;
 /// Slow connects are an effect from this share of all on. Unit: ratio.
@@ -182,16 +187,32 @@ pub(super) fn slower_than(view: &TrialView, limit_ns: f64) -> f64 {
 
 fn missed(scene: &Scene) -> Option<Effect> {
     let view = &scene.focus;
-    let objective = scene.objective.filter(|_| view.is_open())?;
-    let limit = objective.limit.0;
-    let p99 = view.summary(view.felt_kind()).p99.filter(|p99| *p99 > limit)?;
+    if !view.is_open() {
+        return None;
+    }
+    let limit = scene.objective.map_or(Objective::default().limit.0, |objective| objective.limit.0);
+    let p99 = view.summary(view.felt_kind()).p99;
+    if p99.is_none() {
+        return missed_by_few(view, limit as f64);
+    }
+    let p99 = p99.filter(|p99| *p99 > limit)?;
+    let whose = if scene.objective.is_some() { "the objective's" } else { "without an objective, the" };
     let text = format!(
-        "p99 of response time was {}{}; the objective's limit is {}",
+        "p99 of response time was {}{}; {whose} limit is {}",
         duration(p99 as f64),
         at_rate(view),
         duration(limit as f64)
     );
     Some(slow(view, limit as f64, (p99 - limit) as f64, text))
+}
+
+/// Of few requests no 99th percentile is known; how many of them were slow is.
+fn missed_by_few(view: &TrialView, limit_ns: f64) -> Option<Effect> {
+    let touched = slower_than(view, limit_ns);
+    let share = ratio(touched, view.latency.get(view.felt_kind()).count() as f64)
+        .filter(|share| *share > SLOW_AT_ALL && touched >= SLOW_COUNT_MIN)?;
+    let text = format!("{} of the responses took longer than {}", percent(share), duration(limit_ns));
+    Some(slow(view, limit_ns, 0.0, text))
 }
 
 fn slow(view: &TrialView, limit_ns: f64, excess_ns: f64, text: String) -> Effect {
@@ -242,8 +263,10 @@ pub(super) fn slow_connects(view: &TrialView) -> f64 {
 /// The part of the requests on their way that the server's host has received already, and its programs have not; `None`: it is
 /// not known.
 pub(super) fn waiting_in_sockets(view: &TrialView, window: &Window) -> Option<f64> {
+    let is_first = |scope: &&str| view.listening_at(scope).iter().all(|process| process.tier.is_none());
     let mean = |gauge: Quantity| {
-        let scopes = window.scopes(gauge);
+        let mut scopes = window.scopes(gauge);
+        scopes.retain(|scope| gauge == column::LISTENER_QUEUE || is_first(scope));
         sum_known(scopes.into_iter().map(|scope| window.level(gauge, scope).map(|level| level.mean)))
     };
     let unread = mean(column::CONNECTIONS_UNREAD);

@@ -1,7 +1,7 @@
 //! The load generator as the limit: then nothing is known about the server's.
 
 use super::effect::Slow;
-use super::{Case, ENGINE, Place, Reach, Rule, Scene, evidence, excluded, tail_ns};
+use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, tail_ns};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, cpus, duration, percent};
 use crate::readings::ratio;
@@ -20,7 +20,7 @@ pub(super) const GENERATOR_LIMITED: Rule = Rule {
     needs: &[],
     remedy: "give the generator more threads or CPUs, lift its quota, or send from another host",
     counterfactual: "a second generator host would not raise the rate",
-    examine: examine_generator,
+    examine: Examination::By(examine_generator),
 };
 
 fn examine_generator<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
@@ -87,7 +87,7 @@ pub(super) const CONNECTION_LIMITED: Rule = Rule {
     needs: &[],
     remedy: "raise --connections and run again",
     counterfactual: "doubling the connections would not raise the rate",
-    examine: examine_connections,
+    examine: Examination::By(examine_connections),
 };
 
 fn examine_connections<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {

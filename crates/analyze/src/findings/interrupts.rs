@@ -4,7 +4,7 @@
 //! interrupts, too, and is then the limit itself.
 
 use super::effect::waiting_in_sockets;
-use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{name, percent};
 use crate::readings::{CpuShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
@@ -42,7 +42,7 @@ pub(super) const PILE_UP: Rule = Rule {
     remedy: "spread the receive work: queue interrupts across CPUs (irq.N.cpus), packets by RPS \
              (netdev.DEVICE.rx-N.rps_cpus), or more device queues",
     counterfactual: "receiving packets on all CPUs would not change the rate or the tail",
-    examine,
+    examine: Examination::By(examine),
 };
 
 fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {

@@ -8,28 +8,54 @@
 //! What the user noticed is looked for in one place, too ([`effect`]): a mechanism that cannot account for at least half of it is no
 //! more than possible, however often its counter moved.
 //!
-//! [`RULES`] is the list of all rules; its order breaks ties between equally certain findings.
+//! [`RULES`] is the list of all rules; its order breaks ties between equally certain findings. Rules whose readings show the limit by
+//! themselves are data ([`Signs`]).
 
 mod accept;
+mod affinity;
+mod bursts;
+mod capped;
 mod cpu;
+mod delayed_ack;
+mod disks;
 mod effect;
+mod gateway;
 mod generator;
+mod handshakes;
 mod interrupts;
+mod ip_path;
+mod limits;
+mod logs;
+mod loss;
+mod memory;
+mod memory_stalls;
 mod network;
 mod pool;
 mod process;
+mod receive;
+mod refused;
 mod retransmit;
+mod run_queue;
+mod segments;
+mod signs;
+mod sockets;
+mod stalls;
+mod stopped;
+mod tables;
+mod two_speeds;
 mod unchecked;
+mod waits;
 
 #[cfg(test)]
 mod tests;
 
-use crate::format::{counted, name, percent, rate};
+use crate::format::{counted, duration, name, percent, rate};
 use crate::readings::Window;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 pub(crate) use effect::Reach;
 use effect::{EVENTS, EXPLAINED, Effect};
+pub(crate) use signs::Signs;
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::column::Quantity;
 use sysdyno_record::load::LatencyKind;
@@ -62,8 +88,8 @@ pub struct Rule {
     pub name: &'static str,
     /// What it means, in a sentence.
     pub meaning: &'static str,
-    /// The limits that it uses.
-    pub thresholds: &'static [Threshold],
+    /// The limits that it uses beside those of its signs.
+    pub(crate) thresholds: &'static [Threshold],
     /// Where it happens.
     pub(crate) place: Place,
     /// Columns of the server's host without which nothing can be said either way.
@@ -72,8 +98,17 @@ pub struct Rule {
     pub remedy: &'static str,
     /// What would show that the finding is wrong, in a sentence.
     pub counterfactual: &'static str,
-    /// Collects the evidence; `None` if nothing could be seen either way.
-    pub(crate) examine: for<'a> fn(&Scene<'a>) -> Option<Case<'a>>,
+    /// How its evidence is collected.
+    pub(crate) examine: Examination,
+}
+
+/// How the evidence of a rule is collected.
+#[derive(Debug)]
+pub(crate) enum Examination {
+    /// By a function of its own; `None` if nothing could be seen either way.
+    By(for<'a> fn(&Scene<'a>) -> Option<Case<'a>>),
+    /// By readings that show it by themselves.
+    Signs(&'static Signs),
 }
 
 /// Where the mechanism of a rule is at work.
@@ -110,14 +145,72 @@ pub static RULES: &[&Rule] = &[
     &generator::GENERATOR_LIMITED,
     &generator::CONNECTION_LIMITED,
     &process::DESCRIPTORS,
+    &limits::FILES,
+    &limits::SPACE,
+    &limits::TASKS,
+    &tables::TASKS,
+    &memory::OOM,
+    &logs::SERVER,
     &accept::OVERFLOW,
+    &sockets::SYN_QUEUE_FULL,
+    &tables::CONNECTIONS,
+    &tables::NEIGHBORS,
     &retransmit::SYN_STAIRCASE,
+    &refused::RATE_LIMITED,
+    &gateway::BAD_GATEWAY,
+    &capped::CAPPED,
+    &receive::BACKLOG_DROPS,
+    &receive::FLOW_LIMIT,
+    &ip_path::SQUEEZED,
     &network::BANDWIDTH,
+    &receive::QUEUE_DROPS,
+    &receive::LINK_ERRORS,
+    &ip_path::INTERFACE_DROPS,
+    &ip_path::REVERSE_PATH,
+    &ip_path::REASSEMBLY,
+    &segments::CHECKSUMS,
+    &loss::LOSS,
+    &ip_path::REORDERING,
+    &segments::OLD_TIMESTAMPS,
+    &segments::PORTS_REUSED,
+    &receive::UDP_BUFFER,
+    &sockets::TCP_MEMORY,
+    &sockets::RECEIVE_BUFFER,
+    &segments::RECEIVE_QUEUE,
+    &segments::SOCKET_BACKLOG,
+    &sockets::TIME_WAIT_FULL,
+    &sockets::ORPHANS,
     &process::THROTTLED,
+    &affinity::NARROW,
+    &logs::KERNEL,
+    &stopped::RULE,
+    &limits::MEMORY,
+    &memory_stalls::HIGH,
+    &memory::SWAPPING,
+    &memory_stalls::CACHE_DROPPED,
+    &memory::THRASHING,
+    &memory::RECLAIM,
+    &memory_stalls::COMPACTION,
+    &limits::DIRTY,
+    &disks::FLUSHES,
+    &disks::SATURATED,
+    &bursts::WRITES,
+    &bursts::NEIGHBORS,
+    &bursts::OWN_CPU,
+    &waits::DISK,
+    &waits::LOCK,
+    &limits::LOG_FLOOD,
+    &run_queue::CROWDED,
+    &handshakes::HANDSHAKES,
     &cpu::SATURATED,
     &interrupts::PILE_UP,
     &cpu::SINGLE_THREAD,
+    &sockets::DELAYED_ACK,
     &pool::POOL_FULL,
+    &waits::ELSEWHERE,
+    &waits::SLEEP,
+    &two_speeds::TWO_SPEEDS,
+    &stalls::STALLED,
 ];
 
 /// The limits that the judge uses with every rule.
@@ -137,7 +230,12 @@ pub fn examine(scene: &Scene) -> Vec<Finding> {
         findings.retain(|finding| found.iter().all(|other| other.id != finding.id));
         findings.extend(found);
     }
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.confidence));
+    // What has a rule of its own says more about a server that is well than a counter that stood still.
+    let is_counter_at_rest = |finding: &Finding| {
+        finding.confidence == Confidence::Excluded
+            && RULES.iter().any(|rule| rule.id == finding.id && matches!(rule.examine, Examination::Signs(_)))
+    };
+    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.confidence), is_counter_at_rest(finding)));
     findings
 }
 
@@ -169,8 +267,28 @@ fn examine_beyond(scene: &Scene) -> Vec<Finding> {
 }
 
 impl Rule {
+    /// The limits that it uses.
+    pub fn thresholds(&self) -> Vec<&'static Threshold> {
+        let of_signs = match self.examine {
+            Examination::By(_) => None,
+            Examination::Signs(signs) => Some(signs.thresholds()),
+        };
+        self.thresholds.iter().chain(of_signs.into_iter().flatten()).collect()
+    }
+
+    /// What it reads of the server's host, the most important first; a rule may look at more.
+    pub fn readings(&self) -> Vec<Quantity> {
+        match self.examine {
+            Examination::By(_) => self.needs.to_vec(),
+            Examination::Signs(signs) => signs.quantities().collect(),
+        }
+    }
+
     fn conclude(&self, scene: &Scene) -> Option<Finding> {
-        let mut case = (self.examine)(scene)?;
+        let mut case = match self.examine {
+            Examination::By(examine) => examine(scene),
+            Examination::Signs(signs) => signs.examine(scene),
+        }?;
         let explained_ratio = weigh(&mut case, scene);
         let confidence = confidence(&case.evidence)?;
         case.evidence.sort_by_key(|evidence| evidence.role as u8);
@@ -203,6 +321,9 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     let few =
         few.map(|events| against(format!("it was seen only {}", counted(events.round().max(1.0), "time"))));
     let effect = Effect::of(&Scene { focus, ..*scene });
+    if effect.is_none() && focus.is_open() {
+        return unnoticed(case, &focus);
+    }
     let explained = effect.as_ref().map(|effect| effect.explained_by(&case.reach));
     let too_little = effect.as_ref().zip(explained.filter(|explained| *explained < EXPLAINED.value)).map(
         |(effect, explained)| {
@@ -212,6 +333,18 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     case.evidence.extend(effect.map(|effect| effect.evidence));
     case.evidence.extend(few.into_iter().chain(too_little));
     explained
+}
+
+/// What nobody noticed stops nobody: the case is turned into why not. A closed loop notices whatever makes it slower.
+fn unnoticed(case: &mut Case, focus: &TrialView) -> Option<f64> {
+    let tail =
+        tail_ns(focus, focus.felt_kind()).map_or(String::new(), |ns| format!(" (p99 {})", duration(ns)));
+    let text = format!("all requests were answered in time{tail}");
+    let found = std::mem::take(&mut case.evidence);
+    case.evidence.push(evidence(EvidenceRole::Against, &focus.steady(), ENGINE, text));
+    case.evidence.extend(found.into_iter().map(|seen| Evidence { role: EvidenceRole::Against, ..seen }));
+    case.title = format!("No effect on requests: {}", case.title);
+    None
 }
 
 impl Rule {

@@ -1,7 +1,7 @@
 //! The network link as the limit.
 
-use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
-use crate::format::{name, percent, whole};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{bytes, name, percent, whole};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
@@ -13,6 +13,8 @@ const LINE_RATE: Threshold = Threshold::new(
     "ratio",
     "netdata, interface speed alarm",
 );
+const SHAPED: Threshold =
+    Threshold::new("share of readings in which packets waited for the limit of a link", 0.5, "ratio", HOUSE);
 const CPU_IDLE: Threshold =
     Threshold::new("idle share of the CPUs that rules them out", 0.30, "ratio", HOUSE);
 const RETRANSMITTED: Threshold = Threshold::new("retransmitted ÷ sent TCP segments", 0.01, "ratio", HOUSE);
@@ -22,12 +24,12 @@ pub(super) const BANDWIDTH: Rule = Rule {
     id: "N10",
     name: "bandwidth-bound",
     meaning: "A network link is saturated.",
-    thresholds: &[LINE_RATE, CPU_IDLE, RETRANSMITTED],
+    thresholds: &[LINE_RATE, SHAPED, CPU_IDLE, RETRANSMITTED],
     place: Place::Server,
     needs: &[column::NETDEV_TX_BYTES],
     remedy: "compress or shrink responses, cache them closer to users, or add faster or more links",
     counterfactual: "halving the response size would not raise the request rate",
-    examine: examine_bandwidth,
+    examine: Examination::By(examine_bandwidth),
 };
 
 struct Link<'a> {
@@ -72,9 +74,21 @@ fn examine_bandwidth<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     Some(Case::new(format!("The network link is saturated: {text}"), found, reach))
 }
 
-/// Links with a known speed, both directions of each.
+/// Links with a known speed, both directions of each, and those that a queueing discipline limits, which only limits what is sent.
 fn links<'a>(window: &Window<'a>) -> Vec<Link<'a>> {
     let mut links = Vec::new();
+    for scope in window.scopes(column::QDISC_LIMIT) {
+        let limit = window.level(column::QDISC_LIMIT, scope).filter(|limit| limit.last > 0.0);
+        let sent = window.growth(column::NETDEV_TX_BYTES, scope).and_then(|growth| growth.per_second());
+        let Some((limit, sent_hz)) = limit.zip(sent) else { continue };
+        let waited = window.level(column::QDISC_BACKLOG, scope).map_or(0.0, |backlog| backlog.present_ratio);
+        // A limit that is always waited for is used up, however much of it headers and pauses take.
+        let full = if waited >= SHAPED.value { LINE_RATE.value } else { 0.0 };
+        let used = ratio(sent_hz * 8.0, limit.last * 1e6).map(|used| used.max(full));
+        let device = scope.trim_start_matches("netdev:");
+        let shaped = |used_ratio| Link { device, direction: "sent", used_ratio, speed_mbps: limit.last };
+        links.extend(used.map(shaped));
+    }
     for scope in window.scopes(column::NETDEV_SPEED) {
         let Some(speed) = window.level(column::NETDEV_SPEED, scope).filter(|speed| speed.last > 0.0) else {
             continue;
@@ -100,6 +114,17 @@ fn confirmers(window: &Window) -> Vec<Evidence> {
     if let Some(machine) = window.machine().filter(|machine| 1.0 - machine.busy_ratio > CPU_IDLE.value) {
         let text = format!("the CPUs were {} idle", percent(1.0 - machine.busy_ratio));
         found.push(evidence(EvidenceRole::Confirmer, window, "/proc/stat", text));
+    }
+    let waiting = |scope: &&str| {
+        window.level(column::QDISC_BACKLOG, scope).map_or(0.0, |backlog| backlog.present_ratio)
+    };
+    let queued =
+        window.scopes(column::QDISC_BACKLOG).into_iter().max_by(|a, b| waiting(a).total_cmp(&waiting(b)));
+    if let Some(scope) = queued.filter(|scope| waiting(scope) >= SHAPED.value) {
+        let backlog = window.level(column::QDISC_BACKLOG, scope).map_or(0.0, |backlog| backlog.mean);
+        let text = format!("{} waited to be sent, on average", bytes(backlog));
+        let seen = evidence(EvidenceRole::Confirmer, window, "RTM_GETQDISC, backlog", text);
+        found.push(seen_in(column::QDISC_BACKLOG.at(scope), seen));
     }
     let count = |counter: Quantity| window.growth(counter, NETNS).map(|growth| growth.amount);
     let again = count(column::TCP_RETRANS_SEGS)

@@ -1,9 +1,10 @@
 //! Worker pool full: requests wait in the server's sockets while its workers wait for something that is not CPU.
 
 use super::effect::waiting_in_sockets;
-use super::{Case, ENGINE, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::capacity::FLAT_SERVICE;
 use crate::format::{counted, cpus, list, name, percent, whole};
+use crate::path::path_of;
 use crate::readings::{Window, process_scope, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{own_busy_ratio, standstill_seconds};
@@ -11,9 +12,10 @@ use crate::view::TrialView;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, Quantity};
+use sysdyno_record::column::{self, Quantity, ScopeKind};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::load::LatencyKind;
+use sysdyno_record::path::WaitKind;
 
 const UNREAD_SHARE: Threshold = Threshold::new(
     "connections with a request that the server has not yet read ÷ requests in flight",
@@ -74,7 +76,7 @@ pub(super) const POOL_FULL: Rule = Rule {
     needs: &[column::CONNECTIONS_UNREAD, column::LISTENER_QUEUE],
     remedy: "add workers, or shorten what they wait for (a database, another service, a sleep)",
     counterfactual: "doubling the workers would not raise the capacity",
-    examine: examine_pool,
+    examine: Examination::By(examine_pool),
 };
 
 /// The queue just above the capacity comes and goes, and a short trial may read it while it is gone: there, a trial at a
@@ -97,17 +99,24 @@ fn examine_pool<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
 fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let not_full = "The worker pool is not the bottleneck";
-    if let Some(against) = busy_cpus(scene, &window) {
+    if let Some(against) = super::stopped::against(scene).or_else(|| busy_cpus(scene, &window)) {
         return excluded(not_full, vec![against]);
     }
     let in_flight = scene.focus.in_flight_mean().unwrap_or(0.0);
-    let waiting = waiting(&window, in_flight);
-    if waiting.iter().all(|evidence| evidence.role == EvidenceRole::Against) {
-        return excluded(not_full, waiting);
-    }
-    let mut found: Vec<Evidence> =
-        waiting.into_iter().filter(|evidence| evidence.role == EvidenceRole::Mechanism).collect();
-    let workers = workers(scene, &window);
+    let waiting = waiting(scene, &window, in_flight);
+    let (shown, against): (Vec<_>, Vec<_>) =
+        waiting.into_iter().partition(|(_, evidence)| evidence.role == EvidenceRole::Mechanism);
+    let depth = |(scope, _): &(&str, Evidence)| {
+        let first = scene.focus.listening_at(scope).first().and_then(|process| process.tier.as_ref());
+        first.map_or(0, |tier| tier.depth)
+    };
+    // Where a tier waits for the next one, it is full as well: the last one is the cause.
+    let Some(scope) = shown.iter().max_by_key(|waiting| depth(waiting)).map(|(scope, _)| *scope) else {
+        return excluded(not_full, against.into_iter().map(|(_, evidence)| evidence).collect());
+    };
+    let of_scope = shown.into_iter().filter(|(other, _)| *other == scope);
+    let mut found: Vec<Evidence> = of_scope.map(|(_, evidence)| evidence).collect();
+    let workers = workers(scene, &window, scope);
     found.extend(workers.evidence);
     found.extend(stood_still(scene, &window));
     let reason = found.first().map_or(String::new(), |evidence| format!(", {}", evidence.text));
@@ -170,10 +179,14 @@ fn starved(scene: &Scene, window: &Window) -> Option<String> {
 }
 
 /// Requests that wait in sockets, as mechanism; sockets in which none waits, as contradiction.
-fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
+fn waiting<'a>(scene: &Scene<'a>, window: &Window<'a>, in_flight: f64) -> Vec<(&'a str, Evidence)> {
     let mut found = Vec::new();
     for scope in window.scopes(column::CONNECTIONS_UNREAD) {
         let Some(unread) = window.level(column::CONNECTIONS_UNREAD, scope) else { continue };
+        // A worker that has one connection may leave the end of a request unread until it has answered.
+        if scene.focus.listening_at(scope).iter().any(|process| process.tier.is_some()) {
+            continue;
+        }
         let is_waiting = in_flight >= IN_FLIGHT.value && unread.mean >= UNREAD_SHARE.value * in_flight;
         let role = if is_waiting && unread.present_ratio >= LASTING.value {
             EvidenceRole::Mechanism
@@ -186,10 +199,8 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
             whole(in_flight)
         );
         let column = column::CONNECTIONS_UNREAD.at(scope);
-        found.push(seen_in(
-            column,
-            evidence(role, window, "sock_diag, idiag_rqueue of ESTABLISHED sockets", text),
-        ));
+        let evidence = evidence(role, window, "sock_diag, idiag_rqueue of ESTABLISHED sockets", text);
+        found.push((scope, seen_in(column, evidence)));
     }
     for scope in window.scopes(column::LISTENER_QUEUE) {
         let Some(queue) = window.level(column::LISTENER_QUEUE, scope) else { continue };
@@ -201,8 +212,8 @@ fn waiting(window: &Window, in_flight: f64) -> Vec<Evidence> {
             name(scope.trim_start_matches("listener:"))
         );
         let column = column::LISTENER_QUEUE.at(scope);
-        found
-            .push(seen_in(column, evidence(role, window, "sock_diag, idiag_rqueue of LISTEN sockets", text)));
+        let evidence = evidence(role, window, "sock_diag, idiag_rqueue of LISTEN sockets", text);
+        found.push((scope, seen_in(column, evidence)));
     }
     found
 }
@@ -212,9 +223,9 @@ struct Workers {
     evidence: Vec<Evidence>,
 }
 
-/// What the server's threads did instead.
-fn workers(scene: &Scene, window: &Window) -> Workers {
-    let targets = scene.focus.processes(ProcessRole::Target);
+/// What the threads of the processes that listen there did instead.
+fn workers(scene: &Scene, window: &Window, scope: &str) -> Workers {
+    let targets = scene.focus.listening_at(scope);
     let sum = |gauge: Quantity| {
         sum_known(
             targets
@@ -232,8 +243,10 @@ fn workers(scene: &Scene, window: &Window) -> Workers {
     let used = window.process_cpus(&targets);
     let who =
         threads.map_or(command.clone(), |threads| format!("{} of {command}", counted(threads, "thread")));
-    let text = used
-        .map_or(format!("{who} are waiting"), |used| format!("{who} are waiting, using {} CPUs", cpus(used)));
+    let on = waited_on(scene, scope);
+    let text = used.map_or(format!("{who} are waiting{on}"), |used| {
+        format!("{who} are waiting{on}, using {} CPUs", cpus(used))
+    });
     let mut found = Vec::new();
     if let (Some(threads), Some(running)) = (threads, running)
         && running <= ASLEEP.value * threads
@@ -244,8 +257,22 @@ fn workers(scene: &Scene, window: &Window) -> Workers {
         found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/stat", text));
     }
     if let (Some(used), Some(machine)) = (used, window.machine()) {
-        let text = format!("the server used {} of {} CPUs", cpus(used), machine.cpus);
+        let text = format!("{command} used {} of {} CPUs", cpus(used), machine.cpus);
         found.push(evidence(EvidenceRole::Confirmer, window, "/proc/PID/stat", text));
     }
     Workers { text, evidence: found }
+}
+
+/// What most threads of the tier that listens there wait for: ` for mariadbd`; empty if that is not known.
+fn waited_on(scene: &Scene, scope: &str) -> String {
+    let path = path_of(&scene.focus);
+    let address = scope.strip_prefix(ScopeKind::Listener.prefix());
+    let tier = path.iter().find(|tier| tier.address.as_deref() == address);
+    let tier = tier.or_else(|| path.iter().find(|tier| tier.address.is_none()));
+    let Some(first) = tier.and_then(|tier| tier.waits.first()) else { return String::new() };
+    let all: f64 = tier.into_iter().flat_map(|tier| &tier.waits).map(|wait| wait.threads_count).sum();
+    let on = first.on.and_then(|position| path.get(position)).map(|asked| name(&asked.name));
+    let is_most = ratio(first.threads_count, all).is_some_and(|part| part >= 0.5);
+    let what = on.unwrap_or_else(|| super::waits::what(first.kind).to_owned());
+    if is_most && first.kind != WaitKind::Running { format!(", most for {what}") } else { String::new() }
 }

@@ -1,13 +1,13 @@
 //! Limits that the system sets to the server's processes: descriptors and CPU quota.
 
 use super::effect::Slow;
-use super::{Case, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, name, percent, whole};
 use crate::readings::{Window, process_scope, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::throttled_share;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, CGROUP_TARGET};
+use sysdyno_record::column::{self, CGROUP_GENERATOR, CGROUP_TARGET, cgroup_tier_scope};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 
 const DESCRIPTORS_USED: Threshold = Threshold::new(
@@ -29,7 +29,7 @@ pub(super) const DESCRIPTORS: Rule = Rule {
     needs: &[column::PROCESS_FDS, column::PROCESS_FDS_LIMIT],
     remedy: "raise the process's limit (LimitNOFILE, ulimit -n), and keep its connection limit well below it",
     counterfactual: "raising the limit of the running process with prlimit would not stop the failures",
-    examine: examine_descriptors,
+    examine: Examination::By(examine_descriptors),
 };
 
 struct Descriptors<'a> {
@@ -112,15 +112,20 @@ pub(super) const THROTTLED: Rule = Rule {
     needs: &[column::CGROUP_THROTTLED],
     remedy: "raise the quota (cpu.max, CPUQuota=, the container's CPU limit), or run fewer threads",
     counterfactual: "removing the quota would not raise the capacity",
-    examine: examine_throttled,
+    examine: Examination::By(examine_throttled),
 };
 
 fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
-    let scope = CGROUP_TARGET;
-    let share = throttled_share(&window, scope)?;
+    let groups =
+        window.scopes(column::CGROUP_THROTTLED).into_iter().filter(|scope| *scope != CGROUP_GENERATOR);
+    let shares = groups.filter_map(|scope| Some((throttled_share(&window, scope)?, scope)));
+    let (share, scope) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let processes = of_group(scene, scope);
+    let first = processes.first().filter(|_| scope != CGROUP_TARGET);
+    let who = first.map_or_else(|| "the server".to_owned(), |process| name(&process.command));
     let column = column::CGROUP_THROTTLED.at(scope);
-    let text = format!("the server was throttled in {} of its CPU quota periods", percent(share));
+    let text = format!("{who} was throttled in {} of its CPU quota periods", percent(share));
     let seen = |role: EvidenceRole| {
         seen_in(column.clone(), evidence(role, &window, "cpu.stat nr_throttled, nr_periods", text.clone()))
     };
@@ -128,7 +133,7 @@ fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         return excluded("The CPU quota is not the bottleneck", vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
-    let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target));
+    let used = window.process_cpus(&processes);
     let quota = window.level(column::CGROUP_QUOTA, scope).map(|level| level.last);
     let used_up = used.zip(quota).filter(|(used, quota)| *used >= QUOTA_USED.value * quota);
     if let Some((used, quota)) = used_up {
@@ -145,4 +150,16 @@ fn examine_throttled<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let quota = quota.map_or(String::new(), |quota| format!(" of {} CPUs", cpus(quota)));
     let title = format!("The CPU quota{quota} is the bottleneck: {text}");
     Some(Case::new(title, found, reach))
+}
+
+/// The processes of a tier's control group; all of the server for the target's.
+fn of_group<'a>(scene: &Scene<'a>, scope: &str) -> Vec<&'a WatchedProcess> {
+    let mut processes = scene.focus.processes(ProcessRole::Target);
+    if scope != CGROUP_TARGET {
+        let is_in = |process: &&WatchedProcess| {
+            process.tier.as_ref().is_some_and(|tier| cgroup_tier_scope(&tier.address) == scope)
+        };
+        processes.retain(is_in);
+    }
+    processes
 }

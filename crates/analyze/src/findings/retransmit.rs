@@ -5,7 +5,7 @@
 //! (RFC 1122). Source: `net/ipv4/tcp_timer.c`, `include/net/tcp.h`.
 
 use super::effect::SLOW_CONNECT_NS;
-use super::{Case, ENGINE, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator};
+use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_by_generator};
 use crate::format::{counted, list, percent};
 use crate::readings::{Window, ratio, sum_known};
 use crate::threshold::{HOUSE, Threshold};
@@ -40,7 +40,7 @@ pub(super) const SYN_STAIRCASE: Rule = Rule {
     needs: &[column::TCP_SYN_RETRANS],
     remedy: "fix the cause of the drops (a full accept queue, a full SYN queue, packet loss), not the timer",
     counterfactual: "keeping connections alive from the start would not remove the slow requests",
-    examine: examine_staircase,
+    examine: Examination::By(examine_staircase),
 };
 
 fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
@@ -74,21 +74,20 @@ fn examine_staircase<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     found.extend(steps.map(|steps| steps.evidence));
     let title = format!("SYN packets were dropped and retransmitted{ticks}");
     let case = Case { shown_by: Some(*view), ..Case::new(title, found, reach) };
-    Some(match lost_share(view) {
+    Some(match lost_share(view).filter(|share| *share >= LOST.value) {
         Some(share) => of_loss(case, share, &view.steady()),
         None => case,
     })
 }
 
-/// The share of the TCP segments, SYNs left out, that either host sent again, if it is more than a network that is well loses.
-fn lost_share(view: &TrialView) -> Option<f64> {
+/// The share of the TCP segments, SYNs left out, that either host sent again; of the one that sent more again.
+pub(super) fn lost_share(view: &TrialView) -> Option<f64> {
     let of = |window: Window| {
         let count = |counter: Quantity| window.occurrences(counter, NETNS);
         let again = count(column::TCP_RETRANS_SEGS)? - count(column::TCP_SYN_RETRANS).unwrap_or(0.0);
         ratio(again, count(column::TCP_OUT_SEGS)?)
     };
-    let worst = [of(view.whole()), of(view.server_whole())].into_iter().flatten().max_by(f64::total_cmp);
-    worst.filter(|share| *share >= LOST.value)
+    [of(view.whole()), of(view.server_whole())].into_iter().flatten().max_by(f64::total_cmp)
 }
 
 /// The case where packets of all kinds are lost: then SYNs are only some of them, and nobody drops these.

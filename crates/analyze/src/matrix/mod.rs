@@ -11,7 +11,7 @@ mod best;
 mod shown;
 
 use crate::compare::{
-    COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkOptions, WorkProfile, WorkSide, compare,
+    COMPARED_METRICS, CompareOptions, RunProfile, Side, WorkCompareOptions, WorkProfile, WorkSide, compare,
     compare_work, interleave,
 };
 use crate::search::Search;
@@ -161,7 +161,7 @@ pub fn conclude_work(plan: &MatrixPlan, measured: Vec<Measured<WorkProfile>>) ->
     let matrix = matrix_shown((plan, repeated_count), &known, shown::work);
     let sides = known.into_iter().map(|(variant, runs)| WorkSide { name: variant.name.clone(), runs });
     let sides: Vec<WorkSide> = sides.collect();
-    let options = WorkOptions { metric: plan.metric.as_deref(), margin_ratio: plan.effect_ratio };
+    let options = WorkCompareOptions { metric: plan.metric.as_deref(), margin_ratio: plan.effect_ratio };
     Some(of_matrix(compare_work(&sides, options), matrix))
 }
 
@@ -219,6 +219,7 @@ mod tests {
             levels: Vec::new(),
             settings: Vec::new(),
             prepare: Vec::new(),
+            during: Vec::new(),
             services: Vec::new(),
             service: None,
             takes: None,

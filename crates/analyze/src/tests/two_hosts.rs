@@ -9,6 +9,7 @@ use crate::view::TrialView;
 use sysdyno_record::analysis::{Confidence, Finding, Reason, VerdictStatus};
 use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::facts::HostFacts;
+use sysdyno_record::load::LatencyKind;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::view::ServerView;
 
@@ -32,6 +33,11 @@ fn host(is_same_machine: bool) -> RemoteHost {
 
 fn open() -> Specimen {
     Specimen::open(2000.0, 10.0)
+}
+
+/// The same, too slow for its users.
+fn slow() -> Specimen {
+    open().edit(|case| case.fill(LatencyKind::Response, spread(20_000, 100e6)))
 }
 
 /// What `look` sees of a trial with these readings of the two hosts.
@@ -69,7 +75,7 @@ fn reason(id: &str, generator: Specimen, server: Specimen, is_same_machine: bool
 #[test]
 fn a_limit_of_the_server_is_found_in_its_own_readings_and_named_with_its_host() {
     let overflowing = || {
-        let case = open().counter("TcpExt.ListenOverflows", "netns:target", 20.0);
+        let case = slow().counter("TcpExt.ListenOverflows", "netns:target", 20.0);
         case.gauge("listener.queue_count", "listener:10.0.0.2:80", 6.0).gauge(
             "listener.limit_count",
             "listener:10.0.0.2:80",
@@ -78,7 +84,7 @@ fn a_limit_of_the_server_is_found_in_its_own_readings_and_named_with_its_host() 
     };
     let of =
         |findings: Vec<Finding>| findings.into_iter().find(|finding| finding.id == "T01").expect("looked");
-    let quiet = || open().counter("TcpExt.ListenOverflows", "netns:target", 0.0);
+    let quiet = || slow().counter("TcpExt.ListenOverflows", "netns:target", 0.0);
     let there = of(findings(quiet(), overflowing()));
     assert!(there.confidence > Confidence::Excluded, "{there:?}");
     assert_eq!(there.host.as_deref(), Some("ann@web"));
@@ -92,13 +98,13 @@ fn a_limit_of_the_server_is_found_in_its_own_readings_and_named_with_its_host() 
 
 #[test]
 fn cpus_of_two_machines_are_not_added() {
-    let busy = || open().cpu(0.6, 0.35, 0.05).server(1.9);
+    let busy = || slow().cpu(0.6, 0.35, 0.05).server(1.9);
     let of =
         |findings: Vec<Finding>| findings.into_iter().find(|finding| finding.id == "C13").expect("looked");
-    let there = of(findings(open(), busy()));
+    let there = of(findings(slow(), busy()));
     assert!(there.confidence >= Confidence::Possible, "{there:?}");
     assert!(!there.title.contains("generator"), "{}", there.title);
-    assert_eq!(of(findings(busy(), open())).confidence, Confidence::Excluded);
+    assert_eq!(of(findings(busy(), slow())).confidence, Confidence::Excluded);
     assert_eq!(reason("M15", open(), busy(), false), None, "they share no CPU");
     let shared = reason("M15", open(), busy(), true).expect("they share all");
     assert!(

@@ -20,8 +20,8 @@ pub(crate) const FOREIGN_LOAD: Check = Check {
     name: "foreign-load",
     meaning: "Other processes competed for the CPUs.",
     thresholds: &[FOREIGN_CPU, FOREIGN_SHARE],
-    remedy: "stop them; or, if they are part of the service (an application server, a database), add them \
-             with --watch-pid",
+    remedy: "stop them; or, if they work for the server without a connection to it that could be seen, add \
+             them with --watch-pid",
     blame: Culprit::Environment,
     concerns: &[Concern::OthersCpu],
     examine: Examine::Trial(examine_foreign),
@@ -29,15 +29,19 @@ pub(crate) const FOREIGN_LOAD: Check = Check {
 
 fn examine_foreign(view: &TrialView) -> Option<Observation> {
     let window = view.server_steady();
-    let server = foreign_cpus(view, &window).and_then(|foreign| Foreign::of(foreign, &window, "the machine"));
+    let server = foreign_cpus(view, &window).and_then(|foreign| {
+        let who = named(&view.processes(ProcessRole::Foreign), foreign, &window);
+        Foreign::of(foreign, &window, "the machine", who)
+    });
     let generator = beside_generator(view);
     let worst = server.into_iter().chain(generator).max_by(|a, b| a.share.total_cmp(&b.share))?;
     let Foreign { cpus: foreign, share, .. } = worst;
     let text = format!(
-        "other processes used {} CPUs, {} of {}",
+        "other processes used {} CPUs, {} of {}{}",
         cpus(foreign.max(0.0)),
         percent(share),
-        worst.machine
+        worst.machine,
+        worst.who
     );
     if share > FOREIGN_SHARE.value {
         return Observation::suspect(text);
@@ -50,13 +54,40 @@ struct Foreign {
     cpus: f64,
     share: f64,
     machine: &'static str,
+    /// The greatest of them by name, behind a colon; empty: none was noticed.
+    who: String,
 }
 
 impl Foreign {
-    fn of(foreign: f64, window: &Window, machine: &'static str) -> Option<Foreign> {
+    fn of(foreign: f64, window: &Window, machine: &'static str, who: String) -> Option<Foreign> {
         let share = ratio(foreign, window.machine()?.cpus as f64)?;
-        Some(Foreign { cpus: foreign, share, machine })
+        Some(Foreign { cpus: foreign, share, machine, who })
     }
+}
+
+/// A process that used less than this part of what all others did is not named. Unit: ratio.
+const NAMED_RATIO: f64 = 0.1;
+
+/// A process that was there for less than this part of the time has its seconds told. Unit: ratio.
+const ALL_THE_TIME_RATIO: f64 = 0.8;
+
+/// `: 'mysqld' of mariadb.service 0.80 CPUs, 'gzip' 0.31 CPUs from 3 s to 5 s`.
+fn named(processes: &[&WatchedProcess], foreign_cpus: f64, window: &Window) -> String {
+    let used = processes.iter().filter_map(|process| Some((window.process_cpus(&[process])?, *process)));
+    let mut used: Vec<_> = used.filter(|(cpus, _)| *cpus > NAMED_RATIO * foreign_cpus).collect();
+    used.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let text = |(used, process): &(f64, &WatchedProcess)| {
+        let unit = process.unit.as_ref().map_or(String::new(), |unit| format!(" of {}", name(unit)));
+        let when = window.growth(column::PROCESS_CPU, &process_scope(process)).map(|growth| growth.between);
+        let when = when.filter(|[from, to]| to.seconds_since(*from) < ALL_THE_TIME_RATIO * window.seconds());
+        let when = when.map_or(String::new(), |at| {
+            let [from, to] = at.map(|at| at.seconds_since(window.begin));
+            format!(" from {from:.0} s to {to:.0} s")
+        });
+        format!("'{}'{unit} {} CPUs{when}", name(&process.command), cpus(*used))
+    };
+    let texts: Vec<String> = used.iter().take(3).map(text).collect();
+    if texts.is_empty() { String::new() } else { format!(": {}", texts.join(", ")) }
 }
 
 /// What others used of the generator's machine, where that is not the server's.
@@ -66,7 +97,7 @@ fn beside_generator(view: &TrialView) -> Option<Foreign> {
     let own = window.process_cpus(&view.processes(ProcessRole::Generator));
     let own = own.or_else(|| ratio(view.end.summary.generator.cpu_seconds, view.seconds()))?;
     let busy = (machine.user_ratio + machine.system_ratio) * machine.cpus as f64;
-    Foreign::of(busy - own, &window, "the generator's machine")
+    Foreign::of(busy - own, &window, "the generator's machine", String::new())
 }
 
 const STEAL_NOTICED: Threshold = Threshold::new("steal time, to be mentioned", 0.005, "ratio", HOUSE);
@@ -182,7 +213,9 @@ pub(super) const TARGET_CHANGED: Check = Check {
 
 fn examine_target(view: &TrialView) -> Option<Observation> {
     let window = view.server_whole();
-    let targets = view.processes(ProcessRole::Target);
+    // What the server asks has workers that come and go.
+    let mut targets = view.processes(ProcessRole::Target);
+    targets.retain(|process| process.tier.is_none());
     if let Some(replaced) = targets.iter().find(|process| is_replaced(process, &targets)) {
         return Observation::invalid(format!(
             "process {} '{}' exited, and its PID was reused",
@@ -229,7 +262,9 @@ fn newcomers(view: &TrialView) -> Vec<String> {
         .iter()
         .filter(|event| event.mono_ns > measured.begin_mono_ns && event.mono_ns < measured.end_mono_ns);
     let mut processes = during.filter_map(|event| match &event.event {
-        EventKind::Watched(process) if process.role == ProcessRole::Target => Some(process),
+        EventKind::Watched(process) if process.role == ProcessRole::Target && process.tier.is_none() => {
+            Some(process)
+        }
         _ => None,
     });
     processes

@@ -287,6 +287,11 @@ fn m11_somebody_else_on_the_host() {
     assert_eq!(status_of("M11", open().cpu(0.4, 0.3, 0.05)), Some(Suspect));
     assert_eq!(status_of("M11", open().cpu(0.12, 0.115, 0.05)), Some(Valid));
     assert_eq!(status_of("M11", open()), None);
+    let named = open().cpu(0.4, 0.3, 0.05).counter("process.cpu_us", "process:77", 0.5e6).edit(|case| {
+        let busy = WatchedProcess::new(77, 1, "gzip", ProcessRole::Foreign);
+        case.watched.push(WatchedProcess { unit: Some("backup.service".into()), ..busy });
+    });
+    assert!(text_of("M11", named).ends_with(": 'gzip' of backup.service 0.50 CPUs"));
     let unknown = open().cpu(0.4, 0.4, 0.0).edit(|case| case.watched.clear());
     assert_eq!(status_of("M11", unknown), None);
 }
@@ -337,14 +342,7 @@ fn m19_a_server_that_is_not_the_same_any_more() {
         case.readings = case.readings.clone().dying("process.cpu_us", &format!("process:{TARGET}"));
     });
     assert_eq!(status_of("M19", dead), Some(Invalid));
-    let other = WatchedProcess {
-        pid: TARGET,
-        start_ticks: 99,
-        command: "nginx".into(),
-        role: ProcessRole::Target,
-        cpus: None,
-        parent_pid: None,
-    };
+    let other = WatchedProcess::new(TARGET, 99, "nginx", ProcessRole::Target);
     let replaced = open().edit(|case| case.watched.push(other.clone()));
     assert_eq!(status_of("M19", replaced), Some(Invalid));
     let worker = WatchedProcess { pid: 1001, ..other };

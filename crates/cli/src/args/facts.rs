@@ -3,6 +3,7 @@
 use super::RecordOptions;
 use clap::Args;
 use std::path::PathBuf;
+use sysdyno_plan::options::Word;
 use sysdyno_record::facts::Workload;
 
 /// Arguments of `facts`.
@@ -12,8 +13,8 @@ pub struct FactsArgs {
     #[arg(value_name = "HOST", num_args = 0..=2)]
     pub hosts: Vec<PathBuf>,
     /// What the hosts are used for; decides what is listed first
-    #[arg(long, value_enum, default_value_t, env = "SYSDYNO_WORKLOAD")]
-    pub workload: WorkloadOption,
+    #[arg(long, value_enum, default_value_t = Word(Workload::Web), env = "SYSDYNO_WORKLOAD")]
+    pub workload: Word<Workload>,
     /// Show only facts with matching names, such as 'sysctl.net.*'; * matches any characters
     #[arg(long, value_name = "GLOB")]
     pub only: Option<String>,
@@ -31,29 +32,4 @@ pub struct FactsArgs {
     /// Print the result as one JSON document
     #[arg(long)]
     pub json: bool,
-}
-
-/// What a host is used for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum WorkloadOption {
-    /// Many connections, short requests
-    #[default]
-    Web,
-    /// Many files created, changed, and removed
-    Files,
-    /// Data kept in memory
-    Memory,
-    /// Any workload
-    Any,
-}
-
-impl From<WorkloadOption> for Workload {
-    fn from(option: WorkloadOption) -> Workload {
-        match option {
-            WorkloadOption::Web => Workload::Web,
-            WorkloadOption::Files => Workload::Files,
-            WorkloadOption::Memory => Workload::Memory,
-            WorkloadOption::Any => Workload::Any,
-        }
-    }
 }

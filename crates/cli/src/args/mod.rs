@@ -8,10 +8,12 @@ mod facts;
 mod fence;
 mod foreign;
 mod habits;
+mod inject;
 mod lab;
 mod probe;
 mod record;
 mod runs;
+mod selftest;
 mod trial;
 mod tune;
 
@@ -23,10 +25,12 @@ pub use experiment::{
 pub use facts::FactsArgs;
 pub use fence::FenceOptions;
 pub use foreign::{CommandLine, read};
+pub use inject::InjectArgs;
 pub use lab::{LabArgs, LabCommand};
 pub use probe::ProbeArgs;
 pub use record::RecordOptions;
-pub use runs::{RunsArgs, RunsCommand, RunsKind, RunsSort, RunsVerdict};
+pub use runs::{RunsArgs, RunsCommand, RunsSort, RunsVerdict};
+pub use selftest::{SelftestArgs, SelftestCommand, SelftestDiagnoseArgs};
 pub use trial::TryArgs;
 pub use tune::{TuneArgs, TuneCommand};
 
@@ -104,8 +108,14 @@ pub enum Command {
     Runs(RunsArgs),
     /// Print a recorded run again
     Show(ShowArgs),
+    /// Explain the bottleneck of a run, or what a diagnosis means
+    Explain(ExplainArgs),
     /// Rebuild the HTML report of a recorded run
     Report(ReportArgs),
+    /// Plant a known fault in the services of a lab, to see whether it is noticed and named
+    Inject(InjectArgs),
+    /// Test sysdyno itself: plant known faults in real services, and check that each is named
+    Selftest(SelftestArgs),
     /// Print shell completions
     Completions {
         /// Shell to complete for
@@ -270,6 +280,22 @@ pub struct ShowArgs {
     /// Also check every file against its digest
     #[arg(long)]
     pub verify: bool,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, clap::Args)]
+pub struct ExplainArgs {
+    /// Run (its folder, its name, or the end of its name) or the number or name of a diagnosis, e.g. T01 [default: the newest run]
+    #[arg(value_name = "RUN|ID")]
+    pub what: Option<PathBuf>,
+    /// List all diagnoses and checks
+    #[arg(long, conflicts_with = "what")]
+    pub list: bool,
+    #[command(flatten)]
+    pub record: RecordOptions,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `report`.

@@ -3,7 +3,8 @@
 use super::FenceOptions;
 use clap::Args;
 use std::path::PathBuf;
-use sysdyno_plan::options::{ProbeKindOption, Typed};
+use sysdyno_plan::options::{Typed, Word};
+use sysdyno_record::probe::ProbeKind;
 use sysdyno_record::units::SpanNs;
 
 /// What the options do not say.
@@ -20,7 +21,7 @@ pub struct ProbeArgs {
     pub target: String,
     /// Kind of probe [default: by the form of the target]
     #[arg(long, short = 'k', value_enum)]
-    pub kind: Option<ProbeKindOption>,
+    pub kind: Option<Word<ProbeKind>>,
     /// Stop after this many probes [default: run until Ctrl-C]
     #[arg(long, short = 'c', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,

@@ -3,6 +3,8 @@
 use super::RecordOptions;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use sysdyno_plan::options::Word;
+use sysdyno_record::manifest::RunKind;
 
 /// Arguments of `runs`.
 #[derive(Debug, Args)]
@@ -15,7 +17,7 @@ pub struct RunsArgs {
     pub sort: RunsSort,
     /// Show only runs of this command
     #[arg(long, value_enum)]
-    pub kind: Option<RunsKind>,
+    pub kind: Option<Word<RunKind>>,
     /// Show only runs with this verdict
     #[arg(long, value_enum)]
     pub verdict: Option<RunsVerdict>,
@@ -68,19 +70,6 @@ pub enum RunsSort {
     P99,
     /// Worst verdict first
     Verdict,
-}
-
-/// Commands that record runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RunsKind {
-    /// Capacity searches
-    Run,
-    /// Loads
-    Load,
-    /// Demos
-    Demo,
-    /// Experiments
-    Try,
 }
 
 /// Verdicts of runs and words of experiments.

@@ -3,8 +3,8 @@
 use crate::args::AgentArgs;
 use crate::exit::Exit;
 use crate::fence;
+use crate::here::program;
 use crate::ui::Ui;
-use anyhow::Context;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -79,8 +79,7 @@ pub fn reach_generators(options: &ServerOptions, ui: &Ui) -> anyhow::Result<Opti
 
 /// This program, and how ssh reaches other hosts.
 pub fn ways(options: &SshOptions, uses_sudo: bool) -> anyhow::Result<Ways> {
-    let program = std::env::current_exe().context("cannot find this program")?;
-    Ok(Ways { program, ssh_config: options.ssh_config.clone(), uses_sudo })
+    Ok(Ways { program: program()?, ssh_config: options.ssh_config.clone(), uses_sudo })
 }
 
 fn meet(place: &HostPlace, ways: &Ways) -> Result<RemoteAgent, RunError> {

@@ -9,19 +9,17 @@ use super::trial::{TrySession, print as print_experiment};
 use crate::args::{DemoArgs, FenceOptions, OutputForm, Planted};
 use crate::exit::Exit;
 use crate::fence;
-use crate::here::Here;
+use crate::here::{Here, program, tuning};
 use crate::settings::SettingsFile;
 use crate::ui::Ui;
 use anyhow::Context;
 use std::cell::RefCell;
-use std::path::Path;
 use std::str::FromStr;
 use sysdyno_plan::options::{
-    CapacityOptions, Combine, Effort, LoadOptions, MetricOption, ServerOptions, TargetOptions, TryOptions,
-    Typed,
+    CapacityOptions, Combine, Effort, LoadOptions, ServerOptions, TargetOptions, TryOptions, Typed, Word,
 };
 use sysdyno_plan::{BaseDraft, Checked, LoadDraft, SAMPLING_HZ, SearchDraft, TrialDraft};
-use sysdyno_record::experiment::ExperimentPlan;
+use sysdyno_record::experiment::{ExperimentPlan, Metric};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{LoadPlan, Plan};
 use sysdyno_record::route::{AllowList, Network};
@@ -29,7 +27,7 @@ use sysdyno_record::units::{RateHz, SpanNs};
 use sysdyno_report::experiment::ExperimentInput;
 use sysdyno_report::{ReportInput, json};
 use sysdyno_run::agent::LoadGuard;
-use sysdyno_run::execute::{self, SamplingPlan, Tuning};
+use sysdyno_run::execute::{self, SamplingPlan};
 use sysdyno_run::service::BuiltInTarget;
 
 /// What the remedy makes of the planted queue.
@@ -52,7 +50,7 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let settings = SettingsFile::read()?;
     let guard = guard(&settings.target)?;
     let runs_dir = args.record.clone().or(settings.record).folder()?;
-    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = program()?;
     let target = BuiltInTarget::start(&program, arguments(args.bottleneck))?;
     ui.note(&format!(
         "started a server at {} (process {}) with a planted bottleneck: {}",
@@ -108,7 +106,8 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
         return Ok(recorded.exit());
     }
     ui.note(&format!("trying {REMEDY} on the running server; it will be undone"));
-    let tuning = tuning(session.runs_dir)?;
+    // Journals beside the runs: only a process of our own is changed, and everybody may write there.
+    let tuning = tuning("/".into(), Some(session.runs_dir.join(".state")))?;
     let tried = TrySession {
         runs_dir: session.runs_dir,
         tuning,
@@ -133,7 +132,7 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
 /// The experiment that proves the remedy: p99 at a rate that the server takes either way.
 fn remedy(target: &BuiltInTarget) -> anyhow::Result<Checked<ExperimentPlan>> {
     let options = TryOptions {
-        metric: Some(MetricOption::P99),
+        metric: Some(Word(Metric::P99)),
         rate: Some(Typed(RateHz(RATE_HZ))),
         // Enough requests for a p99.
         window: Some(Typed(SpanNs::from_millis(2_500))),
@@ -149,16 +148,6 @@ fn remedy(target: &BuiltInTarget) -> anyhow::Result<Checked<ExperimentPlan>> {
         TargetOptions { timeout: Some(Typed(TRIAL_PATIENCE)), ..request(Planted::AcceptQueue, target.pid()) };
     let (changes, servers) = (vec![REMEDY.to_owned()], vec![target.url().to_owned()]);
     TrialDraft { changes, servers, options, target: request, ..TrialDraft::default() }.finish(&Here)
-}
-
-/// Journals beside the runs: only a process of our own is changed, and everybody may write there.
-fn tuning(runs_dir: &Path) -> anyhow::Result<Tuning> {
-    Ok(Tuning {
-        root: "/".into(),
-        state: Some(runs_dir.join(".state")),
-        program: std::env::current_exe().context("cannot find this program")?,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    })
 }
 
 fn capacity() -> CapacityOptions {

@@ -41,7 +41,7 @@ fn print_facts(args: &FactsArgs, host: &Path, ui: &Ui) -> anyhow::Result<Exit> {
         Some(document) if args.json => ui.print(&document),
         Some(_) => {}
         None => {
-            let weight = |name: &str| weight(name, args.workload.into());
+            let weight = |name: &str| weight(name, args.workload.0);
             ui.print(&text::sheet(&facts, amount(args), &weight, &ui.style()));
         }
     }
@@ -58,7 +58,7 @@ fn print_differences(args: &FactsArgs, hosts: [&PathBuf; 2], ui: &Ui) -> anyhow:
     let [a, b] = hosts.map(|host| Host::find(host, &args.record));
     let (a, b) = (a?, b?);
     let only = args.only.as_deref();
-    let comparison = compare(&a.facts(only)?, &b.facts(only)?, args.workload.into());
+    let comparison = compare(&a.facts(only)?, &b.facts(only)?, args.workload.0);
     let names = [a.name(), b.name()];
     let names = [names[0].as_str(), names[1].as_str()];
     ui.print(&if args.json {

@@ -51,14 +51,14 @@ fn act(args: LabArgs, ui: &Ui) -> anyhow::Result<Exit> {
         LabCommand::Up { file, yes, dry_run: false } => up(&labs, &file, yes, ui),
         LabCommand::Up { file, dry_run: true, .. } => dry_run(&labs, &file, ui),
         LabCommand::Status { lab, json } => status(&labs, lab.as_deref(), json, ui),
-        LabCommand::Logs { lab, service } => logs(&labs, &name(&lab)?, service.as_deref(), ui),
+        LabCommand::Logs { lab, service } => logs(&labs, &name_of(&lab)?, service.as_deref(), ui),
         LabCommand::Exec { lab, host, command } => {
-            let status = labs.run(&name(&lab)?, &host, &command)?;
+            let status = labs.run(&name_of(&lab)?, &host, &command)?;
             let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1);
             Ok(Exit::Of(u8::try_from(code).unwrap_or(1)))
         }
         LabCommand::Reload { lab, service } => {
-            labs.reload(&name(&lab)?, &service)?;
+            labs.reload(&name_of(&lab)?, &service)?;
             Ok(Exit::Done)
         }
         LabCommand::Down { lab, all } => down(&labs, lab.as_deref(), all, ui),
@@ -99,7 +99,7 @@ fn read_text(file: &Path) -> anyhow::Result<String> {
 }
 
 /// The name of a lab, typed or that of a file.
-fn name(typed: &str) -> anyhow::Result<String> {
+pub(super) fn name_of(typed: &str) -> anyhow::Result<String> {
     let is_file = typed.contains('/') || Path::new(typed).extension().is_some_and(|ending| ending == "toml");
     if is_file { Ok(read(Path::new(typed))?.0.name) } else { Ok(typed.to_owned()) }
 }
@@ -230,7 +230,7 @@ fn dry_run(labs: &Labs, file: &Path, ui: &Ui) -> anyhow::Result<Exit> {
 
 fn status(labs: &Labs, lab: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Result<Exit> {
     let names = match lab {
-        Some(typed) => vec![name(typed)?],
+        Some(typed) => vec![name_of(typed)?],
         None => labs.names()?,
     };
     let found = names.iter().map(|name| labs.status(name)).collect::<Result<Vec<_>, _>>()?;
@@ -338,7 +338,7 @@ fn logs(labs: &Labs, lab: &str, service: Option<&str>, ui: &Ui) -> anyhow::Resul
 
 fn down(labs: &Labs, lab: Option<&str>, all: bool, ui: &Ui) -> anyhow::Result<Exit> {
     let names = match lab {
-        Some(typed) => vec![name(typed)?],
+        Some(typed) => vec![name_of(typed)?],
         None => labs.names()?,
     };
     ensure!(all || !names.is_empty(), "cannot tear down a lab: none given\nhint: name it, or use --all");

@@ -5,13 +5,16 @@ mod compare;
 mod demo;
 mod docs;
 mod experiment;
+mod explain;
 mod facts;
+mod inject;
 mod lab;
 mod load;
 mod probe;
 mod record;
 mod run;
 mod runs;
+mod selftest;
 mod show;
 mod target;
 mod trial;
@@ -48,6 +51,9 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Facts(args) => facts::facts(&args, ui),
         Command::Runs(args) => runs::runs(args, ui),
         Command::Show(args) => show::show(args, ui),
+        Command::Explain(args) => explain::explain(args, ui),
+        Command::Inject(args) => inject::inject(&args, ui),
+        Command::Selftest(args) => selftest::selftest(args, ui),
         Command::Report(args) => show::report(args, ui),
         Command::Completions { shell } => docs::completions(shell, ui),
         Command::Docs { folder } => docs::write(&folder),

@@ -2,7 +2,7 @@
 
 use super::record::is_living;
 use super::show::find;
-use crate::args::{RecordOptions, RunsArgs, RunsCommand, RunsKind, RunsSort, RunsVerdict};
+use crate::args::{RecordOptions, RunsArgs, RunsCommand, RunsSort, RunsVerdict};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
 use crate::ui::Ui;
@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use sysdyno_plan::options::Combine;
 use sysdyno_record::effect::{Comparison, word_name};
-use sysdyno_record::manifest::{Manifest, RunKind, RunStatus};
+use sysdyno_record::manifest::{Manifest, RunStatus};
 use sysdyno_record::store::{RunAnswer, RunListing, list};
 use sysdyno_report::{escape, number};
 
@@ -59,7 +59,7 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
     }
     rows.retain(|row| {
-        kind.is_none_or(|kind| row.manifest.kind == kind.into())
+        kind.is_none_or(|kind| row.manifest.kind == kind.0)
             && verdict.is_none_or(|verdict| verdict.is_of(row.answer.as_ref()))
             && contains.as_deref().is_none_or(|text| row.contains(text))
     });
@@ -185,17 +185,6 @@ impl RunsVerdict {
             RunsVerdict::Invalid => verdict == Some("INVALID"),
             RunsVerdict::Better => word == Some(Comparison::Better),
             RunsVerdict::Worse => word == Some(Comparison::Worse),
-        }
-    }
-}
-
-impl From<RunsKind> for RunKind {
-    fn from(kind: RunsKind) -> RunKind {
-        match kind {
-            RunsKind::Run => RunKind::Run,
-            RunsKind::Load => RunKind::Load,
-            RunsKind::Demo => RunKind::Demo,
-            RunsKind::Try => RunKind::Try,
         }
     }
 }

@@ -63,7 +63,7 @@ pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn warn_of_damage(run: &Run, ui: &Ui) {
+pub(super) fn warn_of_damage(run: &Run, ui: &Ui) {
     if run.is_incomplete {
         ui.note("warning: this run is incomplete: the process that recorded it died");
     }
@@ -71,7 +71,7 @@ fn warn_of_damage(run: &Run, ui: &Ui) {
 }
 
 /// Opens a run by its folder, its name, the end of its name, or as the newest.
-fn open(name: Option<&Path>, record: RecordOptions) -> anyhow::Result<Run> {
+pub(super) fn open(name: Option<&Path>, record: RecordOptions) -> anyhow::Result<Run> {
     let path = match name {
         Some(path) if path.is_dir() => path.to_owned(),
         _ => find(name, &record.or(SettingsFile::read()?.record).folder()?)?,

@@ -4,13 +4,13 @@ use super::record::{fail as give_up, finish, new_run, read_back};
 use crate::args::TryArgs;
 use crate::exit::Exit;
 use crate::fence::{self, Others};
-use crate::here::Here;
+use crate::here::{Here, tuning};
 use crate::settings::SettingsFile;
 use crate::ui::{Console, Signals, Ui};
 use anyhow::Context;
 use std::path::Path;
 use sysdyno_analyze::experiment::{Around, Course, conclude};
-use sysdyno_plan::options::{Combine, WordOption};
+use sysdyno_plan::options::{Combine, Word};
 use sysdyno_plan::{Checked, TrialDraft, forecast};
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::experiment::{Action, Calibration, ExperimentConclusion, ExperimentLine, ExperimentPlan};
@@ -48,9 +48,7 @@ pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let guard = fence::guard(&draft.target, args.fence, args.state_dir.as_deref())?;
     let Checked { plan, notes } = draft.finish(&Here)?;
     ui.notes(&notes);
-    let program = std::env::current_exe().context("cannot find this program")?;
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    let tuning = Tuning { root: args.root, state: args.state_dir, program, version };
+    let tuning = tuning(args.root, args.state_dir)?;
     if let Err(error) = check(&plan, &tuning, ui) {
         return failed(error, ui);
     }
@@ -93,7 +91,7 @@ pub struct TrySession<'a> {
     /// Whether the result is one JSON document.
     pub is_json: bool,
     /// Words that fail.
-    pub fail_if: &'a [WordOption],
+    pub fail_if: &'a [Word<Comparison>],
     /// What may be loaded.
     pub guard: LoadGuard,
 }
@@ -177,12 +175,12 @@ impl TrySession<'_> {
 }
 
 /// The exit of a conclusion: what could not be told for the environment's sake is not to be trusted.
-pub fn exit_of(conclusion: &ExperimentConclusion, fail_if: &[WordOption]) -> Exit {
+pub fn exit_of(conclusion: &ExperimentConclusion, fail_if: &[Word<Comparison>]) -> Exit {
     let word = conclusion.verdict.word;
     if word == Comparison::CannotTell && !conclusion.verdict.capped_by.is_empty() {
         return Exit::Untrusted;
     }
-    match fail_if.iter().any(|option| Comparison::from(*option) == word) {
+    match fail_if.contains(&Word(word)) {
         true => Exit::CheckFailed,
         false => Exit::Done,
     }

@@ -10,12 +10,11 @@ use sysdyno_analyze::probe::ProbeTally;
 use sysdyno_record::experiment::{ExperimentPlan, Settled};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbePlan, ProbeReply};
+use sysdyno_record::progress::RunProgress;
 use sysdyno_record::units::SpanNs;
-use sysdyno_report::number;
-use sysdyno_report::probe;
-use sysdyno_report::progress::{self, ProgressView};
+use sysdyno_report::{number, probe, progress};
 use sysdyno_run::clock;
-use sysdyno_run::execute::{RunProgress, SoFar, Watcher};
+use sysdyno_run::execute::{SoFar, Watcher};
 
 /// Between two drawings on a terminal. Unit: nanoseconds.
 const DRAW_INTERVAL_NS: u64 = 100_000_000;
@@ -111,7 +110,7 @@ impl Watcher for Console {
         }
         if progress.trial > 0 && is_wanted {
             self.drawn_ns = Some(progress.elapsed_ns);
-            self.draw(&progress::line(&view(progress), &self.ui.progress_style()));
+            self.draw(&progress::line(progress, &self.ui.progress_style()));
         }
     }
 
@@ -170,21 +169,6 @@ impl Watcher for Console {
                 self.ui.note(&format!("probe ({}): {line}", watch.plan.kind.name()));
             }
         }
-    }
-}
-
-fn view(progress: &RunProgress) -> ProgressView {
-    ProgressView {
-        trial: progress.trial,
-        purpose: progress.purpose,
-        phase: progress.phase,
-        offered_hz: progress.offered_hz,
-        clients_count: progress.clients_count,
-        achieved_hz: progress.achieved_hz,
-        p99_ns: progress.p99_ns,
-        errors_count: progress.errors_count,
-        elapsed: Duration::from_nanos(progress.elapsed_ns),
-        left: progress.left_ns.map(Duration::from_nanos),
     }
 }
 

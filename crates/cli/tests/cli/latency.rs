@@ -28,18 +28,29 @@ const fn known(name: &'static str, expected_ns: f64, tolerance_ns: f64) -> Known
 /// Loads a target and compares the quantiles of the response time; what was measured.
 #[track_caller]
 fn check(program: &Program, target: &[&str], load: &[&str], quantiles: &[Known]) -> Outcome {
+    let outcome = measure(program, target, load);
+    compare(&outcome, quantiles, 0.0);
+    outcome
+}
+
+fn measure(program: &Program, target: &[&str], load: &[&str]) -> Outcome {
     let target = Target::start_first(target);
     let command = program.command_after(FIRST, [&["load", target.url(), "--json"], load].concat());
-    let outcome = Running::start(command).finish(LIMIT);
+    Running::start(command).finish(LIMIT)
+}
+
+/// Compares the quantiles of the response time; `round_trip_ns` is what it may be longer by.
+#[track_caller]
+fn compare(outcome: &Outcome, quantiles: &[Known], round_trip_ns: f64) {
     assert_eq!(outcome.count("ok"), outcome.count("sent"), "{outcome}");
     let is_disturbed = outcome.is_disturbed();
     for known in quantiles {
         let Known { name, expected_ns, tolerance_ns } = known;
-        let error_ns = known.error_ns(&outcome);
-        let is_right = error_ns >= -tolerance_ns && (is_disturbed || error_ns <= *tolerance_ns);
-        assert!(is_right, "{name} is not {expected_ns} ± {tolerance_ns} ns: {outcome}");
+        let error_ns = known.error_ns(outcome);
+        let is_right =
+            error_ns >= -tolerance_ns && (is_disturbed || error_ns <= tolerance_ns + round_trip_ns);
+        assert!(is_right, "{name} is {error_ns} ns off {expected_ns} ± {tolerance_ns} ns: {outcome}");
     }
-    outcome
 }
 
 impl Known {
@@ -102,17 +113,19 @@ fn a_known_distribution_comes_back() {
     assert_eq!(outcome.count("sent"), 10_000, "{outcome}");
 }
 
-/// Delays of 10.00, 10.01, … 19.99 ms in turn, which are as short as the tolerance of 1 % allows on a machine of any
-/// kind: the way through the sockets is part of it. The generator spins, so that it is not late itself.
+/// Delays of 10.000, 10.025, … 19.975 ms in turn. Two of three responses have none: half of these tell in the same run
+/// what the way through sockets and CPUs takes on this machine. The generator spins, so that it is not late itself.
 #[test]
 fn a_known_distribution_of_short_delays_comes_back() {
-    let delays_us: Vec<String> = (0..1000).map(|step| (10_000 + step * 10).to_string()).collect();
+    let delay_us = |step: u32| if step.is_multiple_of(3) { 10_000 + step / 3 * 25 } else { 0 };
+    let delays_us: Vec<String> = (0..1200).map(|step| delay_us(step).to_string()).collect();
     let target = ["--threads", "1", "--delays-us", &delays_us.join(",")];
-    let process = ["--rate", "1000/s", "--arrival", "constant", "--duration", "4s", "--warmup", "500ms"];
+    let process = ["--arrival", "constant", "--rate", "1200/s", "--duration", "4s", "--warmup", "500ms"];
     let load = [&process[..], &["--connections", "100", "--spin", "on", "--threads", "1"]].concat();
-    let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)].map(|(name, ratio)| {
+    let quantiles = [("p90", 0.7), ("p95", 0.85), ("p99", 0.97)].map(|(name, ratio)| {
         let expected_ns = 10e6 + 10e6 * ratio;
         known(name, expected_ns, 0.01 * expected_ns)
     });
-    check(&Program::alone(), &target, &load, &quantiles);
+    let outcome = measure(&Program::alone(), &target, &load);
+    compare(&outcome, &quantiles, quantile(&outcome, "response_time_ns", "p50"));
 }

@@ -67,7 +67,8 @@ fn who_is_not_root_there_sees_the_server_by_sudo() {
         let load =
             ["load", target.url(), "-n", "2000", "--json", "--server", &server, "--ssh-config", &config];
         let outcome = Running::start(pair.command(&program, [&load, way].concat())).finish(LIMIT);
-        outcome.expect_code(0);
+        // A machine that is taken away by its hypervisor measures nothing, and says so.
+        assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
         let is_missed = outcome.stderr.contains("the server's processes were not found");
         assert_eq!(is_missed, way.is_empty(), "{outcome}");
         if !is_missed {

@@ -151,7 +151,9 @@ impl Rig {
 
     /// Waits until every process that was left behind has ended.
     pub fn wait_for_orphans(&self) {
-        assert!(self.have_orphans_ended(), "a process does not end: {:?}", self.guardians());
+        let have_ended = self.have_orphans_ended();
+        let left: Vec<String> = self.others().into_iter().map(described).collect();
+        assert!(have_ended, "a process does not end: {left:#?}");
     }
 
     /// Whether every process that was left behind ends within the limit.
@@ -260,4 +262,17 @@ pub fn wait_until(is_so: impl Fn() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(2));
     }
     false
+}
+
+/// What a process that should have ended is at: its name, state, system call, and descriptors.
+fn described(pid: i32) -> String {
+    let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+    let status = read("status");
+    let state: Vec<&str> =
+        status.lines().filter(|line| line.starts_with("Name:") || line.starts_with("State:")).collect();
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let opened: Vec<String> = descriptors
+        .filter_map(|entry| Some(fs::read_link(entry.path()).ok()?.to_string_lossy().into_owned()))
+        .collect();
+    format!("{pid}: {state:?}, in '{}' ({}), with {opened:?}", read("syscall").trim(), read("wchan").trim())
 }

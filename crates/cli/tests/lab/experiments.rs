@@ -229,7 +229,11 @@ fn commands_are_measured_where_a_service_may_be_off(rig: &mut Rig) {
     forget(rig);
     for (wrong, with, said) in [
         ("{{idle.data}}", "{{none.data}}", "the lab has no such service"),
-        ("{{idle.data}}", "{{idle.pid}}", "a place is SERVICE, SERVICE.folder, or SERVICE.data"),
+        (
+            "{{idle.data}}",
+            "{{idle.pid}}",
+            "a place is SERVICE, SERVICE.host, SERVICE.port, SERVICE.folder, or SERVICE.data",
+        ),
         ("\"idle\"]", "\"none\"]", "its lab has no service 'none' to restart"),
         ("other.on = false", "other.on = 1", "it takes true or false"),
         ("name = \"look\"", "name = \"copy\"", "two of its commands have the name 'copy'"),

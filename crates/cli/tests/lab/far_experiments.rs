@@ -107,6 +107,12 @@ fn trials(rig: &Rig) -> String {
     fs::read_to_string(folder(rig).join("trials.jsonl")).expect("is there")
 }
 
+/// Whether so many trials are those of two variants: one that was disturbed is made once more.
+fn is_of_two(rig: &Rig, count: usize) -> bool {
+    let disturbed = trials(rig).matches("\"is_spoilt\":true").count();
+    (2..=2 + disturbed).contains(&count)
+}
+
 fn forget(rig: &Rig) {
     fs::remove_dir_all(rig.folder().join("experiments")).expect("is there");
 }
@@ -146,9 +152,9 @@ fn a_host_behind_ssh_is_measured(rig: &mut Rig, far: &Far) {
     let ended = measure(rig, &format!("{EXPERIMENT}{PORTS}"));
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     let runs = runs(rig);
-    assert_eq!(runs.len(), 2, "{ended:?}");
+    assert!(is_of_two(rig, runs.len()), "{ended:?}");
     // One for the lab, and one for the readings of each trial.
-    assert_eq!(far.connections_count() - before, 3, "{ended:?}");
+    assert_eq!(far.connections_count() - before, 1 + runs.len(), "{ended:?}");
     for run in runs {
         let server = json(&run, "server.json");
         assert_eq!(server["name"], far.ssh(), "{server}");
@@ -174,7 +180,7 @@ fn its_settings_are_changed_and_put_back(rig: &mut Rig, far: &Far) {
     assert_eq!(far.setting(SOMAXCONN), before, "it is what it was");
     assert_eq!((far.journals("open").len(), far.journals("done").len()), (0, 1));
     let (tried, others): (Vec<_>, Vec<_>) = runs(rig).into_iter().partition(|run| !held(run).is_empty());
-    assert_eq!((tried.len(), others.len()), (1, 1), "{ended:?}");
+    assert!(!tried.is_empty() && !others.is_empty(), "{ended:?}");
     let [network, limit] = <[_; 2]>::try_from(held(&tried[0])).expect("two were held");
     assert_eq!(network, [&far.ssh(), "net.core.somaxconn", before.trim(), TRIED.trim()]);
     assert!(limit[0] == far.ssh() && limit[3].starts_with("700 "), "{limit:?}");
@@ -218,7 +224,7 @@ fn its_settings_are_put_back_when_the_connection_is_gone(rig: &mut Rig, far: &Fa
     assert!(trials(rig).matches("complete").count() < 2, "what was cut off counts: {}", trials(rig));
     let ended = resume(rig);
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
-    assert_eq!(trials(rig).matches("complete").count(), 2, "{ended:?}");
+    assert!(is_of_two(rig, trials(rig).matches("complete").count()), "{ended:?}");
     assert_eq!(far.setting(SOMAXCONN), before);
     forget(rig);
     check(rig, far, "settings of a host whose connection is gone");
@@ -238,7 +244,7 @@ fn a_host_behind_ssh_sends_the_load(rig: &mut Rig, far: &Far) {
         let ended = measure(rig, &file);
         assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
         let runs = runs(rig);
-        assert_eq!(runs.len(), 2, "{ended:?}");
+        assert!(is_of_two(rig, runs.len()), "{ended:?}");
         for run in &runs {
             assert_eq!(json(run, "generators.json")[0]["name"], far.ssh(), "{run:?}");
             let server = json(run, "server.json")["name"].clone();
@@ -278,7 +284,7 @@ fn a_host_that_is_lost_while_a_trial_is_set_up_is_no_end(rig: &mut Rig, far: &Fa
     let ended = resume(rig);
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     assert!(ended.stderr.contains("trial 2 of 2") && !ended.stderr.contains("trial 1 of 2"), "{ended:?}");
-    assert_eq!(trials(rig).matches("complete").count(), 2, "{ended:?}");
+    assert!(is_of_two(rig, trials(rig).matches("complete").count()), "{ended:?}");
     forget(rig);
     fs::remove_file(count).expect("is there");
     check(rig, far, "an experiment that went on after its host was lost");

@@ -10,6 +10,7 @@
 mod experiments;
 mod far;
 mod far_experiments;
+mod faults;
 mod fence;
 mod kills;
 mod links;
@@ -45,6 +46,7 @@ fn inside() -> ExitCode {
     links::run(&mut rig);
     services::run(&mut rig);
     experiments::run(&mut rig);
+    faults::run(&mut rig);
     kills::run(&mut rig);
     shares::run(&mut rig);
     rig.figures()

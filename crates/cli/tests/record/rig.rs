@@ -122,14 +122,16 @@ impl Rig {
         let document: Value =
             serde_json::from_str(&ended.stdout).map_err(|error| format!("no result on stdout: {error}"))?;
         check_result(kind, &document, ended)?;
-        if ended.code == Some(0) {
+        let said = "error: the record of this run is incomplete: cannot ";
+        // A noisy machine makes a run INVALID on a disk that holds all of it.
+        let is_invalid = ended.code == Some(3) && document["verdict"]["status"] == "INVALID";
+        if ended.code == Some(0) || (is_invalid && !ended.stderr.contains(said)) {
             self.counts.unharmed += 1;
             let status = manifest.as_ref().map(|manifest| manifest["status"].clone());
             let is_whole = status == Some("complete".into());
-            return is_whole.then_some(()).ok_or_else(|| format!("exit 0, and the folder is {status:?}"));
+            return is_whole.then_some(()).ok_or_else(|| format!("no error, and the folder is {status:?}"));
         }
         self.counts.answered += 1;
-        let said = "error: the record of this run is incomplete: cannot ";
         if ended.code != Some(3) || !ended.stderr.contains(said) {
             return Err("neither exit 3 nor what could not be written".into());
         }

@@ -17,7 +17,7 @@ use group::{SettingGroup, pid_of};
 use std::io;
 use std::path::PathBuf;
 use sysdyno_record::event::SettingHeld;
-use sysdyno_record::experiment::SettingChange;
+use sysdyno_record::experiment::{CommandSpec, SettingChange};
 use sysdyno_run::RunError;
 use sysdyno_run::agent::mount_writable_sys;
 use sysdyno_run::execute::{SettingGround, Tuning, hold_within};
@@ -33,6 +33,8 @@ pub struct StageSetting<'a> {
     pub again: &'a [String],
     /// Settings.
     pub changes: &'a [SettingChange],
+    /// Commands that run on the host of the service while the work lasts.
+    pub during: &'a [CommandSpec],
     /// How they are changed on this machine.
     pub tuning: &'a Tuning,
 }
@@ -53,7 +55,7 @@ impl LabStage {
         told: &mut dyn FnMut(&str),
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, RunError> {
-        let StageSetting { service, again, changes, tuning } = *setting;
+        let StageSetting { service, again, changes, during, tuning } = *setting;
         let (before, running) = self.order.plan.groups(service, changes);
         self.within(
             &before,
@@ -62,7 +64,11 @@ impl LabStage {
             Box::new(|held| {
                 let again: Vec<&str> = again.iter().map(String::as_str).chain([service]).collect();
                 self.labs.change(&self.order, &again, told, is_stopped)?;
-                self.within(&running, tuning, held, Box::new(|held| work(&held).map(|()| Vec::new())))
+                let work: Within<'_> = Box::new(|held| {
+                    let _beside = self.beside(service, during)?;
+                    work(&held).map(|()| Vec::new())
+                });
+                self.within(&running, tuning, held, work)
             }),
         )
     }

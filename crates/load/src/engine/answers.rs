@@ -3,8 +3,8 @@
 //! An error page is mostly the same each time, so a response whose body is known already costs a comparison of checksums.
 //! Pages that differ each time are read up to a bound; beyond it they are counted by their class only.
 
-use crate::http1::response::Response;
 use crate::page::shown_text;
+use crate::protocol::Response;
 use sysdyno_record::failure::{WrongAnswer, WrongAnswers};
 use sysdyno_record::load::{FailureClass, LearntBody};
 

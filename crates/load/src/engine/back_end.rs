@@ -1,12 +1,14 @@
 //! Which back end a trial uses: chosen once, before its threads start, by what the kernel allows.
 
 use crate::error::LoadError;
-use crate::io::{Epoll, Io, Route, Uring};
+use crate::transport::{Route, Transport, Uring};
+use sysdyno_record::load::TimerError;
 use sysdyno_record::plan::IoChoice;
+use sysdyno_record::spread::PartReady;
 
 /// A back end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BackEndKind {
     Uring,
     Epoll,
 }
@@ -14,7 +16,7 @@ pub(super) enum Kind {
 /// The back end of a trial, with the reason if it is not the one that is tried first.
 #[derive(Clone, Debug)]
 pub(super) struct BackEnd {
-    pub kind: Kind,
+    pub kind: BackEndKind,
     /// Why io_uring could not be used; `None` if it is used or was not asked for.
     pub fallback: Option<String>,
 }
@@ -27,20 +29,21 @@ impl BackEnd {
     pub(super) fn choose(choice: IoChoice, slots: usize, route: &Route) -> Result<BackEnd, LoadError> {
         let chosen = |kind| Ok(BackEnd { kind, fallback: None });
         match choice {
-            IoChoice::Epoll => chosen(Kind::Epoll),
-            IoChoice::Uring => Uring::new(slots, route).and_then(|_| chosen(Kind::Uring)),
+            IoChoice::Epoll => chosen(BackEndKind::Epoll),
+            IoChoice::Uring => Uring::new(slots, route).and_then(|_| chosen(BackEndKind::Uring)),
             IoChoice::Auto => match Uring::new(slots, route) {
-                Ok(_) => chosen(Kind::Uring),
-                Err(error) => Ok(BackEnd { kind: Kind::Epoll, fallback: Some(error.to_string()) }),
+                Ok(_) => chosen(BackEndKind::Uring),
+                Err(error) => Ok(BackEnd { kind: BackEndKind::Epoll, fallback: Some(error.to_string()) }),
             },
         }
     }
 
-    /// The name in the record.
-    pub(super) fn name(&self) -> &'static str {
-        match self.kind {
-            Kind::Uring => Uring::NAME,
-            Kind::Epoll => Epoll::NAME,
-        }
+    /// What threads on these CPUs send with.
+    pub(super) fn gear(self, cpus: Vec<Option<u32>>, timer_error: TimerError) -> PartReady {
+        let name = match self.kind {
+            BackEndKind::Uring => "io_uring",
+            BackEndKind::Epoll => "epoll",
+        };
+        PartReady { cpus, timer_error, io: name.into(), io_fallback: self.fallback }
     }
 }

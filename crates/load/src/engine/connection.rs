@@ -9,8 +9,9 @@
 //! ```
 
 use super::job::Job;
-use crate::http1::{self, Progress, ResponseParser};
-use crate::memcached::{self, Decoder};
+use crate::protocol::Progress;
+use crate::protocol::http1::{self, ResponseParser};
+use crate::protocol::memcached::{self, Decoder};
 use crate::workload::Kind;
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::units::MonoNs;
@@ -55,7 +56,7 @@ pub(super) struct Request {
 #[derive(Debug)]
 pub(super) enum Reader {
     Http1(ResponseParser),
-    /// The back end reads responses; the status of the present one, once its head is there.
+    /// The carrier reads responses; the status of the present one, once its head is there.
     Http2(Option<u16>),
     Memcached(Box<Decoder>),
 }
@@ -63,7 +64,7 @@ pub(super) enum Reader {
 impl Reader {
     pub(super) fn new(job: &Job<'_>) -> Reader {
         match &job.memcached {
-            None if job.route.http2.is_some() => Reader::Http2(None),
+            None if job.http2.is_some() => Reader::Http2(None),
             None => Reader::Http1(ResponseParser::default()),
             Some(memcached) => Reader::Memcached(Box::new(Decoder::new(memcached.plan))),
         }
@@ -103,7 +104,7 @@ impl Reader {
         match (self, &job.memcached) {
             (Reader::Http1(parser), _) => parser.feed(data, job.requests.rules(kind)),
             (Reader::Memcached(decoder), Some(memcached)) => decoder.feed(data, &memcached.keys),
-            (Reader::Http2(_), _) => unreachable!("the back end of HTTP/2 tells no bytes"),
+            (Reader::Http2(_), _) => unreachable!("the carrier of HTTP/2 tells no bytes"),
             (Reader::Memcached(_), None) => unreachable!("decoders are those of a memcached load"),
         }
     }
@@ -113,7 +114,7 @@ impl Reader {
         match self {
             Reader::Http1(_) => http1::head::foreign(bytes),
             Reader::Memcached(_) => memcached::foreign(bytes),
-            // The back end reads what the server says.
+            // The carrier reads what the server says.
             Reader::Http2(_) => None,
         }
     }

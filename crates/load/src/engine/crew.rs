@@ -2,15 +2,15 @@
 
 use super::affinity;
 use super::back_end;
-use super::clock;
 use super::job::Job;
-use super::tally::{Tally, Window};
+use super::tally::{Tally, ThreadWindow};
 use super::worker::{Finish, Worker};
+use crate::carrier::{Carrier, Http2};
+use crate::clock;
 use crate::error::LoadError;
-use crate::http2::Http2;
-use crate::io::{Epoll, Gather, Io, Uring};
 use crate::schedule::Share;
-use crate::tls::Tls;
+use crate::transport::tls::Tls;
+use crate::transport::{Epoll, Gather, Route, Transport, Uring};
 use std::num::NonZeroU64;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::Scope;
@@ -26,10 +26,10 @@ pub(super) enum Order {
 }
 
 /// What a generator thread says.
-pub(super) enum Message {
+pub(super) enum CrewMessage {
     Ready(TimerError),
     Failed(LoadError),
-    Window(u32, Window),
+    Window(u32, ThreadWindow),
     Finished(u32, Finish),
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Post {
 /// The threads of a load in this process.
 pub(super) struct Crew {
     lines: Vec<ThreadLine>,
-    pub messages: Receiver<Message>,
+    pub messages: Receiver<CrewMessage>,
 }
 
 /// What is held of a generator thread.
@@ -62,7 +62,7 @@ impl Crew {
         scope: &'scope Scope<'scope, 'env>,
         job: &'env Job<'_>,
         posts: &[Post],
-        kind: back_end::Kind,
+        kind: back_end::BackEndKind,
     ) -> Result<Crew, LoadError> {
         let (to_merge, messages) = mpsc::channel();
         let mut lines = Vec::new();
@@ -74,8 +74,8 @@ impl Crew {
             std::thread::Builder::new()
                 .name(format!("sysdyno-load-{thread}"))
                 .spawn_scoped(scope, move || match kind {
-                    back_end::Kind::Uring => seat.dress::<Uring>(job),
-                    back_end::Kind::Epoll => seat.dress::<Epoll>(job),
+                    back_end::BackEndKind::Uring => seat.dress::<Uring>(job),
+                    back_end::BackEndKind::Epoll => seat.dress::<Epoll>(job),
                 })
                 .map_err(LoadError::system("start a generator thread"))?;
             lines.push(ThreadLine { thread, orders: order_sender, spares: spare_sender });
@@ -91,9 +91,11 @@ impl Crew {
         let mut worst = TimerError::default();
         for _ in &self.lines {
             match self.messages.recv() {
-                Ok(Message::Ready(error)) => worst = if error.p99_ns > worst.p99_ns { error } else { worst },
-                Ok(Message::Failed(error)) => return Err(error),
-                Ok(Message::Window(..) | Message::Finished(..)) | Err(_) => {
+                Ok(CrewMessage::Ready(error)) => {
+                    worst = if error.p99_ns > worst.p99_ns { error } else { worst }
+                }
+                Ok(CrewMessage::Failed(error)) => return Err(error),
+                Ok(CrewMessage::Window(..) | CrewMessage::Finished(..)) | Err(_) => {
                     return Err(LoadError::plan("a generator thread exited before it started"));
                 }
             }
@@ -122,28 +124,28 @@ impl Crew {
 /// What a generator thread is given.
 struct Seat {
     post: Post,
-    messages: Sender<Message>,
+    messages: Sender<CrewMessage>,
     orders: Receiver<Order>,
     spares: Receiver<Box<Tally>>,
 }
 
 impl Seat {
     /// Works with what the load speaks on top of a back end.
-    fn dress<I: Io>(self, job: &Job<'_>) {
+    fn dress<T: Transport>(self, job: &Job<'_>) {
         match job.route.tls {
-            None => self.dress_http2::<I>(job),
-            Some(_) => self.dress_http2::<Tls<I>>(job),
+            None => self.carry::<T>(job),
+            Some(_) => self.carry::<Tls<T>>(job),
         }
     }
 
-    fn dress_http2<I: Io>(self, job: &Job<'_>) {
-        match job.route.http2 {
-            None => self.work::<I>(job),
-            Some(_) => self.work::<Http2<I>>(job),
+    fn carry<T: Transport>(self, job: &Job<'_>) {
+        match job.http2.clone() {
+            None => self.work(job, T::new),
+            Some(settings) => self.work(job, |slots, route| Http2::<T>::new(slots, route, settings)),
         }
     }
 
-    fn work<I: Io>(self, job: &Job<'_>) {
+    fn work<C: Carrier>(self, job: &Job<'_>, make: impl FnOnce(usize, &Route) -> Result<C, LoadError>) {
         let share = self.post.share;
         let thread = share.thread;
         // The merging thread outlives this one; if it is gone, nobody is left to be told.
@@ -154,21 +156,21 @@ impl Seat {
         }
         // Sleeps end when they should, not when it suits other timers (default slack: 50 µs).
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let slots = share.of(u64::from(job.plan.connections)) as usize * job.plan.streams() as usize;
-        let mut io = match I::new(slots, &job.route.from(share.before(u64::from(job.plan.connections)))) {
-            Ok(io) => io,
-            Err(error) => return say(Message::Failed(error)),
+        let route = job.route.from(share.before(u64::from(job.plan.connections)));
+        let mut carrier = match make(job.slots(share), &route) {
+            Ok(carrier) => carrier,
+            Err(error) => return say(CrewMessage::Failed(error)),
         };
-        let timer_error = clock::measure_timer_error(|span| io.wait(span, Gather::NOTHING));
-        say(Message::Ready(timer_error));
+        let timer_error = clock::measure_timer_error(|span| carrier.wait(span, Gather::NOTHING));
+        say(CrewMessage::Ready(timer_error));
         // An order that does not come means that another thread could not be set up.
         let Ok(Order::Connect) = self.orders.recv() else { return };
-        let mut worker = Worker::new(io, job, share, self.spares, timer_error.p99_ns);
+        let mut worker = Worker::new(carrier, job, share, self.spares, timer_error.p99_ns);
         worker.dial_all();
-        say(Message::Ready(timer_error));
+        say(CrewMessage::Ready(timer_error));
         if let Ok(Order::Begin(begin)) = self.orders.recv() {
-            let finish = worker.run(begin, |window| say(Message::Window(thread, window)));
-            say(Message::Finished(thread, finish));
+            let finish = worker.run(begin, |window| say(CrewMessage::Window(thread, window)));
+            say(CrewMessage::Finished(thread, finish));
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Deadlines without a heap: lists in which the earliest deadline is first because all of a kind are equally long.
+//! DeadlineList without a heap: lists in which the earliest deadline is first because all of a kind are equally long.
 //!
 //! A total deadline is a constant after the intended send, a connect deadline a constant after the call, an idle
 //! deadline a constant after the last byte. Within a kind, the order in which deadlines are set is therefore the order
 //! in which they fall due, and a doubly linked list through the connections is enough: setting, clearing and finding
 //! the first are each a few instructions.
 
-use crate::io::Slot;
+use crate::transport::Slot;
 use sysdyno_record::units::MonoNs;
 
 /// No neighbour.
 const NONE: Slot = Slot::MAX;
 
-/// Deadlines of one kind, at most one per connection.
+/// DeadlineList of one kind, at most one per connection.
 #[derive(Debug)]
-pub(super) struct Deadlines {
+pub(super) struct DeadlineList {
     links: Vec<Link>,
     first: Slot,
     last: Slot,
@@ -27,11 +27,11 @@ struct Link {
     is_set: bool,
 }
 
-impl Deadlines {
+impl DeadlineList {
     /// No deadlines, for connections 0 to `slots − 1`.
-    pub(super) fn new(slots: usize) -> Deadlines {
+    pub(super) fn new(slots: usize) -> DeadlineList {
         let unset = Link { due: MonoNs(0), before: NONE, after: NONE, is_set: false };
-        Deadlines { links: vec![unset; slots], first: NONE, last: NONE }
+        DeadlineList { links: vec![unset; slots], first: NONE, last: NONE }
     }
 
     /// Sets the deadline of `slot`, which must not be earlier than the last one set; an earlier one is put in order.
@@ -88,7 +88,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_first_due_is_that_of_a_sorted_map(steps in proptest::collection::vec((0u32..8, 0u64..100, any::<bool>()), 0..200)) {
-            let mut lists = Deadlines::new(8);
+            let mut lists = DeadlineList::new(8);
             let mut model = BTreeMap::new();
             for (slot, due, sets) in steps {
                 if sets {

@@ -4,7 +4,7 @@
 //! that no assertion of the merge depends on another host's honesty.
 
 use super::job::Job;
-use super::tally::{OperationTally, PhaseTally, Tally, Window};
+use super::tally::{OperationTally, PhaseTally, Tally, ThreadWindow};
 use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind};
 use sysdyno_record::spread::{PartOperation, PartTally, PartWindow};
 use sysdyno_record::units::MonoNs;
@@ -24,7 +24,7 @@ const MAX_STEPS: usize = 100_000;
 const MAX_WINDOW_NS: u64 = 3_600_000_000_000;
 
 /// A window as it is told to another host.
-pub(super) fn told(thread: u32, window: &Window) -> PartWindow {
+pub(super) fn told(thread: u32, window: &ThreadWindow) -> PartWindow {
     PartWindow {
         thread,
         index: window.index,
@@ -99,7 +99,7 @@ impl Heard {
         window: PartWindow,
         job: &Job<'_>,
         latest: MonoNs,
-    ) -> Result<Window, &'static str> {
+    ) -> Result<ThreadWindow, &'static str> {
         if window.index != self.windows_count {
             return Err("it skipped a window");
         }
@@ -129,7 +129,7 @@ impl Heard {
             tallies.push(PhaseTally { phase, tally: Box::new(tally) });
         }
         (self.windows_count, self.end) = (window.index + 1, window.end_mono_ns);
-        Ok(Window {
+        Ok(ThreadWindow {
             index: window.index,
             begin: window.begin_mono_ns,
             end: window.end_mono_ns,

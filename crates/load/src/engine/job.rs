@@ -1,12 +1,14 @@
 //! What all threads of a trial share: the plan, compiled once and read only, and the order to stop.
 
 use super::Control;
+use super::preload::preload;
 use crate::error::LoadError;
-use crate::http2::{self, limits::MAX_STREAMS_COUNT};
-use crate::io::Route;
-use crate::memcached::{self, Keys, MAX_KEYS_COUNT, MAX_KEYS_PER_GET};
-use crate::origin::{self, Origin};
-use crate::tls::Settings;
+use crate::protocol::http2::{self, limits::MAX_STREAMS_COUNT};
+use crate::protocol::memcached::{self, Keys, MAX_KEYS_COUNT, MAX_KEYS_PER_GET};
+use crate::schedule::Share;
+use crate::transport::Route;
+use crate::transport::origin::{self, Origin};
+use crate::transport::tls::Settings;
 use crate::workload::{Kind, Requests};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +23,8 @@ pub(super) struct Job<'a> {
     pub plan: &'a LoadPlan,
     pub control: &'a Control,
     pub route: Route,
+    /// HTTP/2; `None` for what the messages of the route say.
+    pub http2: Option<http2::Settings>,
     pub requests: Requests,
     pub requests_per_connection: u32,
     /// End of each phase after the begin; `None` if the number of requests ends it. Unit: nanoseconds.
@@ -34,7 +38,7 @@ pub(super) struct Job<'a> {
 
 /// What a client of a closed load does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum ClientTurn {
     Begins,
     Leaves,
 }
@@ -71,7 +75,6 @@ impl<'a> Job<'a> {
             is_single: requests_per_connection == 1,
             is_made_up: plan.wire.memcached.is_some() || requests.templates.is_some(),
             in_flight_bytes: in_flight_bytes(plan, &requests, http2.as_ref(), &messages),
-            http2,
             tls: plan.wire.tls.as_ref().map(|tls| Settings::new(tls, alpn).map(Arc::new)).transpose()?,
             stamps: plan.stamps == StampChoice::Kernel && matches!(plan.target.endpoint, Endpoint::Tcp(_)),
             origin: Origin::new(&plan.origin),
@@ -81,6 +84,7 @@ impl<'a> Job<'a> {
             plan,
             control,
             route,
+            http2,
             requests,
             requests_per_connection,
             phase_end_offsets_ns: phase_end_offsets_ns(plan),
@@ -96,9 +100,9 @@ impl<'a> Job<'a> {
 
     /// When a client of a closed load next begins to send, or is the first to leave, from an offset to the begin of the load
     /// on; `None`: never. Clients are numbered from 0, one for each connection. Unit: nanoseconds.
-    pub(super) fn client_turn_ns(&self, client: u64, turn: Turn, from_ns: u64) -> Option<u64> {
+    pub(super) fn client_turn_ns(&self, client: u64, turn: ClientTurn, from_ns: u64) -> Option<u64> {
         let wanted = (client + 1) as f64 - CLIENTS_ERROR;
-        let has_turned = |clients: f64| (clients >= wanted) == (turn == Turn::Begins);
+        let has_turned = |clients: f64| (clients >= wanted) == (turn == ClientTurn::Begins);
         self.plan.workload.clients.windows(2).find_map(|ends| {
             let [before, after] = ends else { return None };
             let span_ns = (after.at.0 - before.at.0) as f64;
@@ -112,7 +116,8 @@ impl<'a> Job<'a> {
                 return Some(begin_ns);
             }
             // Within the errors of the arithmetic, so that one who has just begun does not leave, nor the other way round.
-            let level = if turn == Turn::Begins { wanted + CLIENTS_ERROR } else { wanted - CLIENTS_ERROR };
+            let level =
+                if turn == ClientTurn::Begins { wanted + CLIENTS_ERROR } else { wanted - CLIENTS_ERROR };
             let offset_ns = (level - low) / (high - low) * span_ns;
             has_turned(high).then(|| before.at.0 + offset_ns.clamp(0.0, span_ns).ceil() as u64)
         })
@@ -123,10 +128,15 @@ impl<'a> Job<'a> {
         match &self.memcached {
             Some(load) if load.plan.is_preloaded && trial <= 1 => {
                 let tls = self.route.tls.as_deref();
-                memcached::preload(self.plan, tls, load.plan, &load.keys, self.control)
+                preload(self.plan, tls, load.plan, &load.keys, self.control)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Requests that a thread may have under way at a time: one on each stream of its connections.
+    pub(super) fn slots(&self, share: Share) -> usize {
+        share.of(u64::from(self.plan.connections)) as usize * self.plan.streams() as usize
     }
 
     /// Whether connections are made before the first request and kept after it.
@@ -173,8 +183,9 @@ fn http2_settings(
 ) -> http2::Settings {
     let scheme = if plan.wire.tls.is_some() { "https" } else { "http" };
     let kept = messages.iter().step_by(2);
-    let made =
-        (0..).zip(kept).map(|(kind, bytes)| http2::Request::of(bytes, scheme, requests.rules(kind).clone()));
+    let made = (0..)
+        .zip(kept)
+        .map(|(kind, bytes)| http2::EncodedRequest::of(bytes, scheme, requests.rules(kind).clone()));
     http2::Settings { streams: http2.streams, scheme, requests: made.collect() }
 }
 

@@ -1,20 +1,20 @@
 //! Merges the windows of all threads into intervals and sums.
 
-use super::crew::Message;
+use super::crew::CrewMessage;
+use super::host::HostSum;
 use super::job::Job;
-use super::spread::HostSum;
 use super::summary::{self, PhaseSpan};
-use super::tally::{Tally, Window};
+use super::tally::{Tally, ThreadWindow};
 use super::worker::Finish;
 use super::{Outcome, Sink};
 use crate::schedule::Share;
 use std::collections::{BTreeMap, VecDeque};
 use sysdyno_record::load::{
-    Counts, GeneratorSummary, Interval, LatencyKind, LearntBody, PhaseSummary, TimerError, TrialSummary,
+    Counts, GeneratorSummary, Interval, LatencyKind, LearntBody, PhaseSummary, TrialSummary,
 };
 use sysdyno_record::plan::{PhaseEnd, PhaseKind};
 use sysdyno_record::session::SessionOperationSummary;
-use sysdyno_record::spread::GeneratorShare;
+use sysdyno_record::spread::{GeneratorShare, PartReady};
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::workload::OperationSummary;
 
@@ -28,16 +28,6 @@ const FAILURE_MIN_REQUESTS_COUNT: u64 = 100;
 /// it, those that are read once a second five times, which every rule can work with. Unit: nanoseconds.
 const EVIDENCE_NS: u64 = 5_000_000_000;
 
-/// What the threads send with.
-#[derive(Clone, Debug)]
-pub(super) struct Gear {
-    /// The CPU of each thread.
-    pub cpus: Vec<Option<u32>>,
-    pub timer_error: TimerError,
-    pub io: String,
-    pub io_fallback: Option<String>,
-}
-
 /// Takes an emptied tally back to its thread.
 type GiveBack<'a> = &'a dyn Fn(u32, Box<Tally>);
 
@@ -45,11 +35,12 @@ type GiveBack<'a> = &'a dyn Fn(u32, Box<Tally>);
 pub(super) struct Merge<'a> {
     job: &'a Job<'a>,
     trial: u32,
-    gear: Gear,
+    /// What the threads send with.
+    gear: PartReady,
     /// What each host had of it; empty where this process alone sends.
     hosts: Vec<HostSum>,
     /// Windows that not all threads have handed over.
-    open: BTreeMap<u32, Vec<(u32, Window)>>,
+    open: BTreeMap<u32, Vec<(u32, ThreadWindow)>>,
     finished: Vec<Option<Finish>>,
     next_index: u32,
     totals: Vec<Tally>,
@@ -63,7 +54,7 @@ pub(super) struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    pub(super) fn new(job: &'a Job<'a>, trial: u32, gear: Gear, hosts: Vec<HostSum>) -> Merge<'a> {
+    pub(super) fn new(job: &'a Job<'a>, trial: u32, gear: PartReady, hosts: Vec<HostSum>) -> Merge<'a> {
         let (phases, threads) = (job.plan.phases.len() + 1, gear.cpus.len());
         // Users of a session send no probes, and other hosts are only told to stop.
         if job.requests.session.is_none() && hosts.is_empty() {
@@ -88,13 +79,13 @@ impl<'a> Merge<'a> {
     }
 
     /// Takes what a thread says, and merges the windows that are complete by that.
-    pub(super) fn take(&mut self, message: Message, give_back: GiveBack<'_>, sink: &mut dyn Sink) {
+    pub(super) fn take(&mut self, message: CrewMessage, give_back: GiveBack<'_>, sink: &mut dyn Sink) {
         match message {
-            Message::Window(thread, window) => {
+            CrewMessage::Window(thread, window) => {
                 self.open.entry(window.index).or_default().push((thread, window));
             }
-            Message::Finished(thread, finish) => self.finished[thread as usize] = Some(finish),
-            Message::Ready(_) | Message::Failed(_) => {}
+            CrewMessage::Finished(thread, finish) => self.finished[thread as usize] = Some(finish),
+            CrewMessage::Ready(_) | CrewMessage::Failed(_) => {}
         }
         while let Some(windows) = self.take_complete() {
             self.merge(windows, give_back, sink);
@@ -112,7 +103,7 @@ impl<'a> Merge<'a> {
     }
 
     /// The next window, if all threads that still run have handed it over.
-    fn take_complete(&mut self) -> Option<Vec<(u32, Window)>> {
+    fn take_complete(&mut self) -> Option<Vec<(u32, ThreadWindow)>> {
         let windows = self.open.get(&self.next_index)?;
         let has = |thread: usize| windows.iter().any(|(from, _)| *from as usize == thread);
         let is_complete =
@@ -124,7 +115,7 @@ impl<'a> Merge<'a> {
         self.open.remove(&(self.next_index - 1))
     }
 
-    fn merge(&mut self, windows: Vec<(u32, Window)>, give_back: GiveBack<'_>, sink: &mut dyn Sink) {
+    fn merge(&mut self, windows: Vec<(u32, ThreadWindow)>, give_back: GiveBack<'_>, sink: &mut dyn Sink) {
         let begin = windows.iter().map(|(_, window)| window.begin).min().unwrap_or_default();
         let end = windows.iter().map(|(_, window)| window.end).max().unwrap_or_default();
         let current = windows.iter().map(|(_, window)| window.phase).min().unwrap_or_default();
@@ -279,7 +270,7 @@ impl<'a> Merge<'a> {
     fn shares(&self, span: PhaseSpan, all: &PhaseSummary) -> Vec<GeneratorShare> {
         let hosts = self.hosts.len();
         let threads = self.finished.len();
-        let share = |(number, host): (usize, &HostSum)| {
+        let share = |(number, sum): (usize, &HostSum)| {
             let is_of = |thread: usize| thread % hosts == number;
             let share = |thread| Share { thread: thread as u32, threads: threads as u32 };
             let own = (0..threads).filter(|thread| is_of(*thread));
@@ -287,18 +278,18 @@ impl<'a> Merge<'a> {
                 own.clone().map(|thread| share(thread).of(u64::from(self.job.plan.connections))).sum();
             let rate_hz = all.offered_hz.map(|hz| hz * own.count() as f64 / threads as f64);
             GeneratorShare {
-                name: host.name.clone(),
+                name: sum.host.name.clone(),
                 connections,
-                measured: summary::phase(all.kind, span, rate_hz, &host.measured),
-                total: host.total(),
+                measured: summary::phase(all.kind, span, rate_hz, &sum.measured),
+                total: sum.total(),
                 generator: GeneratorSummary {
                     gap_sample_ns: Vec::new(),
                     arrival_gaps: Vec::new(),
-                    ..self.generator(span, &host.gear, &is_of)
+                    ..self.generator(span, &sum.host.ready, &is_of)
                 },
-                clock: host.clock,
-                learnt_body: host.learnt_body,
-                lost: host.lost.clone(),
+                clock: sum.host.clock,
+                learnt_body: sum.learnt_body,
+                lost: sum.lost.clone(),
             }
         };
         self.hosts.iter().enumerate().map(share).collect()
@@ -355,7 +346,12 @@ impl<'a> Merge<'a> {
     }
 
     /// What some of the threads say of themselves.
-    fn generator(&self, span: PhaseSpan, gear: &Gear, is_of: &dyn Fn(usize) -> bool) -> GeneratorSummary {
+    fn generator(
+        &self,
+        span: PhaseSpan,
+        gear: &PartReady,
+        is_of: &dyn Fn(usize) -> bool,
+    ) -> GeneratorSummary {
         let own = || (0..self.finished.len()).filter(|thread| is_of(*thread));
         let cpu_ns = |thread: usize| self.measured_cpu_ns[thread];
         let spun_ns = |thread: usize| self.measured_spun_ns[thread];

@@ -13,17 +13,18 @@ mod affinity;
 mod answers;
 mod back_end;
 mod churn;
-pub mod clock;
 mod connection;
 mod control;
 mod crew;
 mod deadline;
 mod gaps;
 mod handover;
+mod host;
 mod job;
 mod merge;
 mod pace;
 mod part;
+mod preload;
 mod spin;
 mod spread;
 mod summary;
@@ -32,16 +33,17 @@ mod worker;
 
 pub use affinity::Aside;
 pub use control::Control;
-
+pub use host::SpreadHost;
 pub use part::{Part, PartOrder, run_part};
-pub use spread::{Generators, Said, SpreadHost, spread};
+pub use spread::{Generators, Said, spread};
 
+use crate::clock;
 use crate::error::LoadError;
 use crate::schedule::Share;
 use back_end::BackEnd;
 use crew::{Crew, Order, Post};
 use job::Job;
-use merge::{Gear, Merge};
+use merge::Merge;
 use std::time::Duration;
 use sysdyno_record::load::{Interval, LatencySet, TrialEnding, TrialSummary};
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
@@ -110,7 +112,7 @@ pub fn run(
         crew.tell(Order::Connect);
         crew.await_all()?;
         crew.tell(Order::Begin(MonoNs(clock::now().0 + BEGIN_DELAY_NS)));
-        let gear = Gear { cpus, timer_error, io: back_end.name().into(), io_fallback: back_end.fallback };
+        let gear = back_end.gear(cpus, timer_error);
         let mut merge = Merge::new(&job, trial, gear, Vec::new());
         while let Ok(message) = crew.messages.recv() {
             merge.take(message, &|thread, spare| crew.give_back(thread, spare), sink);

@@ -5,7 +5,7 @@
 //! those that are awaited, so that a closed loop keeps its connections busy. Where they come more slowly, it wakes up
 //! for each. No latency knows of it, since the kernel stamps each response when it comes; so it is done only with these
 //! stamps. To a closed loop it is a think time of some microseconds; a server that halts just then adds the length of
-//! [`crate::io::TICK`] at most.
+//! [`crate::transport::TICK`] at most.
 //!
 //! What comes while the thread is busy waits for it anyway, and only what it sleeps for is a think time of its making. So
 //! these bounds are on what comes while it sleeps: of a closed loop's thread that is busy for a part ρ of the time, 1 ÷ (1 − ρ)
@@ -16,7 +16,8 @@
 //! long one in 32 of the responses takes to come (Little's law). It is done in closed loops only, where a response
 //! time says how many requests there are at a time rather than how quick the server is.
 
-use crate::io::{Completion, Gather};
+use crate::carrier::News;
+use crate::transport::{Completion, Gather};
 use std::time::Duration;
 use sysdyno_record::units::MonoNs;
 
@@ -40,7 +41,7 @@ const SPAN_NS: u64 = 1_000_000;
 
 /// The rate of responses of one thread, as far as it matters for waiting.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct GatherPace {
     since: MonoNs,
     count: u64,
     /// Responses that come in the time of gathering.
@@ -60,11 +61,11 @@ pub(super) struct Awaited {
     pub is_open: bool,
 }
 
-impl Pace {
-    /// Something completed.
+impl GatherPace {
+    /// Something is new.
     #[inline]
-    pub(super) fn note(&mut self, completion: &Completion) {
-        let is_response = matches!(completion, Completion::Received(_) | Completion::Responded(..));
+    pub(super) fn note(&mut self, news: &News) {
+        let is_response = matches!(news, News::Transport(Completion::Received(_)) | News::Responded(..));
         self.count += u64::from(is_response);
     }
 
@@ -104,10 +105,10 @@ mod tests {
     const ONE: Awaited = Awaited { in_flight: 0, is_shared: false, is_open: false };
 
     /// The pace of a thread to which so many responses came in 2 ms, of which it was busy for a part.
-    fn pace(count: u64, busy_ratio: f64) -> Pace {
-        let mut pace = Pace::default();
-        (0..count).for_each(|_| pace.note(&Completion::Received(1)));
-        pace.note(&Completion::Sent);
+    fn pace(count: u64, busy_ratio: f64) -> GatherPace {
+        let mut pace = GatherPace::default();
+        (0..count).for_each(|_| pace.note(&Completion::Received(1).into()));
+        pace.note(&Completion::Sent.into());
         pace.want(MonoNs(2_000_000), ONE, || (2_000_000.0 * busy_ratio) as u64);
         pace
     }
@@ -133,8 +134,8 @@ mod tests {
         assert_eq!(want(0.5), Gather::Count(16));
         assert_eq!(want(1.0), Gather::Count(16));
         let open = Awaited { in_flight: 64, is_open: true, ..ONE };
-        let mut pace = Pace::default();
-        (0..200).for_each(|_| pace.note(&Completion::Received(1)));
+        let mut pace = GatherPace::default();
+        (0..200).for_each(|_| pace.note(&Completion::Received(1).into()));
         assert_eq!(pace.want(MonoNs(2_000_000), open, || unreachable!("of no use")), Gather::Count(8));
     }
 

@@ -7,14 +7,14 @@
 //! one instant.
 
 use super::back_end::BackEnd;
-use super::crew::{Crew, Message, Order, Post};
+use super::crew::{Crew, CrewMessage, Order, Post};
 use super::job::Job;
 use super::{Aside, Control, affinity, handover};
 use crate::error::LoadError;
 use crate::schedule::Share;
 use sysdyno_record::load::TrialEnding;
 use sysdyno_record::plan::LoadPlan;
-use sysdyno_record::spread::{PartEnd, PartFinish, PartReady, PartReport};
+use sysdyno_record::spread::{PartEnd, PartFinish, PartReport};
 use sysdyno_record::units::MonoNs;
 
 /// Which part of a load a host has, and which of its machine's CPUs.
@@ -78,12 +78,8 @@ pub fn run_part(
     std::thread::scope(|scope| {
         let crew = Crew::muster(scope, &job, &posts, back_end.kind)?;
         let timer_error = crew.await_all()?;
-        report(PartReport::Ready(PartReady {
-            cpus: posts.iter().map(|post| post.cpu).collect(),
-            timer_error,
-            io: back_end.name().into(),
-            io_fallback: back_end.fallback,
-        }));
+        let cpus = posts.iter().map(|post| post.cpu).collect();
+        report(PartReport::Ready(back_end.gear(cpus, timer_error)));
         let Some(PartOrder::Connect) = order() else { return Err(LoadError::plan("it was canceled")) };
         crew.tell(Order::Connect);
         crew.await_all()?;
@@ -108,18 +104,18 @@ pub fn run_part(
 fn hand_over(crew: &Crew, report: &mut dyn FnMut(PartReport)) {
     while let Ok(message) = crew.messages.recv() {
         match message {
-            Message::Window(thread, window) => {
+            CrewMessage::Window(thread, window) => {
                 report(PartReport::Window(Box::new(handover::told(thread, &window))));
                 window.tallies.into_iter().for_each(|item| crew.give_back(thread, item.tally));
             }
-            Message::Finished(thread, finish) => report(PartReport::Finished(PartFinish {
+            CrewMessage::Finished(thread, finish) => report(PartReport::Finished(PartFinish {
                 thread,
                 gaps: finish.gaps,
                 backlog_max: finish.backlog_max,
                 spin_ended: finish.spin_ended,
                 end_mono_ns: finish.end,
             })),
-            Message::Ready(_) | Message::Failed(_) => {}
+            CrewMessage::Ready(_) | CrewMessage::Failed(_) => {}
         }
     }
 }

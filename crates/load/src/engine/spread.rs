@@ -3,17 +3,17 @@
 //! Thread k of the load runs on host k modulo their number, and everything that is split over threads is split over hosts
 //! by that. A host that is lost has ended: what it had open is in flight or unsent for good, and the load stops.
 
-use super::crew::Message;
+use super::crew::CrewMessage;
 use super::handover::Heard;
+use super::host::{HostSum, SpreadHost};
 use super::job::Job;
-use super::merge::{Gear, Merge};
-use super::tally::{OperationTally, Tally};
+use super::merge::Merge;
 use super::worker::Finish;
-use super::{Control, Outcome, Sink, clock};
+use super::{Control, Outcome, Sink};
+use crate::clock;
 use crate::error::LoadError;
-use sysdyno_record::load::{Counts, GapSample, LearntBody};
+use sysdyno_record::load::GapSample;
 use sysdyno_record::plan::LoadPlan;
-use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::spread::{PartEnd, PartFinish, PartReady, PartReport, PartWindow};
 use sysdyno_record::units::MonoNs;
 
@@ -28,17 +28,6 @@ const MAX_GAPS_COUNT: usize = 10_000;
 
 /// Most arrivals that one thread can have had waiting; only bounds a sum.
 const MAX_BACKLOG: u64 = 1 << 32;
-
-/// A host that sends a part of the load, set up and connected.
-#[derive(Clone, Debug)]
-pub struct SpreadHost {
-    /// As it was typed.
-    pub name: String,
-    /// How its clock lies beside that of this host.
-    pub clock: ClockOffset,
-    /// What it sends with.
-    pub ready: PartReady,
-}
 
 /// Something that is heard of a host.
 #[derive(Clone, Debug)]
@@ -102,7 +91,7 @@ pub fn spread(
 }
 
 /// What the threads of all hosts send with, in the order of their numbers.
-fn gear(plan: &LoadPlan, hosts: &[SpreadHost]) -> Gear {
+fn gear(plan: &LoadPlan, hosts: &[SpreadHost]) -> PartReady {
     let cpu = |thread: usize| {
         let host = hosts.get(thread % hosts.len().max(1))?;
         host.ready.cpus.get(thread / hosts.len()).copied().flatten()
@@ -111,79 +100,11 @@ fn gear(plan: &LoadPlan, hosts: &[SpreadHost]) -> Gear {
     let mut names: Vec<&str> = hosts.iter().map(|host| host.ready.io.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    Gear {
+    PartReady {
         cpus: (0..plan.threads as usize).map(cpu).collect(),
         timer_error: worst.unwrap_or_default(),
         io: names.join(", "),
         io_fallback: hosts.iter().find_map(|host| host.ready.io_fallback.clone()),
-    }
-}
-
-/// What one host has had of a trial so far.
-#[derive(Clone, Debug)]
-pub(super) struct HostSum {
-    pub name: String,
-    pub clock: ClockOffset,
-    pub gear: Gear,
-    pub measured: Tally,
-    /// Requests by phase.
-    phases: Vec<Counts>,
-    /// The same of each operation of a mix.
-    operations: Vec<Vec<Counts>>,
-    pub learnt_body: Option<LearntBody>,
-    pub lost: Option<String>,
-}
-
-impl HostSum {
-    fn new(host: SpreadHost, plan: &LoadPlan) -> HostSum {
-        let PartReady { cpus, timer_error, io, io_fallback } = host.ready;
-        HostSum {
-            name: host.name,
-            clock: host.clock,
-            gear: Gear { cpus, timer_error, io, io_fallback },
-            measured: Tally::default(),
-            phases: vec![Counts::default(); plan.phases.len() + 1],
-            operations: vec![Vec::new(); plan.phases.len() + 1],
-            learnt_body: None,
-            lost: None,
-        }
-    }
-
-    pub(super) fn add(&mut self, phase: u32, is_measured: bool, tally: &Tally) {
-        self.phases[phase as usize].add(&tally.counts);
-        let operations = &mut self.operations[phase as usize];
-        operations.resize(operations.len().max(tally.operations.len()), Counts::default());
-        operations.iter_mut().zip(&tally.operations).for_each(|(sum, tally)| sum.add(&tally.counts));
-        if is_measured {
-            self.measured.merge(tally);
-        }
-    }
-
-    /// The whole trial.
-    pub(super) fn total(&self) -> Counts {
-        self.phases.iter().fold(Counts::default(), |mut sum, counts| {
-            sum.add(counts);
-            sum
-        })
-    }
-
-    /// Requests of a phase without an outcome, as the outcome that they have now.
-    pub(super) fn open(&self, phase: u32) -> Tally {
-        let operation = |counts| OperationTally::of(open(counts));
-        Tally {
-            counts: open(&self.phases[phase as usize]),
-            operations: self.operations[phase as usize].iter().map(operation).collect(),
-            ..Tally::default()
-        }
-    }
-}
-
-fn open(counts: &Counts) -> Counts {
-    let known = counts.ok + counts.failed + counts.timed_out + counts.in_flight;
-    Counts {
-        in_flight: counts.sent - known,
-        unsent: counts.scheduled - counts.sent - counts.unsent,
-        ..Counts::default()
     }
 }
 
@@ -224,7 +145,7 @@ impl Merging<'_, '_> {
         }
         let latest = MonoNs(clock::now().0.saturating_add(AHEAD_NS));
         let window = self.heard[thread as usize].window(window, self.job, latest)?;
-        self.merge.take(Message::Window(thread, window), &|_, _| {}, self.sink);
+        self.merge.take(CrewMessage::Window(thread, window), &|_, _| {}, self.sink);
         Ok(())
     }
 
@@ -247,7 +168,7 @@ impl Merging<'_, '_> {
             spin_ended: finish.spin_ended.as_deref().map(bounded_text),
             end: finish.end_mono_ns.min(clock::now()),
         };
-        self.merge.take(Message::Finished(thread, finish), &|_, _| {}, self.sink);
+        self.merge.take(CrewMessage::Finished(thread, finish), &|_, _| {}, self.sink);
         Ok(())
     }
 
@@ -273,7 +194,7 @@ impl Merging<'_, '_> {
             if self.is_running(host, thread) {
                 let end = self.heard[thread as usize].end();
                 let finish = Finish { gaps: Vec::new(), backlog_max: 0, spin_ended: None, end };
-                self.merge.take(Message::Finished(thread, finish), &|_, _| {}, self.sink);
+                self.merge.take(CrewMessage::Finished(thread, finish), &|_, _| {}, self.sink);
             }
         }
         self.has_ended[host] = true;

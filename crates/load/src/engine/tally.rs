@@ -411,7 +411,7 @@ pub(super) struct PhaseTally {
 
 /// What a thread hands over when a window ends.
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct ThreadWindow {
     /// Number of the window in the trial; the same for all threads.
     pub index: u32,
     pub begin: MonoNs,

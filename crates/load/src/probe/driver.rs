@@ -2,9 +2,11 @@
 
 use super::http::HttpProber;
 use super::icmp::IcmpProber;
+use super::prober::{ProbeEnd, Prober};
 use super::tcp::TcpProber;
 use super::{ProbeJob, ProbeSink, Way};
-use crate::engine::{Aside, clock};
+use crate::clock;
+use crate::engine::Aside;
 use crate::error::LoadError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -15,31 +17,6 @@ use sysdyno_record::units::MonoNs;
 
 /// Longest sleep, so that an end that was asked for is noticed. Unit: nanoseconds.
 const TICK_NS: u64 = 50_000_000;
-
-/// An operation that ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
-    pub sequence: u64,
-    pub at: MonoNs,
-    pub outcome: ProbeOutcome,
-    pub connect_ns: Option<u64>,
-    pub status: Option<u16>,
-}
-
-/// A way to carry out operations, any number of them at a time.
-pub(super) trait Prober {
-    /// Begins an operation; one that ends at once is put into `ended`.
-    fn begin(&mut self, sequence: u64, ended: &mut Vec<Ended>);
-
-    /// What is to be waited for.
-    fn watched(&self) -> Vec<PollFd<'_>>;
-
-    /// Goes on with what is ready, in the order of [`Prober::watched`].
-    fn advance(&mut self, ready: &[PollFlags], ended: &mut Vec<Ended>);
-
-    /// Gives an operation up; its end is not reported.
-    fn abandon(&mut self, sequence: u64);
-}
 
 /// A probe that is ready to be sent.
 pub struct Probe<'a> {
@@ -132,7 +109,7 @@ impl Driver<'_> {
         self.job.count.is_none_or(|count| self.next <= count)
     }
 
-    fn begin_due(&mut self, ended: &mut Vec<Ended>, sink: &mut dyn ProbeSink) {
+    fn begin_due(&mut self, ended: &mut Vec<ProbeEnd>, sink: &mut dyn ProbeSink) {
         while self.has_more() {
             let (sequence, now) = (self.next, clock::now());
             if self.intended(sequence) > now {
@@ -162,7 +139,7 @@ impl Driver<'_> {
     }
 
     /// Hands on what ended; an end after the deadline is none, and one of an operation that is not open is nobody's.
-    fn report(&mut self, ended: &mut Vec<Ended>, sink: &mut dyn ProbeSink) {
+    fn report(&mut self, ended: &mut Vec<ProbeEnd>, sink: &mut dyn ProbeSink) {
         for end in ended.drain(..) {
             let Some(place) = self.open.iter().position(|open| open.sequence == end.sequence) else {
                 continue;

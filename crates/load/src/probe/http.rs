@@ -8,12 +8,13 @@
 //!       └────────────┴──────────┴─────► closed
 //! ```
 
-use super::driver::{Ended, Prober};
+use super::prober::{ProbeEnd, Prober};
 use super::stream;
-use crate::engine::clock;
+use crate::clock;
 use crate::error::LoadError;
 use crate::failure;
-use crate::http1::{Progress, ResponseParser, Rules};
+use crate::protocol::Progress;
+use crate::protocol::http1::{ResponseParser, Rules};
 use crate::workload::values;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
@@ -86,7 +87,7 @@ impl HttpProber {
     }
 
     /// Goes on with a connection as far as it goes; its operation may end.
-    fn go_on(&mut self, place: usize, ended: &mut Vec<Ended>) {
+    fn go_on(&mut self, place: usize, ended: &mut Vec<ProbeEnd>) {
         let step = self.step(place);
         let at = clock::now();
         let has_idle = self.connections.iter().any(|connection| matches!(connection.state, State::Idle));
@@ -99,7 +100,7 @@ impl HttpProber {
             Step::Failed(class) => (ProbeOutcome::Failed(class), false),
         };
         let (sequence, connect_ns) = (connection.sequence, connection.connect_ns);
-        ended.push(Ended { sequence, at, outcome, connect_ns, status: connection.parser.status() });
+        ended.push(ProbeEnd { sequence, at, outcome, connect_ns, status: connection.parser.status() });
         connection.state = if keep_alive && self.is_kept && !has_idle { State::Idle } else { State::Closed };
     }
 
@@ -169,7 +170,7 @@ impl Connection {
 }
 
 impl Prober for HttpProber {
-    fn begin(&mut self, sequence: u64, ended: &mut Vec<Ended>) {
+    fn begin(&mut self, sequence: u64, ended: &mut Vec<ProbeEnd>) {
         let since = clock::now();
         let is_idle = |connection: &Connection| matches!(connection.state, State::Idle);
         if let Some(place) = self.connections.iter().position(is_idle) {
@@ -199,7 +200,7 @@ impl Prober for HttpProber {
             }
             Err(errno) => {
                 let outcome = ProbeOutcome::Failed(failure::of_connect(errno));
-                ended.push(Ended { sequence, at: clock::now(), outcome, connect_ns: None, status: None });
+                ended.push(ProbeEnd { sequence, at: clock::now(), outcome, connect_ns: None, status: None });
             }
         }
     }
@@ -213,7 +214,7 @@ impl Prober for HttpProber {
         self.connections.iter().map(|connection| PollFd::new(&connection.fd, flags(connection))).collect()
     }
 
-    fn advance(&mut self, ready: &[PollFlags], ended: &mut Vec<Ended>) {
+    fn advance(&mut self, ready: &[PollFlags], ended: &mut Vec<ProbeEnd>) {
         for (place, flags) in ready.iter().enumerate().take(self.connections.len()) {
             if flags.is_empty() {
                 continue;

@@ -5,8 +5,8 @@
 //! sent: anybody can send ICMP, and a raw socket sees everybody's.
 //! Sources: RFC 792, RFC 4443; `net/ipv4/ping.c` (the kernel sets identifier and checksum of a ping socket).
 
-use super::driver::{Ended, Prober};
-use crate::engine::clock;
+use super::prober::{ProbeEnd, Prober};
+use crate::clock;
 use crate::error::LoadError;
 use crate::failure;
 use rustix::event::{PollFd, PollFlags};
@@ -67,10 +67,10 @@ impl IcmpProber {
         Ok(IcmpProber { fd, token: Token { is_v6, is_raw, seed }, open: Vec::new() })
     }
 
-    fn end(&mut self, sequence: u64, outcome: ProbeOutcome, ended: &mut Vec<Ended>) {
+    fn end(&mut self, sequence: u64, outcome: ProbeOutcome, ended: &mut Vec<ProbeEnd>) {
         if let Some(place) = self.open.iter().position(|open| *open == sequence) {
             self.open.remove(place);
-            ended.push(Ended { sequence, at: clock::now(), outcome, connect_ns: None, status: None });
+            ended.push(ProbeEnd { sequence, at: clock::now(), outcome, connect_ns: None, status: None });
         }
     }
 }
@@ -162,7 +162,7 @@ fn checksum(bytes: &[u8]) -> u16 {
 }
 
 impl Prober for IcmpProber {
-    fn begin(&mut self, sequence: u64, ended: &mut Vec<Ended>) {
+    fn begin(&mut self, sequence: u64, ended: &mut Vec<ProbeEnd>) {
         self.open.push(sequence);
         if let Err(errno) = net::send(&self.fd, &self.token.request(sequence), SendFlags::DONTWAIT) {
             let class = match errno {
@@ -177,7 +177,7 @@ impl Prober for IcmpProber {
         vec![PollFd::new(&self.fd, PollFlags::IN)]
     }
 
-    fn advance(&mut self, ready: &[PollFlags], ended: &mut Vec<Ended>) {
+    fn advance(&mut self, ready: &[PollFlags], ended: &mut Vec<ProbeEnd>) {
         if ready.iter().all(|flags| flags.is_empty()) {
             return;
         }

@@ -14,6 +14,7 @@ mod address;
 mod driver;
 mod http;
 mod icmp;
+mod prober;
 mod stream;
 mod tcp;
 

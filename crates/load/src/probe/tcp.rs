@@ -1,8 +1,8 @@
 //! The TCP probe: a connection is made and closed at once.
 
-use super::driver::{Ended, Prober};
+use super::prober::{ProbeEnd, Prober};
 use super::stream::{self, Dialed};
-use crate::engine::clock;
+use crate::clock;
 use crate::failure;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
@@ -30,17 +30,17 @@ impl TcpProber {
     }
 }
 
-fn ended(sequence: u64, since: MonoNs, result: Result<(), Errno>) -> Ended {
+fn ended(sequence: u64, since: MonoNs, result: Result<(), Errno>) -> ProbeEnd {
     let at = clock::now();
     let outcome = match result {
         Ok(()) => ProbeOutcome::Received,
         Err(errno) => ProbeOutcome::Failed(failure::of_connect(errno)),
     };
-    Ended { sequence, at, outcome, connect_ns: result.is_ok().then(|| at.since(since)), status: None }
+    ProbeEnd { sequence, at, outcome, connect_ns: result.is_ok().then(|| at.since(since)), status: None }
 }
 
 impl Prober for TcpProber {
-    fn begin(&mut self, sequence: u64, into: &mut Vec<Ended>) {
+    fn begin(&mut self, sequence: u64, into: &mut Vec<ProbeEnd>) {
         let since = clock::now();
         match stream::dial(&self.endpoint) {
             Ok(Dialed { fd, is_connecting: true }) => self.dials.push(Dial { fd, sequence, since }),
@@ -53,7 +53,7 @@ impl Prober for TcpProber {
         self.dials.iter().map(|dial| PollFd::new(&dial.fd, PollFlags::OUT)).collect()
     }
 
-    fn advance(&mut self, ready: &[PollFlags], into: &mut Vec<Ended>) {
+    fn advance(&mut self, ready: &[PollFlags], into: &mut Vec<ProbeEnd>) {
         let mut flags = ready.iter();
         self.dials.retain(|dial| {
             let is_ready = flags.next().is_some_and(|flags| !flags.is_empty());

@@ -8,7 +8,7 @@ mod fence;
 mod url;
 
 pub use class::{AddressClass, classify};
-pub use fence::{Fence, Judgement};
+pub use fence::{Fence, FenceJudgement};
 
 use crate::error::LoadError;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};

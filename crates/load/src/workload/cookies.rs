@@ -21,7 +21,7 @@ const MAX_JAR_BYTES: usize = 8 * 1024;
 
 /// What a request and its response say about where a cookie belongs.
 #[derive(Clone, Copy, Debug)]
-pub struct Origin<'a> {
+pub struct CookieOrigin<'a> {
     /// Name or address of the server, without its port.
     pub host: &'a str,
     /// Path of the request.
@@ -64,7 +64,7 @@ struct Attributes<'a> {
 
 impl Jar {
     /// Takes what a `Set-Cookie` field says.
-    pub fn take(&mut self, field: &[u8], origin: &Origin<'_>) {
+    pub fn take(&mut self, field: &[u8], origin: &CookieOrigin<'_>) {
         let mut pieces = field.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
         let Some((name, value)) = pieces.next().and_then(|pair| split_at(pair, b'=')) else { return };
         let attributes = Attributes::read(pieces, origin);
@@ -142,7 +142,7 @@ impl Cookie {
 }
 
 impl<'a> Attributes<'a> {
-    fn read(pieces: impl Iterator<Item = &'a [u8]>, origin: &Origin<'_>) -> Attributes<'a> {
+    fn read(pieces: impl Iterator<Item = &'a [u8]>, origin: &CookieOrigin<'_>) -> Attributes<'a> {
         let mut attributes = Attributes::default();
         for piece in pieces {
             let (name, value) = split_at(piece, b'=').unwrap_or((piece, b""));
@@ -152,7 +152,7 @@ impl<'a> Attributes<'a> {
             } else if is(b"max-age") {
                 attributes.max_age_s = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
             } else if is(b"expires") {
-                attributes.expires_unix_s = super::date::parse(value);
+                attributes.expires_unix_s = crate::date::parse(value);
             } else if is(b"secure") {
                 attributes.is_secure = true;
             } else if is(b"domain") && !value.is_empty() {

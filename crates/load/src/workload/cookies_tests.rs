@@ -2,8 +2,14 @@
 
 use super::*;
 
-fn origin(path: &'static str, is_secure: bool) -> Origin<'static> {
-    Origin { host: "shop.test", path: path.as_bytes(), is_secure, now: MonoNs(1_000), unix_s: 784_111_777 }
+fn origin(path: &'static str, is_secure: bool) -> CookieOrigin<'static> {
+    CookieOrigin {
+        host: "shop.test",
+        path: path.as_bytes(),
+        is_secure,
+        now: MonoNs(1_000),
+        unix_s: 784_111_777,
+    }
 }
 
 fn sent(jar: &Jar, path: &str, is_secure: bool, now: MonoNs) -> String {

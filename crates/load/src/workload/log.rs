@@ -11,8 +11,8 @@
 //! as those of a Poisson process are, given how many there are: independently and uniformly.
 
 use super::Kind;
-use super::date::{MONTHS, days_since_1970};
 use super::urls::name_of;
+use crate::date::{MONTHS, days_since_1970};
 use crate::error::LoadError;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -7,7 +7,6 @@
 //! Everything that can be wrong with a request is found here, before a connection is made.
 
 pub mod cookies;
-pub(crate) mod date;
 pub mod json;
 mod learnt;
 pub mod log;
@@ -22,8 +21,8 @@ pub(crate) mod versions;
 pub(crate) use mix::Mix;
 
 use crate::error::LoadError;
-use crate::http1::{RequestBytes, Rules};
 use crate::page;
+use crate::protocol::http1::{RequestBytes, Rules};
 use learnt::{Learnt, Likeness};
 use session::Tables;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use super::values::{self, Names};
 use super::versions::{VersionNumber, Versions};
 use super::{Kind, KindOf, Making, Messages, Requests};
 use crate::error::LoadError;
-use crate::http1::Rules;
+use crate::protocol::http1::Rules;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use sysdyno_record::plan::{LoadPlan, RequestSpec, Validators};

@@ -4,7 +4,7 @@
 //! is at most [`MAX_TAKEN_BYTES`] long and has no control characters, so that it can stand wherever a request has room for
 //! it; anything else counts as not found, and the request as failed.
 
-use super::cookies::{Jar, Origin};
+use super::cookies::{CookieOrigin, Jar};
 use super::memory::{MAX_TAKEN_BYTES, Memory};
 use memchr::memmem;
 use sysdyno_record::load::FailureClass;
@@ -40,7 +40,7 @@ impl Taking {
         &self,
         head: &[u8],
         body: &[u8],
-        origin: &Origin<'_>,
+        origin: &CookieOrigin<'_>,
         memory: &mut Option<Box<Memory>>,
     ) -> Option<FailureClass> {
         if self.keeps_cookies {

@@ -7,7 +7,7 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nX-Token: t 1\r\nset-cookie: s=1\r\nSet-
 
 fn take(from: TakeFrom, body: &str) -> (Option<FailureClass>, String) {
     let taking = Taking { keeps_cookies: true, takes: vec![Take { number: 1, from }] };
-    let origin = Origin { host: "h", path: b"/", is_secure: false, now: MonoNs(1), unix_s: 0 };
+    let origin = CookieOrigin { host: "h", path: b"/", is_secure: false, now: MonoNs(1), unix_s: 0 };
     let mut memory = None;
     let objection = taking.take(HEAD, body.as_bytes(), &origin, &mut memory);
     let memory = memory.expect("there were cookies");

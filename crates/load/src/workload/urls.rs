@@ -5,7 +5,7 @@
 use crate::error::LoadError;
 use crate::target;
 use crate::workload::values;
-use crate::workload::values::text::{Part, Value};
+use crate::workload::values::text::{TextPart, Value};
 use sysdyno_record::plan::{Endpoint, RequestSpec, Target, Validators};
 use sysdyno_record::workload::{MAX_OPERATIONS, OperationPlan};
 
@@ -73,7 +73,8 @@ fn parse_line(line: &str, base: &Base<'_>) -> Result<OperationPlan, String> {
         let column = line.chars().count().saturating_sub(from_end) + 1;
         format!("column {column}: {}", misread.cause)
     })?;
-    let is_of_users = |part: &Part| matches!(part, Part::Value { value: Value::User | Value::Taken(_), .. });
+    let is_of_users =
+        |part: &TextPart| matches!(part, TextPart::Value { value: Value::User | Value::Taken(_), .. });
     if parts.iter().any(is_of_users) {
         return Err("it uses a value of a session, but there is no session\nhint: write literal braces as \
                     '\\{{'"

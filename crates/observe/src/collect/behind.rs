@@ -6,10 +6,9 @@
 use super::listener::{Queue, are_alone, ask_again, from_inet, keep_fullest, search};
 use super::{Collector, Pass, Table};
 use crate::diag::InetSocket;
-use crate::discover::scope;
 use std::io;
 use sysdyno_netlink::NetlinkSocket;
-use sysdyno_record::column;
+use sysdyno_record::column::{self, listener_scope};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::series::Column;
 
@@ -51,7 +50,8 @@ impl BehindCollector {
         keep_fullest(&mut queues);
         if !queues.iter().map(|queue| &queue.address).eq(&self.shown) {
             self.shown = queues.iter().map(|queue| queue.address.clone()).collect();
-            self.table.replace(self.shown.iter().flat_map(|address| columns(&scope(address))).collect());
+            self.table
+                .replace(self.shown.iter().flat_map(|address| columns(&listener_scope(address))).collect());
         }
         for (index, queue) in queues.iter().enumerate() {
             self.table.set_count(index * WIDTH, queue.waiting_count);

@@ -1,6 +1,6 @@
 //! Time of the CPUs, and a few totals of the scheduler: `/proc/stat`.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -10,7 +10,7 @@ use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
     let tick_us = tick_us();
-    FileCollector::boxed(Place::Proc("stat"), CpuFormat { stat: Stat::default(), cpus: vec![], tick_us })
+    FileCollector::boxed(FilePlace::Proc("stat"), CpuFormat { stat: Stat::default(), cpus: vec![], tick_us })
 }
 
 /// Length of a tick of `USER_HZ`. Unit: microseconds.

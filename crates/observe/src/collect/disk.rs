@@ -3,7 +3,7 @@
 //! Whole devices only: a partition's requests are counted again in its device's line. A device gets its columns when it
 //! has done its first request.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -13,7 +13,7 @@ use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("diskstats"), DiskFormat::default())
+    FileCollector::boxed(FilePlace::Proc("diskstats"), DiskFormat::default())
 }
 
 /// At most this many devices have columns.

@@ -1,6 +1,6 @@
 //! Open files of the host and their limit: `/proc/sys/fs/file-nr`.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -9,7 +9,7 @@ use sysdyno_record::column::{self, HOST};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("sys/fs/file-nr"), FileNrFormat)
+    FileCollector::boxed(FilePlace::Proc("sys/fs/file-nr"), FileNrFormat)
 }
 
 struct FileNrFormat;

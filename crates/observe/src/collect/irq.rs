@@ -3,7 +3,7 @@
 //! A large host has tens of thousands of cells, nearly all zero. A cell gets its column when it is first seen above
 //! zero, since a counter that is not zero never becomes zero again.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -13,7 +13,7 @@ use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("interrupts"), IrqFormat::default())
+    FileCollector::boxed(FilePlace::Proc("interrupts"), IrqFormat::default())
 }
 
 /// At most this many cells have columns; those further down are left out.

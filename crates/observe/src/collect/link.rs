@@ -60,7 +60,8 @@ impl Collector for LinkCollector {
     }
 }
 
-fn is_same_namespace(roots: &Roots, pid: u32) -> bool {
+/// Whether a process is in the network namespace of this one.
+pub(super) fn is_same_namespace(roots: &Roots, pid: u32) -> bool {
     let namespace = |process: &str| std::fs::read_link(roots.in_proc(&format!("{process}/ns/net"))).ok();
     let own = namespace("self");
     own.is_some() && own == namespace(&pid.to_string())

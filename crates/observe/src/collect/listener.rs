@@ -2,18 +2,18 @@
 //!
 //! Several sockets may listen at one address (`SO_REUSEPORT`), each with a queue of its own: a connection is refused
 //! when *its* queue is full, so the fullest one is shown. A socket that is alone at its address is asked for by that
-//! address; only to find such sockets, and for several at one address, the kernel has to walk its table. Connections are counted once a second, since the answer has a
+//! address; only to find such sockets, and for several at one address, the kernel has to walk its table. Connections are counted about once a second, since the answer has a
 //! message for each; and less often where that takes long, so that it stays below a thousandth of a core.
 
 use super::{Collector, Pass, Table};
 use crate::clock;
 use crate::diag::{Family, InetQuestion, InetSocket, ListenerQuestion, SOCK_DIAG_BY_FAMILY, SocketState};
-use crate::discover::{families, find_inet, find_unix_sockets, is_local, scope};
+use crate::discover::{families, find_inet, find_unix_sockets, is_local};
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use sysdyno_netlink::NetlinkSocket;
-use sysdyno_record::column;
+use sysdyno_record::column::{self, listener_scope};
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::series::Column;
 use sysdyno_record::units::MonoNs;
@@ -24,6 +24,9 @@ pub(crate) fn collector() -> Box<dyn Collector> {
 
 /// Of the time between two counts of the connections, at most this part is spent on one.
 const MAX_COUNT_RATIO: u64 = 1000;
+
+/// Between two counts of the connections, about. Unit: nanoseconds.
+const COUNT_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// While the known sockets are there, others are searched for this often. Unit: nanoseconds.
 const SEARCH_INTERVAL_NS: u64 = 5_000_000_000;
@@ -93,7 +96,8 @@ impl ListenerCollector {
             self.show_nothing(endpoint, "nothing listens there");
         } else if !self.queues.iter().map(|queue| &queue.address).eq(&self.shown) {
             self.shown = self.queues.iter().map(|queue| queue.address.clone()).collect();
-            self.table.replace(self.shown.iter().flat_map(|address| columns(&scope(address))).collect());
+            self.table
+                .replace(self.shown.iter().flat_map(|address| columns(&listener_scope(address))).collect());
             if matches!(endpoint, Endpoint::Unix(_)) {
                 self.table.explain(2, Some("not counted for Unix sockets"));
                 self.table.explain(3, Some("not counted for Unix sockets"));
@@ -103,14 +107,14 @@ impl ListenerCollector {
 
     fn show_nothing(&mut self, endpoint: &Endpoint, reason: &str) {
         self.shown.clear();
-        let mut all = columns(&scope(endpoint)).to_vec();
+        let mut all = columns(&listener_scope(endpoint)).to_vec();
         all.iter_mut().for_each(|column| column.unavailable = Some(reason.to_owned()));
         self.table.replace(all);
     }
 
     /// Counts the connections of each listening address.
     fn count_connections(&mut self) -> io::Result<()> {
-        let begin = clock::monotonic();
+        let (begin, cpu_ns) = (clock::monotonic(), clock::thread_cpu_ns());
         let Some(diag) = &mut self.diag else { return Ok(()) };
         for (index, queue) in self.queues.iter().enumerate() {
             let Endpoint::Tcp(address) = queue.address else { continue };
@@ -118,10 +122,11 @@ impl ListenerCollector {
             self.table.set_count(index * WIDTH + 2, Some(connections.established_count));
             self.table.set_count(index * WIDTH + 3, Some(connections.unread_count));
         }
-        let spent = clock::monotonic().since(begin);
+        let spent = clock::thread_cpu_ns().saturating_sub(cpu_ns);
         // The first count is made when the columns are found out; the first sample follows it at once.
         if self.has_counted {
-            self.next_count = MonoNs(begin.0.saturating_add(spent.saturating_mul(MAX_COUNT_RATIO)));
+            let interval_ns = spent.saturating_mul(MAX_COUNT_RATIO).max(COUNT_INTERVAL_NS);
+            self.next_count = clock::about(begin, interval_ns);
         }
         self.has_counted = true;
         Ok(())
@@ -155,7 +160,7 @@ impl ListenerCollector {
             return self.show_nothing(endpoint, "it is on another host");
         }
         let mut result = self.try_read(pass, endpoint);
-        if pass.is_look() && result.is_ok() && clock::monotonic() >= self.next_count {
+        if result.is_ok() && clock::monotonic() >= self.next_count {
             result = self.count_connections();
         }
         if let Err(error) = result {

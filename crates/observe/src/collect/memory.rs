@@ -1,6 +1,6 @@
 //! Memory of the host: `/proc/meminfo`.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -9,7 +9,7 @@ use sysdyno_record::column::{self, HOST, Quantity};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("meminfo"), MemoryFormat { picker: Picker::new(FIELDS) })
+    FileCollector::boxed(FilePlace::Proc("meminfo"), MemoryFormat { picker: Picker::new(FIELDS) })
 }
 
 /// Fields of the kernel, in kibibytes.

@@ -12,18 +12,25 @@ mod cpu;
 mod disk;
 mod file;
 mod file_handles;
+mod filesystem;
 mod irq;
 mod link;
 mod listener;
+mod logs;
 mod memory;
 mod netdev;
+mod others;
 mod own;
 mod pressure;
 mod process;
 mod protocols;
+mod qdisc;
 mod sockstat;
 mod softirq;
 mod softnet;
+mod tables;
+mod tcp_limits;
+mod tiers;
 mod vmstat;
 
 use crate::watch::Scene;
@@ -79,11 +86,14 @@ pub(crate) trait Collector: Send {
 
     /// The columns and latest values.
     fn table(&mut self) -> &mut Table;
+
+    /// Takes note that the next pass is to read everything, also what is read at longer intervals than its pace.
+    fn hasten(&mut self) {}
 }
 
 /// How often a collector is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pace {
+pub(crate) enum CollectorPace {
     /// At every sample; when the budget is short, others are read less often before: what most findings rest on.
     Foremost,
     /// At every sample, while the budget allows it.
@@ -92,15 +102,17 @@ pub(crate) enum Pace {
     TwiceASecond,
     /// Once a second: what changes slowly, or costs much to read.
     EverySecond,
+    /// At every sample, where it reads or does not: it keeps a limit of its own, and what it takes is not the others' loss.
+    OwnLimit,
 }
 
-impl Pace {
+impl CollectorPace {
     /// The passes in which it is due.
     pub(crate) fn beat(self) -> Beat {
         match self {
-            Pace::Foremost | Pace::EverySample => Beat::Sample,
-            Pace::TwiceASecond => Beat::HalfSecond,
-            Pace::EverySecond => Beat::Second,
+            CollectorPace::Foremost | CollectorPace::EverySample | CollectorPace::OwnLimit => Beat::Sample,
+            CollectorPace::TwiceASecond => Beat::HalfSecond,
+            CollectorPace::EverySecond => Beat::Second,
         }
     }
 }
@@ -109,26 +121,36 @@ impl Pace {
 type Make = fn() -> Box<dyn Collector>;
 
 /// All collectors, in the order in which they are read and their columns are listed.
-pub(crate) const COLLECTORS: &[(Pace, Make)] = &[
-    (Pace::Foremost, listener::collector),
-    (Pace::EverySample, behind::collector),
-    (Pace::EverySample, softnet::collector),
-    (Pace::EverySample, protocols::snmp),
-    (Pace::EverySample, protocols::netstat),
-    (Pace::TwiceASecond, sockstat::collector),
-    (Pace::EverySample, netdev::collector),
-    (Pace::Foremost, process::collector),
-    (Pace::TwiceASecond, cgroup::collector),
-    (Pace::EverySample, cpu::collector),
-    (Pace::EverySample, softirq::collector),
-    (Pace::TwiceASecond, irq::collector),
-    (Pace::EverySample, pressure::cpu),
-    (Pace::TwiceASecond, pressure::memory),
-    (Pace::TwiceASecond, pressure::io),
-    (Pace::TwiceASecond, disk::collector),
-    (Pace::EverySecond, memory::collector),
-    (Pace::EverySecond, vmstat::collector),
-    (Pace::EverySecond, file_handles::collector),
-    (Pace::EverySecond, link::collector),
-    (Pace::EverySample, own::collector),
+pub(crate) const COLLECTORS: &[(CollectorPace, Make)] = &[
+    (CollectorPace::Foremost, listener::collector),
+    (CollectorPace::EverySample, behind::collector),
+    (CollectorPace::OwnLimit, tiers::collector),
+    (CollectorPace::OwnLimit, others::collector),
+    (CollectorPace::OwnLimit, logs::collector),
+    (CollectorPace::EverySample, softnet::collector),
+    (CollectorPace::EverySample, protocols::snmp),
+    (CollectorPace::EverySample, protocols::netstat),
+    (CollectorPace::TwiceASecond, sockstat::collector),
+    (CollectorPace::EverySecond, tcp_limits::collector),
+    (CollectorPace::EverySample, netdev::collector),
+    (CollectorPace::TwiceASecond, qdisc::collector),
+    (CollectorPace::Foremost, process::collector),
+    (CollectorPace::TwiceASecond, cgroup::collector),
+    (CollectorPace::EverySecond, cgroup::limits),
+    (CollectorPace::EverySample, cpu::collector),
+    (CollectorPace::EverySample, softirq::collector),
+    (CollectorPace::TwiceASecond, irq::collector),
+    (CollectorPace::EverySample, pressure::cpu),
+    (CollectorPace::TwiceASecond, pressure::memory),
+    (CollectorPace::TwiceASecond, pressure::io),
+    (CollectorPace::TwiceASecond, disk::collector),
+    (CollectorPace::EverySecond, memory::collector),
+    (CollectorPace::EverySecond, vmstat::collector),
+    (CollectorPace::EverySecond, file_handles::collector),
+    (CollectorPace::EverySecond, tables::tasks),
+    (CollectorPace::EverySecond, tables::connections),
+    (CollectorPace::EverySecond, tables::neighbors),
+    (CollectorPace::EverySecond, link::collector),
+    (CollectorPace::EverySecond, filesystem::collector),
+    (CollectorPace::EverySample, own::collector),
 ];

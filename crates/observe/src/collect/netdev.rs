@@ -2,7 +2,7 @@
 //!
 //! An interface gets its columns when the first packet has gone through it.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -12,7 +12,7 @@ use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Net("dev"), NetdevFormat::default())
+    FileCollector::boxed(FilePlace::Net("dev"), NetdevFormat::default())
 }
 
 /// At most this many interfaces have columns.

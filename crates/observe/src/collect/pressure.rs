@@ -1,6 +1,6 @@
 //! Time lost to waiting for a resource: `/proc/pressure/*`.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -10,19 +10,19 @@ use sysdyno_record::series::Column;
 
 /// Pressure on the CPUs. Host-wide there is no time in which all waited for a CPU: some task had it.
 pub(crate) fn cpu() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("pressure/cpu"), PressureFormat { columns: &[column::PSI_CPU_SOME] })
+    FileCollector::boxed(FilePlace::Proc("pressure/cpu"), PressureFormat { columns: &[column::PSI_CPU_SOME] })
 }
 
 /// Pressure on memory.
 pub(crate) fn memory() -> Box<dyn Collector> {
     let columns = &[column::PSI_MEMORY_SOME, column::PSI_MEMORY_FULL];
-    FileCollector::boxed(Place::Proc("pressure/memory"), PressureFormat { columns })
+    FileCollector::boxed(FilePlace::Proc("pressure/memory"), PressureFormat { columns })
 }
 
 /// Pressure on input and output.
 pub(crate) fn io() -> Box<dyn Collector> {
     let columns = &[column::PSI_IO_SOME, column::PSI_IO_FULL];
-    FileCollector::boxed(Place::Proc("pressure/io"), PressureFormat { columns })
+    FileCollector::boxed(FilePlace::Proc("pressure/io"), PressureFormat { columns })
 }
 
 struct PressureFormat {

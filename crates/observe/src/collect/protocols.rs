@@ -3,7 +3,7 @@
 //! Every counter of the chosen protocols gets a column under the kernel's own name. Left out is what is configuration
 //! and not a count, such as `Tcp.RtoMin`.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -12,11 +12,11 @@ use sysdyno_record::column::{self, NETNS, Quantity, TCP_CURR_ESTAB};
 use sysdyno_record::series::Column;
 
 pub(crate) fn snmp() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Net("snmp"), ProtocolFormat::new(&[column::IP, column::TCP, column::UDP]))
+    FileCollector::boxed(FilePlace::Net("snmp"), ProtocolFormat::new(&[column::IP, column::TCP, column::UDP]))
 }
 
 pub(crate) fn netstat() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Net("netstat"), ProtocolFormat::new(&[column::TCP_EXT, column::IP_EXT]))
+    FileCollector::boxed(FilePlace::Net("netstat"), ProtocolFormat::new(&[column::TCP_EXT, column::IP_EXT]))
 }
 
 /// Values that are settings.

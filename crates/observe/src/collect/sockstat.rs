@@ -1,6 +1,6 @@
 //! Sockets in use in the target's network namespace: `sockstat`.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -9,7 +9,7 @@ use sysdyno_record::column::{self, NETNS};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Net("sockstat"), SockstatFormat)
+    FileCollector::boxed(FilePlace::Net("sockstat"), SockstatFormat)
 }
 
 struct SockstatFormat;

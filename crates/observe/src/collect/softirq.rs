@@ -2,7 +2,7 @@
 //!
 //! The file has a column for each *possible* CPU; those on which nothing has ever run are left out.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -11,7 +11,7 @@ use sysdyno_record::column::SOFTIRQ;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("softirqs"), SoftirqFormat::default())
+    FileCollector::boxed(FilePlace::Proc("softirqs"), SoftirqFormat::default())
 }
 
 #[derive(Default)]

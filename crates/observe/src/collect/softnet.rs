@@ -1,6 +1,6 @@
 //! The network receive path of each CPU: `/proc/net/softnet_stat`, which is the host's in every namespace.
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
@@ -11,7 +11,7 @@ use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("net/softnet_stat"), SoftnetFormat::default())
+    FileCollector::boxed(FilePlace::Proc("net/softnet_stat"), SoftnetFormat::default())
 }
 
 #[derive(Default)]

@@ -3,20 +3,20 @@
 //! A field that this kernel does not have is listed with that reason: their names change with the kernel's version
 //! (`allocstall` became one per zone in 4.10, `workingset_refault` one per kind in 5.9).
 
-use super::file::{FileCollector, Format, Place};
+use super::file::{FileCollector, FilePlace, Format};
 use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::Shape;
 use crate::source::named::Picker;
-use sysdyno_record::column::{HOST, VMSTAT};
+use sysdyno_record::column::{HOST, MEMORY_DIRTY_LIMIT, VMSTAT};
 use sysdyno_record::series::Column;
 
 pub(crate) fn collector() -> Box<dyn Collector> {
-    FileCollector::boxed(Place::Proc("vmstat"), VmstatFormat { picker: Picker::new(FIELDS) })
+    FileCollector::boxed(FilePlace::Proc("vmstat"), VmstatFormat { picker: Picker::new(FIELDS) })
 }
 
-/// Fields of the kernel, all counters.
+/// Fields of the kernel: counters, and last [`LIMIT`].
 const FIELDS: &[&str] = &[
     "pgfault",
     "pgmajfault",
@@ -46,7 +46,11 @@ const FIELDS: &[&str] = &[
     "nr_written",
     "drop_pagecache",
     "oom_kill",
+    LIMIT,
 ];
+
+/// Pages that may be dirty before those who write must wait. Unit: pages.
+const LIMIT: &str = "nr_dirty_threshold";
 
 struct VmstatFormat {
     picker: Picker,
@@ -59,7 +63,8 @@ impl Format for VmstatFormat {
             table.replace(self.absent());
         }
         for (position, value) in self.picker.values().iter().enumerate() {
-            table.set_count(position, *value);
+            let unit = if FIELDS[position] == LIMIT { rustix::param::page_size() as u64 } else { 1 };
+            table.set_count(position, value.map(|value| value.saturating_mul(unit)));
         }
         Ok(())
     }
@@ -69,6 +74,10 @@ impl Format for VmstatFormat {
     }
 
     fn absent(&self) -> Vec<Column> {
-        FIELDS.iter().map(|field| VMSTAT.member(field, HOST)).collect()
+        let column = |field: &&str| match *field {
+            LIMIT => MEMORY_DIRTY_LIMIT.of(HOST),
+            counter => VMSTAT.member(counter, HOST),
+        };
+        FIELDS.iter().map(column).collect()
     }
 }

@@ -3,12 +3,21 @@
 //! One question is one message, the answer comes at once and is read until the kernel says that it is complete.
 //! Nothing is changed by asking. Sources: sock_diag(7); `include/uapi/linux/{netlink,sock_diag,inet_diag,unix_diag}.h`.
 
-mod codec;
+mod inet;
+mod unix;
 
-pub(crate) use codec::{
-    Family, FileId, InetQuestion, InetSocket, ListenerQuestion, SOCK_DIAG_BY_FAMILY, SocketState,
-    UnixQuestion, UnixSocket,
-};
+pub(crate) use inet::{Family, InetQuestion, InetSocket, ListenerQuestion};
+pub(crate) use unix::{FileId, UnixQuestion, UnixSocket};
+
+/// The type of all questions.
+pub(crate) const SOCK_DIAG_BY_FAMILY: u16 = 20;
+
+/// The states of `include/net/tcp_states.h` that are asked for; Unix sockets have them, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SocketState {
+    Established = 1,
+    Listen = 10,
+}
 
 #[cfg(test)]
 mod tests {
@@ -67,7 +76,7 @@ mod tests {
     #[test]
     fn a_wrong_question_is_an_error_of_the_kernel() {
         let mut socket = open();
-        let mut body = UnixQuestion::encode();
+        let mut body = UnixQuestion(SocketState::Listen).encode();
         body[0] = 200;
         assert!(socket.list(SOCK_DIAG_BY_FAMILY, &body, |_| {}).is_err());
         let question = InetQuestion { family: Family::V4, state: SocketState::Listen, port: 1 };

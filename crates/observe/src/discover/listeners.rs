@@ -29,14 +29,6 @@ pub struct Listener {
     pub owners: Vec<u32>,
 }
 
-/// The scope of a listener's columns, `listener:ADDRESS:PORT` or `listener:unix:PATH`.
-pub(crate) fn scope(address: &Endpoint) -> String {
-    match address {
-        Endpoint::Tcp(address) => format!("listener:{address}"),
-        Endpoint::Unix(path) => format!("listener:unix:{}", path.display()),
-    }
-}
-
 /// Listening sockets of this host that a connection to `endpoint` can end at; none if it is another host's.
 ///
 /// Of several that match, those bound to the address itself win over wildcards, as they do in the kernel. *Source*:
@@ -134,7 +126,7 @@ pub(crate) fn find_unix_sockets(
     mut each: impl FnMut(UnixSocket<'_>),
 ) -> io::Result<()> {
     let (name, file) = (path.as_os_str().as_bytes(), file_id(path));
-    diag.list(SOCK_DIAG_BY_FAMILY, &UnixQuestion::encode(), |payload| {
+    diag.list(SOCK_DIAG_BY_FAMILY, &UnixQuestion(SocketState::Listen).encode(), |payload| {
         let socket = UnixSocket::decode(payload);
         let is_it = |socket: &UnixSocket<'_>| socket.name == name || file.is_some() && socket.file == file;
         if let Some(socket) = socket.filter(is_it) {

@@ -4,9 +4,13 @@
 //! only computes). All that hold it, and their descendants, are the target. This process and process 1 never are:
 //! process 1 holds sockets for others, and every process is its descendant.
 
+mod connected;
 mod listeners;
+mod namespaces;
 mod processes;
 mod table;
+mod tiers;
+mod unit;
 
 pub use listeners::{Listener, find_listeners};
 pub use processes::{
@@ -14,8 +18,11 @@ pub use processes::{
 };
 pub use table::{HostProcess, boot_id, host_process, host_processes, loop_file, network_namespace};
 
-pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local, scope};
-pub(crate) use processes::{describe_target, find_owners, list_children};
+pub(crate) use connected::ServedAddress;
+pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local};
+pub(crate) use namespaces::in_namespace;
+pub(crate) use processes::{describe_target, find_owners, list_children, socket_inode_of};
+pub(crate) use tiers::{ConnectionEnds, TierSearch};
 
 use crate::error::ObserveError;
 use crate::roots::Roots;

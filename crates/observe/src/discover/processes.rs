@@ -1,5 +1,6 @@
 //! Processes that hold a socket, their descendants, and who they are.
 
+use super::unit;
 use crate::clock;
 use crate::error::ObserveError;
 use crate::roots::Roots;
@@ -81,7 +82,7 @@ pub(super) fn owners_by_inode(roots: &Roots, inodes: &[u64]) -> Vec<(u64, u32)> 
     list_pids(roots).into_iter().flat_map(|pid| held_by(roots, pid, inodes)).collect()
 }
 
-fn held_by(roots: &Roots, pid: u32, inodes: &[u64]) -> Vec<(u64, u32)> {
+pub(super) fn held_by(roots: &Roots, pid: u32, inodes: &[u64]) -> Vec<(u64, u32)> {
     let Ok(descriptors) = std::fs::read_dir(roots.in_proc(&format!("{pid}/fd"))) else { return vec![] };
     let mut held = Vec::new();
     for descriptor in descriptors.flatten().take(MAX_DESCRIPTORS) {
@@ -97,12 +98,18 @@ fn held_by(roots: &Roots, pid: u32, inodes: &[u64]) -> Vec<(u64, u32)> {
     held
 }
 
+/// The inode of the socket behind a descriptor; `None`: it is none, or the process is gone or hidden.
+pub(crate) fn socket_inode_of(roots: &Roots, pid: u32, descriptor: u64) -> Option<u64> {
+    let link = std::fs::read_link(roots.in_proc(&format!("{pid}/fd/{descriptor}"))).ok()?;
+    socket_inode(link.as_os_str().as_bytes())
+}
+
 /// The number in `socket:[NUMBER]`.
 fn socket_inode(link: &[u8]) -> Option<u64> {
     source::decimal(link.strip_prefix(b"socket:[")?.strip_suffix(b"]")?)
 }
 
-fn list_pids(roots: &Roots) -> Vec<u32> {
+pub(super) fn list_pids(roots: &Roots) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir(&roots.proc) else { return vec![] };
     let number =
         |entry: std::fs::DirEntry| u32::try_from(source::decimal(entry.file_name().as_bytes())?).ok();
@@ -129,8 +136,9 @@ fn describe(
     }
     let command = String::from_utf8_lossy(stat.command).into_owned();
     let cpus = if roots.is_host() { allowed_cpus(pid) } else { None };
-    let parent_pid = Some(stat.parent_pid);
-    Ok(WatchedProcess { pid, start_ticks: stat.start_ticks, command, role, cpus, parent_pid })
+    let (start_ticks, parent_pid) = (stat.start_ticks, Some(stat.parent_pid));
+    let unit = unit::of_process(roots, pid, buffer);
+    Ok(WatchedProcess { cpus, parent_pid, unit, ..WatchedProcess::new(pid, start_ticks, command, role) })
 }
 
 /// The holders and their descendants, those that started first before the others.
@@ -170,14 +178,8 @@ mod tests {
     use sysdyno_record::plan::Endpoint;
 
     fn child(pid: u32, parent_pid: u32) -> WatchedProcess {
-        WatchedProcess {
-            pid,
-            start_ticks: 1,
-            command: "x".into(),
-            role: ProcessRole::Target,
-            cpus: None,
-            parent_pid: Some(parent_pid),
-        }
+        let parent_pid = Some(parent_pid);
+        WatchedProcess { parent_pid, ..WatchedProcess::new(pid, 1, "x", ProcessRole::Target) }
     }
 
     #[test]

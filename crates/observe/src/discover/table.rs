@@ -18,6 +18,8 @@ pub struct HostProcess {
     pub session_id: u32,
     /// When it started. Unit: ticks of `USER_HZ` since boot.
     pub start_ticks: u64,
+    /// CPU time that it has used. Unit: ticks of `USER_HZ`.
+    pub cpu_ticks: u64,
     /// Its name, up to 15 bytes. Untrusted: its owner chose it.
     pub command: String,
 }
@@ -64,7 +66,8 @@ fn read(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<HostProcess> {
     let stat = pid_stat::parse(text).ok().filter(|stat| !stat.is_dead())?;
     let command = String::from_utf8_lossy(stat.command).into_owned();
     let (parent_pid, session_id) = (stat.parent_pid, stat.session_id);
-    Some(HostProcess { pid, parent_pid, session_id, start_ticks: stat.start_ticks, command })
+    let cpu_ticks = stat.user_ticks.saturating_add(stat.system_ticks);
+    Some(HostProcess { pid, parent_pid, session_id, start_ticks: stat.start_ticks, cpu_ticks, command })
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ fn read_ext(device: &File) -> Answer<Layout> {
     })
 }
 
-fn read_journal(device: &File, superblock: &ext::Superblock, inode: u32) -> Answer<u64> {
+fn read_journal(device: &File, superblock: &ext::ExtSuperblock, inode: u32) -> Answer<u64> {
     let descriptor = read_at::<{ ext::DESCRIPTOR_BYTES }>(device, superblock.first_descriptor_offset())?;
     let offset =
         superblock.inode_offset(inode, &descriptor).ok_or("the journal's inode is not in the first group")?;

@@ -113,7 +113,7 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collect::{COLLECTORS, Pace};
+    use crate::collect::{COLLECTORS, CollectorPace};
 
     const PERIOD_NS: u64 = 100_000_000;
     const BUDGET_NS: u64 = 450_000;
@@ -121,7 +121,7 @@ mod tests {
     /// Two seats whose readings cost this much; the collectors are never read.
     fn seats(costs_ns: [f64; 2]) -> Vec<Seat> {
         let collector = COLLECTORS.first().expect("there are some").1;
-        costs_ns.map(|cost_ns| Seat::with_cost(Pace::EverySample, collector(), cost_ns)).into()
+        costs_ns.map(|cost_ns| Seat::with_cost(CollectorPace::EverySample, collector(), cost_ns)).into()
     }
 
     fn strides(seats: &[Seat]) -> Vec<u64> {
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_wanted_most_is_slowed_down_late() {
         let collector = COLLECTORS.first().expect("there are some").1;
-        let foremost = |cost_ns| Seat::with_cost(Pace::Foremost, collector(), cost_ns);
+        let foremost = |cost_ns| Seat::with_cost(CollectorPace::Foremost, collector(), cost_ns);
         let mut seats = seats([200_000.0, 100_000.0]);
         seats.push(foremost(320_000.0));
         Budget::new(PERIOD_NS).settle(&mut seats, 0);

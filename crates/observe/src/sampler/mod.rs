@@ -79,7 +79,10 @@ impl Sampler {
         scene.behind = plan.behind;
         let mut sampler = Sampler {
             scene,
-            seats: COLLECTORS.iter().map(|(pace, make)| Seat::new(*pace, make())).collect(),
+            seats: (0..)
+                .zip(COLLECTORS)
+                .map(|(number, (pace, make))| Seat::new(*pace, make()).placed(number, period_ns))
+                .collect(),
             buffer: Vec::new(),
             beats: Beats::new(period_ns),
             is_header_due: true,
@@ -87,6 +90,8 @@ impl Sampler {
         };
         sampler.read();
         sampler.beats = Beats::new(period_ns);
+        // The first sample has everything.
+        sampler.seats.iter_mut().for_each(Seat::hasten);
         Ok(sampler)
     }
 
@@ -108,8 +113,11 @@ impl Sampler {
         for seat in &mut self.seats {
             values.extend_from_slice(seat.table().values());
         }
-        out.push(SeriesLine::Row(Row::sample(begin_mono_ns, end_mono_ns, values)));
-        self.budget.settle(&mut self.seats, clock::thread_cpu_ns().saturating_sub(cpu_ns));
+        let row = Row::sample(begin_mono_ns, end_mono_ns, values);
+        out.push(SeriesLine::Row(Row { logged: self.scene.take_logged(), ..row }));
+        let own_cpu_ns: u64 = self.seats.iter().map(Seat::own_cpu_ns).sum();
+        let spent = clock::thread_cpu_ns().saturating_sub(cpu_ns);
+        self.budget.settle(&mut self.seats, spent.saturating_sub(own_cpu_ns));
     }
 
     /// Takes one sample of everything, also of what is not due.

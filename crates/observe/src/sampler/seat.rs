@@ -1,7 +1,7 @@
 //! A collector with its turn: whenever its pace says so, or every second, fourth, … such time.
 
 use crate::clock;
-use crate::collect::{Beat, Collector, Pace, Pass, Table};
+use crate::collect::{Beat, Collector, CollectorPace, Pass, Table};
 
 /// No collector is read less often than this. Unit: nanoseconds.
 const MAX_INTERVAL_NS: u64 = 5_000_000_000;
@@ -15,15 +15,24 @@ const RISE_RATIO: f64 = 1.02;
 /// A collector with its turn.
 pub(super) struct Seat {
     collector: Box<dyn Collector>,
-    pace: Pace,
+    pace: CollectorPace,
     /// Beats of its pace from one reading to the next.
     stride: u64,
     /// Beats of its pace until the next reading.
     wait: u64,
+    /// Samples from a beat of its pace to the reading that it asks for: what is read rarely is not all read in one pass, which
+    /// would take a CPU from the server for milliseconds.
+    delay: u64,
+    /// Samples until that reading; `None`: none is asked for.
+    due_in: Option<u64>,
+    /// Whether the next beat of its pace is not delayed.
+    is_hastened: bool,
     /// What was due since the last reading.
     owed: Beat,
     /// Cost of a reading at each beat of [`Beat::ALL`].
     costs: [Cost; Beat::ALL.len()],
+    /// CPU time of the last reading of a collector with a limit of its own. Unit: nanoseconds.
+    own_cpu_ns: u64,
 }
 
 /// What a reading costs when nothing disturbs it: the least of late readings.
@@ -51,13 +60,31 @@ impl Cost {
 }
 
 impl Seat {
-    pub(super) fn new(pace: Pace, collector: Box<dyn Collector>) -> Seat {
-        Seat { collector, pace, stride: 1, wait: 0, owed: Beat::Sample, costs: Default::default() }
+    pub(super) fn new(pace: CollectorPace, collector: Box<dyn Collector>) -> Seat {
+        let costs = Default::default();
+        Seat {
+            collector,
+            pace,
+            stride: 1,
+            wait: 0,
+            delay: 0,
+            due_in: None,
+            is_hastened: true,
+            owed: Beat::Sample,
+            costs,
+            own_cpu_ns: 0,
+        }
+    }
+
+    /// The same, in the place of that number among all: what has a slow pace is read in a pass of its own, if there are enough.
+    pub(super) fn placed(self, number: u64, period_ns: u64) -> Seat {
+        let passes = self.pace.beat().interval_ns() / period_ns.max(1);
+        Seat { delay: if passes > 1 { 1 + number % (passes - 1) } else { 0 }, ..self }
     }
 
     /// A seat whose readings are known to cost this much.
     #[cfg(test)]
-    pub(super) fn with_cost(pace: Pace, collector: Box<dyn Collector>, least_ns: f64) -> Seat {
+    pub(super) fn with_cost(pace: CollectorPace, collector: Box<dyn Collector>, least_ns: f64) -> Seat {
         let cost = Cost { least_ns, readings: MIN_READINGS };
         Seat { costs: [cost; Beat::ALL.len()], ..Seat::new(pace, collector) }
     }
@@ -71,7 +98,7 @@ impl Seat {
     /// Reads the collector if it is its turn; else forgets its values. Returns whether its columns changed.
     pub(super) fn read(&mut self, pass: &mut Pass<'_>) -> bool {
         self.owed = self.owed.max(pass.beat);
-        let is_due = pass.beat >= self.pace.beat();
+        let is_due = self.is_due(pass.beat);
         if !is_due || self.wait > 0 {
             self.wait -= u64::from(is_due);
             self.collector.table().clear();
@@ -79,15 +106,38 @@ impl Seat {
         }
         self.wait = self.stride - 1;
         let beat = std::mem::take(&mut self.owed);
-        let begin = clock::monotonic();
-        self.collector.read(&mut Pass { scene: pass.scene, buffer: pass.buffer, beat });
-        self.costs[beat as usize].learn(clock::monotonic().since(begin));
+        let mut pass = Pass { scene: pass.scene, buffer: pass.buffer, beat };
+        if self.pace == CollectorPace::OwnLimit {
+            let cpu_ns = clock::thread_cpu_ns();
+            self.collector.read(&mut pass);
+            self.own_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
+        } else {
+            let begin = clock::monotonic();
+            self.collector.read(&mut pass);
+            self.costs[beat as usize].learn(clock::monotonic().since(begin));
+        }
         self.collector.table().take_change()
+    }
+
+    /// Whether the reading that a beat of its pace asked for is due in this pass.
+    fn is_due(&mut self, beat: Beat) -> bool {
+        if beat >= self.pace.beat() {
+            self.due_in = Some(if std::mem::take(&mut self.is_hastened) { 0 } else { self.delay });
+        }
+        let is_due = self.due_in == Some(0);
+        self.due_in = self.due_in.and_then(|samples| samples.checked_sub(1));
+        is_due
+    }
+
+    /// CPU time of the last reading, where it has a limit of its own; else 0. Unit: nanoseconds.
+    pub(super) fn own_cpu_ns(&self) -> u64 {
+        self.own_cpu_ns
     }
 
     /// It is its turn in the next pass of its pace.
     pub(super) fn hasten(&mut self) {
-        self.wait = 0;
+        (self.wait, self.is_hastened) = (0, true);
+        self.collector.hasten();
     }
 
     pub(super) fn table(&mut self) -> &mut Table {
@@ -113,12 +163,14 @@ impl Seat {
     pub(super) fn is_slowable(&self, period_ns: u64) -> bool {
         let beat_ns = period_ns.max(self.pace.beat().interval_ns());
         let interval_ns = beat_ns.saturating_mul(self.stride).saturating_mul(2);
-        self.pace != Pace::EverySecond && interval_ns <= MAX_INTERVAL_NS && self.share_ns(period_ns) > 0.0
+        self.pace != CollectorPace::EverySecond
+            && interval_ns <= MAX_INTERVAL_NS
+            && self.share_ns(period_ns) > 0.0
     }
 
     /// How much there is to gain by reading it less often: its share, less for what is wanted most.
     pub(super) fn gain_ns(&self, period_ns: u64) -> f64 {
-        let weight = if self.pace == Pace::Foremost { FOREMOST_WEIGHT } else { 1.0 };
+        let weight = if self.pace == CollectorPace::Foremost { FOREMOST_WEIGHT } else { 1.0 };
         self.share_ns(period_ns) * weight
     }
 
@@ -194,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_slow_one_gets_its_look_late() {
-        let mut seat = Seat::new(Pace::EverySample, Box::new(Counting::default()));
+        let mut seat = Seat::new(CollectorPace::EverySample, Box::new(Counting::default()));
         seat.slow_down();
         seat.slow_down();
         let values = [Beat::Second, Beat::Sample, Beat::Second, Beat::HalfSecond, Beat::Sample]
@@ -203,8 +255,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_read_rarely_is_read_in_a_pass_of_its_own() {
+        let seat = Seat::new(CollectorPace::EverySecond, Box::new(Counting::default()));
+        let mut seat = seat.placed(2, 250_000_000);
+        let mut passes = |beats: [Beat; 4]| beats.map(|beat| read(&mut seat, beat).is_some());
+        let second = [Beat::Second, Beat::Sample, Beat::HalfSecond, Beat::Sample];
+        assert_eq!(passes(second), [true, false, false, false], "the first one is wanted at once");
+        assert_eq!(passes(second), [false, false, false, true]);
+        assert_eq!(passes(second), [false, false, false, true]);
+        let every =
+            Seat::new(CollectorPace::EverySample, Box::new(Counting::default())).placed(2, 250_000_000);
+        assert_eq!(every.delay, 0);
+    }
+
+    #[test]
     fn looks_have_their_share() {
-        let mut seat = Seat::new(Pace::EverySample, Box::new(Counting::default()));
+        let mut seat = Seat::new(CollectorPace::EverySample, Box::new(Counting::default()));
         assert_eq!(seat.share_ns(PERIOD_NS), 0.0, "what was never read costs nothing");
         assert!(!seat.is_slowable(PERIOD_NS));
         seat.costs = [known(100.0), Cost::default(), known(1100.0)];
@@ -214,8 +280,8 @@ mod tests {
         seat.slow_down();
         check_share(&seat, 0.3 * 100.0 + 0.1 * 500.0 + 0.1 * 1100.0);
         let paced = |pace| Seat { costs: seat.costs, ..Seat::new(pace, Box::new(Counting::default())) };
-        check_share(&paced(Pace::TwiceASecond), 0.1 * 500.0 + 0.1 * 1100.0);
-        check_share(&paced(Pace::EverySecond), 0.1 * 1100.0);
+        check_share(&paced(CollectorPace::TwiceASecond), 0.1 * 500.0 + 0.1 * 1100.0);
+        check_share(&paced(CollectorPace::EverySecond), 0.1 * 1100.0);
     }
 
     fn check_share(seat: &Seat, expected_ns: f64) {
@@ -230,13 +296,13 @@ mod tests {
             let mut seat = Seat::new(pace, Box::new(Counting::default()));
             beats.map(|beat| read(&mut seat, beat))
         };
-        assert_eq!(read_at(Pace::EverySecond), [Some(1.0), None, None, None, Some(2.0)]);
-        assert_eq!(read_at(Pace::TwiceASecond), [Some(1.0), None, Some(1.0), None, Some(2.0)]);
+        assert_eq!(read_at(CollectorPace::EverySecond), [Some(1.0), None, None, None, Some(2.0)]);
+        assert_eq!(read_at(CollectorPace::TwiceASecond), [Some(1.0), None, Some(1.0), None, Some(2.0)]);
     }
 
     #[test]
     fn what_is_slowed_down_counts_its_own_beats() {
-        let mut seat = Seat::new(Pace::TwiceASecond, Box::new(Counting::default()));
+        let mut seat = Seat::new(CollectorPace::TwiceASecond, Box::new(Counting::default()));
         seat.slow_down();
         let beats = [Beat::Second, Beat::Sample, Beat::HalfSecond, Beat::Sample, Beat::Second];
         assert_eq!(beats.map(|beat| read(&mut seat, beat).is_some()), [true, false, false, false, true]);

@@ -38,7 +38,7 @@ pub enum Journal {
 
 /// What is taken of a superblock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Superblock {
+pub struct ExtSuperblock {
     /// Size of a block. Unit: bytes.
     pub block_bytes: u64,
     /// Size of an inode. Unit: bytes.
@@ -60,11 +60,11 @@ pub struct Superblock {
 }
 
 /// Reads a superblock.
-pub fn parse(bytes: &[u8]) -> Result<Superblock, ParseError> {
+pub fn parse(bytes: &[u8]) -> Result<ExtSuperblock, ParseError> {
     read(bytes).ok_or(ParseError::at(0, "an ext superblock"))
 }
 
-fn read(bytes: &[u8]) -> Option<Superblock> {
+fn read(bytes: &[u8]) -> Option<ExtSuperblock> {
     (u16_at(bytes, 0x38)? == MAGIC).then_some(())?;
     let shift = u32_at(bytes, 0x18).filter(|shift| *shift <= 6)?;
     let is_old = u32_at(bytes, 0x4c)? == 0;
@@ -80,7 +80,7 @@ fn read(bytes: &[u8]) -> Option<Superblock> {
     };
     let names = [COMPATIBLE, INCOMPATIBLE, READ_ONLY_COMPATIBLE];
     let features = sets.into_iter().zip(names).flat_map(|(set, names)| feature_names(set, names));
-    Some(Superblock {
+    Some(ExtSuperblock {
         block_bytes: 1024 << shift,
         inode_bytes,
         journal,
@@ -95,7 +95,7 @@ fn read(bytes: &[u8]) -> Option<Superblock> {
     })
 }
 
-impl Superblock {
+impl ExtSuperblock {
     /// Where the descriptor of the first group begins. Unit: bytes.
     pub fn first_descriptor_offset(&self) -> u64 {
         (self.first_data_block + 1) * self.block_bytes

@@ -19,6 +19,8 @@ pub struct PidStat<'a> {
     pub parent_pid: u32,
     /// The process that its session is named after; 0 for those of the kernel.
     pub session_id: u32,
+    /// Page faults that waited for a disk, of all threads when it is a process.
+    pub major_faults_count: u64,
     /// Time in user mode, of all threads when it is a process. Unit: ticks of `USER_HZ`.
     pub user_ticks: u64,
     /// Time in the kernel. Unit: ticks of `USER_HZ`.
@@ -55,7 +57,8 @@ fn read(text: &[u8]) -> Option<PidStat<'_>> {
     let parent_pid = u32::try_from(fields.decimal()?).ok()?;
     // Field 4 was the parent; `nth(n)` skips n fields.
     let session_id = u32::try_from(fields.nth(1).and_then(super::decimal)?).ok()?;
-    let user_ticks = fields.nth(7).and_then(super::decimal)?;
+    let major_faults_count = fields.nth(5).and_then(super::decimal)?;
+    let user_ticks = fields.nth(1).and_then(super::decimal)?;
     let system_ticks = fields.decimal()?;
     let (reaped_user, reaped_system) = (fields.decimal()?, fields.decimal()?);
     let threads_count = fields.nth(2).and_then(super::decimal)?;
@@ -67,6 +70,7 @@ fn read(text: &[u8]) -> Option<PidStat<'_>> {
         state,
         parent_pid,
         session_id,
+        major_faults_count,
         user_ticks,
         system_ticks,
         reaped_ticks: reaped_user.checked_add(reaped_system)?,
@@ -82,13 +86,14 @@ mod tests {
 
     #[test]
     fn a_command_may_hold_what_it_likes() {
-        let text = b"8633 (a) R 1\n (b)) S 8620 8620 5967 0 -1 4194304 104 0 0 0 12 34 5 6 20 0 3 0 121451 2998272 408 1\n";
+        let text = b"8633 (a) R 1\n (b)) S 8620 8620 5967 0 -1 4194304 104 0 9 0 12 34 5 6 20 0 3 0 121451 2998272 408 1\n";
         let expected = PidStat {
             pid: 8633,
             command: b"a) R 1\n (b)",
             state: b'S',
             parent_pid: 8620,
             session_id: 5967,
+            major_faults_count: 9,
             user_ticks: 12,
             system_ticks: 34,
             reaped_ticks: 11,

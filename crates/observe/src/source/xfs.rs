@@ -9,7 +9,7 @@ pub const SUPERBLOCK_BYTES: usize = 256;
 
 /// What is taken of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Superblock {
+pub struct XfsSuperblock {
     /// Size of a block. Unit: bytes.
     pub block_bytes: u64,
     /// Size of an inode. Unit: bytes.
@@ -19,11 +19,11 @@ pub struct Superblock {
 }
 
 /// Reads a superblock.
-pub fn parse(bytes: &[u8]) -> Result<Superblock, ParseError> {
+pub fn parse(bytes: &[u8]) -> Result<XfsSuperblock, ParseError> {
     read(bytes).ok_or(ParseError::at(0, "an XFS superblock"))
 }
 
-fn read(bytes: &[u8]) -> Option<Superblock> {
+fn read(bytes: &[u8]) -> Option<XfsSuperblock> {
     bytes.starts_with(b"XFSB").then_some(())?;
     let number = |offset: usize, length: usize| -> Option<u64> {
         let field = bytes.get(offset..offset + length)?;
@@ -32,7 +32,7 @@ fn read(bytes: &[u8]) -> Option<Superblock> {
     let block_bytes = number(4, 4).filter(|size| (512..=65_536).contains(size))?;
     let (log_start, log_blocks) = (number(48, 8)?, number(96, 4)?);
     let log_bytes = (log_start != 0).then_some(log_blocks * block_bytes);
-    Some(Superblock { block_bytes, inode_bytes: number(104, 2)?, log_bytes })
+    Some(XfsSuperblock { block_bytes, inode_bytes: number(104, 2)?, log_bytes })
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
         bytes[48..56].copy_from_slice(&7u64.to_be_bytes());
         bytes[96..100].copy_from_slice(&2560u32.to_be_bytes());
         bytes[104..106].copy_from_slice(&512u16.to_be_bytes());
-        let expected = Superblock { block_bytes: 4096, inode_bytes: 512, log_bytes: Some(2560 * 4096) };
+        let expected = XfsSuperblock { block_bytes: 4096, inode_bytes: 512, log_bytes: Some(2560 * 4096) };
         assert_eq!(parse(&bytes), Ok(expected));
         bytes[55] = 0;
         assert_eq!(parse(&bytes).map(|parsed| parsed.log_bytes), Ok(None));

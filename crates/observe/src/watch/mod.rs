@@ -5,11 +5,16 @@ use crate::roots::Roots;
 use crate::turn::Turn;
 use std::net::SocketAddr;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::Endpoint;
 use sysdyno_record::units::MonoNs;
 
-/// At most this many processes are watched; further ones are left out.
-pub(crate) const MAX_PROCESSES: usize = 128;
+/// At most this many processes that the load reaches are watched; further ones are left out.
+const MAX_FIRST: usize = 128;
+/// The same of all parts of the server, the tiers behind included.
+const MAX_TARGETS: usize = 256;
+/// The same of others that use CPU.
+pub(crate) const MAX_FOREIGN: usize = 8;
 
 /// Between two searches through all processes of the host. Unit: nanoseconds.
 const SEARCH_INTERVAL_NS: u64 = 5_000_000_000;
@@ -32,6 +37,8 @@ pub(crate) struct Scene {
     entries: Vec<Entry>,
     /// Processes that were found since they were last asked for.
     came: Vec<WatchedProcess>,
+    /// What logs said since they were last asked for.
+    logged: Vec<LogLines>,
     generation: u64,
     /// Inodes of the target's listening sockets, and whether they changed since the last search.
     inodes: Vec<u64>,
@@ -49,6 +56,7 @@ impl Scene {
             behind: vec![],
             entries: vec![],
             came: vec![],
+            logged: vec![],
             generation: 1,
             inodes: vec![],
             must_search: false,
@@ -65,6 +73,16 @@ impl Scene {
         std::mem::take(&mut self.came)
     }
 
+    /// Takes note of what logs said.
+    pub(crate) fn note_logged(&mut self, logged: Vec<LogLines>) {
+        self.logged.extend(logged);
+    }
+
+    /// What logs said since the last call.
+    pub(crate) fn take_logged(&mut self) -> Vec<LogLines> {
+        std::mem::take(&mut self.logged)
+    }
+
     /// The watched processes; those that are gone stay until others come.
     pub(crate) fn processes(&self) -> impl Iterator<Item = &WatchedProcess> + Clone {
         self.entries.iter().map(|entry| &entry.process)
@@ -75,10 +93,25 @@ impl Scene {
         self.generation
     }
 
+    /// The watched processes of a role that have not ended.
+    pub(crate) fn living(&self, role: ProcessRole) -> impl Iterator<Item = &WatchedProcess> {
+        let entries = self.entries.iter().filter(move |entry| !entry.is_gone && entry.process.role == role);
+        entries.map(|entry| &entry.process)
+    }
+
     /// The first living process of a role: of the target, the one whose namespaces are looked into.
     pub(crate) fn first(&self, role: ProcessRole) -> Option<&WatchedProcess> {
-        let found = self.entries.iter().find(|entry| !entry.is_gone && entry.process.role == role)?;
-        Some(&found.process)
+        self.living(role).find(|process| process.tier.is_none())
+    }
+
+    /// The processes that hold the target's listening sockets, with their descendants. *Cost*: a walk over all descriptors.
+    pub(crate) fn first_tier(&self) -> Vec<WatchedProcess> {
+        discover::find_owners(&self.roots, &self.inodes)
+    }
+
+    /// Whether one of these is a listening socket of the target.
+    pub(crate) fn is_listener(&self, inodes: &[u64]) -> bool {
+        inodes.iter().any(|inode| self.inodes.contains(inode))
     }
 
     /// Takes note of the target's listening sockets.
@@ -130,32 +163,64 @@ impl Scene {
             if let Some(children) = discover::list_children(&self.roots, entry.process.pid, buffer) {
                 is_listed = true;
                 entry.has_children = !children.is_empty();
-                listed.extend(children);
+                listed.extend(children.into_iter().map(|pid| (pid, entry.process.tier.clone())));
             }
         }
         let is_known = |pid: u32| self.entries.iter().any(|entry| !entry.is_gone && entry.process.pid == pid);
-        let room = MAX_PROCESSES.saturating_sub(self.entries.iter().filter(|entry| !entry.is_gone).count());
-        let new = listed.into_iter().filter(|pid| !is_known(*pid)).take(room);
-        is_listed.then(|| new.filter_map(|pid| discover::describe_target(&self.roots, pid, buffer)).collect())
+        let room = MAX_TARGETS.saturating_sub(self.living(ProcessRole::Target).count());
+        let new = listed.into_iter().filter(|(pid, _)| !is_known(*pid)).take(room);
+        let describe = |(pid, tier)| {
+            let process = discover::describe_target(&self.roots, pid, buffer)?;
+            Some(WatchedProcess { tier, ..process })
+        };
+        is_listed.then(|| new.filter_map(describe).collect())
     }
 
-    /// Adds what is not known yet, and lets go of what is gone if there is anything to add.
+    /// Adds what is not known yet, and lets go of what is gone if there is anything to add. Of what is known, takes note that it
+    /// is a tier of the server.
     pub(crate) fn add(&mut self, mut found: Vec<WatchedProcess>) {
-        let is_same = |entry: &Entry, process: &WatchedProcess| {
-            entry.process.pid == process.pid && entry.process.start_ticks == process.start_ticks
-        };
-        found.retain(|process| !self.entries.iter().any(|entry| is_same(entry, process)));
+        found.retain(|process| !self.is_up_to_date(process));
         if found.is_empty() {
             return;
         }
         self.entries.retain(|entry| !entry.is_gone);
         for process in found {
-            let is_known = self.entries.iter().any(|entry| entry.process.pid == process.pid);
-            if !is_known && self.entries.len() < MAX_PROCESSES {
-                self.came.push(process.clone());
-                self.entries.push(Entry { process, is_gone: false, has_children: false });
-                self.generation += 1;
+            let known = self.entries.iter().position(|entry| entry.process.pid == process.pid);
+            match known {
+                Some(at) if self.entries[at].process.is_same(&process) => {
+                    self.entries[at].process = process.clone();
+                }
+                None if self.has_room(&process) => {
+                    self.entries.push(Entry {
+                        process: process.clone(),
+                        is_gone: false,
+                        has_children: false,
+                    });
+                }
+                Some(_) | None => continue,
             }
+            self.came.push(process);
+            self.generation += 1;
+        }
+    }
+
+    /// Whether all that `found` says of a process is known.
+    fn is_up_to_date(&self, found: &WatchedProcess) -> bool {
+        let known = self.entries.iter().find(|entry| entry.process.is_same(found));
+        known.is_some_and(|entry| {
+            let is_of_server = entry.process.role != ProcessRole::Foreign;
+            (is_of_server || found.role == ProcessRole::Foreign)
+                && (found.tier.is_none() || entry.process.tier.is_some())
+        })
+    }
+
+    fn has_room(&self, process: &WatchedProcess) -> bool {
+        let of_role = self.living(process.role);
+        match process.role {
+            ProcessRole::Target if process.tier.is_none() => of_role.count() < MAX_FIRST,
+            ProcessRole::Target => of_role.count() < MAX_TARGETS,
+            ProcessRole::Foreign => of_role.count() < MAX_FOREIGN,
+            ProcessRole::Generator => true,
         }
     }
 }

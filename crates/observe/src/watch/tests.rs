@@ -126,5 +126,5 @@ fn a_flood_of_workers_is_bounded() {
     host.start(10, 1, true);
     (1000..1200).for_each(|pid| host.start(pid, 10, false));
     host.scene.note_listeners([SOCKET].into_iter());
-    assert_eq!(host.look(0).len(), MAX_PROCESSES);
+    assert_eq!(host.look(0).len(), MAX_FIRST);
 }

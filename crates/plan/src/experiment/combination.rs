@@ -50,10 +50,6 @@ pub(super) fn combinations(file: &ExperimentFile) -> anyhow::Result<Vec<Combinat
         parts: vec![level],
     });
     combined.extend(own);
-    ensure!(
-        combined.len() >= 2,
-        "it has nothing to compare\nhint: add a [[factor]] with two levels, or two [[variant]]"
-    );
     ensure!(combined.len() <= VARIANTS_MAX, "it has more than {VARIANTS_MAX} variants");
     Ok(combined)
 }

@@ -34,7 +34,7 @@ pub(super) fn spelled_out(mut factor: FactorTable) -> anyhow::Result<FactorTable
 }
 
 /// What the levels of a variant change about services, each parameter once.
-pub(super) fn services(parts: &[&LevelTable]) -> anyhow::Result<Vec<ServiceChange>> {
+pub(crate) fn services(parts: &[&LevelTable]) -> anyhow::Result<Vec<ServiceChange>> {
     let (mut changes, mut names) = (Vec::new(), BTreeSet::new());
     for (service, keys) in parts.iter().flat_map(|part| &part.services) {
         for (key, value) in keys {

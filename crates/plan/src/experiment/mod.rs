@@ -13,6 +13,7 @@ use crate::options::{Combine, ExperimentFile, QuickTable};
 use crate::values;
 use anyhow::{Context, bail, ensure};
 use combination::{NAME_MAX, combinations};
+pub(crate) use level::services;
 use std::path::{Path, PathBuf};
 use sysdyno_analyze::compare::{COMPARED_METRICS, WORK_METRICS};
 use sysdyno_record::matrix::{MATRIX_SCHEMA, MatrixPlan};
@@ -63,7 +64,13 @@ impl ExperimentDraft {
             })?;
             shorten(&mut file, quick);
         }
-        plan(file, path, here).with_context(cannot)
+        let checked = plan(file, path, here).with_context(cannot)?;
+        ensure!(
+            checked.plan.variants.len() >= 2,
+            "{}: it has nothing to compare\nhint: add a [[factor]] with two levels, or two [[variant]]",
+            cannot()
+        );
+        Ok(checked)
     }
 }
 
@@ -91,7 +98,12 @@ fn shorten(file: &mut ExperimentFile, quick: QuickTable) {
     file.target = quick.target.or(std::mem::take(&mut file.target));
 }
 
-fn plan(mut file: ExperimentFile, path: &Path, here: &dyn PlanHost) -> anyhow::Result<Checked<MatrixPlan>> {
+/// The plan of what a file holds; `path` is where it was, beside which it names others.
+pub(crate) fn plan(
+    mut file: ExperimentFile,
+    path: &Path,
+    here: &dyn PlanHost,
+) -> anyhow::Result<Checked<MatrixPlan>> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     ensure!(
         !file.name.is_empty() && file.name.len() <= NAME_MAX && file.name.chars().all(is_plain),

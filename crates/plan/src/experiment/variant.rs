@@ -12,6 +12,7 @@ use crate::options::{Combine, ExperimentFile, LevelTable, ServerOptions, TargetO
 use crate::search::{SearchDraft, SearchUse};
 use anyhow::{Context, bail, ensure};
 use std::collections::BTreeSet;
+use sysdyno_record::experiment::CommandSpec;
 use sysdyno_record::matrix::MatrixVariant;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::work::WorkPlan;
@@ -74,6 +75,21 @@ impl VariantSource<'_> {
         Ok(Aim { url, service, work: None })
     }
 
+    /// What runs beside the load of a variant.
+    fn during(
+        &self,
+        lab: Option<&LabOfVariant<'_>>,
+        parts: &[&LevelTable],
+    ) -> anyhow::Result<Vec<CommandSpec>> {
+        let texts = parts.iter().flat_map(|part| &part.during);
+        let commands = texts.map(|text| command(text, false)).collect::<anyhow::Result<Vec<_>>>()?;
+        ensure!(
+            commands.is_empty() || lab.is_some(),
+            "commands run beside a load only in a lab\nhint: add lab = \"lab.toml\""
+        );
+        Ok(commands)
+    }
+
     /// The plan of a combination.
     pub(super) fn variant(&self, combination: Combination<'_>) -> anyhow::Result<Checked<MatrixVariant>> {
         let Combination { name, levels, parts } = combination;
@@ -95,6 +111,7 @@ impl VariantSource<'_> {
         }
         let commands = parts.iter().flat_map(|part| &part.prepare);
         let prepare = commands.map(|text| command(text, false)).collect::<anyhow::Result<Vec<_>>>()?;
+        let during = self.during(lab.as_ref(), &parts)?;
         let takes =
             parts.iter().filter_map(|part| part.takes).max_by_key(|takes| takes.0).or(self.file.takes);
         let takes = takes.map(|takes| takes.0);
@@ -102,7 +119,8 @@ impl VariantSource<'_> {
             Some(work) => Checked { plan: Plan::Work(work), notes: Vec::new() },
             None => self.trial(url, lab.as_ref(), &parts)?,
         };
-        let variant = MatrixVariant { name, levels, settings, prepare, services, service, takes, plan };
+        let variant =
+            MatrixVariant { name, levels, settings, prepare, during, services, service, takes, plan };
         Ok(Checked { plan: variant, notes })
     }
 

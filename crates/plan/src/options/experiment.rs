@@ -152,6 +152,8 @@ pub struct LevelTable {
     pub settings: Vec<String>,
     /// Commands before each trial.
     pub prepare: Vec<String>,
+    /// Commands on the server's host in a lab, while each trial lasts.
+    pub during: Vec<String>,
     /// How long a trial of this level takes.
     pub takes: Option<Typed<SpanNs>>,
     /// Parameters of services of the lab, or their recipes.

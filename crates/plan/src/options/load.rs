@@ -3,6 +3,7 @@
 use super::habits;
 use super::objective::ObjectiveOption;
 use super::typed::{Typed, read_as_text};
+use super::words::Word;
 use clap::Args;
 use serde::Deserialize;
 use std::str::FromStr;
@@ -43,7 +44,7 @@ pub struct LoadOptions {
     pub objective: Option<ObjectiveOption>,
     /// Arrival process of an open load [default: poisson]
     #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
-    pub arrival: Option<ArrivalOption>,
+    pub arrival: Option<Word<Arrival>>,
     /// Send this long before measuring starts [default: 0s]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WARMUP")]
     pub warmup: Option<WarmupOption>,
@@ -77,25 +78,6 @@ impl FromStr for WarmupOption {
 }
 
 read_as_text!(WarmupOption);
-
-/// Open arrival processes, as typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ArrivalOption {
-    /// Exponential gaps, as from many independent users
-    Poisson,
-    /// Equal gaps
-    Constant,
-}
-
-impl From<ArrivalOption> for Arrival {
-    fn from(option: ArrivalOption) -> Arrival {
-        match option {
-            ArrivalOption::Poisson => Arrival::Poisson,
-            ArrivalOption::Constant => Arrival::Constant,
-        }
-    }
-}
 
 /// A check of the result as typed: `p99>20ms`.
 #[derive(Clone, Debug, PartialEq, Eq)]

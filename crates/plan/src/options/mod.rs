@@ -18,6 +18,7 @@ mod target;
 mod trial;
 mod typed;
 mod wire;
+mod words;
 mod work;
 mod workload;
 
@@ -27,18 +28,18 @@ pub use experiment::{
     CommandTable, ExperimentFile, FactorTable, LabSource, LevelTable, QuickTable, ServiceTables, WorkTable,
 };
 pub use habits::TimeoutOrType;
-pub use load::{ArrivalOption, FailIfOption, LoadOptions, WarmupOption};
+pub use load::{FailIfOption, LoadOptions, WarmupOption};
 pub use objective::ObjectiveOption;
-pub use origin::{OriginOptions, ProxyOption};
-pub use probe::{ProbeKindOption, ProbeOptions};
+pub use origin::OriginOptions;
+pub use probe::ProbeOptions;
 pub use search::{CapacityOptions, ConnectionsOption, Effort};
 pub use servers::{ServerOptions, SshOptions};
-pub use target::{Field, IoOption, SpinOption, StampOption, TargetOptions};
-pub use trial::{MetricOption, PercentOption, SideTable, TrialFile, TryOptions, WordOption};
+pub use target::{Field, TargetOptions};
+pub use trial::{PercentOption, SideTable, TrialFile, TryOptions};
 pub use typed::Typed;
 pub use wire::{
-    DialectOption, Http2Option, PopularityOption, PresetOption, ShareOption, SizeOption, TlsVersionOption,
-    Unreadable, WireOptions,
+    Http2Option, PopularityOption, PresetOption, ShareOption, SizeOption, Unreadable, WireOptions,
 };
-pub use work::{CacheOption, WorkOptions};
+pub use words::{Word, Worded};
+pub use work::WorkOptions;
 pub use workload::{NeedOptions, ReplayOptions, SessionOptions, SpeedOption, WorkloadOptions};

@@ -1,6 +1,7 @@
 //! Options that say where connections come from.
 
 use super::typed::Typed;
+use super::words::Word;
 use clap::Args;
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -17,7 +18,7 @@ pub struct OriginOptions {
     pub source: Vec<IpAddr>,
     /// Start each connection with a PROXY protocol header, for servers that expect one
     #[arg(long, value_enum, value_name = "VERSION", env = "SYSDYNO_PROXY_PROTOCOL")]
-    pub proxy_protocol: Option<ProxyOption>,
+    pub proxy_protocol: Option<Word<ProxyProtocol>>,
     /// Close and reopen connections at this rate, such as 100/s, each after a response; this host closes first
     #[arg(long, value_name = "RATE", env = "SYSDYNO_CHURN")]
     pub churn: Option<Typed<RateHz>>,
@@ -28,28 +29,9 @@ impl OriginOptions {
     pub fn plan(&self) -> OriginPlan {
         OriginPlan {
             sources: self.source.clone(),
-            proxy_protocol: self.proxy_protocol.map(Into::into),
+            proxy_protocol: self.proxy_protocol.map(|word| word.0),
             churn_hz: self.churn.map(|rate| rate.0.0),
             hosts: Vec::new(),
-        }
-    }
-}
-
-/// Versions of the PROXY protocol, as typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProxyOption {
-    /// Version 1: one line of text
-    V1,
-    /// Version 2: binary
-    V2,
-}
-
-impl From<ProxyOption> for ProxyProtocol {
-    fn from(option: ProxyOption) -> ProxyProtocol {
-        match option {
-            ProxyOption::V1 => ProxyProtocol::V1,
-            ProxyOption::V2 => ProxyProtocol::V2,
         }
     }
 }

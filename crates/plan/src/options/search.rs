@@ -1,11 +1,13 @@
 //! Options of a search for the capacity.
 
-use super::load::{ArrivalOption, FailIfOption};
+use super::load::FailIfOption;
 use super::objective::ObjectiveOption;
 use super::typed::{Typed, read_as_text};
+use super::words::Word;
 use clap::Args;
 use serde::Deserialize;
 use std::str::FromStr;
+use sysdyno_record::plan::Arrival;
 use sysdyno_record::units::{RateHz, SpanNs};
 
 /// How the capacity is looked for.
@@ -27,7 +29,7 @@ pub struct CapacityOptions {
     pub max_rate: Option<Typed<RateHz>>,
     /// Arrival process [default: poisson]
     #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
-    pub arrival: Option<ArrivalOption>,
+    pub arrival: Option<Word<Arrival>>,
     /// Length of each measured window [default: set by --effort]
     #[arg(long, value_name = "DURATION", env = "SYSDYNO_WINDOW")]
     pub window: Option<Typed<SpanNs>>,

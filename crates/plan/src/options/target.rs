@@ -4,6 +4,7 @@ use super::allow::Allow;
 use super::habits::{self, TimeoutOrType};
 use super::typed::{Typed, read_as_text};
 use super::wire::WireOptions;
+use super::words::Word;
 use anyhow::ensure;
 use clap::Args;
 use serde::Deserialize;
@@ -82,17 +83,17 @@ pub struct TargetOptions {
     pub threads: Option<u32>,
     /// Kernel interface [default: io_uring where the kernel has and allows it, else epoll]
     #[arg(long, value_enum, env = "SYSDYNO_IO")]
-    pub io: Option<IoOption>,
+    pub io: Option<Word<IoChoice>>,
     /// Spin instead of sleep before each send of an open load [default: if the server runs on other CPUs]
     #[arg(long, value_enum, env = "SYSDYNO_SPIN")]
-    pub spin: Option<SpinOption>,
+    pub spin: Option<Word<SpinChoice>>,
     /// End of a latency: when the kernel received the response, or when the generator read it [default: kernel]
     #[arg(long, value_enum, env = "SYSDYNO_STAMPS")]
-    pub stamps: Option<StampOption>,
+    pub stamps: Option<Word<StampChoice>>,
     /// Random seed for arrivals and orders [default: random, and recorded]
     #[arg(long, value_name = "N", env = "SYSDYNO_SEED")]
     pub seed: Option<u64>,
-    /// Also measure this process, such as an application server or a database; repeatable. Processes that hold the target's socket are always measured
+    /// Also measure this process as a part of the server; repeatable. Processes that listen at the target, and those that they are connected to, are always measured
     #[arg(long = "watch-pid", value_name = "PID")]
     pub watch_pid: Vec<u32>,
     /// The fence, which is set by files only.
@@ -116,69 +117,6 @@ impl TargetOptions {
     /// The timeout of `-T`; `None`: there is none, or it is a content type.
     pub fn typed_timeout(&self) -> Option<SpanNs> {
         self.timeout_or_type.as_ref().and_then(TimeoutOrType::timeout)
-    }
-}
-
-/// How the generator talks to the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IoOption {
-    /// io_uring if available, else epoll
-    Auto,
-    /// io_uring; fail if it is not available
-    Uring,
-    /// epoll
-    Epoll,
-}
-
-impl From<IoOption> for IoChoice {
-    fn from(option: IoOption) -> IoChoice {
-        match option {
-            IoOption::Auto => IoChoice::Auto,
-            IoOption::Uring => IoChoice::Uring,
-            IoOption::Epoll => IoChoice::Epoll,
-        }
-    }
-}
-
-/// Whether the generator spins before what is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SpinOption {
-    /// If the server runs on other CPUs
-    Auto,
-    /// Until something else is found running on the generator's CPUs
-    On,
-    /// Never
-    Off,
-}
-
-impl From<SpinOption> for SpinChoice {
-    fn from(option: SpinOption) -> SpinChoice {
-        match option {
-            SpinOption::Auto => SpinChoice::Auto,
-            SpinOption::On => SpinChoice::On,
-            SpinOption::Off => SpinChoice::Off,
-        }
-    }
-}
-
-/// Which instant ends a latency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StampOption {
-    /// When the kernel received the packet (TCP only)
-    Kernel,
-    /// When the generator read the response
-    User,
-}
-
-impl From<StampOption> for StampChoice {
-    fn from(option: StampOption) -> StampChoice {
-        match option {
-            StampOption::Kernel => StampChoice::Kernel,
-            StampOption::User => StampChoice::User,
-        }
     }
 }
 

@@ -1,14 +1,15 @@
 //! Options of `try`, and the file that it reads.
 
 use super::habits;
-use super::load::ArrivalOption;
 use super::target::TargetOptions;
 use super::typed::{Typed, read_as_text};
-use clap::{Args, ValueEnum};
+use super::words::Word;
+use clap::Args;
 use serde::Deserialize;
 use std::str::FromStr;
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::experiment::Metric;
+use sysdyno_record::plan::Arrival;
 use sysdyno_record::units::{RateHz, SpanNs};
 
 /// How an experiment goes.
@@ -19,7 +20,7 @@ pub struct TryOptions {
     /// Deciding metric: cpu (per request, at a fixed rate), goodput, p99, capacity, or, for commands, time or cpu-time
     /// [default: cpu, or time for commands]
     #[arg(long, value_enum, env = "SYSDYNO_METRIC")]
-    pub metric: Option<MetricOption>,
+    pub metric: Option<Word<Metric>>,
     /// Smallest effect that matters [default: 3% for cpu, goodput, and time, 5% for capacity, 10% for p99]
     #[arg(long, value_name = "PERCENT", env = "SYSDYNO_EFFECT")]
     pub effect: Option<PercentOption>,
@@ -46,7 +47,7 @@ pub struct TryOptions {
     pub share: Option<PercentOption>,
     /// Arrival process of an open load [default: poisson]
     #[arg(long, value_enum, env = "SYSDYNO_ARRIVAL")]
-    pub arrival: Option<ArrivalOption>,
+    pub arrival: Option<Word<Arrival>>,
     /// Keep the change until the next boot if B is better and all guardrails held
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL")]
     pub keep: Option<bool>,
@@ -64,63 +65,7 @@ pub struct TryOptions {
         value_name = "WORD",
         env = "SYSDYNO_TRY_FAIL_IF"
     )]
-    pub fail_if: Vec<WordOption>,
-}
-
-/// Metrics that can decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MetricOption {
-    /// CPU time of the server's processes per request
-    Cpu,
-    /// Completed and valid requests per second
-    Goodput,
-    /// 99th percentile of latency
-    P99,
-    /// Highest rate with p99<50ms
-    Capacity,
-    /// Run time of a command
-    Time,
-    /// CPU time of a command
-    CpuTime,
-}
-
-impl From<MetricOption> for Metric {
-    fn from(option: MetricOption) -> Metric {
-        match option {
-            MetricOption::Cpu => Metric::Cpu,
-            MetricOption::Goodput => Metric::Goodput,
-            MetricOption::P99 => Metric::P99,
-            MetricOption::Capacity => Metric::Capacity,
-            MetricOption::Time => Metric::Time,
-            MetricOption::CpuTime => Metric::CpuTime,
-        }
-    }
-}
-
-/// Words of a comparison, as typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WordOption {
-    /// B is better
-    Better,
-    /// B is worse
-    Worse,
-    /// B is the same
-    Same,
-    /// Can't tell
-    CannotTell,
-}
-
-impl From<WordOption> for Comparison {
-    fn from(option: WordOption) -> Comparison {
-        match option {
-            WordOption::Better => Comparison::Better,
-            WordOption::Worse => Comparison::Worse,
-            WordOption::Same => Comparison::Same,
-            WordOption::CannotTell => Comparison::CannotTell,
-        }
-    }
+    pub fail_if: Vec<Word<Comparison>>,
 }
 
 /// A share as typed: `3%`. Unit: ratio.

@@ -2,6 +2,7 @@
 
 use super::habits;
 use super::typed::Typed;
+use super::words::Word;
 use clap::Args;
 use serde::Deserialize;
 use std::fmt;
@@ -41,7 +42,7 @@ pub struct WireOptions {
     pub tls_name: Option<String>,
     /// Offer only this TLS version [default: 1.2 and 1.3]
     #[arg(long, value_enum, env = "SYSDYNO_TLS_VERSION", help_heading = TLS)]
-    pub tls_version: Option<TlsVersionOption>,
+    pub tls_version: Option<Word<TlsVersion>>,
     /// Share of connections that resume a session instead of a full handshake, such as 90% or 0.9 [default: 0%]
     #[arg(long, value_name = "SHARE", env = "SYSDYNO_TLS_RESUME", help_heading = TLS)]
     pub tls_resume: Option<Typed<ShareOption>>,
@@ -53,7 +54,7 @@ pub struct WireOptions {
     pub mc_preset: Option<PresetOption>,
     /// Protocol: text or meta commands [default: text]
     #[arg(long, value_enum, env = "SYSDYNO_MC_PROTOCOL")]
-    pub mc_protocol: Option<DialectOption>,
+    pub mc_protocol: Option<Word<MemcachedDialect>>,
     /// Share of requests that are gets, such as 90% or 0.9; the rest are sets [default: 90%]
     #[arg(long, value_name = "SHARE", env = "SYSDYNO_MC_GETS")]
     pub mc_gets: Option<Typed<ShareOption>>,
@@ -91,25 +92,6 @@ pub enum PresetOption {
     Etc,
 }
 
-/// Commands of memcached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DialectOption {
-    /// get and set
-    Text,
-    /// mg and ms, since memcached 1.6
-    Meta,
-}
-
-impl From<DialectOption> for MemcachedDialect {
-    fn from(option: DialectOption) -> MemcachedDialect {
-        match option {
-            DialectOption::Text => MemcachedDialect::Text,
-            DialectOption::Meta => MemcachedDialect::Meta,
-        }
-    }
-}
-
 /// How a server is brought to speak HTTP/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -120,28 +102,6 @@ pub enum Http2Option {
     Alpn,
     /// Assume that the server speaks HTTP/2; needs http://
     Prior,
-}
-
-/// Versions of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
-pub enum TlsVersionOption {
-    /// TLS 1.2
-    #[value(name = "1.2")]
-    #[serde(rename = "1.2")]
-    Tls12,
-    /// TLS 1.3
-    #[value(name = "1.3")]
-    #[serde(rename = "1.3")]
-    Tls13,
-}
-
-impl From<TlsVersionOption> for TlsVersion {
-    fn from(option: TlsVersionOption) -> TlsVersion {
-        match option {
-            TlsVersionOption::Tls12 => TlsVersion::Tls12,
-            TlsVersionOption::Tls13 => TlsVersion::Tls13,
-        }
-    }
 }
 
 /// What was typed is not a value of the option.

@@ -1,6 +1,7 @@
 //! Options of work on this host: commands, and operations on many small files.
 
 use super::typed::Typed;
+use super::words::Word;
 use clap::Args;
 use std::path::PathBuf;
 use sysdyno_record::units::Bytes;
@@ -30,7 +31,7 @@ pub struct WorkOptions {
     pub show_output: bool,
     /// State of the page cache before each run [default: as-is]
     #[arg(long, value_enum, value_name = "STATE", requires = "command")]
-    pub cache: Option<CacheOption>,
+    pub cache: Option<Word<CacheChoice>>,
     /// Agree that --cache cold drops the whole host's page cache before each run
     #[arg(long, requires = "cache")]
     pub accept_drop_caches: bool,
@@ -52,26 +53,5 @@ impl WorkOptions {
     /// Whether work was asked for.
     pub fn is_asked(&self) -> bool {
         self.command.is_some() || self.files.is_some()
-    }
-}
-
-/// States of the page cache, as typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum CacheOption {
-    /// Leave it alone
-    AsIs,
-    /// Drop it before each run, for the whole host; needs root and --accept-drop-caches
-    Cold,
-    /// Run the command once before, unmeasured
-    Warm,
-}
-
-impl From<CacheOption> for CacheChoice {
-    fn from(option: CacheOption) -> CacheChoice {
-        match option {
-            CacheOption::AsIs => CacheChoice::AsIs,
-            CacheOption::Cold => CacheChoice::Cold,
-            CacheOption::Warm => CacheChoice::Warm,
-        }
     }
 }

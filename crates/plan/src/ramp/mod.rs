@@ -49,7 +49,7 @@ fn add_rates(
     lines: &[RampLine],
     mut phases: Vec<PhasePlan>,
 ) -> anyhow::Result<()> {
-    plan.arrival = load.arrival.map_or(Arrival::Poisson, Into::into);
+    plan.arrival = load.arrival.map_or(Arrival::Poisson, |word| word.0);
     for phase in &mut phases {
         let first_hz = lines[0].begin;
         ensure!(first_hz > 0.0, "cannot warm up: the ramp starts at zero");

@@ -5,7 +5,7 @@ use super::problem::SessionProblem;
 use std::collections::HashSet;
 use std::ops::Range;
 use sysdyno_load::workload::memory::MAX_TAKEN_COUNT;
-use sysdyno_load::workload::values::text::{self, Part, Value, is_name};
+use sysdyno_load::workload::values::text::{self, TextPart, Value, is_name};
 use sysdyno_record::session::{TakeFrom, TakePlan};
 
 /// Longest path, name or text that says where a value stands. Unit: bytes.
@@ -50,7 +50,7 @@ fn check_text(
         SessionProblem::at(place, misread.cause)
     })?;
     for part in parts {
-        if let Part::Value { value: Value::Taken(name), .. } = part
+        if let TextPart::Value { value: Value::Taken(name), .. } = part
             && !taken.contains(name.as_str())
         {
             let cause = format!(

@@ -6,7 +6,7 @@ use crate::draft::{BaseDraft, Checked};
 use crate::host::PlanHost;
 use crate::load::LoadDraft;
 use crate::options::{
-    CapacityOptions, ConnectionsOption, Effort, LoadOptions, MetricOption, TargetOptions, TryOptions, Typed,
+    CapacityOptions, ConnectionsOption, Effort, LoadOptions, TargetOptions, TryOptions, Typed,
     WorkloadOptions,
 };
 use crate::request::SAMPLING_HZ;
@@ -110,16 +110,16 @@ fn plan(
 
 fn metric(sides: &Sides) -> anyhow::Result<Metric> {
     let has_commands = sides.url.is_none();
-    let default = if has_commands { MetricOption::Time } else { MetricOption::Cpu };
-    let chosen = sides.options.metric.unwrap_or(default);
-    let is_of_command = matches!(chosen, MetricOption::Time | MetricOption::CpuTime);
+    let default = if has_commands { Metric::Time } else { Metric::Cpu };
+    let chosen = sides.options.metric.map_or(default, |word| word.0);
+    let is_of_command = matches!(chosen, Metric::Time | Metric::CpuTime);
     ensure!(
         is_of_command == has_commands,
         "cannot decide by '{}': {}",
-        Metric::from(chosen).name(),
+        chosen.name(),
         if has_commands { "commands only have time and cpu-time" } else { "only commands have it" }
     );
-    Ok(chosen.into())
+    Ok(chosen)
 }
 
 fn rate(metric: Metric, sides: &Sides) -> anyhow::Result<RatePlan> {
@@ -172,7 +172,7 @@ fn workload(
     };
     let Checked { mut plan, notes } = LoadDraft { draft, load, ..LoadDraft::default() }.finish(here)?;
     if let Some(arrival) = options.arrival {
-        plan.arrival = arrival.into();
+        plan.arrival = arrival.0;
     }
     Ok(Checked { plan: Workload::Load(Box::new(plan)), notes })
 }

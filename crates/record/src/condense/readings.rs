@@ -179,6 +179,7 @@ impl ReadingsCell {
             end_mono_ns: self.end,
             values: self.columns.iter().map(|part| part.value).collect(),
             condensed: (self.samples_count > 1).then(|| Box::new(condensed)),
+            logged: Vec::new(),
         };
         self.columns.iter_mut().for_each(Part::clear);
         self.samples_count = 0;

@@ -97,11 +97,3 @@ fn a_cut_experiment_is_one_with_fewer_lines() {
         assert_eq!(run.experiment.len(), lines);
     }
 }
-
-#[test]
-fn metrics_are_typed_by_their_names() {
-    for metric in Metric::ALL {
-        assert_eq!(metric.name().parse(), Ok(metric));
-    }
-    assert!("speed".parse::<Metric>().expect_err("is none").contains("goodput"));
-}

@@ -5,7 +5,7 @@
 //! value stands in milliseconds (nanoseconds ÷ 10^6), as the Java writer does it.
 //!
 //! Writing and the parsing of lines and histograms are those of the crate `hdrhistogram`. Its decoder believes the
-//! lengths that a payload declares (up to 4 GiB), so a payload is unpacked here first (`hlog::inflate`), with a bound, and
+//! lengths that a payload declares (up to 4 GiB), so a payload is unpacked here first (`hlog::payload`), with a bound, and
 //! its counts are added up before the crate sees it.
 //!
 //! The log of the golden run was opened with HdrHistogram 2.2.2 for Java and hdrhistogram 0.10 for Python; tag, times,
@@ -13,13 +13,12 @@
 //!
 //! Source: <https://github.com/HdrHistogram/HdrHistogram>, `HistogramLogWriter` and `HistogramLogReader`.
 
-mod base64;
-mod inflate;
 mod payload;
 
 use crate::load::{LatencyKind, WindowStep};
 use crate::plan::PhaseKind;
 use crate::units::WallNs;
+use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
@@ -181,8 +180,8 @@ pub fn decode(line: &[u8]) -> Result<Decoded, String> {
 
 fn decode_interval(interval: &IntervalLogHistogram<'_>) -> Result<Decoded, String> {
     let Some(Ok(tag)) = interval.tag().map(|tag| tag.as_str().parse()) else { return Ok(Decoded::Foreign) };
-    let payload =
-        base64::decode(interval.encoded_histogram().as_bytes()).ok_or("the payload is not base64")?;
+    let payload = BASE64_STANDARD.decode(interval.encoded_histogram());
+    let payload = payload.map_err(|_| "the payload is not base64")?;
     Ok(Decoded::Entry(Entry {
         tag,
         start: WallNs(crate::units::nanoseconds(interval.start_timestamp())),

@@ -4,8 +4,8 @@
 //! highest value, conversion ratio, then counts as ZigZag LEB128-64b9B, where −n stands for n zeros.
 //! Source: HdrHistogram `AbstractHistogram.encodeIntoByteBuffer` and `ZigZagEncoding`.
 
-use super::inflate;
 use crate::load::WindowStep;
+use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use sysdyno_stats::histogram::{LatencyHistogram, MAX_VALUE_NS, SIGNIFICANT_DIGITS};
@@ -29,7 +29,7 @@ pub(super) fn decode(payload: &[u8]) -> Result<Vec<WindowStep>, String> {
     if cookie != COMPRESSED_COOKIE || length != stream.len() {
         return Err("the payload is not a compressed V2 histogram of its length".into());
     }
-    let unpacked = inflate::zlib(stream, MAX_UNPACKED_BYTES)?;
+    let unpacked = unpacked(stream, MAX_UNPACKED_BYTES)?;
     check_unpacked(&unpacked)?;
     if has_own_bounds(&unpacked) {
         return own_steps(&unpacked);
@@ -40,6 +40,20 @@ pub(super) fn decode(payload: &[u8]) -> Result<Vec<WindowStep>, String> {
     let steps = histogram.as_hdr().iter_recorded();
     let step = |up_to_ns, count| WindowStep { up_to_ns, count };
     Ok(steps.map(|value| step(value.value_iterated_to(), value.count_since_last_iteration())).collect())
+}
+
+/// Unpacks the zlib `stream`, which must be used up, into at most `cap_bytes`. Errors: what is wrong with it.
+pub(super) fn unpacked(stream: &[u8], cap_bytes: usize) -> Result<Vec<u8>, &'static str> {
+    let (mut inflater, mut bytes) = (Decompress::new(true), Vec::with_capacity(cap_bytes));
+    match inflater.decompress_vec(stream, &mut bytes, FlushDecompress::Finish) {
+        Ok(Status::StreamEnd) if inflater.total_in() == stream.len() as u64 => Ok(bytes),
+        Ok(Status::StreamEnd) => Err("the zlib stream goes on after its end"),
+        Ok(Status::Ok | Status::BufError) if bytes.len() == cap_bytes => {
+            Err("the zlib stream unpacks to too many bytes")
+        }
+        Ok(Status::Ok | Status::BufError) => Err("the zlib stream ends too early"),
+        Err(_) => Err("the zlib stream is not valid"),
+    }
 }
 
 /// Whether the histogram has the bounds of all histograms of this program.

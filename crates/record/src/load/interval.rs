@@ -7,7 +7,7 @@ use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
 
 /// One interval of one phase, all threads merged: at most one second, or several in one where a run is long.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The trial.
     pub trial: u32,

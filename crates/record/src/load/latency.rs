@@ -1,62 +1,32 @@
 //! Latencies as they are measured: their kinds, and a histogram of each.
 
+use crate::named::named;
 use crate::units::MonoNs;
-use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use sysdyno_stats::histogram::LatencyHistogram;
 use sysdyno_stats::order_statistics::is_quantile_supported;
 
-/// The kinds of latency that are kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LatencyKind {
-    /// Intended send to last byte.
-    Response,
-    /// Actual send to last byte.
-    Service,
-    /// Intended send to noticed by the generator.
-    LoopSlip,
-    /// Noticed to actual send.
-    PoolSlip,
-    /// Connect call to connected.
-    Connect,
-    /// Actual send to first byte.
-    FirstByte,
-    /// Intended send to failure.
-    Failure,
-    /// Intended send to actual send: loop slip and pool slip together.
-    Slip,
-    /// Connected to secured, of TLS.
-    Handshake,
-}
-
-impl LatencyKind {
-    /// All kinds, in the order of their discriminants.
-    pub const ALL: [LatencyKind; 9] = [
-        LatencyKind::Response,
-        LatencyKind::Service,
-        LatencyKind::LoopSlip,
-        LatencyKind::PoolSlip,
-        LatencyKind::Connect,
-        LatencyKind::FirstByte,
-        LatencyKind::Failure,
-        LatencyKind::Slip,
-        LatencyKind::Handshake,
-    ];
-
-    /// The word used in tags and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            LatencyKind::Response => "response",
-            LatencyKind::Service => "service",
-            LatencyKind::LoopSlip => "loop_slip",
-            LatencyKind::PoolSlip => "pool_slip",
-            LatencyKind::Connect => "connect",
-            LatencyKind::FirstByte => "first_byte",
-            LatencyKind::Failure => "failure",
-            LatencyKind::Slip => "slip",
-            LatencyKind::Handshake => "handshake",
-        }
+named! {
+    /// The kinds of latency that are kept apart.
+    LatencyKind {
+        /// Intended send to last byte.
+        Response "response";
+        /// Actual send to last byte.
+        Service "service";
+        /// Intended send to noticed by the generator.
+        LoopSlip "loop_slip";
+        /// Noticed to actual send.
+        PoolSlip "pool_slip";
+        /// Connect call to connected.
+        Connect "connect";
+        /// Actual send to first byte.
+        FirstByte "first_byte";
+        /// Intended send to failure.
+        Failure "failure";
+        /// Intended send to actual send: loop slip and pool slip together.
+        Slip "slip";
+        /// Connected to secured, of TLS.
+        Handshake "handshake";
     }
 }
 

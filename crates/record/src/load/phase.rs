@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One phase of a trial, summed over threads and intervals.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseSummary {
     /// What the phase was for.
     pub kind: PhaseKind,
@@ -55,7 +55,7 @@ pub struct PhaseSummary {
 }
 
 /// What the generator measured of itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GeneratorSummary {
     /// Generator threads.
     pub threads: u32,

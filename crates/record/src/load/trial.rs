@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::phase::{GeneratorSummary, LearntBody, PhaseSummary};
+use crate::named::named;
 use crate::plan::LoadPlan;
 use crate::session::SessionOperationSummary;
 use crate::spread::GeneratorShare;
@@ -21,38 +22,23 @@ pub enum TrialEnding {
     HardStop(String),
 }
 
-/// What a trial is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TrialPurpose {
-    /// The only trial of `load`.
-    Single,
-    /// Closed loop, to learn the order of magnitude.
-    Pilot,
-    /// Open loop, to enclose the capacity between a pass and a fail.
-    Bracket,
-    /// One cell of the replicated grid.
-    Grid,
-    /// A fresh pass at the certified rate.
-    Certify,
-    /// One point of the closed-loop curve.
-    Sweep,
-    /// One of a pair of an experiment.
-    Experiment,
-}
-
-impl TrialPurpose {
-    /// The word used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            TrialPurpose::Single => "single",
-            TrialPurpose::Pilot => "pilot",
-            TrialPurpose::Bracket => "bracket",
-            TrialPurpose::Grid => "grid",
-            TrialPurpose::Certify => "certify",
-            TrialPurpose::Sweep => "sweep",
-            TrialPurpose::Experiment => "experiment",
-        }
+named! {
+    /// What a trial is for.
+    TrialPurpose {
+        /// The only trial of `load`.
+        Single "single";
+        /// Closed loop, to learn the order of magnitude.
+        Pilot "pilot";
+        /// Open loop, to enclose the capacity between a pass and a fail.
+        Bracket "bracket";
+        /// One cell of the replicated grid.
+        Grid "grid";
+        /// A fresh pass at the certified rate.
+        Certify "certify";
+        /// One point of the closed-loop curve.
+        Sweep "sweep";
+        /// One of a pair of an experiment.
+        Experiment "experiment";
     }
 }
 
@@ -83,7 +69,7 @@ pub struct TrialEnd {
 }
 
 /// The result of a trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialSummary {
     /// The measured phases together.
     pub measured: PhaseSummary,

@@ -1,5 +1,6 @@
 //! How requests arrive, in which phases, and when they are given up.
 
+use crate::named::named;
 use crate::units::SpanNs;
 use serde::{Deserialize, Serialize};
 
@@ -57,41 +58,28 @@ pub enum PhaseEnd {
     Requests(u64),
 }
 
-/// What a phase is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PhaseKind {
-    /// Brings server and connections to heat; not measured.
-    Warmup,
-    /// One offered rate of several; measured.
-    Step,
-    /// The measured window.
-    Steady,
-    /// No new requests; what is in flight is awaited. Always last, added by the engine.
-    Drain,
-    /// The load goes on while what was begun in the measured window ends; not measured.
-    RampDown,
+named! {
+    /// What a phase is for.
+    #[derive(Default)]
+    PhaseKind {
+        /// Brings server and connections to heat; not measured.
+        Warmup "warmup";
+        /// One offered rate of several; measured.
+        Step "step";
+        /// The measured window.
+        #[default]
+        Steady "steady";
+        /// No new requests; what is in flight is awaited. Always last, added by the engine.
+        Drain "drain";
+        /// The load goes on while what was begun in the measured window ends; not measured.
+        RampDown "ramp_down";
+    }
 }
 
 impl PhaseKind {
-    /// All kinds, in the order of their discriminants.
-    pub const ALL: [PhaseKind; 5] =
-        [PhaseKind::Warmup, PhaseKind::Step, PhaseKind::Steady, PhaseKind::Drain, PhaseKind::RampDown];
-
     /// Whether requests whose intended send lies in this phase count in the result.
     pub fn is_measured(self) -> bool {
         matches!(self, PhaseKind::Step | PhaseKind::Steady)
-    }
-
-    /// The word used in tags and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            PhaseKind::Warmup => "warmup",
-            PhaseKind::Step => "step",
-            PhaseKind::Steady => "steady",
-            PhaseKind::Drain => "drain",
-            PhaseKind::RampDown => "ramp_down",
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 use super::folder::Folder;
 use super::log::Log;
 use super::meter::{Limits, Meter};
+use super::verify::line;
 use super::{INTERVALS_TAIL, LATENCY_TAIL};
 use crate::RecordError;
 use crate::condense::IntervalCell;
@@ -86,7 +87,7 @@ impl IntervalLog {
         let (encoder, clock) = (&mut self.encoder, self.clock);
         let taken = self.cell.take(|interval, latency| {
             let histograms = histogram_lines(folder, encoder, (interval, clock), latency)?;
-            Ok((histograms, interval_line(folder, interval)?))
+            Ok((histograms, line(folder, super::INTERVALS, interval)?))
         });
         let Some((interval, lines)) = taken else { return Ok(None) };
         let (histograms, line) = lines?;
@@ -121,18 +122,11 @@ impl IntervalLog {
             self.tails = Some([Log::create(folder, INTERVALS_TAIL)?, Log::create(folder, LATENCY_TAIL)?]);
         }
         let histograms = histogram_lines(folder, &mut self.encoder, (interval, self.clock), latency)?;
-        let line = interval_line(folder, interval)?;
+        let line = line(folder, super::INTERVALS, interval)?;
         let Some([intervals, latency]) = &mut self.tails else { return Ok(()) };
         latency.append(folder, &histograms)?;
         intervals.append(folder, &line)
     }
-}
-
-fn interval_line(folder: &Folder, interval: &Interval) -> Result<Vec<u8>, RecordError> {
-    let mut bytes = serde_json::to_vec(interval)
-        .map_err(|error| unwritable(folder, super::INTERVALS, error.to_string()))?;
-    bytes.push(b'\n');
-    Ok(bytes)
 }
 
 /// The lines of all histograms of an interval that are not empty.
@@ -150,20 +144,17 @@ fn histogram_lines(
         let tag = LogTag { trial: interval.trial, phase: interval.phase, kind };
         if !histogram.is_empty() {
             let encoded = encoder.encode(&mut lines, tag, span, histogram);
-            encoded.map_err(|cause| unwritable(folder, super::LATENCY, cause))?;
+            encoded
+                .map_err(|cause| RecordError::Unwritable { path: folder.path_of(super::LATENCY), cause })?;
         }
     }
     Ok(lines)
 }
 
-fn unwritable(folder: &Folder, name: &str, cause: String) -> RecordError {
-    RecordError::Unwritable { path: folder.path_of(name), cause }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::run::read_intervals;
-    use super::super::{INTERVALS, LATENCY, Trial, latency, sample};
+    use super::super::lines::FolderReader;
+    use super::super::{INTERVALS, LATENCY, Trial, latency, run, sample};
     use super::*;
     use crate::manifest::ClockPair;
     use crate::units::MonoNs;
@@ -204,11 +195,10 @@ mod tests {
     fn read(path: &Path) -> (u64, u64, usize) {
         let folder = Folder::open(path).expect("opens");
         let trial = [Trial { begin: sample::trial_begin(1), end: None }];
-        let mut damage = Vec::new();
-        let intervals = read_intervals(&folder, Default::default(), &mut damage).expect("reads");
-        let latency =
-            latency::read_latency(&folder, Default::default(), &trial, CLOCK, &mut damage).expect("reads");
-        assert_eq!(damage, Vec::<String>::new());
+        let mut reader = FolderReader::new(&folder, Default::default());
+        let intervals = run::read_intervals(&mut reader).expect("reads");
+        let latency = latency::read_latency(&mut reader, &trial, CLOCK).expect("reads");
+        assert_eq!(reader.damage, Vec::<String>::new());
         let sum = intervals.iter().map(|interval| interval.counts.ok).sum();
         let values = latency.merged.get(&1).map_or(0, |set| set.get(LatencyKind::Service).count());
         (sum, values, intervals.len())

@@ -1,7 +1,6 @@
 //! Reads `latency.hlog`: merged by trial, and window by window for what depends on the order in time.
 
-use super::folder::Folder;
-use super::lines::{Caps, Line, read_lines};
+use super::lines::{FolderReader, Line};
 use super::{LATENCY, LATENCY_TAIL, Trial};
 use crate::RecordError;
 use crate::hlog;
@@ -21,27 +20,25 @@ pub(super) struct Latency {
 }
 
 pub(super) fn read_latency(
-    folder: &Folder,
-    caps: Caps,
+    reader: &mut FolderReader<'_>,
     trials: &[Trial],
     clock: ClockPair,
-    damage: &mut Vec<String>,
 ) -> Result<Latency, RecordError> {
-    let mut reader =
-        Reader { trials, clock, latency: Latency::default(), steps_left: MAX_STEPS, end: WallNs(0) };
-    read_lines(folder, LATENCY, caps, damage, |line| reader.take(line, WallNs(0)))?;
-    if folder.open_file(LATENCY_TAIL)?.is_some() {
+    let mut merger =
+        Merger { trials, clock, latency: Latency::default(), steps_left: MAX_STEPS, end: WallNs(0) };
+    reader.lines(LATENCY, |line| merger.take(line, WallNs(0)))?;
+    if reader.has(LATENCY_TAIL)? {
         // What is in the log, too, was written between the one and the death of the process. Begins are in milliseconds.
-        let from = WallNs(reader.end.0.saturating_sub(GRAIN_NS));
-        read_lines(folder, LATENCY_TAIL, caps, damage, |line| reader.take(line, from))?;
+        let from = WallNs(merger.end.0.saturating_sub(GRAIN_NS));
+        reader.lines(LATENCY_TAIL, |line| merger.take(line, from))?;
     }
-    Ok(reader.latency)
+    Ok(merger.latency)
 }
 
 /// Unit: nanoseconds.
 const GRAIN_NS: u64 = 1_000_000;
 
-struct Reader<'a> {
+struct Merger<'a> {
     trials: &'a [Trial],
     clock: ClockPair,
     latency: Latency,
@@ -50,7 +47,7 @@ struct Reader<'a> {
     end: WallNs,
 }
 
-impl Reader<'_> {
+impl Merger<'_> {
     /// Takes a line of an interval that does not begin before `from`.
     fn take(&mut self, line: &[u8], from: WallNs) -> Line {
         let entry = match hlog::decode(line) {

@@ -1,7 +1,7 @@
 //! Reads a file of lines without trusting it: lines and file are capped, and a torn end is dropped.
 
 use super::folder::Folder;
-use super::{MAX_LINE_BYTES, MAX_LOG_BYTES};
+use super::{MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, MAX_LOG_BYTES};
 use crate::RecordError;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fs::File;
@@ -35,94 +35,120 @@ impl Default for Caps {
     }
 }
 
-/// Reads the lines of the file `name` as values, `most` at the most; `wrong` says what is wrong with one that parses.
-pub(super) fn read_values<T: DeserializeOwned>(
-    folder: &Folder,
-    name: &str,
+/// What is read of one folder.
+#[derive(Debug)]
+pub(super) struct FolderReader<'a> {
+    folder: &'a Folder,
     caps: Caps,
-    damage: &mut Vec<String>,
-    (most, wrong): (usize, fn(&T) -> Option<&'static str>),
-) -> Result<Vec<T>, RecordError> {
-    let mut values = Vec::new();
-    read_lines(folder, name, caps, damage, |line| match serde_json::from_slice::<T>(line) {
-        Ok(_) if values.len() >= most => Line::Enough(format!("more than {most} lines")),
-        Ok(value) => match wrong(&value) {
-            Some(wrong) => Line::Malformed(wrong.to_owned()),
-            None => {
-                values.push(value);
-                Line::Taken
-            }
-        },
-        // Valid JSON of another shape may be what a newer version knows.
-        Err(error) => match serde_json::from_slice::<IgnoredAny>(line) {
-            Ok(_) => Line::Unknown,
-            Err(_) => Line::Malformed(error.to_string()),
-        },
-    })?;
-    Ok(values)
+    /// What is missing, was dropped or was not read, in sentences.
+    pub(super) damage: Vec<String>,
 }
 
-/// As [`read_values`]; a file that is not there has none, and is not missed.
-pub(super) fn read_values_if_any<T: DeserializeOwned>(
-    folder: &Folder,
-    name: &str,
-    caps: Caps,
-    damage: &mut Vec<String>,
-    rules: (usize, fn(&T) -> Option<&'static str>),
-) -> Result<Vec<T>, RecordError> {
-    if folder.open_file(name)?.is_none() {
-        return Ok(Vec::new());
+impl FolderReader<'_> {
+    pub(super) fn new(folder: &Folder, caps: Caps) -> FolderReader<'_> {
+        FolderReader { folder, caps, damage: Vec::new() }
     }
-    read_values(folder, name, caps, damage, rules)
-}
 
-/// Gives every whole line of the file `name`, without its newline, to `take`; what was dropped is told in `damage`.
-///
-/// Errors: the file cannot be read, or a line that is not the last one is malformed.
-pub(super) fn read_lines(
-    folder: &Folder,
-    name: &str,
-    caps: Caps,
-    damage: &mut Vec<String>,
-    mut take: impl FnMut(&[u8]) -> Line,
-) -> Result<(), RecordError> {
-    let Some(file) = folder.open_file(name)? else {
-        damage.push(format!("'{name}' is missing"));
-        return Ok(());
-    };
-    let fail = |source| RecordError::Io { operation: "read", path: folder.path_of(name), source };
-    let mut reader = BufReader::with_capacity(1 << 16, file).take(caps.file_bytes);
-    let (mut line, mut number, mut unknown_count) = (Vec::new(), 0, 0);
-    loop {
-        number += 1;
-        match next_line(&mut reader, &mut line, caps.line_bytes).map_err(fail)? {
-            End::Line => {}
-            End::File => break,
-            End::Torn(what) => {
-                damage.push(format!("'{name}' line {number}: {what}; the rest of the file is dropped"));
-                break;
+    /// A file that is one JSON document; if it is damaged it is left out.
+    pub(super) fn document<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, RecordError> {
+        let Some(bytes) = self.folder.read_whole(name, MAX_DOCUMENT_BYTES)? else { return Ok(None) };
+        let parsed = serde_json::from_slice(&bytes);
+        Ok(parsed.map_err(|error| self.damage.push(format!("skipped '{name}': {error}"))).ok())
+    }
+
+    /// Whether there is such a file.
+    pub(super) fn has(&self, name: &str) -> Result<bool, RecordError> {
+        Ok(self.folder.open_file(name)?.is_some())
+    }
+
+    /// The lines of the file `name` as values, `most` at the most; `wrong` says what is wrong with one that parses.
+    pub(super) fn values<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+        most: usize,
+        wrong: fn(&T) -> Option<&'static str>,
+    ) -> Result<Vec<T>, RecordError> {
+        let mut values = Vec::new();
+        self.lines(name, |line| match serde_json::from_slice::<T>(line) {
+            Ok(_) if values.len() >= most => Line::Enough(format!("more than {most} lines")),
+            Ok(value) => match wrong(&value) {
+                Some(wrong) => Line::Malformed(wrong.to_owned()),
+                None => {
+                    values.push(value);
+                    Line::Taken
+                }
+            },
+            // Valid JSON of another shape may be what a newer version knows.
+            Err(error) => match serde_json::from_slice::<IgnoredAny>(line) {
+                Ok(_) => Line::Unknown,
+                Err(_) => Line::Malformed(error.to_string()),
+            },
+        })?;
+        Ok(values)
+    }
+
+    /// As [`FolderReader::values`]; a file that is not there has none, and is not missed.
+    pub(super) fn values_if_any<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+        most: usize,
+        wrong: fn(&T) -> Option<&'static str>,
+    ) -> Result<Vec<T>, RecordError> {
+        if self.has(name)? { self.values(name, most, wrong) } else { Ok(Vec::new()) }
+    }
+
+    /// Gives every whole line of the file `name`, without its newline, to `take`.
+    ///
+    /// Errors: the file cannot be read, or a line that is not the last one is malformed.
+    pub(super) fn lines(
+        &mut self,
+        name: &str,
+        mut take: impl FnMut(&[u8]) -> Line,
+    ) -> Result<(), RecordError> {
+        let Some(file) = self.folder.open_file(name)? else {
+            self.damage.push(format!("'{name}' is missing"));
+            return Ok(());
+        };
+        let fail = |source| RecordError::Io { operation: "read", path: self.folder.path_of(name), source };
+        let mut reader = BufReader::with_capacity(1 << 16, file).take(self.caps.file_bytes);
+        let (mut line, mut number, mut unknown_count) = (Vec::new(), 0, 0);
+        loop {
+            number += 1;
+            match next_line(&mut reader, &mut line, self.caps.line_bytes).map_err(fail)? {
+                End::Line => {}
+                End::File => break,
+                End::Torn(what) => {
+                    self.damage
+                        .push(format!("'{name}' line {number}: {what}; the rest of the file is dropped"));
+                    break;
+                }
+            }
+            match take(&line) {
+                Line::Taken => {}
+                Line::Unknown => unknown_count += 1,
+                Line::Enough(why) => {
+                    self.damage
+                        .push(format!("'{name}' line {number}: {why}; the rest of the file is not read"));
+                    break;
+                }
+                Line::Malformed(cause) if is_at_end(&mut reader).map_err(fail)? => {
+                    self.damage.push(format!("'{name}' line {number}, the last, is dropped: {cause}"));
+                    break;
+                }
+                Line::Malformed(cause) => {
+                    return Err(RecordError::Malformed {
+                        path: self.folder.path_of(name),
+                        line: number,
+                        cause,
+                    });
+                }
             }
         }
-        match take(&line) {
-            Line::Taken => {}
-            Line::Unknown => unknown_count += 1,
-            Line::Enough(why) => {
-                damage.push(format!("'{name}' line {number}: {why}; the rest of the file is not read"));
-                break;
-            }
-            Line::Malformed(cause) if is_at_end(&mut reader).map_err(fail)? => {
-                damage.push(format!("'{name}' line {number}, the last, is dropped: {cause}"));
-                break;
-            }
-            Line::Malformed(cause) => {
-                return Err(RecordError::Malformed { path: folder.path_of(name), line: number, cause });
-            }
+        if unknown_count > 0 {
+            self.damage.push(format!("'{name}': skipped {unknown_count} lines of an unknown kind or trial"));
         }
+        Ok(())
     }
-    if unknown_count > 0 {
-        damage.push(format!("'{name}': skipped {unknown_count} lines of an unknown kind or trial"));
-    }
-    Ok(())
 }
 
 enum End {

@@ -1,7 +1,8 @@
 //! The runs of a runs directory.
 
 use super::folder::Folder;
-use super::run::{read_document, read_manifest};
+use super::lines::{Caps, FolderReader};
+use super::run::read_manifest;
 use crate::RecordError;
 use crate::analysis::{Analysis, Confidence, Verdict, VerdictStatus};
 use crate::effect::Comparison;
@@ -68,20 +69,18 @@ impl RunListing {
     /// What the run came to, read from its folder; `None`: it has not concluded anything that can be read.
     pub fn answer(&self) -> Option<RunAnswer> {
         let folder = Folder::open(&self.path).ok()?;
-        let mut damage = Vec::new();
-        if let Ok(Some(analysis)) = read_document::<Analysis>(&folder, super::ANALYSIS, &mut damage) {
+        let mut reader = FolderReader::new(&folder, Caps::default());
+        if let Ok(Some(analysis)) = reader.document::<Analysis>(super::ANALYSIS) {
             return Some(of_analysis(analysis));
         }
-        if let Ok(Some(found)) =
-            read_document::<ExperimentConclusion>(&folder, super::CONCLUSION, &mut damage)
-        {
+        if let Ok(Some(found)) = reader.document::<ExperimentConclusion>(super::CONCLUSION) {
             return Some(RunAnswer {
                 word: Some(found.verdict.word),
                 limit: found.headline,
                 ..RunAnswer::default()
             });
         }
-        let work = read_document::<WorkSummary>(&folder, super::WORK, &mut damage).ok()??;
+        let work = reader.document::<WorkSummary>(super::WORK).ok()??;
         let (verdict, reason) = (Some(work.verdict.status), why_invalid(&work.verdict));
         Some(RunAnswer { verdict, reason, limit: work.headline, ..RunAnswer::default() })
     }

@@ -4,7 +4,8 @@
 //! drops a torn end and trusts no name.
 
 use super::folder::{Folder, is_plain_name};
-use super::lines::{Caps, read_values_if_any};
+use super::lines::{Caps, FolderReader};
+use super::verify::line as encoded;
 use super::{MATRIX, MATRIX_RUNS, MAX_DOCUMENT_BYTES, MAX_MATRIX_LINES, REPORT, TRIALS, schema};
 use crate::RecordError;
 use crate::matrix::{MATRIX_SCHEMA, MatrixLine, MatrixPlan, MatrixVariant};
@@ -64,9 +65,9 @@ impl MatrixFolder {
         if !plan.variants.iter().all(is_load) && !plan.variants.iter().all(is_work) {
             return Err(refuse(format!("not all variants of '{MATRIX}' are loads, or all of them commands")));
         }
-        let mut damage = Vec::new();
-        let rules: (usize, fn(&MatrixLine) -> Option<&'static str>) = (MAX_MATRIX_LINES, wrong);
-        let lines = read_values_if_any(&folder, TRIALS, Caps::default(), &mut damage, rules)?;
+        let mut reader = FolderReader::new(&folder, Caps::default());
+        let lines = reader.values_if_any(TRIALS, MAX_MATRIX_LINES, wrong)?;
+        let damage = reader.damage;
         Ok(MatrixFolder { folder, log: None, plan, lines, damage })
     }
 
@@ -85,17 +86,13 @@ impl MatrixFolder {
     /// # Errors
     /// It cannot be written.
     pub fn append(&mut self, line: MatrixLine) -> Result<(), RecordError> {
-        let fail = |source| RecordError::Io { operation: "write", path: self.folder.path_of(TRIALS), source };
-        let mut text = serde_json::to_vec(&line).map_err(|error| RecordError::Unwritable {
-            path: self.folder.path_of(TRIALS),
-            cause: error.to_string(),
-        })?;
-        text.push(b'\n');
+        let text = encoded(&self.folder, TRIALS, &line)?;
         let log = match &mut self.log {
             Some(log) => log,
             None => self.log.insert(self.folder.append_file(TRIALS)?),
         };
-        log.write_all(&text).and_then(|()| log.sync_data()).map_err(fail)?;
+        let written = log.write_all(&text).and_then(|()| log.sync_data());
+        written.map_err(RecordError::io("write", self.folder.path_of(TRIALS)))?;
         self.lines.push(line);
         Ok(())
     }
@@ -171,6 +168,7 @@ mod tests {
             levels: Vec::new(),
             settings: Vec::new(),
             prepare: Vec::new(),
+            during: Vec::new(),
             services: Vec::new(),
             service: None,
             takes: None,

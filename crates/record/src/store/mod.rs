@@ -27,7 +27,6 @@ mod run;
 mod schema;
 mod trial;
 mod verify;
-mod work;
 mod writer;
 
 pub use experiment::read_experiment;

@@ -10,6 +10,7 @@
 use super::folder::Folder;
 use super::log::Log;
 use super::meter::{Limits, Meter};
+use super::verify::line as encoded;
 use crate::RecordError;
 use crate::condense::ReadingsCell;
 use crate::series::{Column, Row, SeriesLine};
@@ -158,7 +159,7 @@ impl ReadingsLog {
                 self.begin_columns(folder, columns.clone())?;
                 self.write_header(folder)
             }
-            SeriesLine::Row(row) => self.write_row(folder, row),
+            SeriesLine::Row(row) => self.write_row(folder, &self.placed(row)),
         }
     }
 
@@ -231,7 +232,7 @@ impl ReadingsLog {
         self.write_line(folder, &SeriesLine::header(columns))
     }
 
-    /// A waiting row under the columns of the log.
+    /// A row under the columns of the log, which may be more than its own.
     fn placed(&self, row: &Row) -> Row {
         let value = |place: &Option<usize>| place.and_then(|place| row.values.get(place).copied().flatten());
         Row { values: self.places.iter().map(value).collect(), ..row.clone() }
@@ -280,15 +281,9 @@ impl ReadingsLog {
     }
 }
 
-fn encoded(folder: &Folder, name: &str, line: &SeriesLine) -> Result<Vec<u8>, RecordError> {
-    let mut bytes = serde_json::to_vec(line)
-        .map_err(|error| RecordError::Unwritable { path: folder.path_of(name), cause: error.to_string() })?;
-    bytes.push(b'\n');
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::lines::FolderReader;
     use super::super::run::read_series;
     use super::super::{SERIES, SERIES_TAIL};
     use super::*;
@@ -332,9 +327,9 @@ mod tests {
 
     fn read(path: &Path) -> Series {
         let folder = Folder::open(path).expect("opens");
-        let mut damage = Vec::new();
-        let series = read_series(&folder, [SERIES, SERIES_TAIL], Default::default(), &mut damage);
-        assert_eq!(damage, Vec::<String>::new());
+        let mut reader = FolderReader::new(&folder, Default::default());
+        let series = read_series(&mut reader, [SERIES, SERIES_TAIL]);
+        assert_eq!(reader.damage, Vec::<String>::new());
         series.expect("reads")
     }
 
@@ -369,6 +364,21 @@ mod tests {
             assert!(peaks.filter(|spread| spread.high == 50.0).count() > 20);
             assert!(!stage.runs.path().join("run").join(SERIES_TAIL).exists());
         }
+    }
+
+    #[test]
+    fn a_column_that_is_gone_leaves_the_others_where_they_were() {
+        let mut stage = stage();
+        stage.log.expect(0);
+        stage.push(&header());
+        stage.push(&row(5));
+        // The counter's process has ended; the gauge goes on.
+        stage.push(&SeriesLine::header(vec![column("level", ReadingKind::Gauge)]));
+        let window = [MonoNs(1 + 6 * TICK_NS), MonoNs(2 + 6 * TICK_NS)];
+        stage.push(&SeriesLine::Row(Row::sample(window[0], window[1], vec![Some(40.0)])));
+        let series = stage.series();
+        assert_eq!(series.values("count", "host").map(|values| values[1]), Some(None));
+        assert_eq!(series.values("level", "host").map(|values| values[1]), Some(Some(40.0)));
     }
 
     #[test]

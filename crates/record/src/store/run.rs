@@ -2,14 +2,13 @@
 
 use super::folder::Folder;
 use super::latency::read_latency;
-use super::lines::{Caps, Line, read_lines, read_values, read_values_if_any};
+use super::lines::{Caps, FolderReader, Line};
 use super::trial::Trial;
-use super::work::read_operations;
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY,
-    LATENCY_TAIL, MANIFEST, MAX_DOCUMENT_BYTES, MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES,
-    MAX_SERIES_VALUES, MAX_TRIALS, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERIES_TAIL, SERVER,
-    SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS, WORK, plausible, schema, verify,
+    LATENCY_TAIL, MANIFEST, MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES,
+    MAX_TRIALS, MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
+    SERVER_SERIES_TAIL, TRIALS, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -24,7 +23,7 @@ use crate::remote::RemoteHost;
 use crate::series::{Row, Series, SeriesLine};
 use crate::work::{WorkLine, WorkSummary};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -131,31 +130,31 @@ impl Run {
     ) -> Result<Run, RecordError> {
         let folder = Folder::open(path)?;
         let manifest = read_manifest(&folder)?;
-        let mut damage = Vec::new();
-        let trials = read_trials(&folder, caps, &mut damage)?;
-        let latency = read_latency(&folder, caps, &trials, manifest.clock, &mut damage)?;
+        let mut reader = FolderReader::new(&folder, caps);
+        let trials = read_trials(&mut reader)?;
+        let latency = read_latency(&mut reader, &trials, manifest.clock)?;
         let mut run = Run {
-            plan: read_document(&folder, PLAN, &mut damage)?,
-            facts: read_document(&folder, FACTS, &mut damage)?,
-            intervals: read_intervals(&folder, caps, &mut damage)?,
-            series: read_series(&folder, [SERIES, SERIES_TAIL], caps, &mut damage)?,
-            server: read_document(&folder, SERVER, &mut damage)?,
-            generators: read_document(&folder, GENERATORS, &mut damage)?.unwrap_or_default(),
-            server_series: read_server_series(&folder, caps, &mut damage)?,
-            events: read_events(&folder, caps, &mut damage)?,
-            probe: read_probe(&folder, caps, &mut damage)?,
-            analysis: read_document(&folder, ANALYSIS, &mut damage)?,
-            operations: read_operations(&folder, caps, &mut damage)?,
-            work: read_document(&folder, WORK, &mut damage)?,
-            experiment: read_experiment(&folder, caps, &mut damage)?,
-            conclusion: read_document(&folder, CONCLUSION, &mut damage)?,
+            plan: reader.document(PLAN)?,
+            facts: reader.document(FACTS)?,
+            intervals: read_intervals(&mut reader)?,
+            series: read_series(&mut reader, [SERIES, SERIES_TAIL])?,
+            server: reader.document(SERVER)?,
+            generators: reader.document(GENERATORS)?.unwrap_or_default(),
+            server_series: read_server_series(&mut reader)?,
+            events: reader.values(EVENTS, usize::MAX, |_| None)?,
+            probe: reader.values_if_any(PROBE, MAX_PROBE_REPLIES, wrong_reply)?,
+            analysis: reader.document(ANALYSIS)?,
+            operations: reader.values_if_any(OPERATIONS, MAX_WORK_LINES, wrong_work)?,
+            work: reader.document(WORK)?,
+            experiment: reader.values_if_any(EXPERIMENT, MAX_EXPERIMENT_LINES, |_| None)?,
+            conclusion: reader.document(CONCLUSION)?,
             latency: latency.merged,
             latency_windows: latency.windows,
             is_incomplete: manifest.status == RunStatus::Running
                 && !living(manifest.pid, manifest.pid_start_ticks),
+            damage: reader.damage,
             trials,
             manifest,
-            damage,
             folder,
         };
         run.compare_lengths()?;
@@ -234,19 +233,9 @@ pub(super) fn read_manifest(folder: &Folder) -> Result<Manifest, RecordError> {
     serde_json::from_slice(&bytes).map_err(unreadable)
 }
 
-/// A file that is one JSON document; if it is damaged it is left out.
-pub(super) fn read_document<T: DeserializeOwned>(
-    folder: &Folder,
-    name: &str,
-    damage: &mut Vec<String>,
-) -> Result<Option<T>, RecordError> {
-    let Some(bytes) = folder.read_whole(name, MAX_DOCUMENT_BYTES)? else { return Ok(None) };
-    Ok(serde_json::from_slice(&bytes).map_err(|error| damage.push(format!("skipped '{name}': {error}"))).ok())
-}
-
-fn read_trials(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<Trial>, RecordError> {
+fn read_trials(reader: &mut FolderReader<'_>) -> Result<Vec<Trial>, RecordError> {
     let mut trials: Vec<Trial> = Vec::new();
-    read_lines(folder, TRIALS, caps, damage, |line| match serde_json::from_slice(line) {
+    reader.lines(TRIALS, |line| match serde_json::from_slice(line) {
         Err(error) => Line::Malformed(error.to_string()),
         Ok(TrialLine { begin: Some(_), .. }) if trials.len() >= MAX_TRIALS => {
             Line::Enough(format!("more than {MAX_TRIALS} trials"))
@@ -275,20 +264,16 @@ fn take_trial_end(trials: &mut [Trial], end: TrialEnd) -> Line {
     Line::Taken
 }
 
-pub(super) fn read_intervals(
-    folder: &Folder,
-    caps: Caps,
-    damage: &mut Vec<String>,
-) -> Result<Vec<Interval>, RecordError> {
+pub(super) fn read_intervals(reader: &mut FolderReader<'_>) -> Result<Vec<Interval>, RecordError> {
     let mut intervals: Vec<Interval> = Vec::new();
     for name in [INTERVALS, INTERVALS_TAIL] {
-        if name == INTERVALS_TAIL && folder.open_file(name)?.is_none() {
+        if name == INTERVALS_TAIL && !reader.has(name)? {
             break;
         }
         // What is in a tail and in its log, too, was written between the one and the death of the process.
         let tail_from =
             (name == INTERVALS_TAIL).then(|| intervals.last().map(|last| last.end_mono_ns)).flatten();
-        read_lines(folder, name, caps, damage, |line| {
+        reader.lines(name, |line| {
             let parsed = serde_json::from_slice::<Interval>(line).map_err(|error| error.to_string());
             match parsed.and_then(|interval| plausible::check_interval(&interval).map(|()| interval)) {
                 Ok(interval) if tail_from.is_some_and(|from| interval.begin_mono_ns < from) => {}
@@ -302,27 +287,25 @@ pub(super) fn read_intervals(
 }
 
 /// A run whose server is on the measuring host has no such file.
-fn read_server_series(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Series, RecordError> {
-    if folder.open_file(SERVER_SERIES)?.is_none() {
-        return Ok(Series::default());
+fn read_server_series(reader: &mut FolderReader<'_>) -> Result<Series, RecordError> {
+    match reader.has(SERVER_SERIES)? {
+        true => read_series(reader, [SERVER_SERIES, SERVER_SERIES_TAIL]),
+        false => Ok(Series::default()),
     }
-    read_series(folder, [SERVER_SERIES, SERVER_SERIES_TAIL], caps, damage)
 }
 
 pub(super) fn read_series(
-    folder: &Folder,
+    reader: &mut FolderReader<'_>,
     [name, tail]: [&str; 2],
-    caps: Caps,
-    damage: &mut Vec<String>,
 ) -> Result<Series, RecordError> {
     let mut series = Series::default();
-    read_series_lines(folder, name, caps, damage, |line| take_series_line(&mut series, line))?;
-    if folder.open_file(tail)?.is_some() {
+    read_series_lines(reader, name, |line| take_series_line(&mut series, line))?;
+    if reader.has(tail)? {
         // What is in the log, too, was written between the one and the death of the process.
         let from = series.windows().last().map(|window| window[1]);
         let is_known =
             |line: &SeriesLine| matches!(line, SeriesLine::Row(row) if Some(row.begin_mono_ns) < from);
-        read_series_lines(folder, tail, caps, damage, |line| {
+        read_series_lines(reader, tail, |line| {
             if is_known(&line) { Line::Taken } else { take_series_line(&mut series, line) }
         })?;
     }
@@ -330,13 +313,11 @@ pub(super) fn read_series(
 }
 
 fn read_series_lines(
-    folder: &Folder,
+    reader: &mut FolderReader<'_>,
     name: &str,
-    caps: Caps,
-    damage: &mut Vec<String>,
     mut take: impl FnMut(SeriesLine) -> Line,
 ) -> Result<(), RecordError> {
-    read_lines(folder, name, caps, damage, |line| {
+    reader.lines(name, |line| {
         let parsed = match serde_json::from_slice::<Row>(line) {
             Ok(row) => SeriesLine::Row(row),
             Err(_) => match serde_json::from_slice(line) {
@@ -376,6 +357,10 @@ fn take_series_line(series: &mut Series, line: SeriesLine) -> Line {
             if let Err(cause) = plausible::check_row(row) {
                 return Line::Malformed(cause);
             }
+            if row.values.len() != series.width() {
+                let (values, columns) = (row.values.len(), series.width());
+                return Line::Malformed(format!("the row has {values} values for {columns} columns"));
+            }
             rows += 1;
         }
     }
@@ -386,23 +371,14 @@ fn take_series_line(series: &mut Series, line: SeriesLine) -> Line {
     Line::Taken
 }
 
-fn read_events(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<Event>, RecordError> {
-    read_values(folder, EVENTS, caps, damage, (usize::MAX, |_| None))
+fn wrong_reply(reply: &ProbeReply) -> Option<&'static str> {
+    (reply.end_mono_ns < reply.intended_mono_ns).then_some("it ends before it was to begin")
 }
 
-/// A run without a probe has no such file; that one is missing is told by comparison with the manifest.
-fn read_probe(folder: &Folder, caps: Caps, damage: &mut Vec<String>) -> Result<Vec<ProbeReply>, RecordError> {
-    let wrong = |reply: &ProbeReply| {
-        (reply.end_mono_ns < reply.intended_mono_ns).then_some("it ends before it was to begin")
+fn wrong_work(line: &WorkLine) -> Option<&'static str> {
+    let (begin, end) = match line {
+        WorkLine::Command(run) => (run.begin_mono_ns, run.end_mono_ns),
+        WorkLine::Files(window) => (window.begin_mono_ns, window.end_mono_ns),
     };
-    read_values_if_any(folder, PROBE, caps, damage, (MAX_PROBE_REPLIES, wrong))
-}
-
-/// A run that is no experiment has no such file.
-fn read_experiment(
-    folder: &Folder,
-    caps: Caps,
-    damage: &mut Vec<String>,
-) -> Result<Vec<ExperimentLine>, RecordError> {
-    read_values_if_any(folder, EXPERIMENT, caps, damage, (MAX_EXPERIMENT_LINES, |_| None))
+    (end < begin).then_some("it ends before it begins")
 }

@@ -2,7 +2,7 @@
 
 use super::{NewRun, RunWriter};
 use crate::analysis::*;
-use crate::event::{Event, EventKind, ProcessRole, WatchedProcess};
+use crate::event::{Event, EventKind, ProcessRole, Tier, WatchedProcess};
 use crate::facts::{Fact, HostFacts};
 use crate::load::*;
 use crate::manifest::{ClockPair, RunKind, Tool};
@@ -98,19 +98,14 @@ pub(super) fn phase_summary(ok: u64) -> PhaseSummary {
         begin_mono_ns: MonoNs(6_000_000_000),
         end_mono_ns: MonoNs(8_000_000_000),
         counts: counts(ok),
-        told: Default::default(),
-        failures: Failures::new(),
         offered_hz: Some(100.0),
         achieved_hz: 100.0,
         goodput_hz: 100.0,
         received_bytes: 20_000,
         connections_opened: 4,
-        connections_closed_idle: 0,
-        unread_mean_ns: None,
-        cache: None,
-        handshakes: None,
         statuses: [(200, 200)].into(),
         latency: [(LatencyKind::Response, LatencySummary::default())].into(),
+        ..PhaseSummary::default()
     }
 }
 
@@ -128,19 +123,12 @@ pub(super) fn trial_end(trial: u32) -> TrialEnd {
                 cpus: vec![Some(0)],
                 cpu_seconds: 0.25,
                 busiest_thread_ratio: 0.125,
-                timer_error: TimerError::default(),
                 io: "io_uring".into(),
-                io_fallback: None,
-                spin_seconds: 0.0,
-                spin_ended: None,
                 gap_sample_ns: vec![1, 2, 3],
                 arrival_gaps: vec![GapSample { phase_index: 1, arrivals_count: 1, gaps_ns: vec![1, 2, 3] }],
-                backlog_max: 0,
+                ..GeneratorSummary::default()
             },
-            learnt_body: None,
-            operations: Vec::new(),
-            session: Vec::new(),
-            generators: Vec::new(),
+            ..TrialSummary::default()
         },
     }
 }
@@ -154,14 +142,11 @@ pub(super) fn interval(trial: u32, second: u64) -> Interval {
         begin_mono_ns: MonoNs(begin),
         end_mono_ns: MonoNs(begin + 1_000_000_000),
         counts: counts(100),
-        failures: Failures::new(),
         received_bytes: 10_000,
         connections_opened: 2,
-        in_flight_at_end: 0,
         thread_cpu_ns: vec![100_000_000],
         p50_ns: Some(1000),
-        p99_ns: None,
-        condensed: None,
+        ..Interval::default()
     }
 }
 
@@ -194,6 +179,7 @@ pub(super) fn series_row(number: u64) -> SeriesLine {
         end_mono_ns: MonoNs(begin + 50_000),
         values: vec![Some(number as f64 * 1.5), None],
         condensed: None,
+        logged: vec![],
     })
 }
 
@@ -206,6 +192,8 @@ pub(super) fn event(number: u64) -> Event {
             role: ProcessRole::Target,
             cpus: Some(vec![0]),
             parent_pid: Some(1),
+            tier: Some(Tier { depth: 1, address: Endpoint::Unix("/run/a.sock".into()), asked_by_pid: 98 }),
+            unit: Some("nginx.service".into()),
         })
     } else {
         EventKind::Warning { text: format!("warning {number}") }
@@ -230,30 +218,19 @@ pub(super) fn analysis() -> Analysis {
         },
         headline: "at least 100 requests per second".into(),
         limit: "no limit was found".into(),
-        capacity: None,
-        curve: Vec::new(),
         shown_trial: 1,
         counts: counts(200),
-        failures: Failures::new(),
-        statuses: Default::default(),
-        received_bytes_hz: None,
-        cache: None,
-        handshakes: None,
         rates: Rates { offered_hz: Some(100.0), achieved_hz: 100.0, goodput_hz: 100.0 },
         response_time_ns: summary,
         service_time_ns: summary,
         slip_ns: summary,
         loop_slip_ns: summary,
         pool_slip_ns: summary,
-        handshake_time_ns: Default::default(),
         connect_time_ns: summary,
         first_byte_time_ns: summary,
-        failure_time_ns: LatencySummary::default(),
         generator: trial_end(1).summary.generator,
-        unchecked: Vec::new(),
         findings: vec![excluded_finding()],
         distribution: vec![QuantilePoint { ratio: 0.5, value_ns: 1000 }],
-        arrival_fit: None,
         checks: vec![CheckOutcome {
             text: "p99>20ms".into(),
             passed: false,
@@ -266,11 +243,7 @@ pub(super) fn analysis() -> Analysis {
             unit: "ns".into(),
             sentence: "p99 > 20 ms: cannot be decided: not supported by 200 samples, 1,000 are needed".into(),
         }],
-        probe: None,
-        operations: Vec::new(),
-        headroom: None,
-        ramp: None,
-        session: None,
+        ..Analysis::default()
     }
 }
 

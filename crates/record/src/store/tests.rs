@@ -233,21 +233,22 @@ fn long_lines_and_long_files_end_the_reading() {
     let long = events.lines().next().expect("a line").replace("nginx", &"x".repeat(400));
     events.push_str(&long);
     events.push('\n');
-    let mut damage = Vec::new();
-    let mut taken = 0;
-    let mut read = |caps| {
-        (damage, taken) = (Vec::new(), 0);
+    let read = |caps| {
+        let mut taken = 0;
         std::fs::write(path.join(EVENTS), &events).expect("writes");
         let folder = folder::Folder::open(&path).expect("opens");
-        lines::read_lines(&folder, EVENTS, caps, &mut damage, |_| {
+        let mut reader = lines::FolderReader::new(&folder, caps);
+        let take = |_: &[u8]| {
             taken += 1;
             lines::Line::Taken
-        })
-        .expect("reads");
-        (taken, damage.join("; "))
+        };
+        reader.lines(EVENTS, take).expect("reads");
+        (taken, reader.damage.join("; "))
     };
     assert_eq!(read(caps), (3, "'events.jsonl' line 4: too long; the rest of the file is dropped".into()));
-    let caps = lines::Caps { line_bytes: 1000, file_bytes: 150 };
+    let first_bytes = std::fs::read(path.join(EVENTS)).expect("reads").iter().position(|byte| *byte == b'\n');
+    let file_bytes = first_bytes.expect("has lines") as u64 + 20;
+    let caps = lines::Caps { line_bytes: 1000, file_bytes };
     assert_eq!(
         read(caps),
         (1, "'events.jsonl' line 2: the file is too long; the rest of the file is dropped".into())

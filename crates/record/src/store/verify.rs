@@ -36,6 +36,14 @@ pub(super) fn document<T: Serialize>(folder: &Folder, name: &str, value: &T) -> 
     Ok(bytes)
 }
 
+/// A value as a line of a file, with its newline.
+pub(super) fn line<T: Serialize>(folder: &Folder, name: &str, value: &T) -> Result<Vec<u8>, RecordError> {
+    let mut bytes = serde_json::to_vec(value)
+        .map_err(|error| RecordError::Unwritable { path: folder.path_of(name), cause: error.to_string() })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
 /// The manifest's bytes, written with a blank digest, and the digest that was put in its place.
 fn sealed(mut bytes: Vec<u8>) -> (Vec<u8>, String) {
     let digest = hexadecimal(&Sha256::digest(&bytes));

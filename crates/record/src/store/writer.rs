@@ -58,9 +58,8 @@ pub struct NewRun {
 pub struct RunWriter {
     folder: Folder,
     manifest: Manifest,
-    logs: [Log; LOG_NAMES.len()],
-    /// Made with their first line: few runs have a probe, only experiments have pairs.
-    late: [Option<Log>; LATE_NAMES.len()],
+    /// Files of lines. Some are made with their first line: few runs have a probe, only experiments have pairs.
+    logs: Vec<Log>,
     intervals: IntervalLog,
     series: ReadingsLog,
     server_series: Option<ReadingsLog>,
@@ -69,25 +68,6 @@ pub struct RunWriter {
 
 /// What is kept free for the last manifest.
 const RESERVE_BYTES: usize = 64 << 10;
-
-/// The files of lines, in the order of [`RunWriter::logs`].
-const LOG_NAMES: [&str; 2] = [TRIALS, EVENTS];
-
-/// Files of lines that only some runs have, in the order of [`RunWriter::late`].
-const LATE_NAMES: [&str; 3] = [PROBE, EXPERIMENT, OPERATIONS];
-
-#[derive(Clone, Copy, Debug)]
-enum LateIndex {
-    Probe,
-    Experiment,
-    Operations,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum LogIndex {
-    Trials,
-    Events,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -123,14 +103,13 @@ impl RunWriter {
         draft.folder().replace(MANIFEST, &manifest_text)?;
         let folder = draft.publish()?;
         let log = |name| Log::create(&folder, name);
-        let logs = [log(TRIALS)?, log(EVENTS)?];
+        let logs = vec![log(TRIALS)?, log(EVENTS)?];
         let mut intervals = IntervalLog::new([log(INTERVALS)?, log(LATENCY)?], manifest.clock);
         let series = ReadingsLog::new(log(SERIES)?, SERIES_TAIL);
         folder.create_file(RESERVE)?.write_all(&[0; RESERVE_BYTES]).map_err(reserve_error(&folder))?;
         folder.sync()?;
         intervals.begin(&folder)?;
-        let (late, server_series) = Default::default();
-        Ok(RunWriter { folder, manifest, logs, late, intervals, series, server_series, stopped: None })
+        Ok(RunWriter { folder, manifest, logs, intervals, series, server_series: None, stopped: None })
     }
 
     /// The folder.
@@ -208,13 +187,13 @@ impl RunWriter {
     pub fn trial_begin(&mut self, begin: &TrialBegin) -> Result<(), RecordError> {
         let begin = TrialBegin { plan: redact::redacted_load(&begin.plan), ..begin.clone() };
         self.check::<_, TrialBegin>(TRIALS, &begin)?;
-        self.line(LogIndex::Trials, &TrialLine::Begin(&begin))
+        self.line(TRIALS, &TrialLine::Begin(&begin))
     }
 
     /// Writes the last line of a trial.
     pub fn trial_end(&mut self, end: &TrialEnd) -> Result<(), RecordError> {
         self.check::<_, TrialEnd>(TRIALS, end)?;
-        self.line(LogIndex::Trials, &TrialLine::End(end))
+        self.line(TRIALS, &TrialLine::End(end))
     }
 
     /// Writes one interval with its histograms, now or together with those that follow; returns what was written.
@@ -244,18 +223,18 @@ impl RunWriter {
 
     /// Writes a mark on the time axis.
     pub fn event(&mut self, event: &Event) -> Result<(), RecordError> {
-        self.line(LogIndex::Events, event)
+        self.line(EVENTS, event)
     }
 
     /// Writes one operation of a probe.
     pub fn probe(&mut self, reply: &ProbeReply) -> Result<(), RecordError> {
-        self.late_line(LateIndex::Probe, reply)
+        self.line(PROBE, reply)
     }
 
     /// Writes a line of an experiment.
     pub fn experiment(&mut self, line: &ExperimentLine) -> Result<(), RecordError> {
         self.check::<_, ExperimentLine>(EXPERIMENT, line)?;
-        self.late_line(LateIndex::Experiment, line)
+        self.line(EXPERIMENT, line)
     }
 
     /// Writes `experiment.json`, in the place of an earlier one.
@@ -265,7 +244,7 @@ impl RunWriter {
 
     /// Writes a line of `operations.jsonl`.
     pub fn operation(&mut self, line: &WorkLine) -> Result<(), RecordError> {
-        self.late_line(LateIndex::Operations, line)
+        self.line(OPERATIONS, line)
     }
 
     /// Writes `work.json`, in the place of an earlier one.
@@ -276,25 +255,6 @@ impl RunWriter {
     /// SHA-256 of `plan.json` as it was written; `None`: it was not yet.
     pub fn plan_sha256(&self) -> Option<&str> {
         self.manifest.files.get(PLAN).map(|digest| digest.sha256.as_str())
-    }
-
-    fn late_line<T: Serialize>(&mut self, index: LateIndex, value: &T) -> Result<(), RecordError> {
-        let name = LATE_NAMES[index as usize];
-        self.refuse_if_stopped(name)?;
-        let mut bytes =
-            serde_json::to_vec(value).map_err(|error| self.unwritable(name, error.to_string()))?;
-        bytes.push(b'\n');
-        let written = self.append_late(index, &bytes);
-        self.stop_on_error(written)
-    }
-
-    fn append_late(&mut self, index: LateIndex, bytes: &[u8]) -> Result<(), RecordError> {
-        let name = LATE_NAMES[index as usize];
-        let log = match &mut self.late[index as usize] {
-            Some(log) => log,
-            none => none.insert(Log::create(&self.folder, name)?),
-        };
-        log.append(&self.folder, bytes)
     }
 
     /// Writes `analysis.json`, in the place of an earlier one.
@@ -321,9 +281,8 @@ impl RunWriter {
     }
 
     fn all_logs(&self) -> impl Iterator<Item = &Log> {
-        let lines = self.logs.iter().chain(self.late.iter().flatten());
         let series = self.series.logs().chain(self.server_series.iter().flat_map(ReadingsLog::logs));
-        lines.chain(self.intervals.logs()).chain(series)
+        self.logs.iter().chain(self.intervals.logs()).chain(series)
     }
 
     /// Writes all that was held back to be condensed; nothing after a failed write, which leaves it in files beside.
@@ -398,19 +357,19 @@ impl RunWriter {
         Ok(())
     }
 
-    fn line<T: Serialize>(&mut self, log: LogIndex, value: &T) -> Result<(), RecordError> {
-        let name = LOG_NAMES[log as usize];
-        let mut bytes =
-            serde_json::to_vec(value).map_err(|error| self.unwritable(name, error.to_string()))?;
-        bytes.push(b'\n');
-        self.append(log, &bytes)
+    fn line<T: Serialize>(&mut self, name: &'static str, value: &T) -> Result<(), RecordError> {
+        self.refuse_if_stopped(name)?;
+        let bytes = verify::line(&self.folder, name, value)?;
+        let written = self.append(name, &bytes);
+        self.stop_on_error(written)
     }
 
-    fn append(&mut self, log: LogIndex, bytes: &[u8]) -> Result<(), RecordError> {
-        let log = log as usize;
-        self.refuse_if_stopped(LOG_NAMES[log])?;
-        let written = self.logs[log].append(&self.folder, bytes);
-        self.stop_on_error(written)
+    fn append(&mut self, name: &'static str, bytes: &[u8]) -> Result<(), RecordError> {
+        let index = self.logs.iter().position(|log| log.name() == name).unwrap_or(self.logs.len());
+        if index == self.logs.len() {
+            self.logs.push(Log::create(&self.folder, name)?);
+        }
+        self.logs[index].append(&self.folder, bytes)
     }
 
     /// Refuses a value that could not be read again: JSON has no form for NaN and infinity.
@@ -467,7 +426,7 @@ mod tests {
         let mut writer = sample::write_run(runs.path(), 1);
         let path = writer.path().to_owned();
         let full = File::options().append(true).open("/dev/full").expect("opens");
-        writer.logs[LogIndex::Events as usize].write_to(full);
+        writer.logs[1].write_to(full);
         match writer.event(&sample::event(3)) {
             Err(RecordError::Io { source, .. }) => assert_eq!(source.kind(), io::ErrorKind::StorageFull),
             other => panic!("{other:?}"),
@@ -476,7 +435,7 @@ mod tests {
         assert!(refused.contains("an earlier write failed") && refused.contains("events.jsonl"), "{refused}");
         assert!(matches!(writer.report("x"), Err(RecordError::Stopped { .. })));
         let events = File::options().append(true).open(path.join(EVENTS)).expect("opens");
-        writer.logs[LogIndex::Events as usize].write_to(events);
+        writer.logs[1].write_to(events);
         let manifest = writer.finish(RunStatus::Complete, None, sample::STARTED).expect("finishes");
         assert_eq!(manifest.status, RunStatus::Failed);
         let run = Run::open(&path, &|_, _| false).expect("opens");

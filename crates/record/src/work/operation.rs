@@ -1,5 +1,6 @@
 //! What was done: a line per command, and per second and kind of file operation.
 
+use crate::named::named;
 use crate::units::MonoNs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -144,40 +145,18 @@ pub struct FileWindow {
     pub steps: Vec<[u64; 2]>,
 }
 
-/// Operations on a file, in the order in which a file sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileOperation {
-    /// It is made, written and closed.
-    Create,
-    /// It is opened, locked and let go.
-    Lock,
-    /// Its content is brought to storage.
-    Fsync,
-    /// It gets its name, in the place of what had it.
-    Rename,
-    /// It is removed.
-    Unlink,
-}
-
-impl FileOperation {
-    /// All operations, in the order of their discriminants.
-    pub const ALL: [FileOperation; 5] = [
-        FileOperation::Create,
-        FileOperation::Lock,
-        FileOperation::Fsync,
-        FileOperation::Rename,
-        FileOperation::Unlink,
-    ];
-
-    /// The word used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            FileOperation::Create => "create",
-            FileOperation::Lock => "lock",
-            FileOperation::Fsync => "fsync",
-            FileOperation::Rename => "rename",
-            FileOperation::Unlink => "unlink",
-        }
+named! {
+    /// Operations on a file, in the order in which a file sees them.
+    FileOperation {
+        /// It is made, written and closed.
+        Create "create";
+        /// It is opened, locked and let go.
+        Lock "lock";
+        /// Its content is brought to storage.
+        Fsync "fsync";
+        /// It gets its name, in the place of what had it.
+        Rename "rename";
+        /// It is removed.
+        Unlink "unlink";
     }
 }

@@ -153,11 +153,16 @@ fn draw_evidence(finding: &Finding, origin: MonoNs, screen: &mut Screen) {
     let in_favour = |evidence: &&Evidence| evidence.role != EvidenceRole::Against;
     for (position, evidence) in finding.evidence.iter().filter(in_favour).enumerate() {
         let rank = if position == 0 { Rank::Needed } else { Rank::Extra };
-        let begin_seconds = evidence.begin_mono_ns.seconds_since(origin);
-        let end_seconds = evidence.end_mono_ns.seconds_since(origin);
-        let text = format!("{begin_seconds:.0}–{end_seconds:.0} s: {}", evidence.text);
-        screen.sentence(rank, (Tone::Quiet, role_name(evidence.role)), (Tone::Plain, &text));
+        draw_signal(evidence, origin, rank, screen);
     }
+}
+
+/// One signal, with its part in the argument and its seconds.
+pub(super) fn draw_signal(evidence: &Evidence, origin: MonoNs, rank: Rank, screen: &mut Screen) {
+    let begin_seconds = evidence.begin_mono_ns.seconds_since(origin);
+    let end_seconds = evidence.end_mono_ns.seconds_since(origin);
+    let text = format!("{begin_seconds:.0}–{end_seconds:.0} s: {}", evidence.text);
+    screen.sentence(rank, (Tone::Quiet, role_name(evidence.role)), (Tone::Plain, &text));
 }
 
 /// The word for the part of a signal in an argument.

@@ -2,14 +2,17 @@
 //!
 //! Sentences are whole: where a terminal is too low, those go that matter least, and where that is not enough the screen
 //! ends with the verdict and the limit, which it began with.
-//! The order never changes: verdict and reasons, capacity and limit, latency, operations, hosts, counts, where the report is.
+//! The order never changes: verdict and reasons, capacity and limit, latency, operations, request path, hosts, counts, where the report is.
 
 mod answer;
 mod checks;
 mod experiment;
+mod explain;
 mod hosts;
+mod judged;
 mod latency;
 mod operations;
+mod path;
 mod screen;
 mod services;
 mod session;
@@ -21,6 +24,8 @@ mod work;
 
 pub(crate) use answer::ending;
 pub use experiment::render_experiment;
+pub use explain::{Diagnosis, render_diagnoses, render_diagnosis, render_explanation};
+pub use judged::render_judged;
 pub(crate) use screen::{Rank, Screen, wrap};
 pub use style::{Style, Tone};
 pub(crate) use verdict::{draw_reason, draw_state, shape};
@@ -41,6 +46,7 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
             operations::draw(input, &mut screen);
         }
     }
+    path::draw(input, &mut screen);
     hosts::draw(input, &mut screen);
     settings::draw(input, &mut screen);
     services::draw(input, &mut screen);

@@ -90,6 +90,7 @@ mod tests {
             end_mono_ns: MonoNs(end),
             values: vec![None; width],
             condensed: None,
+            logged: vec![],
         })
     }
 

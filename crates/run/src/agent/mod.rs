@@ -10,6 +10,7 @@ mod fleet;
 pub mod frame;
 mod labs;
 mod local;
+mod logged;
 mod namespace;
 mod offset;
 mod part;

@@ -13,7 +13,7 @@ use super::offset::{Exchange, estimate, moved};
 use super::serve::{LEASE, hello, is_readable};
 use super::transport::AgentConnection;
 use super::wire::{FromAgent, Hello, PROTOCOL, PartSignal, ToAgent};
-use super::{Agent, AgentAnswer, AgentLink, AgentRequest, Notice, PartCall, Proceed, processes};
+use super::{Agent, AgentAnswer, AgentLink, AgentRequest, Notice, PartCall, Proceed, logged, processes};
 use crate::clock;
 use crate::error::{RunError, escaped};
 use std::io::{self, Read, Write};
@@ -312,6 +312,8 @@ impl RemoteAgent {
             SeriesLine::Row(mut row) => {
                 row.begin_mono_ns = moved(row.begin_mono_ns, self.offset.offset_ns);
                 row.end_mono_ns = moved(row.end_mono_ns, self.offset.offset_ns);
+                let place = |at| moved(at, self.offset.offset_ns);
+                row.logged = logged::placed(std::mem::take(&mut row.logged), place);
                 SeriesLine::Row(row)
             }
             SeriesLine::Header { columns, came } => {

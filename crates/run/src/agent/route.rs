@@ -7,7 +7,7 @@ use super::labs::{LabAddresses, LabHost};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use sysdyno_load::LoadError;
-use sysdyno_load::target::{Fence, Judgement};
+use sysdyno_load::target::{Fence, FenceJudgement};
 use sysdyno_observe::{boot_id, host_addresses, own_network, route};
 use sysdyno_record::plan::{Endpoint, LoadPlan};
 use sysdyno_record::route::{AllowList, HostAddress, Route};
@@ -93,22 +93,22 @@ impl RouteReport {
     }
 
     /// Whether packets may be sent from there to the address; of several ways the least allowed one counts.
-    pub fn judge(&self, address: IpAddr, fence: &Fence) -> Judgement {
+    pub fn judge(&self, address: IpAddr, fence: &Fence) -> FenceJudgement {
         if let Some(lab) = &self.lab {
             let cause = format!("the address belongs to lab '{}', which is not reachable from here", lab.lab);
-            return Judgement::Refused { cause };
+            return FenceJudgement::Refused { cause };
         }
         let mut fence = fence.clone();
         fence.lists.extend(self.lists.iter().cloned());
-        let weight = |judgement: &Judgement| match judgement {
-            Judgement::Passes => 0,
-            Judgement::Asks { .. } => 1,
-            Judgement::Refused { .. } => 2,
+        let weight = |judgement: &FenceJudgement| match judgement {
+            FenceJudgement::Passes => 0,
+            FenceJudgement::Asks { .. } => 1,
+            FenceJudgement::Refused { .. } => 2,
         };
         let judged = self.routes.iter().map(|route| fence.judge(address, route));
         judged
             .max_by_key(weight)
-            .unwrap_or(Judgement::Refused { cause: "its host does not report where".into() })
+            .unwrap_or(FenceJudgement::Refused { cause: "its host does not report where".into() })
     }
 
     /// As far as a host can have it.
@@ -145,8 +145,8 @@ pub(super) fn authorize(
 ) -> Result<(), LoadError> {
     let Some(call) = RouteCall::of(plan) else { return Ok(()) };
     match RouteReport::here(&call, &[], labs).judge(call.address, fence) {
-        Judgement::Passes => Ok(()),
-        Judgement::Asks { cause } | Judgement::Refused { cause } => {
+        FenceJudgement::Passes => Ok(()),
+        FenceJudgement::Asks { cause } | FenceJudgement::Refused { cause } => {
             Err(LoadError::Outside { url: plan.target.url.clone(), cause })
         }
     }
@@ -178,9 +178,9 @@ mod tests {
         );
         let open = Fence::default();
         let judge = |routes: &[Route]| report(routes).judge(ip("10.0.0.1"), &open);
-        assert_eq!(judge(&[near.clone(), Route::Own]), Judgement::Passes);
-        assert!(matches!(judge(&[far, near]), Judgement::Asks { .. }));
-        assert!(matches!(judge(&[]), Judgement::Refused { .. }));
+        assert_eq!(judge(&[near.clone(), Route::Own]), FenceJudgement::Passes);
+        assert!(matches!(judge(&[far, near]), FenceJudgement::Asks { .. }));
+        assert!(matches!(judge(&[]), FenceJudgement::Refused { .. }));
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         let found = RouteReport { lab: Some(lab), ..report(&[far]) };
         let judged = found.judge(ip("10.0.0.1"), &Fence { lists, is_target_mine: true });
         assert!(
-            matches!(&judged, Judgement::Refused { cause } if cause.contains("lab 'shop'")),
+            matches!(&judged, FenceJudgement::Refused { cause } if cause.contains("lab 'shop'")),
             "{judged:?}"
         );
     }
@@ -205,7 +205,7 @@ mod tests {
         };
         let found = RouteReport { lists: vec![list("10.1.0.0/16")], ..report(&[Route::Own]) };
         let fence = Fence { lists: vec![list("10.0.0.0/8")], is_target_mine: true };
-        assert_eq!(found.judge(ip("10.1.0.1"), &fence), Judgement::Passes);
-        assert!(matches!(found.judge(ip("10.2.0.1"), &fence), Judgement::Refused { .. }));
+        assert_eq!(found.judge(ip("10.1.0.1"), &fence), FenceJudgement::Passes);
+        assert!(matches!(found.judge(ip("10.2.0.1"), &fence), FenceJudgement::Refused { .. }));
     }
 }

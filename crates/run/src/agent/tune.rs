@@ -121,20 +121,6 @@ pub enum TuneAnswer {
 }
 
 impl TuneRequest {
-    /// The word for messages.
-    pub fn name(&self) -> &'static str {
-        match self.task {
-            TuneTask::Plan { .. } => "plan changes",
-            TuneTask::Apply { .. } => "apply changes",
-            TuneTask::Commit { .. } => "commit changes",
-            TuneTask::Undo { .. } => "undo changes",
-            TuneTask::Persist { .. } => "persist settings",
-            TuneTask::Forget { .. } => "forget settings",
-            TuneTask::Recover => "recover settings",
-            TuneTask::List { .. } => "list trials",
-        }
-    }
-
     /// Does it on this host. A trial that lasts with its agent is put into `held`.
     pub(crate) fn carry_out(self, held: &mut Vec<Trial>) -> Result<TuneAnswer, RunError> {
         let roots = roots_with_programs(self.root);

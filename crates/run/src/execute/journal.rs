@@ -1,8 +1,7 @@
 //! Keeps what happens, twice: in the run folder for good, and in memory for the decisions of the next minute.
 
-use super::RunProgress;
 use super::recent::Recent;
-use super::watched::of_targets;
+use super::watched::{news, of_targets};
 use crate::agent::{AgentLink, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
@@ -15,8 +14,10 @@ use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess};
 use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
+use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
+use sysdyno_record::progress::RunProgress;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::store::{Remains, RunWriter, Trial};
@@ -25,6 +26,9 @@ use sysdyno_record::view::ServerView;
 
 /// Most processes of a run, those included that came and went while it lasted.
 const MAX_WATCHED_COUNT: usize = 4096;
+
+/// Most events of logs in a run, those of both hosts together.
+const MAX_LOGGED_COUNT: usize = 400;
 
 /// Whoever looks on while a plan runs.
 pub trait Watcher {
@@ -62,6 +66,7 @@ pub struct RunJournal<'a> {
     watcher: &'a mut dyn Watcher,
     facts: HostFacts,
     watched: Vec<WatchedProcess>,
+    logged_count: usize,
     series: Recent,
     /// The server's host, where it is another one, and its readings.
     server: Option<RemoteHost>,
@@ -99,6 +104,7 @@ impl<'a> RunJournal<'a> {
             watcher,
             facts: HostFacts::default(),
             watched: Vec::new(),
+            logged_count: 0,
             series: Recent::default(),
             server: None,
             server_series: Recent::default(),
@@ -195,7 +201,8 @@ impl<'a> RunJournal<'a> {
     }
 
     pub(super) fn keep_server_series(&mut self, line: SeriesLine) -> Result<(), RunError> {
-        let line = self.keep_who_came(line)?;
+        let host = self.server.as_ref().map(|server| server.name.clone());
+        let line = self.keep_marks(line, host.as_deref())?;
         let written = self.writer.server_series(&line);
         self.kept(written)?;
         self.server_series.push(line);
@@ -235,19 +242,44 @@ impl<'a> RunJournal<'a> {
     pub(super) fn keep_watched(&mut self, watched: Vec<WatchedProcess>) -> Result<(), RunError> {
         for process in watched {
             self.event(clock::monotonic(), EventKind::Watched(process.clone()))?;
-            self.watched.push(process);
+            match self.watched.iter_mut().find(|known| known.is_same(&process)) {
+                Some(known) => *known = process,
+                None => self.watched.push(process),
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps as events what a sampler tells beside its readings; `host` is another one.
+    fn keep_marks(&mut self, line: SeriesLine, host: Option<&str>) -> Result<SeriesLine, RunError> {
+        match line {
+            SeriesLine::Header { columns, came } => {
+                self.keep_who_came(came)?;
+                Ok(SeriesLine::header(columns))
+            }
+            SeriesLine::Row(mut row) => {
+                self.keep_logged(std::mem::take(&mut row.logged), host)?;
+                Ok(SeriesLine::Row(row))
+            }
+        }
+    }
+
+    fn keep_logged(&mut self, logged: Vec<LogLines>, host: Option<&str>) -> Result<(), RunError> {
+        let room = MAX_LOGGED_COUNT.saturating_sub(self.logged_count);
+        for lines in logged.into_iter().take(room) {
+            self.logged_count += 1;
+            let lines = LogLines { host: host.map(str::to_owned), ..lines };
+            self.event(clock::monotonic(), EventKind::LogLines(lines))?;
         }
         Ok(())
     }
 
     /// Keeps the processes that a sampler has found as those that it was given.
-    fn keep_who_came(&mut self, line: SeriesLine) -> Result<SeriesLine, RunError> {
-        let SeriesLine::Header { columns, came } = line else { return Ok(line) };
+    fn keep_who_came(&mut self, came: Vec<WatchedProcess>) -> Result<(), RunError> {
         let room = MAX_WATCHED_COUNT.saturating_sub(self.watched.len());
-        let is_new = |process: &WatchedProcess| !self.watched.iter().any(|known| known.is_same(process));
-        let new: Vec<WatchedProcess> = came.into_iter().filter(is_new).take(room).collect();
-        self.keep_watched(new)?;
-        Ok(SeriesLine::header(columns))
+        let mut new = news(&self.watched, came);
+        new.truncate(room);
+        self.keep_watched(new)
     }
 
     pub(super) fn event(&mut self, at: MonoNs, kind: EventKind) -> Result<(), RunError> {
@@ -429,7 +461,7 @@ impl AgentLink for RunJournal<'_> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
         match notice {
             Notice::Series(line) => {
-                let line = self.keep_who_came(line)?;
+                let line = self.keep_marks(line, None)?;
                 let written = self.writer.series(&line);
                 self.kept(written)?;
                 self.series.push(line);

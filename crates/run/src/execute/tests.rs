@@ -12,6 +12,7 @@ use sysdyno_analyze::experiment::CommandOutcome;
 use sysdyno_load::Outcome;
 use sysdyno_record::manifest::{RunKind, Tool};
 use sysdyno_record::plan::*;
+use sysdyno_record::progress::RunProgress;
 use sysdyno_record::store::{NewRun, RunWriter};
 use sysdyno_record::units::{Bytes, MonoNs, SpanNs};
 

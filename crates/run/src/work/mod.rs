@@ -18,6 +18,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 use sysdyno_observe::{Roots, SamplerPlan, Sampling};
 use sysdyno_record::RecordError;
+use sysdyno_record::event::{Event, EventKind};
 use sysdyno_record::plan::PhaseEnd;
 use sysdyno_record::series::SeriesLine;
 use sysdyno_record::store::RunWriter;
@@ -141,9 +142,21 @@ impl Book<'_> {
         self.writer.failure().is_some()
     }
 
+    /// Keeps as events what the logs said, without the row.
+    fn keep_logged(&mut self, line: &mut SeriesLine) -> Result<(), RunError> {
+        let SeriesLine::Row(row) = line else { return Ok(()) };
+        for lines in std::mem::take(&mut row.logged) {
+            let event = Event { mono_ns: clock::monotonic(), event: EventKind::LogLines(lines) };
+            let written = self.writer.event(&event);
+            self.kept(written)?;
+        }
+        Ok(())
+    }
+
     fn take(&mut self, message: Message) -> Result<(), RunError> {
         match message {
-            Message::Series(line) => {
+            Message::Series(mut line) => {
+                self.keep_logged(&mut line)?;
                 let written = self.writer.series(&line);
                 self.kept(written)?;
             }

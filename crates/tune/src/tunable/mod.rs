@@ -158,24 +158,8 @@ pub(crate) fn nearest(key: &str) -> Option<&'static str> {
     if let Some(id) = ids.clone().find(|id| last_part(id)) {
         return Some(id);
     }
-    let (id, edits) = ids.map(|id| (id, edits(key, id))).min_by_key(|(_, edits)| *edits)?;
+    let (id, edits) = ids.map(|id| (id, strsim::levenshtein(key, id))).min_by_key(|(_, edits)| *edits)?;
     (edits <= 2 + id.len() / 8).then_some(id)
-}
-
-/// Insertions, deletions and substitutions from one text to the other (Levenshtein distance).
-fn edits(from: &str, to: &str) -> usize {
-    let from: Vec<char> = from.chars().take(128).collect();
-    let mut row: Vec<usize> = (0..=from.len()).collect();
-    for letter in to.chars() {
-        let mut diagonal = row[0];
-        row[0] += 1;
-        for index in 0..from.len() {
-            let substituted = diagonal + usize::from(from[index] != letter);
-            diagonal = row[index + 1];
-            row[index + 1] = substituted.min(diagonal + 1).min(row[index] + 1);
-        }
-    }
-    row[from.len()]
 }
 
 #[cfg(test)]

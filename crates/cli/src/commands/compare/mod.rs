@@ -84,7 +84,7 @@ fn options(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
         margin_ratio: args.effect.map(|effect| effect.0),
         metrics: args.metrics.clone(),
         allowed: args.allowed.clone(),
-        workload: args.workload.into(),
+        workload: args.workload.0,
     })
 }
 

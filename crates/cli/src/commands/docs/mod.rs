@@ -119,11 +119,18 @@ fn checks() -> String {
     }
     text.push_str(FINDINGS_HEADER);
     text.push_str(&thresholds(sysdyno_analyze::findings::OF_ALL));
+    let beds = sysdyno_plan::fault::beds().unwrap_or_default();
+    let faults: Vec<_> = beds.iter().flat_map(|bed| &bed.faults).collect();
     for rule in sysdyno_analyze::findings::RULES {
         let _ = write!(text, "\n### {} {}\n\n{}\n", rule.id, rule.name, sentence(rule.meaning));
-        text.push_str(&thresholds(rule.thresholds));
+        text.push_str(&thresholds(rule.thresholds()));
         let _ = writeln!(text, "\nRemedy: {}", sentence(rule.remedy));
         let _ = writeln!(text, "\nWhat would disprove it: {}", sentence(rule.counterfactual));
+        let of_it = faults.iter().filter(|fault| fault.diagnoses.iter().any(|id| id == rule.id));
+        let of_it: Vec<String> = of_it.map(|fault| format!("`{}`", fault.name)).collect();
+        if !of_it.is_empty() {
+            let _ = writeln!(text, "\nPlanted by `sysdyno inject` as {}.", of_it.join(", "));
+        }
     }
     text.push_str(&asked());
     text
@@ -166,11 +173,11 @@ fn asked() -> String {
     text
 }
 
-fn thresholds(thresholds: &[Threshold]) -> String {
+fn thresholds<'a>(thresholds: impl IntoIterator<Item = &'a Threshold>) -> String {
     let mut text = String::new();
     for limit in thresholds {
         let start = if text.is_empty() { "\n" } else { "" };
-        let _ = writeln!(text, "{start}- {}: {} {} ({})", limit.what, limit.value, limit.unit, limit.source);
+        let _ = writeln!(text, "{start}- {limit}");
     }
     text
 }

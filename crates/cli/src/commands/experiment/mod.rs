@@ -3,16 +3,18 @@
 mod stage;
 mod trial;
 
-use self::stage::{TrialPlace, described, provide_all};
+pub(super) use self::stage::provide_all;
+use self::stage::{TrialPlace, described};
 use self::trial::trial;
 use super::compare;
 use super::work::profile as work_profile;
 use crate::args::{
     ExperimentArgs, ExperimentCommand, ExperimentFolderArgs, ExperimentHostArgs, ExperimentRunArgs,
+    LabSshOptions,
 };
 use crate::exit::Exit;
 use crate::fence::{self, Others};
-use crate::here::{Here, draw_seed};
+use crate::here::{Here, draw_seed, tuning};
 use crate::settings::SettingsFile;
 use crate::ui::{Signals, Ui, causes};
 use anyhow::{Context, anyhow, bail};
@@ -55,7 +57,7 @@ fn read(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<MatrixPlan> {
 
 fn show_plan(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = read(args, ui)?;
-    check(&plan, &tuning(&args.host)?, ui)?;
+    check(&plan, &tuning(args.host.root.clone(), args.host.state_dir.clone())?, ui)?;
     if args.host.json {
         ui.print(&serde_json::to_string_pretty(&plan)?);
         return Ok(Exit::Done);
@@ -71,7 +73,7 @@ fn show_plan(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
 
 fn run(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = read(args, ui)?;
-    let tuning = tuning(&args.host)?;
+    let tuning = tuning(args.host.root.clone(), args.host.state_dir.clone())?;
     check(&plan, &tuning, ui)?;
     let guard = guard(&plan, &tuning, &args.host, ui)?;
     let labs = provide_all(&plan, (&tuning, &args.host.ssh), args.host.yes, ui)?;
@@ -91,7 +93,7 @@ fn resume(args: &ExperimentFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let mut folder = MatrixFolder::open(&args.folder)?;
     resolve_again(&mut folder.plan)?;
     folder.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
-    let tuning = tuning(&args.host)?;
+    let tuning = tuning(args.host.root.clone(), args.host.state_dir.clone())?;
     let cells = missing(&folder.plan, &folder.lines);
     let guard = guard(&folder.plan, &tuning, &args.host, ui)?;
     let mut labs = None;
@@ -104,14 +106,8 @@ fn resume(args: &ExperimentFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 /// Folder of experiments beside that of runs.
-fn beside(runs: &Path) -> PathBuf {
+pub(super) fn beside(runs: &Path) -> PathBuf {
     runs.parent().unwrap_or(runs).join("experiments")
-}
-
-fn tuning(args: &ExperimentHostArgs) -> anyhow::Result<Tuning> {
-    let program = std::env::current_exe().context("cannot find this program")?;
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    Ok(Tuning { root: args.root.clone(), state: args.state_dir.clone(), program, version })
 }
 
 /// Says what each variant changes, before anything is sent. What a lab will be like is not known yet.
@@ -154,24 +150,7 @@ fn measure(
     ui: &Ui,
 ) -> anyhow::Result<Exit> {
     let signals = Signals::listen().context("cannot listen to signals")?;
-    let mut end = None;
-    if !missing(&folder.plan, &folder.lines).is_empty() {
-        let place = TrialPlace::of(&folder, (labs, &args.ssh), &signals, ui);
-        if let Some(mut place) = place.map_err(|error| stopped(&folder, "", &error))? {
-            let measured = trials(&mut folder, (&mut place, tuning, guard), &signals, ui);
-            let left = place.end(ui);
-            end = match measured {
-                Err(_) if signals.is_interrupted() => None,
-                Err(error) => {
-                    left.inspect_err(|left| ui.note(&format!("warning: {}", causes(left))))
-                        .unwrap_or_default();
-                    return Err(error);
-                }
-                Ok(end) => end,
-            };
-            left?;
-        }
-    }
+    let end = make(&mut folder, (labs, tuning, guard), &args.ssh, &signals, ui)?;
     if !missing(&folder.plan, &folder.lines).is_empty() {
         hint(&folder, ui);
     }
@@ -185,8 +164,34 @@ fn measure(
     Ok(if signals.is_interrupted() { Exit::Interrupted } else { exit })
 }
 
+/// Makes the trials that are missing, in the lab that is put up for them; how the program has to end, if that is settled.
+pub(super) fn make(
+    folder: &mut MatrixFolder,
+    (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<LoadGuard>),
+    ssh: &LabSshOptions,
+    signals: &Signals,
+    ui: &Ui,
+) -> anyhow::Result<Option<Exit>> {
+    if missing(&folder.plan, &folder.lines).is_empty() {
+        return Ok(None);
+    }
+    let place = TrialPlace::of(folder, (labs, ssh), signals, ui);
+    let Some(mut place) = place.map_err(|error| stopped(folder, "", &error))? else { return Ok(None) };
+    let measured = trials(folder, (&mut place, tuning, guard), signals, ui);
+    let left = place.end(ui);
+    let end = match measured {
+        Err(_) if signals.is_interrupted() => None,
+        Err(error) => {
+            left.inspect_err(|left| ui.note(&format!("warning: {}", causes(left)))).unwrap_or_default();
+            return Err(error);
+        }
+        Ok(end) => end,
+    };
+    left.map(|()| end)
+}
+
 /// What may be loaded; of an experiment on this host, all of it is judged before anything is made.
-fn guard(
+pub(super) fn guard(
     plan: &MatrixPlan,
     tuning: &Tuning,
     args: &ExperimentHostArgs,

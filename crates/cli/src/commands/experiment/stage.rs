@@ -107,7 +107,8 @@ impl TrialPlace {
         let (TrialPlace::Lab(stage, _), Some(service)) = (self, &variant.service) else {
             return work(&[]).map(|()| Vec::new());
         };
-        let setting = StageSetting { service, again, changes: &variant.settings, tuning };
+        let (changes, during) = (&variant.settings, &variant.during);
+        let setting = StageSetting { service, again, changes, during, tuning };
         stage.hold(&setting, work, &mut |_| {}, &|| signals.is_interrupted())
     }
 

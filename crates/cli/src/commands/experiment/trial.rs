@@ -73,7 +73,7 @@ pub(super) fn trial(
     })?;
     not_restored.append(&mut left);
     let status = recorded.run.manifest.status;
-    let is_spoilt = is_disturbed(&recorded.analysis.verdict);
+    let is_spoilt = is_disturbed(&recorded.analysis.verdict, folder.plan.is_noisy);
     let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt };
     folder.append(MatrixLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.analysis.headline)));

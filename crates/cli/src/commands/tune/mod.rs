@@ -5,6 +5,7 @@ mod text;
 
 use crate::args::{TuneArgs, TuneCommand};
 use crate::exit::Exit;
+use crate::here::program;
 use crate::ui::Ui;
 use anyhow::{Context, anyhow, bail};
 use std::path::PathBuf;
@@ -61,7 +62,7 @@ fn apply(changes: &[String], deadline: SpanNs) -> anyhow::Result<TuneTask> {
              keeps its changes"
         );
     }
-    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = program()?;
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Ok(TuneTask::Apply { changes: parse(changes)?, deadline, program, version, lasts: Lasts::UntilDeadline })
 }

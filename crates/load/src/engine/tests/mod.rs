@@ -69,13 +69,12 @@ on_both_back_ends! {
 
 /// Whether the kernel has io_uring as it is needed, and allows it; says so if not.
 fn has_uring() -> bool {
-    let route = crate::io::Route {
+    let route = crate::transport::Route {
         endpoint: Endpoint::Tcp(([127, 0, 0, 1], 1).into()),
         messages: [b"a".as_slice().into(), b"b".as_slice().into()].into(),
         is_single: false,
         is_made_up: false,
         in_flight_bytes: 1,
-        http2: None,
         tls: None,
         stamps: true,
         origin: Default::default(),

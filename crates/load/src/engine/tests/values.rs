@@ -150,15 +150,18 @@ fn clients_begin_and_leave_when_their_number_is_reached() {
         // To the tenth of a second: within it the arithmetic may err.
         turns.map(|turn_ns| turn_ns.map(|turn_ns| (turn_ns + 50_000_000) / 100_000_000)).collect::<Vec<_>>()
     };
-    assert_eq!(turns(job::Turn::Begins, 0), [0, 0, 50, 100, 100, 200].map(Some));
-    assert_eq!(turns(job::Turn::Leaves, 20), [300, 280, 260, 240, 220, 200].map(Some));
-    assert_eq!(turns(job::Turn::Begins, 31), [Some(350), Some(400), None, None, None, None]);
-    assert_eq!(turns(job::Turn::Leaves, 35), [None, Some(350), Some(350), Some(350), Some(350), Some(350)]);
+    assert_eq!(turns(job::ClientTurn::Begins, 0), [0, 0, 50, 100, 100, 200].map(Some));
+    assert_eq!(turns(job::ClientTurn::Leaves, 20), [300, 280, 260, 240, 220, 200].map(Some));
+    assert_eq!(turns(job::ClientTurn::Begins, 31), [Some(350), Some(400), None, None, None, None]);
+    assert_eq!(
+        turns(job::ClientTurn::Leaves, 35),
+        [None, Some(350), Some(350), Some(350), Some(350), Some(350)]
+    );
     // Who has just come does not leave, and who has just left does not come.
-    let begin_ns = job.client_turn_ns(2, job::Turn::Begins, 0).expect("begins");
-    let end_ns = job.client_turn_ns(2, job::Turn::Leaves, begin_ns).expect("leaves");
+    let begin_ns = job.client_turn_ns(2, job::ClientTurn::Begins, 0).expect("begins");
+    let end_ns = job.client_turn_ns(2, job::ClientTurn::Leaves, begin_ns).expect("leaves");
     assert!(end_ns > 25_900_000_000, "{end_ns}");
-    assert_eq!(job.client_turn_ns(2, job::Turn::Begins, end_ns), None);
+    assert_eq!(job.client_turn_ns(2, job::ClientTurn::Begins, end_ns), None);
     for clients in [vec![point(0, 0), point(5, 7)], vec![point(0, 5)], vec![point(5, 0), point(0, 6)]] {
         plan.workload.clients = clients;
         assert!(job::Job::new(&plan, &control).is_err(), "{:?}", plan.workload.clients);

@@ -1,27 +1,34 @@
 //! One exchange on a connection: dial, write, read.
 
-use super::super::connection::{Connection, Reader, State};
 use super::Worker;
-use crate::engine::clock;
+use crate::carrier::{Carrier, News};
+use crate::clock;
+use crate::engine::connection::{Connection, Reader, State};
 use crate::failure::{self, Detail, Fault};
-use crate::http1::Progress;
-use crate::http1::response::Response;
-use crate::io::{Completion, Handshake, Io, Message, Send, Slot, Submitted};
+use crate::protocol::{Progress, Response};
+use crate::transport::{Completion, Handshake, Message, Send, Slot, Submitted};
 use rustix::io::Errno;
 use sysdyno_record::load::{FailureClass, LatencyKind};
 use sysdyno_record::units::MonoNs;
 
-impl<I: Io> Worker<'_, I> {
-    /// Handles what completed on a connection.
+impl<C: Carrier> Worker<'_, C> {
+    /// Handles what is new on a connection.
     #[inline]
-    pub(super) fn handle(&mut self, slot: Slot, completion: Completion, now: MonoNs) {
+    pub(super) fn handle(&mut self, slot: Slot, news: News, now: MonoNs) {
+        match news {
+            News::Transport(completion) => self.complete(slot, completion, now),
+            News::Joined => self.use_opened(slot, now),
+            News::Began(status) => self.began(slot, status, now),
+            News::Responded(response, length) => self.respond(slot, response, length, now),
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, slot: Slot, completion: Completion, now: MonoNs) {
         match completion {
             Completion::Received(length) => self.receive(slot, length, now),
             Completion::Connected => self.connected(slot, now),
             Completion::Reached => self.reached(slot, now),
-            Completion::Joined => self.use_opened(slot, now),
-            Completion::Began(status) => self.began(slot, status, now),
-            Completion::Responded(response, length) => self.respond(slot, response, length, now),
             Completion::Secured(handshake) => self.secured(slot, handshake, now),
             Completion::Refused(fault) => self.refused(slot, fault, now),
             Completion::Cut => self.cut(slot, now),
@@ -35,16 +42,12 @@ impl<I: Io> Worker<'_, I> {
 
     /// Opens a socket for a connection that has none.
     pub(super) fn dial(&mut self, slot: Slot, now: MonoNs) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         let has_request = connection.request.is_some();
         connection.state = if has_request { State::DialingFor } else { State::Dialing };
-        connection.dialed = now;
-        connection.reached = None;
-        connection.requests_sent = 0;
-        match self.io.connect(slot) {
-            Submitted::Pending => {
-                self.connects.set(slot, MonoNs(now.0 + self.job.plan.deadlines.connect.0));
-            }
+        (connection.dialed, connection.reached, connection.requests_sent) = (now, None, 0);
+        match self.carrier.connect(slot) {
+            Submitted::Pending => self.pool.timeouts.begin_connect(slot, now),
             Submitted::Complete => self.connected(slot, clock::now()),
             Submitted::Reached => self.reached(slot, clock::now()),
             Submitted::Joined => self.use_opened(slot, now),
@@ -60,15 +63,15 @@ impl<I: Io> Worker<'_, I> {
     /// The transport is there; the handshake may take as long again as the connecting.
     fn reached(&mut self, slot: Slot, now: MonoNs) {
         self.count_opened(slot, now);
-        self.connections[slot as usize].reached = Some(now);
-        self.connects.set(slot, MonoNs(now.0 + self.job.plan.deadlines.connect.0));
+        self.pool[slot].reached = Some(now);
+        self.pool.timeouts.begin_connect(slot, now);
     }
 
     fn secured(&mut self, slot: Slot, handshake: Handshake, now: MonoNs) {
-        let connection = &self.connections[slot as usize];
+        let connection = &self.pool[slot];
         let begin = connection.reached.unwrap_or(now);
-        let phase = connection.request.map_or(self.phase, |request| request.phase);
-        let tally = self.tallies.of(phase);
+        let phase = connection.request.map_or(self.phases.current, |request| request.phase);
+        let tally = self.windows.of(phase);
         match handshake {
             Handshake::Full => tally.handshakes.full += 1,
             Handshake::Resumed => tally.handshakes.resumed += 1,
@@ -78,81 +81,71 @@ impl<I: Io> Worker<'_, I> {
     }
 
     fn count_opened(&mut self, slot: Slot, now: MonoNs) {
-        let connection = &self.connections[slot as usize];
-        let phase = connection.request.map_or(self.phase, |request| request.phase);
-        let tally = self.tallies.of(phase);
+        let connection = &self.pool[slot];
+        let phase = connection.request.map_or(self.phases.current, |request| request.phase);
+        let tally = self.windows.of(phase);
         tally.connections_opened += 1;
         tally.record(LatencyKind::Connect, now.since(connection.dialed));
     }
 
     fn use_opened(&mut self, slot: Slot, now: MonoNs) {
-        self.connects.clear(slot);
-        (self.failed_dials_in_a_row, self.has_connected) = (0, true);
-        let connection = &mut self.connections[slot as usize];
-        let has_request = connection.state == State::DialingFor;
-        connection.state = State::Idle;
-        if has_request { self.write(slot) } else { self.release(slot, now) }
+        if self.pool.open(slot) { self.write(slot) } else { self.release(slot, now) }
     }
 
     /// Puts the request of a connection into its socket.
     #[inline]
     pub(super) fn write(&mut self, slot: Slot) {
         let now = clock::now();
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         connection.requests_sent += 1;
         connection.send_offset = 0;
         match self.put(slot) {
-            Send::Complete => self.connections[slot as usize].state = State::Waiting,
+            Send::Complete => self.pool[slot].state = State::Waiting,
             Send::Partial(offset) => {
-                let connection = &mut self.connections[slot as usize];
+                let connection = &mut self.pool[slot];
                 connection.state = State::Sending;
                 connection.send_offset = offset;
             }
-            Send::Pending => self.connections[slot as usize].state = State::Sending,
+            Send::Pending => self.pool[slot].state = State::Sending,
             Send::Failed(errno) => return self.write_failed(slot, errno, now),
             Send::Refused(class) => return self.fail(slot, class, now),
         }
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         let Some(request) = &mut connection.request else { return };
         request.sent = Some(now);
-        if self.job.has_idle_deadline {
-            self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
-        }
+        self.pool.timeouts.renew_idle(slot, now);
     }
 
     /// Makes the reader of a connection ready for a response, and sends the request that it is to.
     #[inline]
     fn put(&mut self, slot: Slot) -> Send {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         let message = message(connection, self.job.requests_per_connection);
         match &mut connection.reader {
             Reader::Http1(parser) => parser.reset(),
             Reader::Http2(status) => *status = None,
             Reader::Memcached(decoder) => {
-                if let (Some(source), Some(memcached)) = (&mut self.source, &self.job.memcached) {
-                    source.ask(&memcached.keys, decoder, self.io.outgoing(slot));
-                }
-                return self.io.flush_request(slot, message);
+                self.content.ask(decoder, self.carrier.outgoing(slot));
+                return self.carrier.flush(slot, message);
             }
         }
-        if self.values.is_some()
-            && let Some(sent) = self.put_made_up(slot, message)
-        {
-            return sent;
+        if self.content.drawn(slot).is_some() {
+            self.content.write(slot, connection, self.carrier.outgoing(slot));
+            return self.carrier.flush(slot, message);
         }
-        self.io.send(slot, message, 0)
+        self.carrier.send(slot, message, 0)
     }
 
     /// The server may have closed a kept connection while it was free; then the request goes on a fresh one.
     fn write_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         let is_reused = connection.requests_sent > 1;
         // Where there is no socket any more, nothing was sent.
         let is_gone = errno == Errno::NOTCONN;
         if is_gone || is_reused && matches!(errno, Errno::PIPE | Errno::CONNRESET) {
-            let phase = connection.request.map_or(self.phase, |request| request.phase);
-            self.tallies.of(phase).connections_closed_idle += 1;
-            self.io.close(slot);
+            let phase = connection.request.map_or(self.phases.current, |request| request.phase);
+            self.windows.of(phase).connections_closed_idle += 1;
+            self.carrier.close(slot);
             return self.dial(slot, now);
         }
         self.fail(slot, failure::of_exchange(errno), now);
@@ -160,7 +153,7 @@ impl<I: Io> Worker<'_, I> {
 
     /// A send that was under way failed as a whole.
     fn send_failed(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         let is_open = matches!(connection.state, State::Sending | State::Waiting);
         if !is_open || connection.reader.has_bytes() {
             return;
@@ -174,53 +167,45 @@ impl<I: Io> Worker<'_, I> {
     /// Sends the rest of a request that did not fit into the socket.
     fn write_on(&mut self, slot: Slot) {
         let now = clock::now();
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         if connection.state != State::Sending {
             return;
         }
         let message = message(connection, self.job.requests_per_connection);
-        match self.io.send(slot, message, connection.send_offset) {
+        match self.carrier.send(slot, message, connection.send_offset) {
             Send::Complete => connection.state = State::Waiting,
             Send::Partial(offset) => connection.send_offset = offset,
             Send::Pending => {}
             Send::Failed(errno) => return self.fail(slot, failure::of_exchange(errno), now),
             Send::Refused(class) => return self.fail(slot, class, now),
         }
-        if self.job.has_idle_deadline {
-            self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
-        }
+        self.pool.timeouts.renew_idle(slot, now);
     }
 
     /// A send that was under way is over.
     fn written(&mut self, slot: Slot, now: MonoNs) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         if connection.state != State::Sending {
             return;
         }
         connection.state = State::Waiting;
-        if self.job.has_idle_deadline {
-            self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
-        }
+        self.pool.timeouts.renew_idle(slot, now);
     }
 
     #[inline]
     fn receive(&mut self, slot: Slot, length: usize, now: MonoNs) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         let Some(request) = connection.request.filter(|request| request.sent.is_some()) else {
             return self.taint(slot, length);
         };
         let sent = request.sent.unwrap_or(now);
         let at = self.arrival(sent, now);
-        let connection = &mut self.connections[slot as usize];
-        let tally = self.tallies.of(request.phase);
-        tally.received_bytes += length as u64;
-        if let Some(operation) = self.job.requests.operation(request.kind) {
-            tally.operation(operation).received_bytes += length as u64;
-        }
+        let connection = &mut self.pool[slot];
+        let tally = self.windows.count_received(&request, length as u64);
         if !connection.reader.has_bytes() {
             tally.record(LatencyKind::FirstByte, at.since(sent));
         }
-        let progress = connection.reader.feed(self.io.received(length), self.job, request.kind);
+        let progress = connection.reader.feed(self.carrier.received(length), self.job, request.kind);
         match progress {
             Progress::Done(response) => {
                 if let Some(class) = response.objection {
@@ -234,17 +219,14 @@ impl<I: Io> Worker<'_, I> {
                 self.note_answer(request.phase, class, length);
                 self.fail(slot, class, now);
             }
-            Progress::More if self.job.has_idle_deadline => {
-                self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
-            }
-            Progress::More => {}
+            Progress::More => self.pool.timeouts.renew_idle(slot, now),
         }
     }
 
     /// The instant at which the bytes arrived that the back end tells of, for a request that was sent at `sent`.
     #[inline]
     fn arrival(&self, sent: MonoNs, now: MonoNs) -> MonoNs {
-        match self.io.stamp_ns() {
+        match self.carrier.stamp_ns() {
             0 => now,
             stamp_ns => self.wall_offset.to_mono(stamp_ns).clamp(sent, now.max(sent)),
         }
@@ -252,26 +234,20 @@ impl<I: Io> Worker<'_, I> {
 
     /// The head of a response is there.
     fn began(&mut self, slot: Slot, status: u16, now: MonoNs) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         connection.reader = Reader::Http2(Some(status));
         let Some(request) = connection.request else { return };
         let Some(sent) = request.sent else { return };
         let at = self.arrival(sent, now);
-        self.tallies.of(request.phase).record(LatencyKind::FirstByte, at.since(sent));
-        if self.job.has_idle_deadline {
-            self.idles.set(slot, MonoNs(now.0 + self.job.plan.deadlines.idle.0));
-        }
+        self.windows.of(request.phase).record(LatencyKind::FirstByte, at.since(sent));
+        self.pool.timeouts.renew_idle(slot, now);
     }
 
     /// A response is complete.
     fn respond(&mut self, slot: Slot, response: Response, length: u64, now: MonoNs) {
-        let Some(request) = self.connections[slot as usize].request else { return };
+        let Some(request) = self.pool[slot].request else { return };
         let at = self.arrival(request.sent.unwrap_or(now), now);
-        let tally = self.tallies.of(request.phase);
-        tally.received_bytes += length;
-        if let Some(operation) = self.job.requests.operation(request.kind) {
-            tally.operation(operation).received_bytes += length;
-        }
+        self.windows.count_received(&request, length);
         self.finish(slot, response, at, now);
     }
 
@@ -294,9 +270,9 @@ impl<I: Io> Worker<'_, I> {
     /// Keeps what is known of the first failure of a class.
     #[cold]
     fn note(&mut self, phase: u32, fault: Fault) {
-        let told = &mut self.tallies.of(phase).told;
+        let told = &mut self.windows.of(phase).told;
         if told.of(fault.class).is_none()
-            && let Some(clause) = fault.detail.clause(self.io.received(received_bytes(fault)))
+            && let Some(clause) = fault.detail.clause(self.carrier.received(received_bytes(fault)))
         {
             told.note(fault.class, || clause);
         }
@@ -305,30 +281,30 @@ impl<I: Io> Worker<'_, I> {
     /// The server sent something on a connection without a request: a greeting of another service, if it is the first thing.
     #[cold]
     fn taint(&mut self, slot: Slot, length: usize) {
-        let connection = &mut self.connections[slot as usize];
-        let arrived = self.io.received(length);
+        let connection = &mut self.pool[slot];
+        let arrived = self.carrier.received(length);
         let foreign = connection.reader.foreign(arrived).filter(|_| connection.requests_sent == 0);
         connection.state = State::Tainted;
         let class = foreign.unwrap_or(FailureClass::Desync);
         connection.taint = Some(Box::new((class, failure::answer(arrived))));
-        self.io.close(slot);
+        self.carrier.close(slot);
     }
 
     /// The request of a connection that the server has spoiled learns of it.
     #[cold]
     pub(super) fn fail_tainted(&mut self, slot: Slot, phase: u32) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         connection.state = State::Closed;
         let taint = connection.taint.take();
         let (class, answer) = taint.map_or((FailureClass::Desync, None), |taint| *taint);
         if let Some(answer) = answer {
-            self.tallies.of(phase).told.note(class, || answer);
+            self.windows.of(phase).told.note(class, || answer);
         }
         self.fail(slot, class, clock::now());
     }
 
     fn ended(&mut self, slot: Slot, now: MonoNs) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         let Some(request) = connection.request else {
             return self.closed_while_free(slot);
         };
@@ -340,14 +316,12 @@ impl<I: Io> Worker<'_, I> {
     }
 
     fn closed_while_free(&mut self, slot: Slot) {
-        self.io.close(slot);
-        self.connections[slot as usize].state = State::Closed;
-        let phase = self.phase;
-        self.tallies.of(phase).connections_closed_idle += 1;
+        self.drop_connection(slot);
+        self.windows.of(self.phases.current).connections_closed_idle += 1;
     }
 
     fn broken(&mut self, slot: Slot, errno: Errno, now: MonoNs) {
-        match self.connections[slot as usize].state {
+        match self.pool[slot].state {
             State::Dialing | State::DialingFor => self.dial_failed(slot, errno, now),
             State::Sending | State::Waiting => self.fail(slot, failure::of_exchange(errno), now),
             State::Idle => self.closed_while_free(slot),
@@ -357,10 +331,10 @@ impl<I: Io> Worker<'_, I> {
 
     /// The protocol below the requests is broken.
     fn refused(&mut self, slot: Slot, fault: Fault, now: MonoNs) {
-        if let Some(request) = self.connections[slot as usize].request {
+        if let Some(request) = self.pool[slot].request {
             self.note(request.phase, fault);
         }
-        match self.connections[slot as usize].state {
+        match self.pool[slot].state {
             State::Dialing | State::DialingFor => self.connect_failed(slot, fault.class, now),
             State::Sending | State::Waiting => self.fail(slot, fault.class, now),
             State::Idle => self.closed_while_free(slot),
@@ -370,7 +344,7 @@ impl<I: Io> Worker<'_, I> {
 
     /// The end of the connection, which anybody on the way could have made: what it ends is not complete.
     fn cut(&mut self, slot: Slot, now: MonoNs) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.pool[slot];
         let Some(request) = connection.request else {
             return self.closed_while_free(slot);
         };
@@ -389,26 +363,22 @@ impl<I: Io> Worker<'_, I> {
 
     /// Counts a failed connection and stops the trial if there are too many in a row.
     pub(super) fn connect_failed(&mut self, slot: Slot, class: FailureClass, now: MonoNs) {
-        self.connects.clear(slot);
-        self.failed_dials_in_a_row += 1;
+        let failed_count = self.pool.count_failed_dial(slot);
         let limit = self.job.plan.hard_stops.connect_failures_in_a_row;
-        let is_sending = self.stage == super::Stage::Sending;
-        if is_sending && limit.is_some_and(|limit| self.failed_dials_in_a_row >= limit) {
-            let text =
-                format!("{} connections in a row failed: {}", self.failed_dials_in_a_row, class.name());
+        let is_sending = self.phases.is_sending();
+        if is_sending && limit.is_some_and(|limit| failed_count >= limit) {
+            let text = format!("{failed_count} connections in a row failed: {}", class.name());
             // Where nobody has ever listened, there is nothing to explain.
-            match self.has_connected {
+            match self.pool.has_connected {
                 true => self.job.control.give_up(text),
                 false => self.job.control.hard_stop(text),
             }
         }
-        if self.connections[slot as usize].request.is_some() {
-            self.fail(slot, class, now);
-        } else {
-            self.io.close(slot);
-            self.connections[slot as usize].state = State::Closed;
-            if is_sending { self.ready.push_back(slot) } else { self.vacant.push_back(slot) }
+        if self.pool[slot].request.is_some() {
+            return self.fail(slot, class, now);
         }
+        self.drop_connection(slot);
+        if is_sending { self.pool.ready.push_back(slot) } else { self.pool.rest(slot) }
     }
 }
 

@@ -1,4 +1,12 @@
-//! One generator thread: its event loop, its connections, its share of the schedule, its tallies.
+//! One generator thread: its event loop, and how the parts of the thread work together there.
+//!
+//! ```text
+//!   arrivals, clients, users ──what is due──► pool ──request on a connection──► windows: what became of it
+//!              ▲                               ▲
+//!            phases: what may begin          content: what is sent
+//! ```
+//! Each part knows its own fields only; the steps that need several are methods of the worker, in `dispatch` (until a
+//! request has a connection), `exchange` (on the connection), and `outcome` (its end).
 //!
 //! A turn of the loop: close the windows that ended, notice the arrivals that are due, expire deadlines, take up the
 //! connections that are ready; then wait for the kernel at most until the next of these instants; then handle what
@@ -9,68 +17,41 @@
 //! are not: their connections go through the ready list, so that a server that fails at once cannot make the thread
 //! recurse.
 
+mod arrivals;
+mod clients;
+mod content;
 mod dispatch;
 mod exchange;
 mod outcome;
+mod phases;
+mod pool;
+mod timeouts;
 mod users;
 mod values;
+mod windows;
 
-use super::churn::Churn;
-use super::clock::{self, WallOffset};
-use super::connection::{Connection, State};
-use super::deadline::Deadlines;
-use super::gaps::Gaps;
 use super::job::Job;
-use super::pace::{Awaited, Pace};
+use super::pace::{Awaited, GatherPace};
 use super::spin::Spin;
-use super::tally::{Tallies, Tally, Window};
-use crate::io::{Gather, Io, Slot};
-use crate::memcached::Source;
-use crate::schedule::{Due, Schedule, Share};
-use crate::workload::Kind;
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use std::collections::VecDeque;
+use super::tally::{Tally, ThreadWindow};
+use crate::carrier::Carrier;
+use crate::clock::{self, WallOffset};
+use crate::schedule::Share;
+use crate::transport::Gather;
+use arrivals::Arrivals;
+use clients::Clients;
+use content::Content;
+use phases::{LoadStage, Phases};
+use pool::ConnectionPool;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use sysdyno_record::load::GapSample;
-use sysdyno_record::plan::{Arrival, LoadPlan, PhaseEnd, SpinChoice};
+use sysdyno_record::plan::{Arrival, SpinChoice};
 use sysdyno_record::units::MonoNs;
-use users::Users;
-use values::Values;
+use windows::Windows;
 
 /// Longest wait, so that a stop is noticed soon. Unit: nanoseconds.
 const MAX_WAIT_NS: u64 = 50_000_000;
-
-/// Length of a window. Unit: nanoseconds.
-const WINDOW_NS: u64 = 1_000_000_000;
-
-/// How long a client waits after a connection that failed. Unit: nanoseconds.
-const REDIAL_DELAY_NS: u64 = 50_000_000;
-
-/// Sets the numbers that choose requests apart from those that choose instants.
-const KIND_STREAM: u64 = 0x6b69_6e64;
-
-/// An arrival that waits for a free connection.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    intended: MonoNs,
-    noticed: MonoNs,
-    phase: u32,
-    kind: Kind,
-    user: u32,
-}
-
-/// How far a thread is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Connections are made before the begin.
-    Dialing,
-    /// Requests are sent.
-    Sending,
-    /// What is in flight is awaited until this instant.
-    Draining(MonoNs),
-}
 
 /// What a thread knows at its end.
 #[derive(Debug)]
@@ -92,166 +73,65 @@ impl Finish {
 }
 
 /// A generator thread.
-pub(super) struct Worker<'a, I: Io> {
-    io: I,
+pub(super) struct Worker<'a, C: Carrier> {
+    carrier: C,
     job: &'a Job<'a>,
     share: Share,
-    /// When the connections before the begin were begun.
-    dial_begin: MonoNs,
-    begin: MonoNs,
-    stage: Stage,
-    connections: Vec<Connection>,
-    /// Where requests come from that are made one by one; `None`: all are the same.
-    source: Option<Source>,
-    /// Established connections without a request, longest free first; some may have been closed since.
-    idle: VecDeque<Slot>,
-    /// Connections without a socket and without a request.
-    vacant: VecDeque<Slot>,
-    /// Connections whose last request failed and that are to be used again.
-    ready: VecDeque<Slot>,
-    /// Connections that are to be used again after a delay, in order of the instant.
-    delayed: VecDeque<(MonoNs, Slot)>,
-    /// Clients of a closed process who are to begin, in order of the instant.
-    starting: VecDeque<(MonoNs, Slot)>,
-    /// When the client of each connection leaves; empty where clients neither come nor leave.
-    leaves: Vec<MonoNs>,
-    backlog: VecDeque<Waiting>,
-    schedule: Schedule,
-    next_due: Option<Due>,
-    users: Option<Users>,
-    /// What is put into requests that are not always the same; `None`: all are.
-    values: Option<Values>,
-    /// Draws what is sent; the schedule has a generator of its own.
-    random: Xoshiro256PlusPlus,
-    totals: Deadlines,
-    connects: Deadlines,
-    idles: Deadlines,
-    tallies: Tallies,
-    /// Tallies that come back empty.
-    spares: Receiver<Box<Tally>>,
-    phase: u32,
-    /// Requests that the present phase of a closed process may still begin.
-    quota: u64,
-    in_flight: u64,
-    failed_dials_in_a_row: u32,
-    has_connected: bool,
-    /// When the next probe is sent, where the load was cut down to probes.
-    next_probe: Option<MonoNs>,
-    gaps: Gaps,
+    phases: Phases<'a>,
+    pool: ConnectionPool,
+    clients: Clients<'a>,
+    arrivals: Arrivals<'a>,
+    content: Content<'a>,
+    windows: Windows<'a>,
     spin: Spin,
+    pace: GatherPace,
     wall_offset: WallOffset,
-    pace: Pace,
-    churn: Churn,
-    backlog_max: u64,
-    window_index: u32,
-    window_begin: MonoNs,
-    window_cpu_ns: u64,
 }
 
-/// A thread's share of the users of a plan.
-fn users(job: &Job<'_>, share: Share) -> Option<Users> {
-    let (plan, tables) = job.plan.workload.session.as_deref().zip(job.requests.session.as_ref())?;
-    Some(Users::new(plan, tables, share, job.plan.seed))
-}
-
-/// A thread's share of the arrivals of a plan.
-fn schedule(plan: &LoadPlan, share: Share) -> Schedule {
-    let schedule = Schedule::new(plan.arrival, &plan.phases, share, plan.seed);
-    let schedule = schedule.with_slopes(&plan.workload.slopes);
-    match &plan.workload.log {
-        Some(log) => schedule.with_trace(&log.arrivals),
-        None => schedule,
-    }
-}
-
-impl<'a, I: Io> Worker<'a, I> {
+impl<'a, C: Carrier> Worker<'a, C> {
     pub(super) fn new(
-        io: I,
+        carrier: C,
         job: &'a Job<'a>,
         share: Share,
         spares: Receiver<Box<Tally>>,
         timer_error_ns: u64,
-    ) -> Worker<'a, I> {
-        let slots = share.of(u64::from(job.plan.connections)) as usize * job.plan.streams() as usize;
-        let phases = job.plan.phases.len();
+    ) -> Worker<'a, C> {
         Worker {
-            io,
+            carrier,
             job,
             share,
-            dial_begin: clock::now(),
-            begin: MonoNs(0),
-            stage: Stage::Dialing,
-            connections: (0..slots).map(|_| Connection::new(job)).collect(),
-            source: job.memcached.as_ref().map(|load| Source::new(load.plan, job.plan.seed, share.thread)),
-            idle: VecDeque::with_capacity(slots),
-            vacant: VecDeque::with_capacity(slots),
-            ready: VecDeque::with_capacity(slots),
-            delayed: VecDeque::with_capacity(slots),
-            starting: VecDeque::new(),
-            leaves: vec![MonoNs(0); if job.plan.workload.clients.is_empty() { 0 } else { slots }],
-            backlog: VecDeque::with_capacity(1024),
-            schedule: schedule(job.plan, share),
-            next_due: None,
-            users: users(job, share),
-            values: Values::new(job, share, slots),
-            random: Xoshiro256PlusPlus::seed_from_u64(
-                job.plan.seed ^ (u64::from(share.thread) << 32) ^ KIND_STREAM,
-            ),
-            totals: Deadlines::new(slots),
-            connects: Deadlines::new(slots),
-            idles: Deadlines::new(slots),
-            // One more for connections that are opened before or after all phases.
-            tallies: Tallies::new(phases + 1, job.is_open, job.requests.operations_count),
-            spares,
-            phase: 0,
-            quota: 0,
-            in_flight: 0,
-            failed_dials_in_a_row: 0,
-            has_connected: false,
-            next_probe: None,
-            gaps: Gaps::new(timer_error_ns),
+            phases: Phases::new(job, clock::now()),
+            pool: ConnectionPool::new(job, share),
+            clients: Clients::new(job, share),
+            arrivals: Arrivals::new(job, share, timer_error_ns),
+            content: Content::new(job, share),
+            windows: Windows::new(job, spares),
             spin: Spin::new(job.plan.spin == SpinChoice::On),
+            pace: GatherPace::default(),
             wall_offset: WallOffset::default(),
-            pace: Pace::default(),
-            churn: Churn::new(job.plan.origin.churn_hz, share),
-            backlog_max: 0,
-            window_index: 0,
-            window_begin: MonoNs(0),
-            window_cpu_ns: 0,
         }
-    }
-
-    /// Whether only probes are sent.
-    #[inline]
-    fn is_held_back(&self) -> bool {
-        self.next_probe.is_some()
     }
 
     fn is_closed_loop(&self) -> bool {
         self.job.plan.arrival == Arrival::Closed
     }
 
-    /// Number of the drain, which comes after the planned phases.
-    fn drain_phase(&self) -> u32 {
-        self.job.plan.phases.len() as u32
-    }
-
     /// Makes the connections before the begin, as far as there is time for that. The others go on in the load, or are begun
     /// there by their first requests.
     pub(super) fn dial_all(&mut self) {
-        self.dial_begin = clock::now();
-        let end = self.dial_begin.after(self.job.dial_limit());
-        for slot in 0..self.connections.len() as Slot {
+        self.phases.dial_begin = clock::now();
+        let end = self.phases.dial_begin.after(self.job.dial_limit());
+        for slot in self.pool.slots() {
             let now = clock::now();
             if self.job.keeps_connections() && now < end && !self.job.control.is_stopped() {
                 self.dial(slot, now);
                 // One that is established is noticed before the next is begun, or its time would be that of both.
                 self.wait_and_handle(now, now);
             } else {
-                self.vacant.push_back(slot);
+                self.pool.rest(slot);
             }
         }
-        while self.connections.iter().any(|connection| connection.state == State::Dialing) {
+        while self.pool.is_dialing() {
             let now = clock::now();
             if now >= end || self.job.control.is_stopped() {
                 break;
@@ -263,14 +143,13 @@ impl<'a, I: Io> Worker<'a, I> {
     }
 
     /// Sends from `begin` on and hands over each window as it ends.
-    pub(super) fn run(mut self, begin: MonoNs, mut hand_over: impl FnMut(Window)) -> Finish {
-        self.begin = begin;
-        self.churn.begin(begin, self.share);
-        self.window_begin = begin;
-        self.window_cpu_ns = clock::thread_cpu_ns();
-        self.stage = Stage::Sending;
-        self.next_due = self.schedule.next();
-        if let Some(users) = &mut self.users {
+    pub(super) fn run(mut self, begin: MonoNs, mut hand_over: impl FnMut(ThreadWindow)) -> Finish {
+        (self.phases.begin, self.phases.stage) = (begin, LoadStage::Sending);
+        self.clients.begin = begin;
+        self.pool.churn.begin(begin, self.share);
+        self.windows.begin(begin);
+        self.arrivals.begin(begin);
+        if let Some(users) = &mut self.content.users {
             users.begin(begin);
         }
         self.sleep_until(begin);
@@ -279,21 +158,21 @@ impl<'a, I: Io> Worker<'a, I> {
         loop {
             let now = clock::now();
             self.turn(now, &mut hand_over);
-            if self.is_done(now) {
+            if self.phases.drain_end().is_some_and(|end| self.pool.in_flight == 0 || now >= end) {
                 break;
             }
             self.wait_and_handle(MonoNs(now.0 + MAX_WAIT_NS).min(self.next_instant()), now);
         }
         let now = clock::now();
         self.close_all(now);
-        self.io.finish();
+        self.carrier.finish();
         self.end_window(now, &mut hand_over);
-        let gaps = self.gaps.into_samples(super::gaps::MAX_GAPS_COUNT / self.share.threads.max(1) as usize);
-        Finish { gaps, backlog_max: self.backlog_max, spin_ended: self.spin.into_ended(), end: now }
+        let (gaps, backlog_max) = self.arrivals.finish();
+        Finish { gaps, backlog_max, spin_ended: self.spin.into_ended(), end: now }
     }
 
     /// Does all that is due at `now`.
-    fn turn(&mut self, now: MonoNs, hand_over: &mut impl FnMut(Window)) {
+    fn turn(&mut self, now: MonoNs, hand_over: &mut impl FnMut(ThreadWindow)) {
         while let Some(cut) = self.next_cut().filter(|cut| *cut <= now) {
             // What was due before the cut belongs before it, however late this thread is.
             self.notice(cut);
@@ -311,27 +190,27 @@ impl<'a, I: Io> Worker<'a, I> {
 
     /// Waits until `instant` at most and handles what completed.
     fn wait_and_handle(&mut self, instant: MonoNs, now: MonoNs) {
-        let is_urgent = !self.ready.is_empty();
+        let is_urgent = !self.pool.ready.is_empty();
         let due_ns = self.next_send().filter(|_| !is_urgent).map(|due| due.since(now));
         let other_ns = if is_urgent { 0 } else { instant.since(now) };
         let sleep_ns = self.spin.sleep_ns(now, due_ns, other_ns);
         let gather = self.gather(now);
-        self.io.wait(Duration::from_nanos(sleep_ns), gather);
-        let mut completion = self.io.complete();
-        if completion.is_some() && self.job.route.stamps {
+        self.carrier.wait(Duration::from_nanos(sleep_ns), gather);
+        let mut next = self.carrier.next();
+        if next.is_some() && self.job.route.stamps {
             self.wall_offset.refresh(now);
         }
         if sleep_ns == 0 {
-            self.spin.note(clock::now(), completion.is_none());
+            self.spin.note(clock::now(), next.is_none());
         }
-        while let Some((slot, what)) = completion {
+        while let Some((slot, news)) = next {
             let now = clock::now();
-            self.pace.note(&what);
-            self.handle(slot, what, now);
+            self.pace.note(&news);
+            self.handle(slot, news, now);
             if self.next_send().is_some_and(|due| due <= now) {
                 self.notice(now);
             }
-            completion = self.io.complete();
+            next = self.carrier.next();
         }
     }
 
@@ -342,7 +221,7 @@ impl<'a, I: Io> Worker<'a, I> {
         if !self.job.route.stamps || is_shared && self.job.is_open {
             return Gather::NOTHING;
         }
-        let awaited = Awaited { in_flight: self.in_flight, is_shared, is_open: self.job.is_open };
+        let awaited = Awaited { in_flight: self.pool.in_flight, is_shared, is_open: self.job.is_open };
         self.pace.want(now, awaited, clock::thread_cpu_ns)
     }
 
@@ -360,86 +239,54 @@ impl<'a, I: Io> Worker<'a, I> {
     /// When something is to be sent next, before it is drained.
     #[inline]
     fn next_send(&self) -> Option<MonoNs> {
-        if self.is_held_back() {
-            return self.next_probe.filter(|_| self.stage == Stage::Sending);
+        if self.phases.is_held_back() {
+            return self.phases.next_probe.filter(|_| self.phases.is_sending());
         }
-        match &self.users {
-            None => self.next_due.map(|due| self.instant(due)),
-            Some(users) => users.next_due().filter(|_| self.stage == Stage::Sending),
+        match &self.content.users {
+            None => self.arrivals.next_due(),
+            Some(users) => users.next_due().filter(|_| self.phases.is_sending()),
         }
-    }
-
-    fn instant(&self, due: Due) -> MonoNs {
-        MonoNs(self.begin.0 + due.offset_ns)
     }
 
     /// The earliest instant at which something is to be done without the kernel saying so.
     fn next_instant(&self) -> MonoNs {
-        let drain_end = match self.stage {
-            Stage::Draining(end) => Some(end),
-            Stage::Dialing | Stage::Sending => None,
-        };
-        let overdue = self
-            .backlog
-            .front()
-            .map(|waiting| waiting.intended.after(self.job.plan.deadlines.total.duration()));
         let instants = [
             self.next_send(),
-            if self.stage == Stage::Dialing { None } else { self.next_cut() },
-            self.totals.next_due(),
-            self.connects.next_due(),
-            self.idles.next_due(),
-            self.delayed.front().map(|(at, _)| *at),
-            self.starting.front().map(|(at, _)| *at),
-            overdue,
-            drain_end,
+            self.next_cut(),
+            self.pool.next_due(),
+            self.clients.next_begin(),
+            self.arrivals.next_deadline(),
+            self.phases.drain_end(),
         ];
         instants.into_iter().flatten().min().unwrap_or(MonoNs(u64::MAX))
     }
 
-    /// The next end of a window: a whole second since the begin, or the end of the phase.
     fn next_cut(&self) -> Option<MonoNs> {
-        let windows = self.window_begin.since(self.begin) / WINDOW_NS + 1;
-        let second = MonoNs(self.begin.0 + windows * WINDOW_NS);
-        match self.stage {
-            Stage::Sending => Some(self.phase_end().map_or(second, |end| end.min(second))),
-            Stage::Draining(_) => Some(second),
-            Stage::Dialing => None,
-        }
-    }
-
-    /// When the present phase ends, if time ends it.
-    fn phase_end(&self) -> Option<MonoNs> {
-        let ends = self.job.phase_end_offsets_ns.get(self.phase as usize).copied().flatten();
-        ends.map(|offset_ns| MonoNs(self.begin.0 + offset_ns))
+        self.phases.next_cut(self.windows.next_second(self.phases.begin))
     }
 
     fn advance_phase(&mut self, now: MonoNs) {
-        if self.stage == Stage::Sending && self.phase_end().is_some_and(|end| end <= now) {
-            self.enter_phase(self.phase + 1, now);
+        if self.phases.is_sending() && self.phases.phase_end().is_some_and(|end| end <= now) {
+            self.enter_phase(self.phases.current + 1, now);
         }
     }
 
     fn enter_phase(&mut self, phase: u32, now: MonoNs) {
-        self.phase = phase;
-        match self.job.plan.phases.get(phase as usize).map(|plan| plan.end) {
-            None => self.start_drain(now, self.job.drain_limit(self.begin.since(self.dial_begin))),
-            Some(PhaseEnd::After(_)) => self.quota = u64::MAX,
-            Some(PhaseEnd::Requests(count)) => self.quota = self.share.of(count),
+        if let Some(longest) = self.phases.enter(phase, self.share) {
+            self.start_drain(now, longest);
         }
     }
 
     /// Stops sending; what waits for a connection is never sent.
     fn start_drain(&mut self, now: MonoNs, longest: Duration) {
-        self.stage = Stage::Draining(now.after(longest));
-        self.phase = self.drain_phase();
-        self.next_due = None;
+        self.phases.drain(now.after(longest));
+        self.arrivals.end();
         self.give_up_backlog(now);
     }
 
     /// Goes over to the drain when the load was stopped or all its requests have begun.
-    fn check_stop(&mut self, now: MonoNs, hand_over: &mut impl FnMut(Window)) {
-        if self.stage != Stage::Sending {
+    fn check_stop(&mut self, now: MonoNs, hand_over: &mut impl FnMut(ThreadWindow)) {
+        if !self.phases.is_sending() {
             return;
         }
         let longest = if self.job.control.is_stopped() {
@@ -456,40 +303,12 @@ impl<'a, I: Io> Worker<'a, I> {
 
     /// Whether the last phase counts requests and all of them have begun.
     fn has_begun_all(&self) -> bool {
-        let is_last = self.phase as usize + 1 == self.job.plan.phases.len();
-        let counts = self.phase_end().is_none();
-        let is_exhausted = if self.is_closed_loop() {
-            self.quota == 0
-        } else {
-            self.next_due.is_none() && self.backlog.is_empty()
-        };
-        is_last && counts && is_exhausted
+        let is_exhausted =
+            if self.is_closed_loop() { self.phases.quota == 0 } else { self.arrivals.is_exhausted() };
+        is_exhausted && self.phases.is_last_phase() && self.phases.phase_end().is_none()
     }
 
-    fn is_done(&self, now: MonoNs) -> bool {
-        match self.stage {
-            Stage::Draining(end) => self.in_flight == 0 || now >= end,
-            Stage::Dialing | Stage::Sending => false,
-        }
-    }
-
-    fn end_window(&mut self, end: MonoNs, hand_over: &mut impl FnMut(Window)) {
-        let cpu_ns = clock::thread_cpu_ns();
-        hand_over(Window {
-            index: self.window_index,
-            begin: self.window_begin,
-            end,
-            phase: self.phase,
-            tallies: self.tallies.take(),
-            in_flight: self.in_flight,
-            cpu_ns: cpu_ns - self.window_cpu_ns,
-            spun_ns: self.spin.take_ns(),
-        });
-        while let Ok(spare) = self.spares.try_recv() {
-            self.tallies.add_spare(spare);
-        }
-        self.window_index += 1;
-        self.window_begin = end;
-        self.window_cpu_ns = cpu_ns;
+    fn end_window(&mut self, end: MonoNs, hand_over: &mut impl FnMut(ThreadWindow)) {
+        hand_over(self.windows.cut(end, self.phases.current, self.pool.in_flight, &mut self.spin));
     }
 }

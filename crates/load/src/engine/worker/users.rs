@@ -7,9 +7,10 @@
 //! A user is a few dozen bytes; those of a thread lie in one table, and what is due in one heap. Connections are those of
 //! the pool: a user takes one that is free for its page and, as far as it can, goes on with it for the objects.
 
-use super::{Stage, Waiting, Worker};
-use crate::engine::clock;
-use crate::io::Io;
+use super::Worker;
+use super::arrivals::{NOBODY, Waiting};
+use crate::carrier::Carrier;
+use crate::clock;
 use crate::schedule::Share;
 use crate::workload::memory::Memory;
 use crate::workload::session::{Cache, Tables, draw_ns};
@@ -21,9 +22,6 @@ use std::collections::BinaryHeap;
 use sysdyno_record::session::{Pace, SessionPlan};
 use sysdyno_record::units::MonoNs;
 
-/// Stands for no user.
-pub(in crate::engine) const NOBODY: u32 = u32::MAX;
-
 /// Users of one thread at most.
 const MAX_USERS_COUNT: usize = 4 << 20;
 
@@ -32,7 +30,7 @@ const SESSION_STREAM: u64 = 0x7365_7373;
 
 /// The users of one thread.
 #[derive(Debug)]
-pub(in crate::engine) struct Users {
+pub(super) struct Users {
     users: Vec<User>,
     /// Who begins an operation when, the earliest first.
     due: BinaryHeap<Reverse<(MonoNs, u32)>>,
@@ -86,7 +84,7 @@ enum Doing {
 
 /// How a request of a user ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum RequestEnd {
     Well,
     Badly,
 }
@@ -231,12 +229,12 @@ impl Sessions {
     }
 }
 
-impl<I: Io> Worker<'_, I> {
+impl<C: Carrier> Worker<'_, C> {
     /// Lets all users begin what is due.
     pub(super) fn notice_users(&mut self, now: MonoNs) {
         let Some(tables) = &self.job.requests.session else { return };
-        while self.stage == Stage::Sending {
-            let Some(users) = &mut self.users else { return };
+        while self.phases.is_sending() {
+            let Some(users) = &mut self.content.users else { return };
             let Some((intended, number)) = users.pop(now, tables, self.job.plan.seed, self.share.threads)
             else {
                 return;
@@ -246,11 +244,11 @@ impl<I: Io> Worker<'_, I> {
     }
 
     fn begin_operation(&mut self, tables: &Tables, number: u32, intended: MonoNs) {
-        let Some(users) = &mut self.users else { return };
+        let Some(users) = &mut self.content.users else { return };
         let noticed = clock::now();
         let user = &mut users.users[number as usize];
         if user.state == Doing::Waiting {
-            let before = self.tallies.of(user.phase).session(user.operation);
+            let before = self.windows.of(user.phase).session(user.operation);
             if matches!(tables.operations[user.operation as usize].pace, Pace::Cycle(_)) {
                 before.record_cycle(user.cycle_ns, noticed.since(user.begun));
             }
@@ -266,9 +264,9 @@ impl<I: Io> Worker<'_, I> {
         if let Pace::Cycle(distribution) = &steps.pace {
             user.cycle_ns = draw_ns(distribution, &mut user.random);
         }
-        (user.intended, user.begun, user.phase) = (intended, noticed, self.phase);
+        (user.intended, user.begun, user.phase) = (intended, noticed, self.phases.current);
         (user.step, user.state) = (0, Doing::Operation);
-        self.tallies.of(user.phase).session(user.operation).started += 1;
+        self.windows.of(user.phase).session(user.operation).started += 1;
         if let Some(arrival) = self.next_request(tables, number, intended) {
             self.offer(arrival);
         }
@@ -276,33 +274,33 @@ impl<I: Io> Worker<'_, I> {
 
     /// The next request of a user's operation; `None` if it has all.
     fn next_request(&mut self, tables: &Tables, number: u32, intended: MonoNs) -> Option<Waiting> {
-        let Users { users, versions, .. } = self.users.as_mut()?;
+        let Users { users, versions, .. } = self.content.users.as_mut()?;
         let user = &mut users[number as usize];
         let (kind, after) = tables.request(user.operation, user.step, &mut user.cache, versions)?;
         user.step = after;
-        let phase = self.phase;
-        self.count(phase, kind, |counts| counts.scheduled += 1);
+        let phase = self.phases.current;
+        self.windows.count(phase, kind, |counts| counts.scheduled += 1);
         Some(Waiting { intended, noticed: intended.max(clock::now()), phase, kind, user: number })
     }
 
     /// A request of a user is over: the operation goes on, or ends.
-    pub(super) fn user_goes_on(&mut self, number: u32, ended: Ended, at: MonoNs, now: MonoNs) {
+    pub(super) fn user_goes_on(&mut self, number: u32, ended: RequestEnd, at: MonoNs, now: MonoNs) {
         let Some(tables) = self.job.requests.session.as_ref().filter(|_| number != NOBODY) else { return };
-        if ended == Ended::Well && self.stage == Stage::Sending {
+        if ended == RequestEnd::Well && self.phases.is_sending() {
             if let Some(arrival) = self.next_request(tables, number, now) {
                 // Before all who wait: the connection that has just become free is this user's.
-                return self.backlog.push_front(arrival);
+                return self.arrivals.backlog.push_front(arrival);
             }
-        } else if ended == Ended::Well && self.has_more(tables, number) {
+        } else if ended == RequestEnd::Well && self.has_more(tables, number) {
             // Nothing is sent any more; what is left of the operation stays undone.
             return;
         }
-        let Some(users) = &mut self.users else { return };
+        let Some(users) = &mut self.content.users else { return };
         let user = &mut users.users[number as usize];
-        let tally = self.tallies.of(user.phase).session(user.operation);
+        let tally = self.windows.of(user.phase).session(user.operation);
         match ended {
-            Ended::Well => tally.record_completed(at.since(user.intended)),
-            Ended::Badly => tally.failed += 1,
+            RequestEnd::Well => tally.record_completed(at.since(user.intended)),
+            RequestEnd::Badly => tally.failed += 1,
         }
         let steps = &tables.operations[user.operation as usize];
         if users.arrivals.is_some() && user.random.random::<f64>() < steps.exit_ratio {
@@ -319,16 +317,16 @@ impl<I: Io> Worker<'_, I> {
     }
 
     fn has_more(&self, tables: &Tables, number: u32) -> bool {
-        let Some(users) = &self.users else { return false };
+        let Some(users) = &self.content.users else { return false };
         let user = &users.users[number as usize];
         tables.request(user.operation, user.step, &mut user.cache.clone(), &users.versions).is_some()
     }
 
     /// What is not over in the end has lasted at least so long.
     pub(super) fn end_users(&mut self, now: MonoNs) {
-        let Some(users) = &self.users else { return };
+        let Some(users) = &self.content.users else { return };
         for user in users.users.iter().filter(|user| user.state == Doing::Operation) {
-            let tally = self.tallies.of(user.phase).session(user.operation);
+            let tally = self.windows.of(user.phase).session(user.operation);
             tally.record_unfinished(now.since(user.intended));
         }
     }

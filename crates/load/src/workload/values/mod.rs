@@ -17,9 +17,9 @@ pub(crate) use filling::{Drawn, Filling};
 pub(crate) use template::{Names, Template};
 
 use crate::error::LoadError;
-use crate::http1::RequestBytes;
+use crate::protocol::http1::RequestBytes;
 use sysdyno_record::plan::{HeaderField, LoadPlan, RequestSpec, Target};
-use text::Part;
+use text::TextPart;
 
 /// A kind of request, ready to be sent.
 #[derive(Debug)]
@@ -48,7 +48,8 @@ pub(crate) fn make(
     let template = Template::of(request, target, path, names)?;
     let plain = |text: &str| -> Result<String, LoadError> {
         let parts = text::parse(text).map_err(|misread| LoadError::plan(misread.cause))?;
-        let words = parts.iter().map(|part| if let Part::Text(text) = part { text.as_str() } else { "0" });
+        let words =
+            parts.iter().map(|part| if let TextPart::Text(text) = part { text.as_str() } else { "0" });
         Ok(words.collect())
     };
     let headers = request.headers.iter().map(|field| {

@@ -1,9 +1,9 @@
 //! A request as pieces: text, and places for values.
 
 use super::filling::Filling;
-use super::text::{self, Part, Value};
+use super::text::{self, TextPart, Value};
 use crate::error::LoadError;
-use crate::http1::RequestBytes;
+use crate::protocol::http1::RequestBytes;
 use std::io::Write;
 use sysdyno_record::plan::{RequestSpec, Target};
 use sysdyno_record::workload::ValueFile;
@@ -234,10 +234,10 @@ impl Making<'_> {
         parts.into_iter().map(|part| self.piece(part, place)).collect()
     }
 
-    fn piece(&mut self, part: Part, place: Place) -> Result<Piece, LoadError> {
+    fn piece(&mut self, part: TextPart, place: Place) -> Result<Piece, LoadError> {
         let (value, is_encoded) = match part {
-            Part::Text(text) => return Ok(Piece::Text(text.into_bytes().into())),
-            Part::Value { value, is_encoded } => (value, is_encoded),
+            TextPart::Text(text) => return Ok(Piece::Text(text.into_bytes().into())),
+            TextPart::Value { value, is_encoded } => (value, is_encoded),
         };
         let escape = Escape::of(place, is_encoded);
         Ok(match value {

@@ -1,7 +1,7 @@
 //! What is put into requests, and what cannot be.
 
 use super::*;
-use crate::http1::RequestBytes;
+use crate::protocol::http1::RequestBytes;
 use crate::target;
 use crate::workload::memory::Memory;
 use proptest::prelude::*;
@@ -244,7 +244,7 @@ proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "([{}\\\\|:.a-z0-9]|\\PC)*") {
         if let Ok(parts) = text::parse(&text) {
-            let has = parts.iter().any(|part| matches!(part, Part::Value { value: Value::Taken(_), .. }));
+            let has = parts.iter().any(|part| matches!(part, TextPart::Value { value: Value::Taken(_), .. }));
             prop_assert!(!has || text.contains("{{"));
         }
         let _ = csv::parse("t", &text);

@@ -20,7 +20,7 @@ const WORDS: [&str; 5] = ["counter", "random", "csv", "csv-random", "user"];
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum TextPart {
     /// Sent as it is.
     Text(String),
     /// Put in when the request is sent; `is_encoded`: as a component of a URL.
@@ -77,7 +77,7 @@ pub struct Misread {
 ///
 /// # Errors
 /// The first value that cannot be read.
-pub fn parse(text: &str) -> Result<Vec<Part>, Misread> {
+pub fn parse(text: &str) -> Result<Vec<TextPart>, Misread> {
     let mut parts = Vec::new();
     let mut plain = String::new();
     let mut at = 0;
@@ -95,19 +95,19 @@ pub fn parse(text: &str) -> Result<Vec<Part>, Misread> {
             misread("'{{' without a matching '}}'\nhint: write literal braces as '\\{{'".into())
         })?;
         if !plain.is_empty() {
-            parts.push(Part::Text(std::mem::take(&mut plain)));
+            parts.push(TextPart::Text(std::mem::take(&mut plain)));
         }
         parts.push(value(&inner[..length]).map_err(misread)?);
         at = found + 2 + length + 2;
     }
     plain.push_str(&text[at..]);
     if !plain.is_empty() {
-        parts.push(Part::Text(plain));
+        parts.push(TextPart::Text(plain));
     }
     Ok(parts)
 }
 
-fn value(typed: &str) -> Result<Part, String> {
+fn value(typed: &str) -> Result<TextPart, String> {
     let (typed, is_encoded) = match typed.strip_suffix("|url") {
         Some(typed) => (typed, true),
         None => (typed, false),
@@ -139,7 +139,7 @@ fn value(typed: &str) -> Result<Part, String> {
             ));
         }
     };
-    Ok(Part::Value { value, is_encoded })
+    Ok(TextPart::Value { value, is_encoded })
 }
 
 /// `7..` or `1..500`.

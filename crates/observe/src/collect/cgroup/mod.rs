@@ -1,4 +1,4 @@
-//! CPU quota and throttling of the control groups that the target and the generator run in.
+//! CPU quota and throttling of the control groups that the target, its tiers, and the generator run in.
 //!
 //! A process is throttled by its own group and by every parent. Shown is, of all levels, the greatest throttling and
 //! the least quota. Versions 1 (controller `cpu`) and 2 are read; where both are mounted, the one that has the
@@ -6,31 +6,34 @@
 //! as those see it who started this process: its parents up to process 1. Source: cgroups(7),
 //! `Documentation/admin-guide/cgroup-v2.rst`.
 
+mod limits;
+mod places;
+
 use super::{Collector, Pass, Table};
 use crate::roots::Roots;
 use crate::source::cpu_stat::{self, Throttling};
-use crate::source::{KeptFile, Shape, cgroup, pid_stat, read_once};
+use crate::source::{KeptFile, Shape, pid_stat, read_once};
+use places::{BOTH_ROLES, GroupPlace, members};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use sysdyno_record::column::{self, CGROUP_GENERATOR, CGROUP_TARGET};
-use sysdyno_record::event::ProcessRole;
+use sysdyno_record::column;
 use sysdyno_record::series::Column;
+
+/// Memory and tasks.
+pub(crate) fn limits() -> Box<dyn Collector> {
+    limits::collector()
+}
 
 pub(crate) fn collector() -> Box<dyn Collector> {
     Box::new(CgroupCollector::default())
 }
 
-/// Groups are nested at most this deep here; what is above is left out.
-const MAX_LEVELS: usize = 12;
 /// Position of the quota among the columns of a process's groups; the counters come before it.
 const QUOTA: usize = 3;
 /// Folders of version 1 hierarchies with the controller, as distributions name them.
 const VERSION_1_MOUNTS: [&str; 3] = ["fs/cgroup/cpu,cpuacct", "fs/cgroup/cpu", "fs/cgroup/cpuacct,cpu"];
 /// Parents of this process that are asked at most.
 const MAX_PARENTS: usize = 16;
-/// Folders of the version 2 hierarchy.
-const VERSION_2_MOUNTS: [&str; 2] = ["fs/cgroup", "fs/cgroup/unified"];
 
 #[derive(Default)]
 struct CgroupCollector {
@@ -41,7 +44,7 @@ struct CgroupCollector {
 
 /// The groups of one process, from its own to the root.
 struct Group {
-    scope: &'static str,
+    scope: String,
     levels: Vec<Level>,
     quota_ratio: Option<f64>,
     /// Why nothing can be read.
@@ -55,12 +58,12 @@ struct Level {
 }
 
 impl Group {
-    fn find(roots: &Roots, pid: u32, scope: &'static str, buffer: &mut Vec<u8>) -> Group {
+    fn find(roots: &Roots, pid: u32, scope: &str, buffer: &mut Vec<u8>) -> Group {
         let (levels, reason) = match find_levels(roots, pid, buffer) {
             Ok(levels) => (levels, None),
             Err(reason) => (vec![], Some(reason)),
         };
-        Group { scope, levels, quota_ratio: None, reason }
+        Group { scope: scope.to_owned(), levels, quota_ratio: None, reason }
     }
 
     /// Reads the quotas; returns whether there is one now and was none before, or the other way round.
@@ -104,10 +107,10 @@ impl Group {
 
     fn columns(&self) -> Vec<Column> {
         let mut all = vec![
-            column::CGROUP_PERIODS.of(self.scope),
-            column::CGROUP_THROTTLED.of(self.scope),
-            column::CGROUP_THROTTLED_TIME.of(self.scope),
-            column::CGROUP_QUOTA.of(self.scope),
+            column::CGROUP_PERIODS.of(&self.scope),
+            column::CGROUP_THROTTLED.of(&self.scope),
+            column::CGROUP_THROTTLED_TIME.of(&self.scope),
+            column::CGROUP_QUOTA.of(&self.scope),
         ];
         all.iter_mut().for_each(|column| column.unavailable.clone_from(&self.reason));
         if self.quota_ratio.is_none() && self.reason.is_none() {
@@ -122,11 +125,9 @@ impl CgroupCollector {
         let mut is_changed = false;
         if self.generation != pass.scene.generation() {
             self.generation = pass.scene.generation();
-            let roles = [(ProcessRole::Target, CGROUP_TARGET), (ProcessRole::Generator, CGROUP_GENERATOR)];
-            let scene = &*pass.scene;
-            let buffer = &mut *pass.buffer;
-            let find = |(role, scope)| Some(Group::find(&scene.roots, scene.first(role)?.pid, scope, buffer));
-            self.groups = roles.into_iter().filter_map(find).collect();
+            let (roots, buffer) = (&pass.scene.roots, &mut *pass.buffer);
+            let members = members(pass.scene, &BOTH_ROLES).into_iter();
+            self.groups = members.map(|(pid, scope)| Group::find(roots, pid, &scope, buffer)).collect();
             is_changed = true;
         }
         for group in &mut self.groups {
@@ -169,42 +170,20 @@ impl Collector for CgroupCollector {
 
 /// The groups of a process whose `cpu.stat` has throttling counters, its own first.
 fn find_levels(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Result<Vec<Level>, String> {
-    let parents = parents(roots, buffer);
-    let path = roots.in_proc(&format!("{pid}/cgroup"));
-    let text = read_once(&path, buffer).map_err(|error| error.to_string())?;
-    let (mut version_1, mut version_2) = (Vec::new(), Vec::new());
-    let parsed = cgroup::parse(text, |membership| {
-        let (mounts, candidates): (&[&str], &mut Vec<(PathBuf, PathBuf)>) =
-            match (membership.has_controller("cpu"), membership.is_unified()) {
-                (true, _) => (&VERSION_1_MOUNTS, &mut version_1),
-                (_, true) => (&VERSION_2_MOUNTS, &mut version_2),
-                _ => return,
-            };
-        let group = PathBuf::from(OsStr::from_bytes(membership.path));
-        let near = mounts.iter().map(|mount| roots.in_sys(mount));
-        let far = parents.iter().flat_map(|parent| mounts.iter().map(move |mount| (parent, mount)));
-        let far = far.map(|(parent, mount)| roots.in_proc(&format!("{parent}/root/sys/{mount}")));
-        candidates.extend(near.chain(far).map(|mount| (mount, group.clone())));
-    });
-    parsed.map_err(|error| format!("cannot parse '{}': {error}", path.display()))?;
-    // The controller is in one hierarchy only.
-    let candidates = if version_1.is_empty() { version_2 } else { version_1 };
-    let levels = candidates.iter().map(|(mount, group)| levels_of(mount, group, buffer));
+    let places = places::places(roots, pid, ("cpu", &VERSION_1_MOUNTS), buffer)?;
+    let levels = places.iter().map(|place| levels_of(place, buffer));
     if let Some(levels) = levels.into_iter().find(|levels| !levels.is_empty()) {
         return Ok(levels);
     }
     // A group that is there and has no such counters has no quota either.
-    let is_visible = |(mount, group): &(PathBuf, PathBuf)| {
-        folder_of(mount, group).is_some_and(|folder| folder.join("cgroup.procs").exists())
-    };
-    if candidates.iter().any(is_visible) { Ok(vec![]) } else { Err(HIDDEN.to_owned()) }
+    if places.iter().any(GroupPlace::is_visible) { Ok(vec![]) } else { Err(HIDDEN.to_owned()) }
 }
 
 /// Why nothing is known of the groups of a process.
 const HIDDEN: &str = "the cgroup hierarchy is not visible here";
 
 /// The processes that this one was started by, the nearest first.
-fn parents(roots: &Roots, buffer: &mut Vec<u8>) -> Vec<u32> {
+pub(super) fn parents(roots: &Roots, buffer: &mut Vec<u8>) -> Vec<u32> {
     let mut parents = Vec::new();
     let mut child = "self".to_owned();
     while parents.len() < MAX_PARENTS {
@@ -225,16 +204,10 @@ fn folder_of(mount: &Path, group: &Path) -> Option<PathBuf> {
     (!is_outside).then(folder)
 }
 
-/// The levels of `group` below `mount` that have throttling counters.
-fn levels_of(mount: &Path, group: &Path, buffer: &mut Vec<u8>) -> Vec<Level> {
-    // A path with '..' leads out of the namespace of control groups that is visible here.
-    let names: Vec<&OsStr> = group.components().filter_map(normal).collect();
-    if group.components().any(|component| component == Component::ParentDir) {
-        return vec![];
-    }
-    let folder = |depth: usize| names[..depth].iter().fold(mount.to_path_buf(), |path, name| path.join(name));
+/// The levels of a group that have throttling counters.
+fn levels_of(place: &GroupPlace, buffer: &mut Vec<u8>) -> Vec<Level> {
     let mut levels = Vec::new();
-    for folder in (0..=names.len()).rev().take(MAX_LEVELS).map(folder) {
+    for folder in place.levels() {
         let path = folder.join("cpu.stat");
         let throttling = read_once(&path, buffer).ok().and_then(|text| cpu_stat::parse(text).ok()).flatten();
         if throttling.is_some() {

@@ -25,26 +25,28 @@ pub(crate) trait Format: Send {
 
 /// Where the file is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum FilePlace {
     /// Below `/proc`.
     Proc(&'static str),
     /// Below `/proc/PID/net` of the target, or `/proc/net` if no process of it is known.
     Net(&'static str),
 }
 
-impl Place {
+impl FilePlace {
     fn path(self, scene: &Scene) -> PathBuf {
         match (self, scene.first(ProcessRole::Target)) {
-            (Place::Proc(name), _) => scene.roots.in_proc(name),
-            (Place::Net(name), Some(target)) => scene.roots.in_proc(&format!("{}/net/{name}", target.pid)),
-            (Place::Net(name), None) => scene.roots.in_proc(&format!("net/{name}")),
+            (FilePlace::Proc(name), _) => scene.roots.in_proc(name),
+            (FilePlace::Net(name), Some(target)) => {
+                scene.roots.in_proc(&format!("{}/net/{name}", target.pid))
+            }
+            (FilePlace::Net(name), None) => scene.roots.in_proc(&format!("net/{name}")),
         }
     }
 }
 
 /// A collector of one file.
 pub(crate) struct FileCollector<F> {
-    place: Place,
+    place: FilePlace,
     file: Option<KeptFile>,
     generation: u64,
     format: F,
@@ -56,7 +58,7 @@ pub(crate) struct FileCollector<F> {
 
 impl<F: Format + 'static> FileCollector<F> {
     /// A collector of the file at `place`.
-    pub(crate) fn boxed(place: Place, format: F) -> Box<dyn Collector> {
+    pub(crate) fn boxed(place: FilePlace, format: F) -> Box<dyn Collector> {
         Box::new(FileCollector {
             place,
             file: None,

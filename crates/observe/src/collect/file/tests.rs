@@ -28,7 +28,8 @@ impl Host {
     /// Scopes of the columns with their first value or reason, and whether the columns changed.
     fn read(&mut self) -> (Vec<String>, bool) {
         let mut buffer = Vec::new();
-        self.collector.read(&mut Pass { scene: &mut self.scene, buffer: &mut buffer, beat: Beat::Second });
+        let (scene, beat) = (&mut self.scene, Beat::Second);
+        self.collector.read(&mut Pass { scene, buffer: &mut buffer, beat });
         let table = self.collector.table();
         let show = |(column, value): (&Column, &Option<f64>)| match (value, &column.unavailable) {
             (Some(value), None) => format!("{}={value}", column.scope),

@@ -11,6 +11,7 @@ pub(super) struct ProcessValues {
     pub(super) system_us: Option<u64>,
     pub(super) run_delay_us: Option<u64>,
     pub(super) rss_bytes: Option<u64>,
+    pub(super) major_faults_count: Option<u64>,
     pub(super) threads_count: Option<u64>,
     pub(super) running_threads_count: Option<u64>,
     pub(super) uninterruptible_threads_count: Option<u64>,
@@ -21,7 +22,7 @@ pub(super) struct ProcessValues {
 }
 
 /// Columns of a process.
-pub(super) const PROCESS_WIDTH: usize = 12;
+pub(super) const PROCESS_WIDTH: usize = 13;
 /// Columns of a thread.
 pub(super) const THREAD_WIDTH: usize = 2;
 
@@ -34,6 +35,7 @@ impl ProcessValues {
             self.system_us,
             self.run_delay_us,
             self.rss_bytes,
+            self.major_faults_count,
             self.threads_count,
             self.running_threads_count,
             self.uninterruptible_threads_count,
@@ -47,7 +49,7 @@ impl ProcessValues {
 
 /// Where a value comes from; what fails, fails for all values of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum ColumnSource {
     Stat,
     Schedule,
     Descriptors,
@@ -59,19 +61,20 @@ pub(super) enum Source {
 pub(super) const SOURCES_COUNT: usize = 5;
 
 /// The source of each value of [`ProcessValues`].
-pub(super) const SOURCES: [Source; PROCESS_WIDTH] = [
-    Source::Stat,
-    Source::Stat,
-    Source::Stat,
-    Source::Schedule,
-    Source::Stat,
-    Source::Stat,
-    Source::Stat,
-    Source::Stat,
-    Source::Descriptors,
-    Source::Limits,
-    Source::Switches,
-    Source::Switches,
+pub(super) const SOURCES: [ColumnSource; PROCESS_WIDTH] = [
+    ColumnSource::Stat,
+    ColumnSource::Stat,
+    ColumnSource::Stat,
+    ColumnSource::Schedule,
+    ColumnSource::Stat,
+    ColumnSource::Stat,
+    ColumnSource::Stat,
+    ColumnSource::Stat,
+    ColumnSource::Stat,
+    ColumnSource::Descriptors,
+    ColumnSource::Limits,
+    ColumnSource::Switches,
+    ColumnSource::Switches,
 ];
 
 /// Columns of a process, in the order of [`ProcessValues`].
@@ -82,6 +85,7 @@ pub(super) fn process_columns(scope: &str) -> [Column; PROCESS_WIDTH] {
         column::PROCESS_SYSTEM.of(scope),
         column::PROCESS_RUN_DELAY.of(scope),
         column::PROCESS_RSS.of(scope),
+        column::PROCESS_MAJOR_FAULTS.of(scope),
         column::PROCESS_THREADS.of(scope),
         column::PROCESS_RUNNING_THREADS.of(scope),
         column::PROCESS_UNINTERRUPTIBLE_THREADS.of(scope),

@@ -1,6 +1,6 @@
 //! Reads one process.
 
-use super::columns::{PROCESS_WIDTH, ProcessValues, SOURCES, SOURCES_COUNT, Source, THREAD_WIDTH};
+use super::columns::{ColumnSource, PROCESS_WIDTH, ProcessValues, SOURCES, SOURCES_COUNT, THREAD_WIDTH};
 use super::columns::{process_columns, thread_columns};
 use super::threads::Threads;
 use crate::clock;
@@ -88,9 +88,9 @@ impl ProcessReader {
     /// Columns of the process and its threads.
     pub(super) fn columns(&self) -> Vec<Column> {
         let pid = self.process.pid;
-        let explain = |(column, source): (Column, Source)| {
+        let explain = |(column, source): (Column, ColumnSource)| {
             let reason = if self.is_gone {
-                &self.reasons[Source::Stat as usize]
+                &self.reasons[ColumnSource::Stat as usize]
             } else {
                 &self.reasons[source as usize]
             };
@@ -98,7 +98,7 @@ impl ProcessReader {
         };
         let own = process_columns(&format!("process:{pid}")).into_iter().zip(SOURCES);
         let of_threads = self.threads.ids().flat_map(|id| thread_columns(&format!("thread:{pid}/{id}")));
-        own.chain(of_threads.map(|column| (column, Source::Schedule))).map(explain).collect()
+        own.chain(of_threads.map(|column| (column, ColumnSource::Schedule))).map(explain).collect()
     }
 
     /// Whether the reasons in the columns changed since this was last asked.
@@ -125,8 +125,8 @@ impl ProcessReader {
         }
         let stat = self.read_stat(buffer);
         if beat == Beat::Second || self.is_gone {
-            self.explain(Source::Stat, stat.err());
-            self.explain(Source::Schedule, self.threads.failure().map(str::to_owned));
+            self.explain(ColumnSource::Stat, stat.err());
+            self.explain(ColumnSource::Schedule, self.threads.failure().map(str::to_owned));
         }
         if self.is_gone {
             return;
@@ -145,19 +145,19 @@ impl ProcessReader {
         if self.values.fds_count.is_none() {
             let counted = self.count_descriptors();
             self.values.fds_count = counted.as_ref().ok().copied();
-            self.explain(Source::Descriptors, counted.err());
+            self.explain(ColumnSource::Descriptors, counted.err());
         }
         let limit = self.read_limit(buffer);
         self.values.fds_limit_count = limit.as_ref().ok().copied();
-        self.explain(Source::Limits, limit.err());
+        self.explain(ColumnSource::Limits, limit.err());
         let switches = self.threads.read_switches(buffer);
         let [voluntary, involuntary] = switches.as_ref().map_or([None; 2], |counts| counts.map(Some));
         (self.values.voluntary_switches_count, self.values.involuntary_switches_count) =
             (voluntary, involuntary);
-        self.explain(Source::Switches, switches.err());
+        self.explain(ColumnSource::Switches, switches.err());
     }
 
-    fn explain(&mut self, source: Source, reason: Option<String>) {
+    fn explain(&mut self, source: ColumnSource, reason: Option<String>) {
         let place = &mut self.reasons[source as usize];
         self.are_reasons_new |= *place != reason;
         *place = reason;
@@ -183,6 +183,7 @@ impl ProcessReader {
         let (user_us, system_us) = (to_us(stat.user_ticks), to_us(stat.system_ticks));
         (values.user_us, values.system_us) = (Some(user_us), Some(system_us));
         values.rss_bytes = Some(stat.rss_pages.saturating_mul(rustix::param::page_size() as u64));
+        values.major_faults_count = Some(stat.major_faults_count);
         values.threads_count = Some(stat.threads_count);
         let of_only = |state| (stat.threads_count == 1).then_some(u64::from(stat.state == state));
         values.running_threads_count = self.threads.count_in_state(b'R').or(of_only(b'R'));

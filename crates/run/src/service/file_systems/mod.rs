@@ -69,7 +69,7 @@ impl FileSystems for FileSystemPrograms {
     }
 }
 
-fn journal_bytes(file: &File, parsed: &ext::Superblock, inode: u32) -> io::Result<u64> {
+fn journal_bytes(file: &File, parsed: &ext::ExtSuperblock, inode: u32) -> io::Result<u64> {
     let odd = || io::Error::other("its journal is not where it should be");
     let mut descriptor = [0; ext::DESCRIPTOR_BYTES];
     file.read_exact_at(&mut descriptor, parsed.first_descriptor_offset())?;

@@ -1,0 +1,262 @@
+//! A limit on the number of connections that a server serves at a time: those beyond it wait to be accepted, or are closed.
+//!
+//! Event loops keep thousands of connections; one that stands still at a number below what the load opens has been told to
+//! (`worker_connections`, memcached's `-c`, `server.max-connections`). Servers with a worker for each connection are `F04`'s. Where connections come and go, the descriptors of the server stand still instead.
+
+use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{counted, name, percent, whole};
+use crate::readings::{Level, Window, process_scope, ratio, sum_known};
+use crate::threshold::{HOUSE, Threshold};
+use crate::view::{TrialView, error_ratio};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, ScopeKind};
+use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::load::FailureClass;
+
+const FLAT: Threshold = Threshold::new(
+    "mean ÷ most connections of a listener, for the number to stand still",
+    0.97,
+    "ratio",
+    HOUSE,
+);
+const WANTED: Threshold =
+    Threshold::new("connections of the load ÷ those that the server holds, at least", 1.1, "ratio", HOUSE);
+const EACH_THREAD: Threshold =
+    Threshold::new("connections for each thread of the server, at least", 4.0, "count", HOUSE);
+const QUEUED: Threshold =
+    Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
+const LASTING: Threshold =
+    Threshold::new("share of readings with connections that wait for a tier", 0.25, "ratio", HOUSE);
+const IDLE: Threshold = Threshold::new(
+    "share of the threads of a tier that wait for something to do, while connections wait for it",
+    0.8,
+    "ratio",
+    HOUSE,
+);
+const CLOSED: Threshold =
+    Threshold::new("share of requests on connections that the server closed", 0.01, "ratio", HOUSE);
+
+/// F11.
+pub(super) const CAPPED: Rule = Rule {
+    id: "F11",
+    name: "connections-capped",
+    meaning: "The server serves a fixed number of connections at a time, fewer than the load opens.",
+    thresholds: &[FLAT, WANTED, EACH_THREAD, QUEUED, LASTING, IDLE, CLOSED],
+    place: Place::Server,
+    needs: &[column::CONNECTIONS_ESTABLISHED],
+    remedy: "raise the server's own limit (worker_connections, -c, max-connections) together with its limit of file descriptors",
+    counterfactual: "with a higher limit no more connections would be served",
+    examine: Examination::By(examine),
+};
+
+/// What happens to connections beyond the limit.
+const ENDS: &[FailureClass] = &[
+    FailureClass::ConnectTimeout,
+    FailureClass::ConnectReset,
+    FailureClass::EofBeforeHead,
+    FailureClass::Reset,
+    FailureClass::HeadTimeout,
+];
+
+/// Connections that the server has at a time, by one of two counts.
+struct Held {
+    most: f64,
+    mean: f64,
+    text: String,
+    column: String,
+    source: &'static str,
+}
+
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let first = examine_first(scene);
+    let is_capped =
+        |case: &Case| case.evidence.iter().any(|evidence| evidence.role == EvidenceRole::Mechanism);
+    if first.as_ref().is_some_and(is_capped) {
+        return first;
+    }
+    examine_tiers(scene).or(first)
+}
+
+/// A tier behind the first one whose event loop has work left, while connections wait in front of it.
+fn examine_tiers<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let window = view.server_steady();
+    window.scopes(column::LISTENER_QUEUE).into_iter().find_map(|scope| {
+        let mut processes = view.listening_at(scope);
+        processes.retain(|process| process.tier.is_some());
+        let queue = window.level(column::LISTENER_QUEUE, scope)?;
+        let held = by_descriptors(&processes, &window)?;
+        let of_tier = scope.replacen(ScopeKind::Listener.prefix(), ScopeKind::Tier.prefix(), 1);
+        let count = |gauge| window.level(gauge, &of_tier).map(|level| level.mean);
+        let idle = ratio(count(column::WAITS_IDLE)?, count(column::WAITS_THREADS)?)?;
+        let is_capped = queue.mean >= QUEUED.value
+            && queue.present_ratio >= LASTING.value
+            && held.mean >= FLAT.value * held.most
+            && idle >= IDLE.value;
+        let text = format!("{}, and {:.1} connections waited to be accepted", held.text, queue.mean);
+        let seen = evidence(EvidenceRole::Mechanism, &window, held.source, text.clone());
+        let idle = format!("its threads waited for something to do {} of the time", percent(idle));
+        let found = vec![
+            seen_in(held.column, seen),
+            evidence(EvidenceRole::Confirmer, &window, "/proc/PID/task/TID/syscall", idle),
+        ];
+        let title = format!("A tier of the server limits its connections: {text}");
+        let reach = Reach::used_up(view, 1.0);
+        is_capped.then(|| Case::new(title, found, reach))
+    })
+}
+
+fn examine_first<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let window = view.server_steady();
+    let wanted = f64::from(view.plan().connections);
+    let scope = busiest_listener(view, &window)?;
+    let processes = view.listening_at("");
+    let held = [by_sockets(&window, scope), by_descriptors(&processes, &window)];
+    let threads = threads(&processes, &window)?;
+    let is_capped = |held: &&Held| {
+        held.mean >= FLAT.value * held.most
+            && wanted >= WANTED.value * held.most
+            && held.most >= EACH_THREAD.value * threads
+    };
+    let kept_out = kept_out(view, &window, scope);
+    let known = held.iter().flatten();
+    let Some(capped) = known.clone().find(is_capped).filter(|_| !kept_out.is_empty()) else {
+        let first = known.clone().next()?;
+        let against = seen_in(
+            first.column.clone(),
+            evidence(EvidenceRole::Against, &window, first.source, first.text.clone()),
+        );
+        return excluded("The number of connections is not limited", vec![against]);
+    };
+    let text = format!("{}, and the load opens {}", capped.text, whole(wanted));
+    let seen = evidence(EvidenceRole::Mechanism, &window, capped.source, text.clone());
+    let mut found = vec![seen_in(capped.column.clone(), seen)];
+    found.extend(kept_out);
+    let failures = view.failures_of(ENDS) as f64 + view.counts().timed_out as f64;
+    let reach = Reach { failures, ..Reach::used_up(view, 1.0 - capped.most / wanted) };
+    Some(Case::new(format!("The server limits its connections: {text}"), found, reach))
+}
+
+/// The address of those that the load reaches that has most connections.
+fn busiest_listener<'a>(view: &TrialView, window: &Window<'a>) -> Option<&'a str> {
+    let is_first = |scope: &&str| view.listening_at(scope).iter().all(|process| process.tier.is_none());
+    let most =
+        |scope: &&str| window.level(column::CONNECTIONS_ESTABLISHED, scope).map_or(0.0, |level| level.max);
+    let scopes = window.scopes(column::CONNECTIONS_ESTABLISHED).into_iter().filter(is_first);
+    scopes.max_by(|a, b| most(a).total_cmp(&most(b)))
+}
+
+fn by_sockets(window: &Window, scope: &str) -> Option<Held> {
+    let level = window.level(column::CONNECTIONS_ESTABLISHED, scope).filter(|level| level.max > 0.0)?;
+    let place = name(scope.trim_start_matches("listener:"));
+    Some(Held {
+        most: level.max,
+        mean: level.mean,
+        text: format!("{place} held up to {}", counted(level.max, "connection")),
+        column: column::CONNECTIONS_ESTABLISHED.at(scope),
+        source: "sock_diag, ESTABLISHED sockets",
+    })
+}
+
+/// Each connection is a descriptor; those that wait to be accepted are none yet.
+fn by_descriptors(processes: &[&WatchedProcess], window: &Window) -> Option<Held> {
+    let level = |process: &&WatchedProcess| window.level(column::PROCESS_FDS, &process_scope(process));
+    let levels: Vec<Level> = processes.iter().filter_map(level).collect();
+    let most: f64 = levels.iter().map(|level| level.max).sum();
+    let first = processes.first()?;
+    (most > 0.0).then(|| Held {
+        most,
+        mean: levels.iter().map(|level| level.mean).sum(),
+        text: format!("{} never had more than {} open", name(&first.command), counted(most, "descriptor")),
+        column: column::PROCESS_FDS.at(&process_scope(first)),
+        source: "/proc/PID/fd",
+    })
+}
+
+fn threads(processes: &[&WatchedProcess], window: &Window) -> Option<f64> {
+    sum_known(processes.iter().map(|process| {
+        window.level(column::PROCESS_THREADS, &process_scope(process)).map(|level| level.mean)
+    }))
+}
+
+/// Connections that wait in front of it, or that it closed.
+fn kept_out(view: &TrialView, window: &Window, scope: &str) -> Vec<Evidence> {
+    let queue = window.level(column::LISTENER_QUEUE, scope).filter(|queue| queue.mean >= QUEUED.value);
+    let queued = queue.map(|queue| {
+        let text = format!("{:.1} connections waited to be accepted", queue.mean);
+        let seen =
+            evidence(EvidenceRole::Confirmer, window, "sock_diag, idiag_rqueue of LISTEN sockets", text);
+        seen_in(column::LISTENER_QUEUE.at(scope), seen)
+    });
+    let share = ratio(view.failures_of(ENDS) as f64, view.counts().sent as f64);
+    let share = share.filter(|share| *share >= CLOSED.value && error_ratio(view.counts()) >= CLOSED.value);
+    let closed = share.map(|share| {
+        let text = format!(
+            "{} of the requests were on connections that the server closed or left waiting",
+            percent(share)
+        );
+        evidence(EvidenceRole::Confirmer, window, ENGINE, text)
+    });
+    queued.into_iter().chain(closed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{Specimen, TARGET, with_tier};
+    use sysdyno_record::analysis::Confidence;
+    use sysdyno_record::load::FailureClass;
+
+    const LISTENER: &str = "listener:127.0.0.1:8080";
+
+    fn holding(connections: f64, threads: f64, queue: f64) -> Specimen {
+        slow()
+            .cpu(0.1, 0.05, 0.0)
+            .server(0.1)
+            .gauge("process.threads_count", &format!("process:{TARGET}"), threads)
+            .gauge("connections.established_count", LISTENER, connections)
+            .gauge("listener.queue_count", LISTENER, queue)
+    }
+
+    fn confidence(case: Specimen) -> Option<Confidence> {
+        conclude(case).into_iter().find(|finding| finding.id == "F11").map(|finding| finding.confidence)
+    }
+
+    #[test]
+    fn descriptors_that_stand_still_tell_of_the_limit_while_connections_come_and_go() {
+        let closing = |descriptors: f64| {
+            let case = holding(64.0, 2.0, 0.0).fail(FailureClass::EofBeforeHead, 7_000);
+            case.gauge("process.fds_count", &format!("process:{TARGET}"), descriptors)
+        };
+        assert!(confidence(closing(40.0)) >= Some(Confidence::Likely));
+        assert_eq!(confidence(closing(80.0)), Some(Confidence::Excluded));
+    }
+
+    #[test]
+    fn a_tier_whose_threads_have_nothing_to_do_while_connections_wait_for_it_is_capped() {
+        let waiting = |idle: f64, queue: f64| {
+            let case = with_tier(holding(64.0, 2.0, 0.0), "lighttpd", "127.0.0.1:9000", 1, TARGET);
+            let pid = case.watched.last().map_or(0, |process| process.pid);
+            case.gauge("process.fds_count", &format!("process:{pid}"), 30.0)
+                .gauge("process.threads_count", &format!("process:{pid}"), 1.0)
+                .gauge("waits.threads_count", "tier:127.0.0.1:9000", 1.0)
+                .gauge("waits.idle_count", "tier:127.0.0.1:9000", idle)
+                .gauge("listener.queue_count", "listener:127.0.0.1:9000", queue)
+        };
+        let finding = conclude(waiting(1.0, 20.0)).into_iter().find(|finding| finding.id == "F11");
+        let finding = finding.expect("a finding");
+        assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
+        assert!(finding.title.contains("lighttpd never had more than 30 descriptors"), "{}", finding.title);
+        assert_eq!(confidence(waiting(0.0, 20.0)), Some(Confidence::Excluded), "its threads are busy");
+        assert_eq!(confidence(waiting(1.0, 0.0)), Some(Confidence::Excluded), "nobody waits");
+    }
+
+    #[test]
+    fn an_event_loop_that_holds_fewer_connections_than_wait_is_capped() {
+        assert!(confidence(holding(32.0, 2.0, 32.0)) >= Some(Confidence::Likely), "the load opens 64");
+        assert_eq!(confidence(holding(64.0, 2.0, 0.0)), Some(Confidence::Excluded), "it holds all");
+        assert_eq!(confidence(holding(32.0, 2.0, 0.0)), Some(Confidence::Excluded), "none waits");
+        assert_eq!(confidence(holding(32.0, 32.0, 32.0)), Some(Confidence::Excluded), "each has a worker");
+    }
+}

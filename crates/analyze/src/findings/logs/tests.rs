@@ -1,0 +1,88 @@
+//! Which lines of logs are a cause, and how many of them it takes.
+
+use super::super::tests::{conclude, slow};
+use super::known::{OF_KERNEL, OF_SERVERS, find as meaning};
+use crate::corpus::Specimen;
+use sysdyno_record::analysis::{Confidence, Finding};
+use sysdyno_record::event::{Event, EventKind};
+use sysdyno_record::load::FailureClass;
+use sysdyno_record::log::{KERNEL_LOG, LogLines, LogSeverity};
+
+fn logging(case: Specimen, log: &str, example: &str, count: u64) -> Specimen {
+    case.edit(|case| {
+        let measured = &case.end.summary.measured;
+        let (begin, end) = (measured.begin_mono_ns, measured.end_mono_ns);
+        let lines = LogLines {
+            log: log.into(),
+            host: None,
+            pid: Some(7),
+            command: (log != KERNEL_LOG).then(|| "nginx".into()),
+            severity: LogSeverity::Error,
+            template: example.into(),
+            example: example.into(),
+            new_count: count,
+            lines_count: count,
+            first_mono_ns: begin,
+            begin_mono_ns: begin,
+            end_mono_ns: end,
+        };
+        case.events.push(Event { mono_ns: end, event: EventKind::LogLines(lines) });
+    })
+}
+
+fn find(id: &str, case: Specimen) -> Option<Finding> {
+    conclude(case).into_iter().find(|finding| finding.id == id)
+}
+
+const FULL: &str = "[alert] 512 worker_connections are not enough";
+
+#[test]
+fn a_line_for_each_failed_request_is_the_cause() {
+    let failing = || slow().fail(FailureClass::EofBeforeHead, 1_000);
+    let finding = find("L01", logging(failing(), "/var/log/nginx/error.log", FULL, 990)).expect("a finding");
+    assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
+    let title = "A worker of nginx has no connections left: nginx logged 990 times: '[alert] 512 worker_connections are not \
+                 enough'";
+    assert_eq!(finding.title, title);
+    assert!(finding.remedy.is_some_and(|remedy| remedy.contains("raise worker_connections")));
+    let few = find("L01", logging(failing(), "/e.log", FULL, 100)).expect("a finding");
+    assert_eq!(few.confidence, Confidence::Possible, "there are ten failures for each line");
+    assert!(find("L01", logging(failing(), "/e.log", FULL, 3)).is_none(), "too few to mean anything");
+    let late =
+        find("L01", logging(failing(), "/e.log", "[error] upstream timed out", 1_000)).expect("a finding");
+    assert_eq!(late.confidence, Confidence::Possible, "another tier was late: {late:?}");
+    assert!(
+        find("L01", logging(slow(), "/e.log", "[error] no such file", 1_000)).is_none(),
+        "nothing failed"
+    );
+    let reusing = "[warn] 512 worker_connections are not enough, reusing connections";
+    let rationed = find("L01", logging(failing(), "/e.log", reusing, 3)).expect("a finding");
+    assert!(rationed.confidence >= Confidence::Likely, "it is written once a second: {rationed:?}");
+    let known = find("L01", logging(slow(), "/e.log", FULL, 1_000)).expect("a finding");
+    assert_eq!(known.confidence, Confidence::Possible, "it may have held requests up: {known:?}");
+    let unknown =
+        find("L01", logging(failing(), "/e.log", "ERROR: the moon is\nfull", 1_000)).expect("a finding");
+    assert!(unknown.title.starts_with(
+        "The server's log says why: nginx logged 1,000 times: 'ERROR: the moon is\u{fffd}full'"
+    ));
+}
+
+#[test]
+fn a_line_of_the_kernel_is_possible() {
+    let line = "TCP: request_sock_TCP: Possible SYN flooding on port 0.0.0.0:80. Sending cookies.";
+    let finding = find("L02", logging(slow(), KERNEL_LOG, line, 1)).expect("a finding");
+    assert_eq!(finding.confidence, Confidence::Possible);
+    assert!(finding.title.starts_with("A SYN queue was full: the kernel logged 1 time"), "{}", finding.title);
+    assert!(find("L02", logging(slow(), KERNEL_LOG, "usb 1-1: new device", 50)).is_none());
+}
+
+#[test]
+fn every_known_line_is_found_by_its_own_words() {
+    for known in OF_SERVERS {
+        let found = meaning(&known.words.to_uppercase(), OF_SERVERS).expect("is known");
+        assert!(!found.remedy.is_empty() && !found.cause.ends_with('.'), "{}", known.words);
+    }
+    for known in OF_KERNEL {
+        assert!(meaning(known.words, OF_KERNEL).is_some(), "{}", known.words);
+    }
+}

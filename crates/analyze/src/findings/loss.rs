@@ -1,0 +1,119 @@
+//! Packets that are lost on the way: each costs a response the time until it is sent again.
+
+use super::effect::{Slow, slower_than};
+use super::retransmit::lost_share;
+use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{counted, percent, whole};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::EvidenceRole;
+use sysdyno_record::column::{self, NETNS, Quantity};
+
+const LOST: Threshold = Threshold::new(
+    "retransmitted ÷ sent TCP segments, without SYNs, of either host",
+    0.01,
+    "ratio",
+    "house value; bpftune takes a path with 1.5% for lossy",
+);
+const SLOW: Threshold = Threshold::new(
+    "requests that took longer than a retransmission timer ÷ retransmitted segments",
+    0.1,
+    "ratio",
+    HOUSE,
+);
+/// Least retransmission timeout of Linux (`TCP_RTO_MIN`, `include/net/tcp.h`). Unit: nanoseconds.
+const RETRY_NS: f64 = 0.2e9;
+
+/// N17.
+pub(super) const LOSS: Rule = Rule {
+    id: "N17",
+    name: "packet-loss",
+    meaning: "Packets are lost between the hosts, and TCP has to send them again.",
+    thresholds: &[LOST, SLOW],
+    place: Place::Elsewhere,
+    needs: &[column::TCP_RETRANS_SEGS],
+    remedy: "find where they are lost (errors and drops of interfaces, full queues, a firewall); until then a loss-tolerant \
+             congestion control (net.ipv4.tcp_congestion_control=bbr) costs less",
+    counterfactual: "on another path as many segments would be sent again",
+    examine: Examination::By(examine),
+};
+
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let windows = [view.whole(), view.server_whole()];
+    let share = lost_share(view)?;
+    let most = |counter: Quantity| {
+        windows.iter().filter_map(|window| window.occurrences(counter, NETNS)).fold(0.0, f64::max)
+    };
+    let again = most(column::TCP_RETRANS_SEGS);
+    let text = format!(
+        "{} of TCP segments were retransmitted, {} in all",
+        percent(share),
+        counted(again, "segment")
+    );
+    let window = &windows[1];
+    let column = column::TCP_RETRANS_SEGS.at(NETNS);
+    let seen = |role| {
+        let source = "/proc/PID/net/snmp Tcp RetransSegs, OutSegs";
+        seen_in(column.clone(), evidence(role, window, source, text.clone()))
+    };
+    if share < LOST.value {
+        return excluded("Packets are not lost", vec![seen(EvidenceRole::Against)]);
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    let timers = most(column::TCP_TIMEOUTS);
+    let fast = most(column::TCP_FAST_RETRANS);
+    if timers + fast > 0.0 {
+        let text = format!(
+            "{} expired, and {} were sent again when later ones arrived",
+            counted(timers, "retransmission timer"),
+            whole(fast)
+        );
+        found.push(evidence(
+            EvidenceRole::Confirmer,
+            window,
+            "/proc/PID/net/netstat TcpExt TCPTimeouts, TCPFastRetrans",
+            text,
+        ));
+    }
+    let slow = slower_than(view, RETRY_NS);
+    if slow >= SLOW.value * again {
+        let text = format!("{} took more than the 0.2 s of such a timer", counted(slow, "request"));
+        found.push(evidence(EvidenceRole::Confirmer, &view.steady(), ENGINE, text));
+    }
+    let waited = Reach::used_up(view, 1.0).failures;
+    let reach = Reach {
+        failures: waited.min(again),
+        slow: Slow::Delayed { count: again, most_ns: f64::INFINITY },
+        events: Some(again),
+    };
+    Some(Case::new(format!("Packets are lost on the way: {text}"), found, reach))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{Specimen, spread};
+    use sysdyno_record::analysis::Confidence;
+    use sysdyno_record::column::NETNS;
+    use sysdyno_record::load::LatencyKind;
+
+    fn lossy(again_hz: f64) -> Specimen {
+        slow()
+            .edit(|case| case.fill(LatencyKind::Response, spread(20_000, 300e6)))
+            .counter("Tcp.OutSegs", NETNS, 10_000.0)
+            .counter("Tcp.RetransSegs", NETNS, again_hz)
+            .counter("TcpExt.TCPTimeouts", NETNS, again_hz / 2.0)
+    }
+
+    fn confidence(case: Specimen) -> Option<Confidence> {
+        conclude(case).into_iter().find(|finding| finding.id == "N17").map(|finding| finding.confidence)
+    }
+
+    #[test]
+    fn loss_is_what_happened_if_so_many_requests_met_it() {
+        assert!(confidence(lossy(2_000.0)) >= Some(Confidence::Likely));
+        assert_eq!(confidence(lossy(150.0)), Some(Confidence::Possible), "it touched one request in ten");
+        assert_eq!(confidence(lossy(50.0)), Some(Confidence::Excluded));
+        assert_eq!(confidence(slow()), None, "nobody counted");
+    }
+}

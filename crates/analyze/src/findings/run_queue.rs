@@ -1,0 +1,148 @@
+//! A server that waits for a CPU although CPUs are idle: others go first, or its threads crowd on a few CPUs.
+
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{percent, rate};
+use crate::readings::{ThreadShare, Window, process_scope, ratio, sum_known};
+use crate::threshold::{HOUSE, Threshold};
+use crate::verdict::throttled_share;
+use crate::view::TrialView;
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, CGROUP_TARGET};
+use sysdyno_record::event::ProcessRole;
+
+const WAITED: Threshold = Threshold::new(
+    "time that server threads waited for a CPU ÷ time that they were runnable",
+    0.5,
+    "ratio",
+    "house value; two CPUs that are 50% busy by chance come to 0.25 (M/M/2)",
+);
+const BUSY: Threshold = Threshold::new("busy share of all CPUs, at most", 0.5, "ratio", HOUSE);
+const DELAYED: Threshold =
+    Threshold::new("share of a request's time that threads waited for a CPU, at least", 0.3, "ratio", HOUSE);
+const PREEMPTED: Threshold =
+    Threshold::new("times per second that threads of the server had to give up a CPU", 100.0, "hz", HOUSE);
+const PRESSURE: Threshold = Threshold::new(
+    "share of time in which some task of the control group waited for a CPU (PSI)",
+    0.25,
+    "ratio",
+    HOUSE,
+);
+const THROTTLED: Threshold =
+    Threshold::new("share of quota periods in which the server was throttled, at most", 0.05, "ratio", HOUSE);
+
+/// C02.
+pub(super) const CROWDED: Rule = Rule {
+    id: "C02",
+    name: "run-queue-delay",
+    meaning: "Threads of the server wait for a CPU longer than they run, although CPUs are idle.",
+    thresholds: &[WAITED, BUSY, DELAYED, PREEMPTED, PRESSURE, THROTTLED],
+    place: Place::Server,
+    needs: &[column::PROCESS_RUN_DELAY],
+    remedy: "look for what shares its CPUs: pinned threads, interrupts, real-time tasks, a low weight (CPUWeight=, nice); give \
+             the server more CPUs or a higher weight",
+    counterfactual: "with a higher weight or other CPUs the tail would be as long",
+    examine: Examination::By(examine),
+};
+
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let window = view.server_steady();
+    let machine = window.machine().filter(|machine| machine.cpus > 1)?;
+    let targets = view.processes(ProcessRole::Target);
+    let (waited, ran) = (window.process_run_delay(&targets)?, window.process_cpus(&targets)?);
+    let share = ratio(waited, waited + ran)?;
+    let text = format!(
+        "threads of the server that could run waited for a CPU {} of the time, while the CPUs were {} busy",
+        percent(share),
+        percent(machine.busy_ratio)
+    );
+    let source = "/proc/PID/task/TID/schedstat, /proc/stat";
+    let column = column::PROCESS_RUN_DELAY.at(&process_scope(targets.first()?));
+    let seen = |role| seen_in(column.clone(), evidence(role, &window, source, text.clone()));
+    // Who waits because of a quota, or for want of any CPU, is another rule's.
+    let throttled = throttled_share(&window, CGROUP_TARGET).unwrap_or(0.0);
+    let delayed = delayed_part(view, &window, waited);
+    if share < WAITED.value
+        || machine.busy_ratio > BUSY.value
+        || delayed < DELAYED.value
+        || throttled > THROTTLED.value
+    {
+        return excluded(
+            "The server does not wait for CPUs that others use",
+            vec![seen(EvidenceRole::Against)],
+        );
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    found.extend([preempted(view, &window), under_pressure(&window)].into_iter().flatten());
+    let title = format!("The server waits for a CPU although CPUs are idle: {text}");
+    Some(Case::new(title, found, Reach::used_up(view, delayed)))
+}
+
+/// The part of the requests' time that the wait can have taken: that of the thread that waited most, or, where many threads have a
+/// request each, the part of these that waited.
+fn delayed_part(view: &TrialView, window: &Window, waited: f64) -> f64 {
+    let threads = window.threads(&view.processes(ProcessRole::Target));
+    let most = threads.iter().filter_map(|thread: &ThreadShare| thread.run_delay_ratio).fold(0.0, f64::max);
+    let each = view.in_flight_mean().and_then(|in_flight| ratio(waited, in_flight.max(1.0)));
+    most.max(each.unwrap_or(0.0)).min(1.0)
+}
+
+/// That threads of the server were taken off a CPU while they could run.
+fn preempted(view: &TrialView, window: &Window) -> Option<Evidence> {
+    let targets = view.processes(ProcessRole::Target);
+    let switches = column::PROCESS_INVOLUNTARY_SWITCHES;
+    let hz = sum_known(
+        targets.iter().map(|process| window.growth(switches, &process_scope(process))?.per_second()),
+    )?;
+    let text = format!("its threads had to give up a CPU {} times/s", rate(hz));
+    let seen = evidence(EvidenceRole::Confirmer, window, "/proc/PID/task/TID/status", text);
+    (hz >= PREEMPTED.value).then(|| seen_in(switches.at(&process_scope(targets[0])), seen))
+}
+
+fn under_pressure(window: &Window) -> Option<Evidence> {
+    let share = window.growth(column::CGROUP_PSI_CPU, CGROUP_TARGET)?.per_second()? / 1e6;
+    let text = format!("some task of its group waited for a CPU {} of the time", percent(share));
+    let seen = evidence(EvidenceRole::Confirmer, window, "cpu.pressure", text);
+    (share >= PRESSURE.value).then(|| seen_in(column::CGROUP_PSI_CPU.at(CGROUP_TARGET), seen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{Specimen, TARGET};
+    use sysdyno_record::analysis::Confidence;
+    use sysdyno_record::column::CGROUP_TARGET;
+
+    fn waiting(delay: f64) -> Specimen {
+        let case = slow().cpu(0.3, 0.1, 0.05).server(0.4);
+        let case = case.counter("process.run_delay_us", &format!("process:{TARGET}"), delay * 1e6);
+        case.counter("thread.run_delay_us", &format!("thread:{TARGET}/{TARGET}"), delay * 1e6)
+    }
+
+    fn preempted(case: Specimen) -> Specimen {
+        case.counter("process.involuntary_switches_count", &format!("process:{TARGET}"), 500.0)
+    }
+
+    fn confidence(case: Specimen) -> Option<Confidence> {
+        conclude(case).into_iter().find(|finding| finding.id == "C02").map(|finding| finding.confidence)
+    }
+
+    #[test]
+    fn a_wait_for_cpus_beside_idle_ones_is_somebody_elses_doing() {
+        assert!(confidence(preempted(waiting(0.6))) >= Some(Confidence::Likely));
+        assert_eq!(confidence(waiting(0.6)), Some(Confidence::Possible));
+        let pressed = waiting(0.6).counter("cgroup.psi_cpu_some_us", CGROUP_TARGET, 6e5);
+        assert!(confidence(pressed) >= Some(Confidence::Likely));
+    }
+
+    #[test]
+    fn busy_cpus_a_quota_or_a_short_wait_are_not() {
+        assert_eq!(confidence(preempted(waiting(0.2))), Some(Confidence::Excluded));
+        let busy = preempted(waiting(0.6)).cpu(0.6, 0.2, 0.05);
+        assert_eq!(confidence(busy), Some(Confidence::Excluded));
+        let throttled = preempted(waiting(0.6)).counter("cgroup.periods_count", CGROUP_TARGET, 10.0);
+        let throttled = throttled.counter("cgroup.throttled_count", CGROUP_TARGET, 5.0);
+        assert_eq!(confidence(throttled), Some(Confidence::Excluded));
+        assert_eq!(confidence(slow()), None, "nobody looked");
+    }
+}

@@ -1,0 +1,294 @@
+//! Requests that wait for something that is not CPU, in the tier where they do: a lock, a disk, a timer, somebody else.
+//!
+//! The census of threads says how many of them wait for what while they have a request, and Little's law makes times of that (`path`).
+//! A worker that waits keeps those waiting that stand in its queue, and those of the tiers before it: the time in these queues
+//! belongs to what the workers wait for. So the last tier that waits for nobody else has the cause, and the ones before it pass it on.
+
+use super::effect::{Effect, Slow};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{cpus, duration, name, percent, rate};
+use crate::path::path_of;
+use crate::readings::{Window, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use crate::verdict::own_busy_ratio;
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column::{self, HOST, tier_scope};
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
+use sysdyno_record::plan::Objective;
+
+const WAITED: Threshold =
+    Threshold::new("share of a request's time that it waits for this, queues included", 0.5, "ratio", HOUSE);
+const CPU_IDLE: Threshold =
+    Threshold::new("idle share of the CPUs that confirms that they are not waited for", 0.30, "ratio", HOUSE);
+const IO_PRESSURE: Threshold =
+    Threshold::new("share of time in which some task waited for a disk (PSI)", 0.20, "ratio", HOUSE);
+const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE];
+
+/// F07.
+pub(super) const LOCK: Rule = Rule {
+    id: "F07",
+    name: "lock-wait",
+    meaning: "Threads of the server wait for each other: for a lock, a row that another transaction changes, or a child process.",
+    thresholds: THRESHOLDS,
+    place: Place::Server,
+    needs: &[column::WAITS_LOCK],
+    remedy: "find who holds the lock (for a database, its list of transactions), hold it for a shorter time, or \
+             split what it protects",
+    counterfactual: "with half as many requests at a time each would take as long",
+    examine: Examination::By(|scene| examine(scene, WaitKind::Lock)),
+};
+
+/// D03.
+pub(super) const DISK: Rule = Rule {
+    id: "D03",
+    name: "disk-wait",
+    meaning: "Threads of the server wait for a disk: for reads, or for writes and journals to be on it.",
+    thresholds: THRESHOLDS,
+    place: Place::Server,
+    needs: &[column::WAITS_DISK],
+    remedy: "fewer or larger writes and fewer fsyncs (group commit), a larger cache, or a faster disk; lift a limit \
+             on I/O if there is one",
+    counterfactual: "on a faster disk the responses would take as long",
+    examine: Examination::By(|scene| examine(scene, WaitKind::Disk)),
+};
+
+/// A05.
+pub(super) const ELSEWHERE: Rule = Rule {
+    id: "A05",
+    name: "backend-wait",
+    meaning: "Threads of the server wait for an answer from somewhere that could not be looked into.",
+    thresholds: THRESHOLDS,
+    place: Place::Server,
+    needs: &[column::WAITS_NETWORK],
+    remedy: "measure that service by itself; cache its answers, ask it less often, or ask it for several at once",
+    counterfactual: "with that service answering at once the responses would take as long",
+    examine: Examination::By(|scene| examine(scene, WaitKind::Network)),
+};
+
+/// F13.
+pub(super) const SLEEP: Rule = Rule {
+    id: "F13",
+    name: "sleep",
+    meaning: "Threads of the server sleep for a fixed time while they have a request.",
+    thresholds: THRESHOLDS,
+    place: Place::Server,
+    needs: &[column::WAITS_TIMER],
+    remedy: "find the sleep (a retry, a poll, a throttle) and wait for the event instead",
+    counterfactual: "without the sleep the responses would take as long",
+    examine: Examination::By(|scene| examine(scene, WaitKind::Timer)),
+};
+
+/// What the tiers wait for, of one kind.
+struct Wait<'a> {
+    tier: &'a PathTier,
+    time_ns: f64,
+    /// Of a request's time, queues that come of it included.
+    share: f64,
+}
+
+fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let window = view.server_steady();
+    let path = path_of(view);
+    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let waits = (0..path.len()).filter_map(|position| wait(&path, position, kind, mean_ns));
+    let worst = waits.max_by(|a, b| a.share.total_cmp(&b.share));
+    let what = what(kind);
+    let Some(worst) = worst else {
+        // Where no thread could be looked at, nothing is excluded.
+        path.iter().find(|tier| tier.serving_count.is_some())?;
+        let text = format!("no thread with a request was seen waiting for {what}");
+        let against = evidence(EvidenceRole::Against, &window, SOURCE, text);
+        return excluded(&format!("Requests do not wait for {what}"), vec![against]);
+    };
+    let text = format!(
+        "{} waits for {what} {} of a request's {}",
+        name(&worst.tier.name),
+        duration(worst.time_ns),
+        duration(mean_ns)
+    );
+    let seen = |role| seen_in(column_of(kind, worst.tier), evidence(role, &window, SOURCE, text.clone()));
+    let is_slow =
+        !view.is_open() || Effect::of(scene).is_some() || mean_ns > Objective::default().limit.0 as f64;
+    if worst.share < WAITED.value || !is_slow {
+        return excluded(
+            &format!("Waiting for {what} is not the bottleneck"),
+            vec![seen(EvidenceRole::Against)],
+        );
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    found.extend(cpus_left(scene, &window));
+    found.extend((kind == WaitKind::Disk).then(|| disk_evidence(&window)).into_iter().flatten());
+    let reach = Reach { slow: Slow::Share(worst.share), ..Reach::used_up(view, worst.share) };
+    let title = format!("Requests wait for {what}: {text}");
+    Some(Case::new(title, found, reach))
+}
+
+const SOURCE: &str = "/proc/PID/task/TID/syscall, Little's law";
+
+/// What threads wait for, as a noun.
+pub(super) fn what(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::Running => "a CPU",
+        WaitKind::Lock => "a lock",
+        WaitKind::Disk => "a disk",
+        WaitKind::Timer => "a timer",
+        WaitKind::Stopped => "a signal to go on",
+        WaitKind::Asking => "the next tier",
+        WaitKind::Network => "a service that was not looked into",
+        WaitKind::Other => "something else",
+    }
+}
+
+fn column_of(kind: WaitKind, tier: &PathTier) -> String {
+    let gauge = match kind {
+        WaitKind::Running => column::WAITS_RUNNING,
+        WaitKind::Lock => column::WAITS_LOCK,
+        WaitKind::Disk => column::WAITS_DISK,
+        WaitKind::Timer => column::WAITS_TIMER,
+        WaitKind::Stopped => column::WAITS_STOPPED,
+        WaitKind::Asking => column::WAITS_ASKING,
+        WaitKind::Network => column::WAITS_NETWORK,
+        WaitKind::Other => column::WAITS_OTHER,
+    };
+    let scope = tier.address.as_ref().map_or_else(|| tier_scope(None), |address| format!("tier:{address}"));
+    gauge.at(&scope)
+}
+
+/// The wait of one tier, with the part of its own queue and of the queues before it that comes of it.
+fn wait<'a>(path: &'a [PathTier], position: usize, kind: WaitKind, mean_ns: f64) -> Option<Wait<'a>> {
+    let tier = &path[position];
+    let time = |wait: &TierWait| wait.time_ns.unwrap_or(0.0);
+    let time_ns: f64 = tier.waits.iter().filter(|wait| wait.kind == kind).map(time).sum();
+    let mut caused_ns = time_ns;
+    let mut next = Some(position);
+    // Each tier stands behind the one that asks it, so that this ends.
+    for _ in 0..path.len() {
+        let Some(tier) = next.and_then(|position| path.get(position)) else { break };
+        let busy_ns: f64 = tier.waits.iter().map(time).sum();
+        let part = ratio(time_ns, busy_ns).unwrap_or(0.0).min(1.0);
+        caused_ns += part * queue_ns(tier);
+        next = tier.asked_by;
+    }
+    let share = ratio(caused_ns, mean_ns)?.min(1.0);
+    (time_ns > 0.0).then_some(Wait { tier, time_ns, share })
+}
+
+/// The time of a request in front of a tier: to be accepted and, where the load is sent to it, to be read.
+fn queue_ns(tier: &PathTier) -> f64 {
+    let mean = |range: Option<GaugeRange>| range.map_or(0.0, |range| range.mean);
+    let unread = mean(tier.unread.filter(|_| tier.address.is_none()));
+    // By Little's law, one that waits all the time is this much of each request's.
+    let each_ns = tier.waits.iter().find_map(|wait| ratio(wait.time_ns?, wait.threads_count));
+    (mean(tier.queue) + unread) * each_ns.unwrap_or(0.0)
+}
+
+/// That CPUs were idle meanwhile, or were not.
+pub(super) fn cpus_left(scene: &Scene, window: &Window) -> Option<Evidence> {
+    let machine = window.machine()?;
+    let own = own_busy_ratio(&scene.focus, window).unwrap_or(machine.busy_ratio);
+    let used = window.process_cpus(&scene.focus.processes(ProcessRole::Target))?;
+    let role = if 1.0 - own >= CPU_IDLE.value { EvidenceRole::Confirmer } else { EvidenceRole::Against };
+    let text = format!("the server used {} of {} CPUs", cpus(used), machine.cpus);
+    Some(evidence(role, window, "/proc/PID/stat", text))
+}
+
+/// What the disks and the kernel say of it.
+fn disk_evidence(window: &Window) -> Vec<Evidence> {
+    let per_second =
+        |counter, scope: &str| window.growth(counter, scope).and_then(|growth| growth.per_second());
+    let mut found = Vec::new();
+    let pressure = per_second(column::PSI_IO_SOME, HOST).map(|rate| rate / 1e6);
+    if let Some(share) = pressure.filter(|share| *share >= IO_PRESSURE.value) {
+        let text = format!("some task waited for a disk {} of the time", percent(share));
+        let seen = evidence(EvidenceRole::Confirmer, window, "/proc/pressure/io", text);
+        found.push(seen_in(column::PSI_IO_SOME.at(HOST), seen));
+    }
+    let busy = |scope: &&str| per_second(column::DISK_IO, scope).unwrap_or(0.0);
+    let busiest = window.scopes(column::DISK_IO).into_iter().max_by(|a, b| busy(a).total_cmp(&busy(b)));
+    if let Some(scope) = busiest.filter(|scope| busy(scope) > 0.0) {
+        let hz = |counter| rate(per_second(counter, scope).unwrap_or(0.0));
+        let text = format!(
+            "{} was busy {} of the time: {} reads/s, {} writes/s, {} flushes/s",
+            name(scope.trim_start_matches("disk:")),
+            percent((busy(&scope) / 1e3).min(1.0)),
+            hz(column::DISK_READS),
+            hz(column::DISK_WRITES),
+            hz(column::DISK_FLUSHES)
+        );
+        let seen = evidence(EvidenceRole::Confirmer, window, "/proc/diskstats", text);
+        found.push(seen_in(column::DISK_IO.at(scope), seen));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{Specimen, TARGET, with_tier};
+    use sysdyno_record::analysis::{Confidence, Finding};
+
+    const PHP: &str = "tier:127.0.0.1:9000";
+    const DATABASE: &str = "tier:127.0.0.1:3306";
+
+    fn find(id: &str, case: Specimen) -> Option<Finding> {
+        conclude(case).into_iter().find(|finding| finding.id == id)
+    }
+
+    /// php-fpm has 40 workers, all of which ask the database; 160 requests wait for one.
+    fn behind(case: Specimen) -> Specimen {
+        let case = with_tier(case, "php-fpm", "127.0.0.1:9000", 1, TARGET);
+        with_tier(case, "mariadbd", "127.0.0.1:3306", 2, TARGET + 100)
+            .gauge("waits.threads_count", PHP, 40.0)
+            .gauge("waits.asking_count", &format!("{PHP}>127.0.0.1:3306"), 40.0)
+            .gauge("listener.queue_count", "listener:127.0.0.1:9000", 160.0)
+            .gauge("connections.established_count", "listener:127.0.0.1:3306", 40.0)
+            .gauge("waits.threads_count", DATABASE, 40.0)
+    }
+
+    fn idle(case: Specimen) -> Specimen {
+        case.cpu(0.05, 0.05, 0.01).server(0.05)
+    }
+
+    #[test]
+    fn the_last_tier_has_the_cause_and_the_queues_before_it_belong_to_it() {
+        let locked = || behind(idle(slow())).gauge("waits.lock_count", DATABASE, 40.0);
+        let finding = find("F07", locked()).expect("a finding");
+        assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
+        assert!(
+            finding.title.starts_with("Requests wait for a lock: mariadbd waits for a lock"),
+            "{finding:?}"
+        );
+        assert!(finding.explained_ratio.is_some_and(|part| part > 0.5), "the queue of php-fpm comes of it");
+        let column = finding.evidence[0].column.as_deref();
+        assert_eq!(column, Some("waits.lock_count@tier:127.0.0.1:3306"));
+        let half = behind(idle(slow())).gauge("waits.lock_count", DATABASE, 1.0);
+        assert_eq!(find("F07", half).map(|finding| finding.confidence), Some(Confidence::Excluded));
+        let busy = find("F07", locked().cpu(0.6, 0.3, 0.05).server(1.8)).expect("a finding");
+        assert_eq!(busy.confidence, Confidence::Possible, "threads that hold a lock need a CPU");
+    }
+
+    #[test]
+    fn each_kind_of_wait_has_its_diagnosis() {
+        for (id, gauge) in [("D03", "waits.disk_count"), ("F13", "waits.timer_count")] {
+            let finding = find(id, behind(idle(slow())).gauge(gauge, DATABASE, 40.0)).expect("a finding");
+            assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
+        }
+        let elsewhere = behind(idle(slow())).gauge("waits.network_count", PHP, 40.0);
+        assert!(
+            find("A05", elsewhere)
+                .is_some_and(|finding| finding.title.contains("php-fpm waits for a service"))
+        );
+    }
+
+    #[test]
+    fn a_server_that_is_fast_enough_waits_as_it_likes() {
+        let case = || idle(Specimen::open(2000.0, 10.0));
+        let waiting = with_tier(case(), "php-fpm", "127.0.0.1:9000", 1, TARGET)
+            .gauge("waits.threads_count", PHP, 2.0)
+            .gauge("waits.timer_count", PHP, 2.0);
+        assert_eq!(find("F13", waiting).map(|finding| finding.confidence), Some(Confidence::Excluded));
+        assert!(find("F13", case()).is_none(), "nobody looked");
+    }
+}

@@ -1,0 +1,189 @@
+//! The way of a request: which processes the load reached, what these asked, and what each of these tiers did.
+
+use crate::readings::{Level, Window, process_scope, ratio, sum_known};
+use crate::view::{TrialView, finite_or_zero};
+use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_scope, tier_scope};
+use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
+use sysdyno_record::plan::Endpoint;
+
+/// The tiers in the order of the way, each behind the one that asks it; empty: the server's processes are not known.
+pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
+    let window = view.server_steady();
+    let census = census_window(view);
+    let mut groups = Group::all(&view.processes(ProcessRole::Target));
+    groups.sort_by_key(|group| group.depth());
+    let rate_hz = finite_or_zero(view.measured().achieved_hz);
+    groups.iter().map(|group| group.tier(&groups, (&window, &census), rate_hz)).collect()
+}
+
+/// What the census says of tiers counts from when all of them were known: before, their threads were those of the tiers in front.
+/// Where that leaves less than a second, all of it counts.
+fn census_window<'a>(view: &TrialView<'a>) -> Window<'a> {
+    let window = view.server_steady();
+    let is_tier =
+        |event: &&Event| matches!(&event.event, EventKind::Watched(process) if process.tier.is_some());
+    let found = view.events.iter().filter(is_tier).map(|event| event.mono_ns);
+    let Some(last) = found.filter(|at| *at > window.begin && *at < window.end).max() else { return window };
+    let is_long = window.end.seconds_since(last) >= CENSUS_SECONDS_MIN;
+    if is_long { Window::new(view.server_series(), last, window.end) } else { window }
+}
+
+/// A census over less than this says little. Unit: seconds.
+const CENSUS_SECONDS_MIN: f64 = 1.0;
+
+/// The processes behind one address; those that the load reaches are one group.
+struct Group<'a> {
+    address: Option<&'a Endpoint>,
+    processes: Vec<&'a WatchedProcess>,
+}
+
+impl<'a> Group<'a> {
+    fn all(processes: &[&'a WatchedProcess]) -> Vec<Group<'a>> {
+        let mut groups: Vec<Group> = Vec::new();
+        for process in processes {
+            let address = process.tier.as_ref().map(|tier| &tier.address);
+            match groups.iter_mut().find(|group| group.address == address) {
+                Some(group) => group.processes.push(process),
+                None => groups.push(Group { address, processes: vec![process] }),
+            }
+        }
+        groups
+    }
+
+    fn depth(&self) -> u32 {
+        self.processes[0].tier.as_ref().map_or(0, |tier| tier.depth)
+    }
+
+    fn tier(&self, groups: &[Group], (window, census): (&Window, &Window), rate_hz: f64) -> PathTier {
+        let first = self.processes[0];
+        let asked_by = first.tier.as_ref().map(|tier| tier.asked_by_pid);
+        let asks = |group: &Group| group.processes.iter().any(|process| Some(process.pid) == asked_by);
+        let threads = self.processes.iter().map(|process| {
+            window.level(column::PROCESS_THREADS, &process_scope(process)).map(|level| level.mean)
+        });
+        let scopes = self.scopes(groups, window);
+        let level = |gauge: Quantity| scopes.iter().find_map(|scope| window.level(gauge, scope));
+        let range = |gauge: Quantity| level(gauge).map(|Level { mean, max, .. }| GaugeRange { mean, max });
+        PathTier {
+            name: first.command.clone(),
+            unit: first.unit.clone(),
+            address: self.address.map(|address| listener_scope(address)[PREFIX.len()..].to_owned()),
+            asked_by: asked_by.map(|_| groups.iter().position(asks).unwrap_or(0)),
+            processes_count: self.processes.len() as u64,
+            threads_count: sum_known(threads),
+            cpus: window.process_cpus(&self.processes),
+            run_delay_cpus: window.process_run_delay(&self.processes),
+            connections: range(column::CONNECTIONS_ESTABLISHED),
+            unread: range(column::CONNECTIONS_UNREAD),
+            queue: range(column::LISTENER_QUEUE),
+            queue_time_ns: level(column::LISTENER_QUEUE)
+                .and_then(|level| ratio(level.mean, rate_hz))
+                .map(|seconds| seconds * 1e9),
+            queue_limit_count: level(column::LISTENER_LIMIT).map(|level| level.max),
+            serving_count: census
+                .level(column::WAITS_THREADS, &tier_scope(self.address))
+                .map(|level| level.mean),
+            waits: self.waits(groups, census, rate_hz, range(column::CONNECTIONS_ESTABLISHED)),
+        }
+    }
+
+    /// What its threads did while they had a request, the most first.
+    fn waits(
+        &self,
+        groups: &[Group],
+        window: &Window,
+        rate_hz: f64,
+        connections: Option<GaugeRange>,
+    ) -> Vec<TierWait> {
+        let own = tier_scope(self.address);
+        let known = KINDS.iter().map(|(kind, gauge)| (*kind, None, window.level(*gauge, &own)));
+        let asking = groups.iter().enumerate().filter_map(|(position, group)| {
+            let scope = asking_scope(self.address, group.address?);
+            Some((WaitKind::Asking, Some(position), window.level(column::WAITS_ASKING, &scope)))
+        });
+        let seen = known.chain(asking).filter_map(|(kind, on, level)| Some((kind, on, level?.mean)));
+        let seen: Vec<_> = seen.filter(|(_, _, count)| *count > 0.0).collect();
+        // Threads that rest in a pool wait for a lock as well; no more have a request than there are connections.
+        let rest: f64 =
+            seen.iter().filter(|(kind, ..)| *kind != WaitKind::Lock).map(|(.., count)| count).sum();
+        let locks_max = connections.map_or(f64::INFINITY, |range| (range.mean - rest).max(0.0));
+        let wait = |(kind, on, count): (WaitKind, Option<usize>, f64)| {
+            let threads_count = if kind == WaitKind::Lock { count.min(locks_max) } else { count };
+            let time_ns = ratio(threads_count, rate_hz).map(|seconds| seconds * 1e9);
+            TierWait { kind, on, threads_count, time_ns }
+        };
+        let mut waits: Vec<TierWait> = seen.into_iter().map(wait).collect();
+        waits.sort_by(|one, other| other.threads_count.total_cmp(&one.threads_count));
+        waits
+    }
+
+    /// The scopes of its listening sockets; of those that the load reaches, all that are no other tier's.
+    fn scopes(&self, groups: &[Group], window: &Window) -> Vec<String> {
+        if let Some(address) = self.address {
+            return vec![listener_scope(address)];
+        }
+        let others: Vec<String> =
+            groups.iter().filter_map(|group| group.address).map(listener_scope).collect();
+        let all = window.scopes(column::LISTENER_QUEUE).into_iter().map(str::to_owned);
+        all.filter(|scope| !others.contains(scope)).collect()
+    }
+}
+
+/// What threads with a request do, by column.
+const KINDS: [(WaitKind, Quantity); 7] = [
+    (WaitKind::Running, column::WAITS_RUNNING),
+    (WaitKind::Lock, column::WAITS_LOCK),
+    (WaitKind::Disk, column::WAITS_DISK),
+    (WaitKind::Timer, column::WAITS_TIMER),
+    (WaitKind::Stopped, column::WAITS_STOPPED),
+    (WaitKind::Network, column::WAITS_NETWORK),
+    (WaitKind::Other, column::WAITS_OTHER),
+];
+
+/// What scopes of listening sockets begin with.
+const PREFIX: &str = ScopeKind::Listener.prefix();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::{Specimen, TARGET, with_tier};
+
+    fn open() -> Specimen {
+        Specimen::open(100.0, 10.0)
+    }
+
+    #[test]
+    fn tiers_hang_on_those_that_ask_them_and_times_follow_from_threads() {
+        let of = "tier:127.0.0.1:9000";
+        let case = with_tier(open(), "php-fpm", "127.0.0.1:9000", 1, TARGET);
+        let database = case.watched.last().map_or(0, |process| process.pid);
+        let case = with_tier(case, "mariadbd", "127.0.0.1:3306", 2, database)
+            .gauge("listener.queue_count", "listener:127.0.0.1:9000", 30.0)
+            .gauge("connections.established_count", "listener:127.0.0.1:9000", 4.0)
+            .gauge("waits.threads_count", of, 5.0)
+            .gauge("waits.running_count", of, 0.5)
+            .gauge("waits.idle_count", of, 1.0)
+            .gauge("waits.lock_count", of, 3.0)
+            .gauge("waits.asking_count", "tier:127.0.0.1:9000>127.0.0.1:3306", 2.0)
+            .build();
+        let path = path_of(&case.view());
+        let names: Vec<_> = path.iter().map(|tier| (tier.name.as_str(), tier.asked_by)).collect();
+        assert_eq!(names, [("nginx", None), ("php-fpm", Some(0)), ("mariadbd", Some(1))]);
+        let tier = &path[1];
+        assert_eq!(tier.address.as_deref(), Some("127.0.0.1:9000"));
+        let near = |value: Option<f64>, expected: f64| (value.unwrap_or(0.0) / expected - 1.0).abs() < 0.01;
+        let ns = 1e9 / case.view().measured().achieved_hz;
+        assert!(near(tier.queue_time_ns, 30.0 * ns), "{tier:?}");
+        let waits: Vec<_> = tier.waits.iter().map(|wait| (wait.kind, wait.on, wait.threads_count)).collect();
+        let asking = (WaitKind::Asking, Some(2), 2.0);
+        assert_eq!(waits, [asking, (WaitKind::Lock, None, 1.5), (WaitKind::Running, None, 0.5)]);
+        assert!(near(tier.waits[0].time_ns, 2.0 * ns), "{tier:?}");
+    }
+
+    #[test]
+    fn a_server_that_asks_nobody_is_one_tier() {
+        let case = open().build();
+        assert_eq!(path_of(&case.view()).len(), 1);
+    }
+}

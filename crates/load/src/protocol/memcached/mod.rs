@@ -1,0 +1,48 @@
+//! memcached as a load client needs it: which keys, how long, in which commands; and what came back for them.
+//!
+//! A key has a number. Its text, the length of its value and the value itself follow from the number and the seed of the
+//! plan, so that any value that is read can be verified without keeping what was stored. Responses are bounded and read
+//! as they come; of a value nothing is kept. Whatever is not an answer to what was asked fails the request and costs the
+//! connection, as with HTTP.
+//!
+//! | answer | outcome |
+//! |---|---|
+//! | `VALUE`, `VA` with the value that belongs to the key | hit |
+//! | `END`, `EN`, `MN` without it | miss, which is ok |
+//! | `STORED`, `HD` | stored |
+//! | `NOT_STORED`, `NS` | `not_stored` |
+//! | `SERVER_ERROR` to a set | `server_error`; the connection goes on |
+//! | `SERVER_ERROR` to a get, `CLIENT_ERROR`, `ERROR` | `server_error`; the connection is closed |
+//! | a value of another length, other bytes | `wrong_length`, `wrong_body` |
+//! | a value over [`MAX_VALUE_BYTES`] | `body_limit` |
+//! | a first line that begins with no word of memcached | `not_memcached` |
+//! | a key that was not asked for, a line of more than [`MAX_LINE_BYTES`], anything else | `protocol` |
+//! | bytes after the answer | `desync` |
+//!
+//! Sources: memcached `doc/protocol.txt` (1.6.18): "Storage commands", "Retrieval command", "Meta Get", "Meta Set".
+
+mod decoder;
+mod keys;
+mod size;
+mod source;
+
+pub use decoder::Decoder;
+pub(crate) use decoder::foreign;
+pub use keys::Keys;
+pub(crate) use size::max_request_bytes;
+pub(crate) use source::{Source, write_set};
+
+/// Longest key that memcached takes. Unit: bytes.
+pub const MAX_KEY_BYTES: usize = 250;
+
+/// Longest value that is stored or read: what fits into an item of a server that was not told otherwise. Unit: bytes.
+pub const MAX_VALUE_BYTES: usize = 1_000_000;
+
+/// Longest line of an answer. Unit: bytes.
+pub const MAX_LINE_BYTES: usize = 2048;
+
+/// Most keys of one reading request.
+pub const MAX_KEYS_PER_GET: u32 = 100;
+
+/// Most keys of a plan.
+pub const MAX_KEYS_COUNT: u64 = 1 << 40;

@@ -1,0 +1,131 @@
+//! Finds who else uses the CPUs: processes that are neither the server's nor the generator's. They are watched from then on, so
+//! that who disturbed a measurement has a name.
+//!
+//! It has no columns of its own. A process is noticed by its CPU time between two looks; of one that lives shorter than that
+//! nothing is seen.
+
+use super::{Collector, Pass, Table};
+use crate::clock;
+use crate::discover::{HostProcess, describe_process, host_processes};
+use crate::roots::Roots;
+use crate::watch::MAX_FOREIGN;
+use std::collections::HashMap;
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::units::MonoNs;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    Box::new(OthersCollector::default())
+}
+
+/// Who used more of a CPU than this between two looks is watched. Unit: ratio of a CPU.
+const NOTICED_RATIO: f64 = 0.02;
+
+/// Between two looks. Unit: nanoseconds.
+const LOOK_INTERVAL_NS: u64 = 2_000_000_000;
+/// Of the time between two looks, at most this part is spent on one.
+const MAX_LOOK_RATIO: u64 = 200;
+
+#[derive(Default)]
+struct OthersCollector {
+    table: Table,
+    /// CPU time of each process when it was looked at last, with its start.
+    seen: HashMap<u32, [u64; 2]>,
+    looked: Option<MonoNs>,
+    next_look: MonoNs,
+}
+
+impl OthersCollector {
+    fn look(&mut self, pass: &mut Pass<'_>, now: MonoNs) {
+        let passed_ns = self.looked.map(|at| now.since(at));
+        let mut busy = Vec::new();
+        let processes = host_processes();
+        for process in &processes {
+            let ticks = [process.start_ticks, process.cpu_ticks];
+            let before = self.seen.get(&process.pid).filter(|before| before[0] == process.start_ticks);
+            let used = before.and_then(|before| process.cpu_ticks.checked_sub(before[1]));
+            busy.extend(used.filter(|used| is_noticed(*used, passed_ns)).map(|used| (used, process)));
+            self.seen.insert(process.pid, ticks);
+        }
+        if self.seen.len() > 2 * processes.len() {
+            self.seen.retain(|pid, _| processes.iter().any(|process| process.pid == *pid));
+        }
+        busy.sort_by_key(|(used, _)| std::cmp::Reverse(*used));
+        self.looked = Some(now);
+        busy.retain(|(_, process)| {
+            let is_kernel = process.pid == KTHREADD || process.parent_pid == KTHREADD;
+            !is_kernel && pass.scene.processes().all(|known| known.pid != process.pid)
+        });
+        // Who the relatives are takes a look at each process: most times there is nobody to be told from them.
+        if busy.is_empty() {
+            return;
+        }
+        let own = relatives(&processes);
+        let new = busy.into_iter().filter(|(_, process)| !own.contains(&process.pid)).take(MAX_FOREIGN);
+        let new = new.filter_map(|(_, process)| describe_process(process.pid, ProcessRole::Foreign).ok());
+        let new = new.collect();
+        pass.scene.add(new);
+    }
+}
+
+/// The parent of the kernel's own threads: what these do, they do for others.
+const KTHREADD: u32 = 2;
+
+/// The processes of this program that belong to this one: its parents, and all that these have started. Another run beside this
+/// one is foreign.
+fn relatives(processes: &[HostProcess]) -> Vec<u32> {
+    let exe = |pid: u32| std::fs::read_link(Roots::host().in_proc(&format!("{pid}/exe"))).ok();
+    let own = exe(std::process::id());
+    let parent = |pid: u32| processes.iter().find(|process| process.pid == pid).map(|found| found.parent_pid);
+    let ancestors = std::iter::successors(Some(std::process::id()), |pid| parent(*pid));
+    let first = ancestors.take_while(|pid| *pid > 1).filter(|pid| exe(*pid) == own).last();
+    let is_below = |process: &&HostProcess| {
+        let mut line = std::iter::successors(Some(process.pid), |pid| parent(*pid)).take(processes.len());
+        line.any(|pid| Some(pid) == first)
+    };
+    let of_program = processes.iter().filter(|process| process.pid > 1 && exe(process.pid) == own);
+    of_program.filter(is_below).map(|process| process.pid).collect()
+}
+
+/// Whether so much CPU time in so long is worth a name.
+fn is_noticed(used_ticks: u64, passed_ns: Option<u64>) -> bool {
+    let used_ns = used_ticks as f64 * 1e9 / rustix::param::clock_ticks_per_second().max(1) as f64;
+    passed_ns.is_some_and(|passed_ns| used_ns > NOTICED_RATIO * passed_ns as f64)
+}
+
+impl Collector for OthersCollector {
+    fn read(&mut self, pass: &mut Pass<'_>) {
+        let now = clock::monotonic();
+        // Without a target there is nobody who could be disturbed.
+        if !pass.scene.roots.is_host() || pass.scene.endpoint.is_none() || now < self.next_look {
+            return;
+        }
+        let cpu_ns = clock::thread_cpu_ns();
+        self.look(pass, now);
+        let spent = clock::thread_cpu_ns().saturating_sub(cpu_ns).saturating_mul(MAX_LOOK_RATIO);
+        self.next_look = MonoNs(now.0.saturating_add(spent.max(LOOK_INTERVAL_NS)));
+    }
+
+    fn table(&mut self) -> &mut Table {
+        &mut self.table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_its_own_relative_and_process_1_is_not() {
+        let own = relatives(&host_processes());
+        assert!(own.contains(&std::process::id()) && !own.contains(&1), "{own:?}");
+    }
+
+    #[test]
+    fn a_process_is_noticed_by_its_share_of_the_time() {
+        let second = rustix::param::clock_ticks_per_second();
+        assert!(!is_noticed(second, None), "the first look compares with nothing");
+        assert!(!is_noticed(second / 50, Some(1_000_000_000)));
+        assert!(is_noticed(second / 50 + 1, Some(1_000_000_000)));
+        assert!(!is_noticed(second / 50 + 1, Some(5_000_000_000)));
+    }
+}

@@ -1,0 +1,208 @@
+//! What the server asks and what its threads wait for: finds the tiers behind the server, reads the queue and the connections of
+//! each address that they listen at, and takes a census of their threads.
+//!
+//! The columns of addresses have the names of the target's, the scope tells them apart. Those of [`super::behind`], which reads
+//! the queues of known addresses more often, are left to it. The census is taken just before the connections are listed, so
+//! that both are of one instant: many servers open a connection for a single request.
+
+mod census;
+mod wait;
+
+use super::{Collector, Pass, Table};
+use crate::clock;
+use crate::discover::{ServedAddress, TierSearch};
+use crate::watch::Scene;
+use census::{Census, TierCounts};
+use sysdyno_record::column::{self, Quantity, asking_scope, listener_scope, tier_scope};
+use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::plan::Endpoint;
+use sysdyno_record::series::Column;
+use sysdyno_record::units::MonoNs;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    Box::new(TierCollector::default())
+}
+
+/// Of the time between two passes, at most this part is spent on one.
+const MAX_PASS_RATIO: u64 = 200;
+
+/// Between two searches while no tier is known, about: each takes a millisecond or two, in which it may disturb a server that needs
+/// the CPU. Unit: nanoseconds.
+const SEARCH_INTERVAL_NS: u64 = 1_000_000_000;
+
+/// The same for so many searches at the beginning. Unit: nanoseconds.
+const FIRST_SEARCH_INTERVAL_NS: u64 = 200_000_000;
+const FIRST_SEARCHES: u32 = 10;
+
+#[derive(Default)]
+struct TierCollector {
+    table: Table,
+    search: TierSearch,
+    census: Census,
+    /// CPU time of the last census. Unit: nanoseconds.
+    census_cpu_ns: u64,
+    next_pass: MonoNs,
+    next_search: MonoNs,
+    searches_count: u32,
+    /// What has columns, in their order.
+    shown: Vec<Shown>,
+}
+
+/// What has columns.
+#[derive(Clone, Debug, PartialEq)]
+enum Shown {
+    /// An address that a tier listens at.
+    Address(Endpoint),
+    /// The threads of a tier; `None`: of the one that the load reaches.
+    Threads(Option<Endpoint>),
+    /// The threads of a tier that wait for another one.
+    Asking(Option<Endpoint>, Endpoint),
+}
+
+impl Shown {
+    fn columns(&self) -> Vec<Column> {
+        let (quantities, scope): (&[Quantity], String) = match self {
+            Shown::Address(address) => (&OF_ADDRESS, listener_scope(address)),
+            Shown::Threads(address) => (&OF_THREADS, tier_scope(address.as_ref())),
+            Shown::Asking(address, asked) => (&[column::WAITS_ASKING], asking_scope(address.as_ref(), asked)),
+        };
+        quantities.iter().map(|quantity| quantity.of(&scope)).collect()
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Shown::Address(_) => OF_ADDRESS.len(),
+            Shown::Threads(_) => OF_THREADS.len(),
+            Shown::Asking(..) => 1,
+        }
+    }
+}
+
+const OF_ADDRESS: [Quantity; 4] = [
+    column::LISTENER_QUEUE,
+    column::LISTENER_LIMIT,
+    column::CONNECTIONS_ESTABLISHED,
+    column::CONNECTIONS_UNREAD,
+];
+
+/// The threads, then [`wait::KINDS`].
+const OF_THREADS: [Quantity; 1 + wait::KINDS.len()] = [
+    column::WAITS_THREADS,
+    column::WAITS_RUNNING,
+    column::WAITS_LOCK,
+    column::WAITS_DISK,
+    column::WAITS_TIMER,
+    column::WAITS_STOPPED,
+    column::WAITS_IDLE,
+    column::WAITS_NETWORK,
+    column::WAITS_OTHER,
+];
+
+impl TierCollector {
+    /// Takes the census, and looks at who is connected to whom, if that is due.
+    fn read_now(&mut self, scene: &mut Scene, is_search: bool, buffer: &mut Vec<u8>) {
+        let cpu_ns = clock::thread_cpu_ns();
+        let seen: Vec<_> = tiers(scene)
+            .into_iter()
+            .map(|(tier, processes)| {
+                let processes: Vec<&WatchedProcess> = processes.iter().collect();
+                (tier, self.census.look(&scene.roots, &processes, buffer))
+            })
+            .collect();
+        self.census_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
+        // Who may not ask finds no tiers; the columns of the listener say why.
+        let mut served = if is_search { self.search.look(scene).unwrap_or_default() } else { Vec::new() };
+        let is_behind = |served: &ServedAddress| matches!(&served.address, Endpoint::Tcp(address) if scene.behind.contains(address));
+        served.retain(|served| !is_behind(served));
+        let connections = |tier: &Option<Endpoint>| {
+            let of_it = served.iter().find(|served| Some(&served.address) == tier.as_ref());
+            of_it.map(|served| served.established_count as f64)
+        };
+        let seen = seen.into_iter().filter(|(_, look)| !look.is_empty());
+        let seen: Vec<_> = seen.map(|(tier, look)| (connections(&tier), tier, look)).collect();
+        let mut values: Vec<(Shown, Vec<f64>)> = served.into_iter().map(of_address).collect();
+        for (connections, tier, look) in &seen {
+            let counts = self.census.count(look, self.search.ends(), *connections);
+            values.extend(of_threads(tier, counts));
+        }
+        self.write(&values);
+    }
+
+    fn write(&mut self, values: &[(Shown, Vec<f64>)]) {
+        let new = values.iter().map(|(shown, _)| shown).filter(|shown| !self.shown.contains(shown));
+        let new: Vec<Shown> = new.cloned().collect();
+        if !new.is_empty() {
+            // What is missing for a while keeps its columns.
+            self.shown.extend(new);
+            self.table.replace(self.shown.iter().flat_map(Shown::columns).collect());
+        }
+        let mut position = 0;
+        for shown in &self.shown {
+            let of_it = values.iter().find(|(other, _)| other == shown).map(|(_, values)| values.as_slice());
+            // Nobody asked in this pass: that is a zero, once the tier was looked at.
+            let is_asking = matches!(shown, Shown::Asking(..));
+            let of_it = of_it.or(is_asking.then_some(&[0.0]));
+            for (offset, value) in of_it.unwrap_or_default().iter().enumerate() {
+                self.table.set(position + offset, *value);
+            }
+            position += shown.width();
+        }
+    }
+}
+
+/// The processes of each tier, that of the load first.
+fn tiers(scene: &Scene) -> Vec<(Option<Endpoint>, Vec<WatchedProcess>)> {
+    let mut tiers: Vec<(Option<Endpoint>, Vec<WatchedProcess>)> = Vec::new();
+    for process in scene.living(ProcessRole::Target) {
+        let address = process.tier.as_ref().map(|tier| tier.address.clone());
+        match tiers.iter_mut().find(|(other, _)| *other == address) {
+            Some((_, processes)) => processes.push(process.clone()),
+            None => tiers.push((address, vec![process.clone()])),
+        }
+    }
+    tiers
+}
+
+fn of_address(served: ServedAddress) -> (Shown, Vec<f64>) {
+    let counts = [served.queue_count, served.limit_count, served.established_count, served.unread_count];
+    (Shown::Address(served.address), counts.map(|count| count as f64).to_vec())
+}
+
+fn of_threads(tier: &Option<Endpoint>, counts: TierCounts) -> Vec<(Shown, Vec<f64>)> {
+    let own = [counts.threads].into_iter().chain(counts.waits).collect();
+    let asking =
+        counts.asking.into_values().map(|(asked, count)| (Shown::Asking(tier.clone(), asked), vec![count]));
+    std::iter::once((Shown::Threads(tier.clone()), own)).chain(asking).collect()
+}
+
+impl Collector for TierCollector {
+    fn read(&mut self, pass: &mut Pass<'_>) {
+        let (begin, cpu_ns) = (clock::monotonic(), clock::thread_cpu_ns());
+        self.table.clear();
+        // A server on another host, or hidden from this user, has no tiers here.
+        let has_target = pass.scene.endpoint.is_some() && pass.scene.first(ProcessRole::Target).is_some();
+        if !has_target || !pass.scene.roots.is_host() || begin < self.next_pass {
+            return;
+        }
+        // Both are of one instant where there are tiers; where there are none, nothing is missed between two searches.
+        let is_search = self.search.has_tiers() || begin >= self.next_search;
+        self.read_now(pass.scene, is_search, pass.buffer);
+        // Neither the time that others had the CPU, nor the search for new tiers, which has its own limit.
+        let spent = if self.search.has_tiers() {
+            clock::thread_cpu_ns().saturating_sub(cpu_ns).saturating_sub(self.search.walk_cpu_ns())
+        } else {
+            self.census_cpu_ns
+        };
+        self.next_pass = clock::about(begin, spent.saturating_mul(MAX_PASS_RATIO));
+        if is_search {
+            self.searches_count += 1;
+            let is_first = self.searches_count <= FIRST_SEARCHES;
+            let interval_ns = if is_first { FIRST_SEARCH_INTERVAL_NS } else { SEARCH_INTERVAL_NS };
+            self.next_search = clock::about(begin, interval_ns);
+        }
+    }
+
+    fn table(&mut self) -> &mut Table {
+        &mut self.table
+    }
+}

@@ -1,0 +1,178 @@
+//! Messages about TCP sockets. Source: `include/uapi/linux/inet_diag.h`.
+
+use super::SocketState;
+use std::net::{IpAddr, SocketAddr};
+use sysdyno_netlink::{find, word};
+
+/// `struct inet_diag_req_v2`. Unit: bytes.
+const REQUEST_BYTES: usize = 56;
+/// `struct inet_diag_msg`. Unit: bytes.
+const ANSWER_BYTES: usize = 72;
+
+const IPPROTO_TCP: u8 = 6;
+const INET_DIAG_SKV6ONLY: u16 = 11;
+
+/// The address family of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    /// The family of an address.
+    pub(crate) fn of(address: &SocketAddr) -> Family {
+        if address.is_ipv4() { Family::V4 } else { Family::V6 }
+    }
+
+    /// `AF_INET`, `AF_INET6`.
+    fn number(self) -> u8 {
+        match self {
+            Family::V4 => 2,
+            Family::V6 => 10,
+        }
+    }
+}
+
+/// Which TCP sockets are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InetQuestion {
+    pub(crate) family: Family,
+    pub(crate) state: SocketState,
+    /// Only sockets with this local port; 0 for all.
+    pub(crate) port: u16,
+}
+
+impl InetQuestion {
+    /// The body of the message.
+    pub(crate) fn encode(&self) -> [u8; REQUEST_BYTES] {
+        let mut body = [0; REQUEST_BYTES];
+        body[0] = self.family.number();
+        body[1] = IPPROTO_TCP;
+        body[4..8].copy_from_slice(&(1u32 << self.state as u32).to_ne_bytes());
+        body[8..10].copy_from_slice(&self.port.to_be_bytes());
+        // INET_DIAG_NOCOOKIE: any socket will do.
+        body[48..56].fill(0xff);
+        body
+    }
+}
+
+/// One TCP socket that listens at exactly this address.
+///
+/// The kernel finds it by its hash, where [`InetQuestion`] walks all listening sockets. Of several at one address
+/// (`SO_REUSEPORT`) it takes any, and a wildcard's where the address has none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListenerQuestion {
+    pub(crate) local: SocketAddr,
+}
+
+impl ListenerQuestion {
+    /// The body of the message. *Source*: `net/ipv4/inet_diag.c`, `inet_diag_find_one_icsk`.
+    pub(crate) fn encode(&self) -> [u8; REQUEST_BYTES] {
+        let question = InetQuestion {
+            family: Family::of(&self.local),
+            state: SocketState::Listen,
+            port: self.local.port(),
+        };
+        let mut body = question.encode();
+        match self.local.ip() {
+            IpAddr::V4(address) => body[12..16].copy_from_slice(&address.octets()),
+            IpAddr::V6(address) => body[12..28].copy_from_slice(&address.octets()),
+        }
+        body
+    }
+}
+
+/// A TCP socket of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InetSocket {
+    pub(crate) local: SocketAddr,
+    /// The other end; of a listening socket, all zeros.
+    pub(crate) remote: SocketAddr,
+    /// Listening: connections that wait to be accepted; else bytes that wait to be read.
+    pub(crate) receive_queue: u32,
+    /// Listening: the limit of the queue; else bytes that wait to be acknowledged.
+    pub(crate) send_queue: u32,
+    /// 0: it has not been accepted yet.
+    pub(crate) inode: u32,
+    /// Whether an IPv6 socket takes no IPv4 connections; `None`: not told.
+    pub(crate) is_v6_only: Option<bool>,
+}
+
+impl InetSocket {
+    /// Reads the payload of a message; `None` if it is not such a socket.
+    pub(crate) fn decode(payload: &[u8]) -> Option<InetSocket> {
+        let family = *payload.first()?;
+        let (local, remote) = (end(family, payload, 4, 8)?, end(family, payload, 6, 24)?);
+        let only = find(payload.get(ANSWER_BYTES..)?, INET_DIAG_SKV6ONLY);
+        Some(InetSocket {
+            local,
+            remote,
+            receive_queue: word(payload, 56)?,
+            send_queue: word(payload, 60)?,
+            inode: word(payload, 68)?,
+            is_v6_only: only.and_then(|value| value.first().map(|flag| *flag != 0)),
+        })
+    }
+}
+
+/// One end of a connection, whose port and address are at these offsets.
+fn end(family: u8, payload: &[u8], port: usize, address: usize) -> Option<SocketAddr> {
+    let ip = match family {
+        2 => IpAddr::from(<[u8; 4]>::try_from(payload.get(address..address + 4)?).ok()?),
+        10 => IpAddr::from(<[u8; 16]>::try_from(payload.get(address..address + 16)?).ok()?),
+        _ => return None,
+    };
+    let port = u16::from_be_bytes(<[u8; 2]>::try_from(payload.get(port..port + 2)?).ok()?);
+    Some(SocketAddr::new(ip, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use sysdyno_netlink::put;
+
+    #[test]
+    fn a_question_is_laid_out_as_the_header_file_says() {
+        let question = InetQuestion { family: Family::V6, state: SocketState::Listen, port: 0x1f90 };
+        let bytes = question.encode();
+        assert_eq!(bytes.len(), 56);
+        assert_eq!(&bytes[0..2], &[10, 6]);
+        assert_eq!(bytes[4..8], 0x400u32.to_ne_bytes());
+        assert_eq!(&bytes[8..12], &[0x1f, 0x90, 0, 0]);
+        assert_eq!(&bytes[48..56], &[0xff; 8]);
+        let one = ListenerQuestion { local: "10.1.2.3:8080".parse().expect("is one") }.encode();
+        assert_eq!(one[8..20], [0x1f, 0x90, 0, 0, 10, 1, 2, 3, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_listening_socket_is_read_with_its_attributes() {
+        let mut payload = vec![0; ANSWER_BYTES];
+        payload[0] = 10;
+        payload[4..6].copy_from_slice(&80u16.to_be_bytes());
+        payload[23] = 1;
+        payload[56..60].copy_from_slice(&512u32.to_ne_bytes());
+        payload[60..64].copy_from_slice(&511u32.to_ne_bytes());
+        payload[68..72].copy_from_slice(&99u32.to_ne_bytes());
+        put(&mut payload, 8, &[0]);
+        put(&mut payload, INET_DIAG_SKV6ONLY, &[1]);
+        let expected = InetSocket {
+            local: "[::1]:80".parse().expect("is one"),
+            remote: "[::]:0".parse().expect("is one"),
+            receive_queue: 512,
+            send_queue: 511,
+            inode: 99,
+            is_v6_only: Some(true),
+        };
+        assert_eq!(InetSocket::decode(&payload), Some(expected));
+        assert_eq!(InetSocket::decode(&payload[..71]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_break_the_decoder(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = InetSocket::decode(&bytes);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Who is connected to whom on this host: listening addresses, the connections to them, and the sockets at their other ends.
+//!
+//! The kernel lists the sockets of one network namespace at a time, and a connection may cross two. The other end of a TCP
+//! connection has its two addresses the other way round, so that it is not found behind address translation; that of a Unix
+//! socket is told by its inode. Sources: `net/ipv4/inet_diag.c`, `net/unix/diag.c`.
+
+use crate::diag::{
+    Family, FileId, InetQuestion, InetSocket, SOCK_DIAG_BY_FAMILY, SocketState, UnixQuestion, UnixSocket,
+};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use sysdyno_netlink::NetlinkSocket;
+use sysdyno_record::plan::Endpoint;
+
+/// An address that processes of this host listen at, and what is connected to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServedAddress {
+    /// Where; a wildcard address stands for all of its namespace's.
+    pub(crate) address: Endpoint,
+    /// The inodes of the sockets that listen there.
+    pub(crate) inodes: Vec<u64>,
+    /// Connections that wait to be accepted.
+    pub(crate) queue_count: u64,
+    /// The greatest limit of a queue.
+    pub(crate) limit_count: u64,
+    /// Connections that were accepted.
+    pub(crate) established_count: u64,
+    /// Those of them with bytes that nobody has read yet.
+    pub(crate) unread_count: u64,
+    /// The sockets that were accepted, by inode.
+    pub(crate) accepted: Vec<u64>,
+    /// The sockets at the other ends, by inode.
+    pub(crate) callers: Vec<u64>,
+}
+
+/// All that listens and is connected, of several namespaces.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    served: Vec<ServedAddress>,
+    /// TCP: positions in `served`, by namespace and port.
+    by_port: HashMap<(u64, u16), Vec<usize>>,
+    by_name: HashMap<Name, usize>,
+    connections: Vec<Connection>,
+    /// Sockets of connections to the target that it has accepted, by inode.
+    of_target: Vec<u64>,
+}
+
+/// A TCP connection, as one of its ends sees it.
+#[derive(Clone, Copy, Debug)]
+struct Connection {
+    namespace: u64,
+    local: SocketAddr,
+    remote: SocketAddr,
+    inode: u64,
+    is_unread: bool,
+}
+
+/// What a listening Unix socket and those that it accepted have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Name {
+    File(FileId),
+    /// Of a namespace: abstract, or its file is not told.
+    Text(u64, Vec<u8>),
+}
+
+impl Name {
+    fn of(socket: &UnixSocket<'_>, namespace: u64) -> Option<Name> {
+        let text = || (!socket.name.is_empty()).then(|| Name::Text(namespace, socket.name.to_vec()));
+        socket.file.map(Name::File).or_else(text)
+    }
+}
+
+impl Snapshot {
+    /// Adds the sockets of a namespace. Connections to `target` are left out: they are many, and known.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub(crate) fn add(
+        &mut self,
+        namespace: u64,
+        diag: &mut NetlinkSocket,
+        target: Option<&Endpoint>,
+    ) -> io::Result<()> {
+        for family in [Family::V4, Family::V6] {
+            list(diag, family, SocketState::Listen, |socket| self.add_listening(namespace, &socket))?;
+            list(diag, family, SocketState::Established, |socket| {
+                match target.map(|target| [socket.local, socket.remote].map(|end| is_at(end, target))) {
+                    Some([true, _]) => self.of_target.push(u64::from(socket.inode)),
+                    Some([_, true]) => {}
+                    Some([false, false]) | None => self.connections.push(connection(namespace, &socket)),
+                }
+            })?;
+        }
+        let listening = UnixQuestion(SocketState::Listen).encode();
+        diag.list(SOCK_DIAG_BY_FAMILY, &listening, |payload| {
+            UnixSocket::decode(payload).into_iter().for_each(|socket| self.add_unix(namespace, &socket));
+        })?;
+        let connected = UnixQuestion(SocketState::Established).encode();
+        diag.list(SOCK_DIAG_BY_FAMILY, &connected, |payload| {
+            UnixSocket::decode(payload).into_iter().for_each(|socket| self.connect_unix(namespace, &socket));
+        })
+    }
+
+    fn add_listening(&mut self, namespace: u64, socket: &InetSocket) {
+        let address = Endpoint::Tcp(socket.local);
+        let at_port = self.by_port.entry((namespace, socket.local.port())).or_default();
+        let known = at_port.iter().find(|position| self.served[**position].address == address).copied();
+        let position = known.unwrap_or(self.served.len());
+        if known.is_none() {
+            at_port.push(position);
+            self.served.push(ServedAddress::at(address));
+        }
+        let (queue, limit) = (socket.receive_queue, socket.send_queue);
+        self.served[position].listen(socket.inode, queue, limit);
+    }
+
+    fn add_unix(&mut self, namespace: u64, socket: &UnixSocket<'_>) {
+        let Some(name) = Name::of(socket, namespace) else { return };
+        let position = *self.by_name.entry(name).or_insert(self.served.len());
+        if position == self.served.len() {
+            self.served.push(ServedAddress::at(Endpoint::Unix(path(socket.name))));
+        }
+        let (queue, limit) = (socket.queue_count.unwrap_or(0), socket.limit_count.unwrap_or(0));
+        self.served[position].listen(socket.inode, queue, limit);
+    }
+
+    /// Takes note of a connected Unix socket, if it was accepted from one that listens.
+    fn connect_unix(&mut self, namespace: u64, socket: &UnixSocket<'_>) {
+        let name = Name::of(socket, namespace);
+        let Some(position) = name.and_then(|name| self.by_name.get(&name)) else { return };
+        let is_unread = socket.queue_count.is_some_and(|bytes| bytes > 0);
+        self.served[*position].connect(u64::from(socket.inode), is_unread, socket.peer.map(u64::from));
+    }
+
+    /// The addresses with all that is connected to them, and the sockets that the target has accepted.
+    pub(crate) fn into_served(mut self) -> (Vec<ServedAddress>, Vec<u64>) {
+        let ends: HashMap<[SocketAddr; 2], u64> =
+            self.connections.iter().map(|end| ([end.local, end.remote], end.inode)).collect();
+        for end in &self.connections {
+            let at_port = self.by_port.get(&(end.namespace, end.local.port()));
+            let is_its = |position: &&usize| self.served[**position].takes(end.local);
+            if let Some(position) = at_port.and_then(|positions| positions.iter().find(is_its)).copied() {
+                let caller = ends.get(&[end.remote, end.local]).copied().filter(|inode| *inode != 0);
+                match end.inode {
+                    // It waits to be accepted: nobody has this end, and who has the other one waits for this tier all the same.
+                    0 => self.served[position].callers.extend(caller),
+                    inode => self.served[position].connect(inode, end.is_unread, caller),
+                }
+            }
+        }
+        (self.served, self.of_target)
+    }
+}
+
+impl ServedAddress {
+    fn at(address: Endpoint) -> ServedAddress {
+        ServedAddress {
+            address,
+            inodes: vec![],
+            queue_count: 0,
+            limit_count: 0,
+            established_count: 0,
+            unread_count: 0,
+            accepted: vec![],
+            callers: vec![],
+        }
+    }
+
+    fn listen(&mut self, inode: u32, queue_count: u32, limit_count: u32) {
+        self.inodes.push(u64::from(inode));
+        self.queue_count += u64::from(queue_count);
+        self.limit_count = self.limit_count.max(u64::from(limit_count));
+    }
+
+    fn connect(&mut self, inode: u64, is_unread: bool, caller: Option<u64>) {
+        self.established_count += 1;
+        self.accepted.push(inode);
+        self.unread_count += u64::from(is_unread);
+        self.callers.extend(caller);
+    }
+
+    /// Whether connections to this address of its port end here.
+    fn takes(&self, local: SocketAddr) -> bool {
+        let Endpoint::Tcp(address) = &self.address else { return false };
+        address.ip().is_unspecified() || address.ip().to_canonical() == local.ip()
+    }
+}
+
+fn list(
+    diag: &mut NetlinkSocket,
+    family: Family,
+    state: SocketState,
+    mut each: impl FnMut(InetSocket),
+) -> io::Result<()> {
+    let question = InetQuestion { family, state, port: 0 };
+    let asked = diag.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
+        InetSocket::decode(payload).into_iter().for_each(&mut each);
+    });
+    match asked {
+        // A kernel without IPv6 has no such sockets.
+        Err(error) if family == Family::V6 && error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn connection(namespace: u64, socket: &InetSocket) -> Connection {
+    let (local, remote) = (canonical(socket.local), canonical(socket.remote));
+    let is_unread = socket.receive_queue > 0;
+    Connection { namespace, local, remote, inode: u64::from(socket.inode), is_unread }
+}
+
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Whether the end of a connection is the target's.
+fn is_at(end: SocketAddr, target: &Endpoint) -> bool {
+    matches!(target, Endpoint::Tcp(target) if canonical(end) == canonical(*target))
+}
+
+/// The path of a Unix socket; an abstract name is written with an `@`, as `ss` does.
+fn path(name: &[u8]) -> PathBuf {
+    match name.split_first() {
+        Some((0, rest)) => PathBuf::from(OsStr::from_bytes(&[b"@", rest].concat())),
+        _ => PathBuf::from(OsStr::from_bytes(name)),
+    }
+}

@@ -1,0 +1,187 @@
+//! Finds what the server asks: the processes at the other ends of its connections, what these ask in turn, and so on.
+//!
+//! A connection leads from a tier to the next one if a process of the tier holds its one end and the other was accepted from a
+//! listening socket of this host, TCP or Unix, in whatever network namespace. Connections are looked for again and again: many
+//! servers open one for a single request. Which process holds an end is told by `/proc/PID/fd`, so that those of other users
+//! are seen by root only.
+
+use super::connected::{ServedAddress, Snapshot};
+use super::namespaces::Namespaces;
+use super::processes::{find_owners, held_by};
+use crate::clock;
+use crate::roots::Roots;
+use crate::watch::Scene;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use sysdyno_record::event::{ProcessRole, Tier, WatchedProcess};
+use sysdyno_record::plan::Endpoint;
+use sysdyno_record::units::MonoNs;
+
+/// Tiers behind the first one.
+const MAX_DEPTH: u32 = 8;
+
+/// Of the time between two walks over descriptors, at most this part is spent on one.
+const MAX_WALK_RATIO: u64 = 100;
+
+/// The same for so many walks at the beginning: until a tier is known, its threads are taken for those in front of it.
+const FIRST_WALK_RATIO: u64 = 20;
+const FIRST_WALKS: u32 = 10;
+
+/// Other ends of connections to one address that are looked for at a time: one that is found is enough.
+const MAX_CALLERS: usize = 32;
+
+/// Sockets that are remembered for not being the server's.
+const MAX_CHECKED: usize = 100_000;
+
+/// What every service of a host talks to, whatever it is asked: the log and the message bus.
+const OF_ALL_SERVICES: [&str; 4] = ["/run/systemd", "/run/dbus", "/var/run/dbus", "/run/user"];
+
+/// The search, and what it has found so far.
+#[derive(Debug, Default)]
+pub(crate) struct TierSearch {
+    namespaces: Namespaces,
+    /// Inodes of the listening sockets of the tiers, and of those that have been found not to be one.
+    tiers: HashSet<u64>,
+    others: HashSet<u64>,
+    /// Sockets that no process of the server holds.
+    checked: HashSet<u64>,
+    next_walk: MonoNs,
+    walks_count: u32,
+    /// CPU time of the walk in the last look. Unit: nanoseconds.
+    walk_cpu_ns: u64,
+    ends: ConnectionEnds,
+}
+
+/// The ends of connections that are the server's, by inode.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ConnectionEnds {
+    /// Those that the target and its tiers have accepted.
+    pub(crate) accepted: HashSet<u64>,
+    /// Those at which a tier asks another one, with the address of that.
+    pub(crate) asked: HashMap<u64, Endpoint>,
+}
+
+impl TierSearch {
+    /// Looks who is connected to whom, adds the processes of tiers that were not known, and returns the addresses of all tiers.
+    ///
+    /// # Errors
+    /// The kernel does not tell its sockets to this process.
+    pub(crate) fn look(&mut self, scene: &mut Scene) -> io::Result<Vec<ServedAddress>> {
+        let now = clock::monotonic();
+        self.namespaces.look(&scene.roots, now)?;
+        let mut snapshot = Snapshot::default();
+        for (namespace, diag) in self.namespaces.sockets() {
+            snapshot.add(namespace, diag, scene.endpoint.as_ref())?;
+        }
+        let (mut served, of_target) = snapshot.into_served();
+        served.retain(|served| !is_of_all_services(&served.address) && !scene.is_listener(&served.inodes));
+        self.walk_cpu_ns = 0;
+        if now >= self.next_walk {
+            let cpu_ns = clock::thread_cpu_ns();
+            let is_any = self.find_more(&served, scene);
+            self.walk_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
+            // What a new tier asks is looked for at once, but not in a snapshot that is old by now.
+            let spent = if is_any { 0 } else { self.walk_cpu_ns };
+            self.walks_count += 1;
+            let ratio = if self.walks_count <= FIRST_WALKS { FIRST_WALK_RATIO } else { MAX_WALK_RATIO };
+            self.next_walk = MonoNs(now.0.saturating_add(spent.saturating_mul(ratio)));
+        }
+        served.retain(|served| served.inodes.iter().any(|inode| self.tiers.contains(inode)));
+        let accepted = served.iter().flat_map(|served| served.accepted.iter().copied());
+        let asked = served
+            .iter()
+            .flat_map(|served| served.callers.iter().map(|inode| (*inode, served.address.clone())));
+        self.ends = ConnectionEnds { accepted: accepted.chain(of_target).collect(), asked: asked.collect() };
+        Ok(served)
+    }
+
+    /// Whether the server asks anybody, as far as was seen.
+    pub(crate) fn has_tiers(&self) -> bool {
+        !self.tiers.is_empty()
+    }
+
+    /// CPU time that the last look spent on walking over descriptors. Unit: nanoseconds.
+    pub(crate) fn walk_cpu_ns(&self) -> u64 {
+        self.walk_cpu_ns
+    }
+
+    /// The ends of the server's connections when it was looked last.
+    pub(crate) fn ends(&self) -> &ConnectionEnds {
+        &self.ends
+    }
+
+    /// One step from the processes that are known; returns whether there were others.
+    fn find_more(&mut self, served: &[ServedAddress], scene: &mut Scene) -> bool {
+        let is_open = |inode: &u64| !self.tiers.contains(inode) && !self.others.contains(inode);
+        let open = served.iter().enumerate().filter(|(_, served)| served.inodes.iter().all(is_open));
+        let ends = open.flat_map(|(position, served)| {
+            let unchecked = served.callers.iter().filter(|inode| !self.checked.contains(inode));
+            unchecked.take(MAX_CALLERS).map(move |inode| (*inode, position))
+        });
+        let ends: HashMap<u64, usize> = ends.collect();
+        let inodes: Vec<u64> = ends.keys().copied().collect();
+        let mut askers: HashMap<usize, WatchedProcess> = HashMap::new();
+        for asker in scene.living(ProcessRole::Target).filter(|_| !inodes.is_empty()) {
+            for (inode, _) in held_by(&scene.roots, asker.pid, &inodes) {
+                askers.entry(ends[&inode]).or_insert_with(|| asker.clone());
+            }
+        }
+        let mut is_any = false;
+        for (position, asker) in askers {
+            is_any |= self.take_up(&served[position], &asker, scene);
+        }
+        if is_any {
+            // What a new tier asks was nobody's until now.
+            self.checked.clear();
+        } else if self.checked.len() < MAX_CHECKED {
+            self.checked.extend(inodes);
+        }
+        is_any
+    }
+
+    /// Adds the processes that listen at an address as a tier behind that of `asker`; returns whether there were any.
+    fn take_up(&mut self, served: &ServedAddress, asker: &WatchedProcess, scene: &mut Scene) -> bool {
+        let depth = asker.tier.as_ref().map_or(0, |tier| tier.depth) + 1;
+        let tier = Tier { depth, address: served.address.clone(), asked_by_pid: asker.pid };
+        let found = if depth <= MAX_DEPTH { processes(&scene.roots, served, tier, scene) } else { vec![] };
+        let set = if found.is_empty() { &mut self.others } else { &mut self.tiers };
+        set.extend(&served.inodes);
+        let is_any = !found.is_empty();
+        scene.add(found);
+        is_any
+    }
+}
+
+/// The processes behind an address, without those of the first tier: a server may ask itself.
+fn processes(roots: &Roots, served: &ServedAddress, tier: Tier, scene: &Scene) -> Vec<WatchedProcess> {
+    let mut found = find_owners(roots, &served.inodes);
+    let first = scene.first_tier();
+    found.retain(|process| !first.iter().any(|known| known.is_same(process)));
+    found.iter_mut().for_each(|process| process.tier = Some(tier.clone()));
+    found
+}
+
+fn is_of_all_services(address: &Endpoint) -> bool {
+    let Endpoint::Unix(path) = address else { return false };
+    let is_abstract_bus = path.as_os_str().as_bytes().starts_with(b"@/tmp/dbus");
+    is_abstract_bus || OF_ALL_SERVICES.iter().any(|folder| path.starts_with(Path::new(folder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_and_the_bus_are_no_tiers() {
+        let check = |path: &str, expected: bool| {
+            assert_eq!(is_of_all_services(&Endpoint::Unix(path.into())), expected, "{path}");
+        };
+        check("/run/systemd/journal/stdout", true);
+        check("/run/dbus/system_bus_socket", true);
+        check("/run/php/php8.2-fpm.sock", false);
+        check("/run/mysqld/mysqld.sock", false);
+        assert!(!is_of_all_services(&Endpoint::Tcp(([127, 0, 0, 1], 3306).into())));
+    }
+}

@@ -1,0 +1,72 @@
+//! The service or container that a process runs in, by the name of its control group.
+//!
+//! Container engines name a group after the 64 hexadecimal digits of the container (`docker-ID.scope`, `/docker/ID`), systemd
+//! after its unit. Sources: cgroups(7); systemd.unit(5).
+
+use crate::roots::Roots;
+use crate::source::{cgroup, read_once};
+
+/// Digits of a container's id, and how many of them its engine prints.
+const ID_DIGITS: usize = 64;
+const SHOWN_DIGITS: usize = 12;
+
+/// Longest name; systemd's own may have 255 bytes.
+const MAX_CHARS: usize = 64;
+
+/// The unit of a process; `None`: its groups have no such name, or it is gone or hidden.
+pub(super) fn of_process(roots: &Roots, pid: u32, buffer: &mut Vec<u8>) -> Option<String> {
+    let text = read_once(&roots.in_proc(&format!("{pid}/cgroup")), buffer).ok()?;
+    let mut found = None;
+    cgroup::parse(text, |line| found = found.take().or_else(|| of_path(line.path))).ok()?;
+    found
+}
+
+/// The innermost name of a path that is one of a unit.
+fn of_path(path: &[u8]) -> Option<String> {
+    path.split(|byte| *byte == b'/').rev().find_map(|part| {
+        let part = String::from_utf8_lossy(part);
+        let id = part.trim_end_matches(".scope").rsplit('-').next().filter(|id| is_id(id));
+        let is_unit = part.ends_with(".service") || part.ends_with(".scope");
+        let name = id.map(|id| format!("container {}", &id[..SHOWN_DIGITS])).or(is_unit.then(|| part.into()));
+        name.map(|name: String| name.chars().take(MAX_CHARS).collect())
+    })
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == ID_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_and_containers_are_told_by_their_innermost_group() {
+        let id = "0123456789abcdef".repeat(4);
+        let check = |path: &str, expected: Option<&str>| {
+            assert_eq!(of_path(path.as_bytes()).as_deref(), expected, "{path}");
+        };
+        check("/system.slice/mariadb.service", Some("mariadb.service"));
+        check("/user.slice/user-0.slice/session-3.scope", Some("session-3.scope"));
+        check(&format!("/system.slice/docker-{id}.scope"), Some("container 0123456789ab"));
+        check(&format!("/docker/{id}"), Some("container 0123456789ab"));
+        check(
+            &format!("/kubepods.slice/pod1.slice/cri-containerd-{id}.scope/x"),
+            Some("container 0123456789ab"),
+        );
+        check("/system.slice", None);
+        check("/", None);
+        check(&format!("/{}.service", "x".repeat(300)), Some(&"x".repeat(64)));
+    }
+
+    #[test]
+    fn the_first_hierarchy_that_has_a_name_tells() {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let own = folder.path().join("proc/7");
+        std::fs::create_dir_all(&own).expect("makes folders");
+        std::fs::write(own.join("cgroup"), "4:cpu:/\n1:name=systemd:/system.slice/a.service\n0::/\n")
+            .expect("writes");
+        let of = |pid| of_process(&Roots::at(folder.path()), pid, &mut Vec::new());
+        assert_eq!((of(7).as_deref(), of(8)), (Some("a.service"), None));
+    }
+}

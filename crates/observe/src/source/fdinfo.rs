@@ -1,0 +1,60 @@
+//! `/proc/PID/fdinfo/FD`: of it, only the flags with which the file was opened.
+//!
+//! Source: `fs/proc/fd.c`, `seq_show`: `flags:` in octal.
+
+use super::{Fields, lines};
+use crate::error::ParseError;
+
+/// How a file is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenFlags {
+    /// Whether it may be written through this descriptor.
+    pub is_writable: bool,
+    /// Whether all that is written goes to its end.
+    pub is_append: bool,
+}
+
+/// `O_ACCMODE`, the same on all architectures.
+const ACCESS_MODE: u64 = 0o3;
+
+/// `O_APPEND`. Source: `include/uapi/asm-generic/fcntl.h`; x86 and 64-bit ARM have no other.
+const APPEND: u64 = 0o2000;
+
+/// Reads the flags out of the text.
+pub fn parse(text: &[u8]) -> Result<OpenFlags, ParseError> {
+    for (index, line) in lines(text).enumerate() {
+        let mut fields = Fields::of(line);
+        if fields.next() == Some(b"flags:") {
+            let flags = fields.next().and_then(octal).ok_or(ParseError::at(index, "flags in octal"))?;
+            return Ok(OpenFlags {
+                is_writable: matches!(flags & ACCESS_MODE, 1 | 2),
+                is_append: flags & APPEND != 0,
+            });
+        }
+    }
+    Err(ParseError::at(0, "flags of a descriptor"))
+}
+
+fn octal(digits: &[u8]) -> Option<u64> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    u64::from_str_radix(digits, 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_say_whether_and_where_it_is_written() {
+        let check = |flags: &str, is_writable: bool, is_append: bool| {
+            let text = format!("pos:\t0\nflags:\t{flags}\nmnt_id:\t29\n");
+            assert_eq!(parse(text.as_bytes()), Ok(OpenFlags { is_writable, is_append }), "{flags}");
+        };
+        check("0102001", true, true);
+        check("0100002", true, false);
+        check("02100000", false, false);
+        for wrong in ["", "pos:\t0\n", "flags:\n", "flags:\t9\n", "flags:\t-1\n"] {
+            assert!(parse(wrong.as_bytes()).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The way of a request through the server: the processes that the load reaches, what these ask, and so on.
+
+use serde::{Deserialize, Serialize};
+
+/// One step of the way, over the measured phases of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathTier {
+    /// What its first process is called. Untrusted text.
+    pub name: String,
+    /// The service or container that it runs in. Untrusted text. `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Where it listens: `127.0.0.1:3306`, `/run/php/php8.2-fpm.sock`. Untrusted text. `None`: the load was sent to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Position in the list of the tier that asks it; `None`: the load does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<usize>,
+    /// Processes that were watched.
+    pub processes_count: u64,
+    /// Their threads together, on average; `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads_count: Option<f64>,
+    /// CPU that they used. Unit: CPUs. `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
+    /// Time in which their threads could run but had no CPU, summed over threads. Unit: CPUs. `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_delay_cpus: Option<f64>,
+    /// Connections that were accepted. `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<GaugeRange>,
+    /// Those of them with bytes that nobody had read yet: requests that wait for an event loop; a worker with one connection
+    /// may leave some until it has answered. `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<GaugeRange>,
+    /// Connections that waited to be accepted. `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<GaugeRange>,
+    /// The part of one request's time that these waited, by Little's law: queue ÷ rate of completed requests. Unit: nanoseconds.
+    /// `None`: not read, or nothing was completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_time_ns: Option<f64>,
+    /// How many of these there may be; the kernel allows one more. `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_limit_count: Option<f64>,
+    /// Threads that served requests, on average, those that waited for one included. `None`: they could not be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serving_count: Option<f64>,
+    /// What these did while they had a request, the most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<TierWait>,
+}
+
+/// What threads of a tier did, or waited for, while they had a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TierWait {
+    /// What.
+    pub kind: WaitKind,
+    /// Position of the tier that they asked; `None`: it is not that they asked one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<usize>,
+    /// How many did at a time, on average.
+    pub threads_count: f64,
+    /// Of the time of one request of the load, by Little's law: threads ÷ rate of completed requests. Unit: nanoseconds. `None`:
+    /// nothing was completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ns: Option<f64>,
+}
+
+/// What a thread does, or waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitKind {
+    /// It is on a CPU, or ready.
+    Running,
+    /// Another thread, process, or owner of a lock.
+    Lock,
+    /// A disk.
+    Disk,
+    /// A time: it sleeps.
+    Timer,
+    /// To be continued: it was stopped.
+    Stopped,
+    /// The next tier.
+    Asking,
+    /// A connection to somewhere else, or one that was not seen.
+    Network,
+    /// Anything else.
+    Other,
+}
+
+/// Readings of a gauge.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GaugeRange {
+    /// Their mean.
+    pub mean: f64,
+    /// The greatest.
+    pub max: f64,
+}

@@ -1,0 +1,108 @@
+//! The way of a request: each tier of the server below the one that asks it, with what was in flight there and what it used.
+
+use super::screen::{Rank, Screen};
+use super::style::Tone;
+use super::table::{self, Cell};
+use crate::input::ReportInput;
+use crate::number;
+use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
+
+/// Cells in the order in which they stand.
+const CELLS: [Cell<PathTier>; 3] = [
+    Cell { rank: 1, heading: "connected", text: |tier| mean(tier.connections) },
+    Cell { rank: 2, heading: "queued", text: |tier| mean(tier.queue) },
+    Cell { rank: 0, heading: "CPUs", text: |tier| figure(tier.cpus) },
+];
+
+/// Tiers that are printed; there are at most as many as services on a host.
+const ROWS_MAX: usize = 12;
+
+pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
+    let path = &input.analysis.path;
+    // A server that asks nobody has no way to be shown.
+    if path.len() < 2 {
+        return;
+    }
+    screen.gap();
+    let mut rows = Vec::new();
+    add_below(path, None, 0, &mut rows);
+    table::draw(screen, Rank::Useful, "Path", &CELLS, rows.into_iter());
+    draw_times(path, screen);
+}
+
+/// Of a request's time, parts that are shown of each tier, the longest ones.
+const PARTS_MAX: usize = 5;
+
+/// A part of less than this share of a tier's time is left out. Unit: ratio.
+const PART_MIN_RATIO: f64 = 0.02;
+
+/// Where the time of a request goes: `php-fpm: 344 ms queued, 40.1 ms waiting for mariadbd, 10.2 ms sleeping`.
+fn draw_times(path: &[PathTier], screen: &mut Screen) {
+    let mut label = "Time";
+    for tier in path {
+        let mut parts: Vec<(f64, String)> = tier.waits.iter().filter_map(|wait| part(wait, path)).collect();
+        let queued = tier.queue_time_ns.filter(|ns| *ns > 0.0);
+        parts.extend(queued.map(|ns| (ns, "queued for a worker".to_owned())));
+        parts.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let sum: f64 = parts.iter().map(|(ns, _)| ns).sum();
+        parts.retain(|(ns, _)| *ns >= PART_MIN_RATIO * sum);
+        let texts: Vec<String> = parts
+            .iter()
+            .take(PARTS_MAX)
+            .map(|(ns, what)| format!("{} {what}", number::duration_ns(*ns as u64)))
+            .collect();
+        if !texts.is_empty() {
+            let text = format!("per request in {}: {}", tier.name, texts.join(", "));
+            screen.sentence(Rank::Useful, (Tone::Quiet, label), (Tone::Plain, &text));
+            label = "";
+        }
+    }
+}
+
+fn part(wait: &TierWait, path: &[PathTier]) -> Option<(f64, String)> {
+    let what = match wait.kind {
+        WaitKind::Running => "running".to_owned(),
+        WaitKind::Lock => "waiting for a lock".to_owned(),
+        WaitKind::Disk => "waiting for a disk".to_owned(),
+        WaitKind::Timer => "sleeping".to_owned(),
+        WaitKind::Stopped => "stopped".to_owned(),
+        WaitKind::Asking => format!("waiting for {}", wait.on.and_then(|on| path.get(on))?.name),
+        WaitKind::Network => "waiting for another connection".to_owned(),
+        WaitKind::Other => "waiting for something else".to_owned(),
+    };
+    Some((wait.time_ns?, what))
+}
+
+/// The tiers that this one asks, each followed by those that it asks in turn.
+fn add_below<'a>(
+    path: &'a [PathTier],
+    asker: Option<usize>,
+    depth: usize,
+    rows: &mut Vec<(String, &'a PathTier)>,
+) {
+    for (position, tier) in path.iter().enumerate().filter(|(_, tier)| tier.asked_by == asker) {
+        // A record may say that a tier asks itself.
+        if depth < path.len() && rows.len() < ROWS_MAX {
+            rows.push((label(tier, depth), tier));
+            add_below(path, Some(position), depth + 1, rows);
+        }
+    }
+}
+
+/// `└─ php-fpm (5 processes)`.
+fn label(tier: &PathTier, depth: usize) -> String {
+    let indent = if depth == 0 { String::new() } else { format!("{}└─ ", "   ".repeat(depth - 1)) };
+    let count = match tier.processes_count {
+        1 => String::new(),
+        count => format!(" ({count} processes)"),
+    };
+    format!("{indent}{}{count}", tier.name)
+}
+
+fn mean(range: Option<GaugeRange>) -> String {
+    figure(range.map(|range| range.mean))
+}
+
+fn figure(value: Option<f64>) -> String {
+    value.map_or(number::MISSING.to_owned(), |value| number::significant(value, 2))
+}
