@@ -5,7 +5,8 @@
 //! its requests wait for. In a process of many threads only those count that were once seen at a connection of a request:
 //! the others (writers, timers, collectors of garbage) wait for something else. Where each connection has a thread that reads it,
 //! there are as many of them as connections: while all wait for one lock, few are ever seen at their connection, and those that
-//! are missing are looked for among the rest. Who may not trace the processes sees nothing.
+//! are missing are looked for among the rest. A thread that was there before may sleep for its own purposes; one that has begun since
+//! then and sleeps has a request. Who may not trace the processes sees nothing.
 
 use super::wait::{Doing, KINDS, Wait, doing, is_in_event_loop};
 use crate::discover::{ConnectionEnds, socket_inode_of};
@@ -13,7 +14,7 @@ use crate::roots::Roots;
 use crate::source::{pid_stat, pid_syscall, read_once};
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::IoSliceMut;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::plan::Endpoint;
@@ -76,6 +77,8 @@ pub(super) struct Census {
     serving: HashSet<(u32, u32)>,
     /// Processes of several threads, one of which was seen waiting for the next request of a connection.
     readers: HashSet<u32>,
+    /// By process, the threads that it had when it was looked at first.
+    residents: HashMap<u32, HashSet<u32>>,
     /// Where the turn of looking at threads is, where there are too many.
     turn: usize,
 }
@@ -89,11 +92,24 @@ impl Census {
         buffer: &mut Vec<u8>,
     ) -> Look {
         let threads: Vec<_> = processes.iter().flat_map(|process| threads(roots, process.pid)).collect();
+        self.note_residents(&threads);
         self.turn = self.turn.wrapping_add(MAX_THREADS);
         let first = if threads.len() > MAX_THREADS { self.turn % threads.len() } else { 0 };
         let in_turn = threads.iter().cycle().skip(first).take(threads.len().min(MAX_THREADS));
         let sightings = in_turn.filter_map(|thread| sight(roots, *thread, buffer)).collect();
         Look { sightings, scale: threads.len() as f64 / threads.len().clamp(1, MAX_THREADS) as f64 }
+    }
+
+    fn note_residents(&mut self, threads: &[(u32, u32, bool)]) {
+        let mut new: HashMap<u32, HashSet<u32>> = HashMap::new();
+        for (pid, id, _) in threads.iter().filter(|(pid, ..)| !self.residents.contains_key(pid)) {
+            new.entry(*pid).or_default().insert(*id);
+        }
+        self.residents.extend(new);
+    }
+
+    fn is_resident(&self, (pid, id): (u32, u32)) -> bool {
+        self.residents.get(&pid).is_some_and(|ids| ids.contains(&id))
     }
 
     /// A process of at least as many threads as it has connections, none of which waits for events of many, has a thread for each
@@ -142,7 +158,9 @@ impl Census {
                 if wait == Wait::Stopped && stopped.insert(sighting.thread.0) {
                     counts.waits[wait as usize] += 1.0;
                 }
-                rest[wait as usize] += if self.readers.contains(&sighting.thread.0) { 1.0 } else { 0.0 };
+                let is_at_work = wait != Wait::Timer || !self.is_resident(sighting.thread);
+                let is_reader = self.readers.contains(&sighting.thread.0);
+                rest[wait as usize] += if is_reader && is_at_work { 1.0 } else { 0.0 };
                 continue;
             }
             counts.threads += 1.0;
@@ -170,7 +188,7 @@ impl TierCounts {
 
     /// Adds so many threads out of the rest: last those that wait for a lock, as threads without work do.
     fn add_missing(&mut self, mut missing: f64, rest: [f64; KINDS.len()]) {
-        const ORDER: [Wait; 4] = [Wait::Disk, Wait::Stopped, Wait::Running, Wait::Lock];
+        const ORDER: [Wait; 5] = [Wait::Disk, Wait::Stopped, Wait::Running, Wait::Timer, Wait::Lock];
         for wait in ORDER {
             let added = rest[wait as usize].min(missing);
             self.waits[wait as usize] += added;
@@ -280,6 +298,24 @@ mod tests {
         let all = || (2..8).map(locked).collect::<Vec<_>>();
         assert_eq!(count(all(), Some(4.0), 1.0), [4.0, 0.0, 4.0], "each connection has a thread");
         assert_eq!(count(all(), None, 1.0), [1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_thread_that_began_under_load_and_sleeps_has_a_request() {
+        let slept = |residents: &[u32]| {
+            let mut census = Census::default();
+            census.note_residents(&residents.iter().map(|id| (1, *id, false)).collect::<Vec<_>>());
+            let sleeping = |id| Sighting {
+                thread: (1, id),
+                is_single: false,
+                is_event_loop: false,
+                seen: Seen::Known(Wait::Timer),
+            };
+            let look = Look { sightings: (1..=4).map(sleeping).collect(), scale: 1.0 };
+            census.count(&look, &ends(), Some(3.0)).waits[Wait::Timer as usize]
+        };
+        assert_eq!(slept(&[1]), 3.0);
+        assert_eq!(slept(&[1, 2, 3, 4]), 0.0, "they do their own work");
     }
 
     #[test]
