@@ -336,7 +336,7 @@ pub enum Confidence {
     Possible,
     /// Mechanism and an independent signal agree.
     Likely,
-    /// Mechanism, an independent signal and an effect on the user's metric agree.
+    /// An experiment showed it. Earlier versions wrote it where mechanism, an independent signal, and an effect agreed.
     Confirmed,
 }
 

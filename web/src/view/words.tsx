@@ -15,7 +15,7 @@ export const CONFIDENCES: Record<Confidence, { shape: string; word: string }> = 
 
 export const ROLES: Record<EvidenceRole, string> = {
   mechanism: "mechanism",
-  confirmer: "confirmed by",
+  confirmer: "supported by",
   effect: "effect",
   against: "against it",
 };

@@ -112,6 +112,15 @@ impl Reach {
         Reach { failures: failed.min(dropped * each), slow, events: Some(dropped) }
     }
 
+    /// The part of a request's time that it accounts for at most; `None`: it says which requests it delayed, or none was timed.
+    pub(super) fn share_of_time(&self, view: &TrialView) -> Option<f64> {
+        let is_timed = view.latency.get(view.felt_kind()).count() > 0;
+        match self.slow {
+            Slow::Share(share) if is_timed => Some(share),
+            Slow::Share(_) | Slow::Delayed { .. } => None,
+        }
+    }
+
     /// Whether it touched no request of this trial, as far as its times are known.
     pub(super) fn is_nothing(&self, view: &TrialView) -> bool {
         let is_timed = view.latency.get(view.felt_kind()).count() > 0;

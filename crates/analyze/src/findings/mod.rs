@@ -1,9 +1,10 @@
 //! What stops the server: one [`Rule`] per known limit, each an argument that can be contradicted.
 //!
-//! The rules of evidence are in one place (function `confidence`) and no rule can bend them: a conclusion is *confirmed* only with the
-//! counter of its mechanism, an independent signal and an effect on the user's metric; *likely* with the first two; *possible* with
-//! the mechanism alone; *excluded* when the counters speak against it. Without any of these there is no finding: what could not
-//! be read is neither present nor excluded. Every piece of evidence names its source and its seconds.
+//! The rules of evidence are in one place (function `confidence`) and no rule can bend them: a conclusion is *likely* only with the
+//! counter of its mechanism and an independent signal; *possible* with the mechanism alone; *excluded* when the counters
+//! contradict it. Without any of these there is no finding: what could not be read is neither present nor excluded. Counters
+//! correlate, so nothing here is *confirmed*: only an experiment does that. Every piece of evidence names its source and its
+//! seconds.
 //!
 //! What the user noticed is looked for in one place, too ([`effect`]): a mechanism that cannot account for at least half of it is no
 //! more than possible, however often its counter moved.
@@ -219,7 +220,7 @@ pub const OF_ALL: &[Threshold] = &[effect::EXPLAINED, effect::FAILED_FIRST, effe
 /// Up to this multiple of the rate that shows the limit, a trial shows what gives out next.
 const BEYOND_RATIO: f64 = 2.0;
 
-/// What all rules conclude: most certain first, excluded ones last.
+/// What all rules conclude: most certain first, then what the user noticed; excluded ones last.
 ///
 /// A rate can miss its objective while nothing is full yet: where requests are few and long, some come at the same time. Then
 /// the next trials beyond it say what gives out, as far as that is the server's.
@@ -235,8 +236,15 @@ pub fn examine(scene: &Scene) -> Vec<Finding> {
         finding.confidence == Confidence::Excluded
             && RULES.iter().any(|rule| rule.id == finding.id && matches!(rule.examine, Examination::Signs(_)))
     };
-    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.confidence), is_counter_at_rest(finding)));
+    findings.sort_by_key(|finding| {
+        (std::cmp::Reverse((finding.confidence, has_effect(finding))), is_counter_at_rest(finding))
+    });
     findings
+}
+
+/// Whether it accounts for something that the user noticed: such findings come before those that are equally certain.
+fn has_effect(finding: &Finding) -> bool {
+    finding.evidence.iter().any(|evidence| evidence.role == EvidenceRole::Effect)
 }
 
 /// What is certain of the server at the lowest rate beyond the one that shows the limit at which anything is.
@@ -325,11 +333,12 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
         return unnoticed(case, &focus);
     }
     let explained = effect.as_ref().map(|effect| effect.explained_by(&case.reach));
-    let too_little = effect.as_ref().zip(explained.filter(|explained| *explained < EXPLAINED.value)).map(
-        |(effect, explained)| {
-            against(format!("it explains at most {} of {}", percent(explained), effect.noun()))
-        },
-    );
+    // Each request of a closed loop waits for the one before it: what makes up little of its time limits nothing.
+    let of_time = if effect.is_none() { case.reach.share_of_time(&focus) } else { None };
+    let noun = effect.as_ref().map_or("a request's time", Effect::noun);
+    let too_little = explained.or(of_time).filter(|explained| *explained < EXPLAINED.value);
+    let too_little =
+        too_little.map(|explained| against(format!("it explains at most {} of {noun}", percent(explained))));
     case.evidence.extend(effect.map(|effect| effect.evidence));
     case.evidence.extend(few.into_iter().chain(too_little));
     explained
@@ -364,11 +373,8 @@ pub(crate) fn confidence(evidence: &[Evidence]) -> Option<Confidence> {
         (false, true) => Some(Confidence::Excluded),
         (false, false) => None,
         (true, true) => Some(Confidence::Possible),
-        (true, false) => Some(match (has(EvidenceRole::Confirmer), has(EvidenceRole::Effect)) {
-            (true, true) => Confidence::Confirmed,
-            (true, false) => Confidence::Likely,
-            (false, _) => Confidence::Possible,
-        }),
+        (true, false) if has(EvidenceRole::Confirmer) => Some(Confidence::Likely),
+        (true, false) => Some(Confidence::Possible),
     }
 }
 

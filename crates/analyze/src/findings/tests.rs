@@ -3,7 +3,7 @@
 use super::*;
 use crate::corpus::*;
 use crate::verdict::check_trial;
-use sysdyno_record::analysis::Confidence::{Confirmed, Excluded, Likely, Possible};
+use sysdyno_record::analysis::Confidence::{Excluded, Likely, Possible};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::facts::Fact;
 use sysdyno_record::load::{FailureClass, TrialPurpose};
@@ -68,7 +68,7 @@ fn confidence_follows_from_the_roles_of_the_evidence_alone() {
             roles.iter().map(|role| evidence(*role, &window, "test", String::new())).collect();
         confidence(&evidence)
     };
-    assert_eq!(of(&[Mechanism, Confirmer, Effect]), Some(Confirmed));
+    assert_eq!(of(&[Mechanism, Confirmer, Effect]), Some(Likely));
     assert_eq!(of(&[Mechanism, Confirmer]), Some(Likely));
     assert_eq!(of(&[Mechanism, Effect]), Some(Possible));
     assert_eq!(of(&[Mechanism, Confirmer, Effect, Against]), Some(Possible));
@@ -128,7 +128,7 @@ fn c13_all_cpus_busy() {
     let busy = || slow().cpu(0.5, 0.3, 0.15).server(1.1).generator(0.4);
     let waiting = busy().counter("psi.cpu_some_us", "host", 6e5);
     let finding = find("C13", waiting).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     let title = "The CPUs are the bottleneck: CPUs 0 and 1 are 95% busy, 50% user, 30% system, 15% \
                  interrupts; the server used 1.1 of 2 CPUs, the generator 0.40";
     assert_eq!(finding.title, title);
@@ -177,7 +177,7 @@ fn n01_one_cpu_receives_the_packets() {
     };
     let piled = || of([0.53, 0.15], [0.02, 0.32]);
     let finding = find("N01", packets(piled(), 9000.0, 1000.0)).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     assert_eq!(
         finding.title,
         "Receive work on one CPU is the bottleneck: CPU 0 was 98% busy (53% in interrupts); the other CPUs \
@@ -206,7 +206,7 @@ fn n01_one_cpu_receives_the_packets() {
 #[test]
 fn f05_one_busy_thread() {
     let finding = find("F05", slow().server(0.98).cpu(0.4, 0.15, 0.05)).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     assert!(finding.title.contains("nginx (process 1000)"), "{}", finding.title);
     let column = finding.evidence[0].column.as_deref();
     assert_eq!(column, Some(format!("thread.cpu_us@thread:{TARGET}/{TARGET}").as_str()));
@@ -220,12 +220,12 @@ fn f05_one_busy_thread() {
 #[test]
 fn f04_workers_that_wait_while_requests_lie_unread() {
     let finding = find("F04", pool()).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     let title = "The worker pool is full: 8 threads of nginx are waiting, using 0.05 CPUs, 50 requests \
                  unread in the server's sockets, 64 in flight";
     assert_eq!(finding.title, title);
     assert_eq!(confidence_of("F04", pool().gauge("connections.unread_count", LISTENER, 0.0)), Some(Excluded));
-    assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Confirmed), "others took the CPU");
+    assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Likely), "others took the CPU");
     assert_eq!(confidence_of("F04", pool().cpu(0.1, 0.1, 0.6)), Some(Excluded));
     assert_eq!(confidence_of("F04", pool().server(0.97)), Some(Excluded));
     let starved =
@@ -236,12 +236,12 @@ fn f04_workers_that_wait_while_requests_lie_unread() {
         pool().gauge("process.threads_count", &scope, threads).counter("process.run_delay_us", &scope, 0.8e6)
     };
     assert_eq!(confidence_of("F04", in_line(2.0)), Some(Excluded), "others have the CPUs");
-    assert_eq!(confidence_of("F04", in_line(8.0)), Some(Confirmed), "most threads ask for no CPU");
+    assert_eq!(confidence_of("F04", in_line(8.0)), Some(Likely), "most threads ask for no CPU");
     let queue = |length: f64| {
         let queue = pool().gauge("connections.unread_count", LISTENER, 0.0);
         queue.gauge("listener.queue_count", LISTENER, length)
     };
-    assert_eq!(confidence_of("F04", queue(50.0)), Some(Confirmed));
+    assert_eq!(confidence_of("F04", queue(50.0)), Some(Likely));
     assert_eq!(confidence_of("F04", queue(5.0)), Some(Possible), "59 of 64 requests wait elsewhere");
     let stopped = pool().edit(|case| {
         case.fill(LatencyKind::Service, spread(20_000, 1e6));
@@ -295,7 +295,7 @@ fn f04_a_queue_that_was_gone_when_it_was_read_is_seen_at_a_higher_rate() {
         examine(&scene).into_iter().find(|finding| finding.id == "F04").expect("a finding")
     };
     let finding = conclude(&beyond(pool()));
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     let effect = finding.evidence.iter().find(|evidence| evidence.role == EvidenceRole::Effect);
     assert!(effect.is_some_and(|effect| effect.text.contains("2,500 req/s")), "{finding:?}");
     assert_eq!(conclude(&beyond(pool().cpu(0.1, 0.1, 0.6))).confidence, Excluded);
@@ -354,12 +354,12 @@ fn t01_a_full_accept_queue_names_its_listener() {
             .gauge("listener.limit_count", LISTENER, 5.0)
     };
     let finding = find("T01", full(repeated(400, &[1.02]), 40.0, 6.0)).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     let place = "of 127.0.0.1:8080 (backlog 5, peak length 6)";
     assert!(finding.title.contains(place) && finding.title.contains("dropped"), "{}", finding.title);
     assert_eq!(finding.explained_ratio, Some(1.0));
     let failing = || Specimen::open(2000.0, 10.0).fail(FailureClass::ConnectTimeout, 400);
-    assert_eq!(confidence_of("T01", full(failing(), 40.0, 6.0)), Some(Confirmed));
+    assert_eq!(confidence_of("T01", full(failing(), 40.0, 6.0)), Some(Likely));
     assert_eq!(confidence_of("T01", full(Specimen::open(2000.0, 10.0), 10.0, 6.0)), Some(Excluded));
     assert_eq!(confidence_of("T01", full(repeated(400, &[1.02]), 40.0, 2.0)), Some(Possible));
     assert_eq!(confidence_of("T01", full(slow(), 0.0, 2.0)), Some(Excluded));
@@ -401,7 +401,7 @@ fn t04_connects_at_the_ticks_of_the_timer() {
         repeated(count, seconds).counter("TcpExt.TCPSynRetrans", "netns:target", count as f64 / 8.0)
     };
     let finding = find("T04", staircase(500, &[1.01, 1.02, 3.05, 3.06, 7.1])).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     assert!(finding.title.contains("500 connects took 1 s, 3 s, and 7 s"), "{}", finding.title);
     assert_eq!(confidence_of("T04", staircase(500, &[1.6, 2.6, 6.1, 6.2])), Some(Possible));
     let old = staircase(300, &[2.02, 2.03, 4.02]).edit(|case| {
@@ -432,7 +432,7 @@ fn t04_is_no_matter_of_syns_where_all_segments_are_lost() {
             .counter("Tcp.RetransSegs", "netns:target", 75.0 + others)
             .counter("Tcp.OutSegs", "netns:target", 8000.0)
     };
-    assert_eq!(confidence_of("T04", lossy(4.0)), Some(Confirmed));
+    assert_eq!(confidence_of("T04", lossy(4.0)), Some(Likely));
     let finding = find("T04", lossy(240.0)).expect("a finding");
     assert_eq!(finding.confidence, Possible);
     let title =
@@ -450,7 +450,7 @@ fn n10_a_full_link() {
             .counter("netdev.rx_bytes", "netdev:eth0", bytes / 50.0)
     };
     let finding = find("N10", link(118e6)).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     assert_eq!(finding.title, "The network link is saturated: eth0 sent at 94% of its 1,000 Mbit/s");
     assert_eq!(confidence_of("N10", link(50e6)), Some(Excluded));
     assert_eq!(confidence_of("N10", slow()), Some(Excluded));
@@ -467,7 +467,7 @@ fn f01_descriptors_used_up() {
             .fail(FailureClass::ConnectTimeout, 400)
     };
     let finding = find("F01", open(1020.0)).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     assert!(finding.title.contains("1,020 of its 1,024"), "{}", finding.title);
     assert_eq!(confidence_of("F01", open(100.0)), Some(Excluded));
 }
@@ -480,7 +480,7 @@ fn c03_a_server_under_a_quota() {
             .counter("cgroup.throttled_count", "cgroup:target", count)
             .gauge("cgroup.quota_ratio", "cgroup:target", 0.2)
     };
-    assert_eq!(confidence_of("C03", stopped(9.0)), Some(Confirmed));
+    assert_eq!(confidence_of("C03", stopped(9.0)), Some(Likely));
     assert_eq!(confidence_of("C03", stopped(0.1)), Some(Excluded));
     assert_eq!(confidence_of("C03", slow()), None);
 }
@@ -488,7 +488,7 @@ fn c03_a_server_under_a_quota() {
 #[test]
 fn g01_and_g02_the_generator_itself() {
     let finding = find("G01", slow().generator(0.97)).expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
     assert!(finding.title.starts_with("The generator is the bottleneck"), "{}", finding.title);
     assert_eq!(confidence_of("G01", slow()), Some(Excluded));
     assert_eq!(confidence_of("G02", slow()), None);
@@ -511,7 +511,7 @@ fn g01_and_g02_the_generator_itself() {
         is_connection_limited: true,
     };
     let finding = examine(&scene).into_iter().find(|finding| finding.id == "G02").expect("a finding");
-    assert_eq!(finding.confidence, Confirmed);
+    assert_eq!(finding.confidence, Likely);
 }
 
 #[test]

@@ -169,7 +169,7 @@ pub(super) fn draw_signal(evidence: &Evidence, origin: MonoNs, rank: Rank, scree
 fn role_name(role: EvidenceRole) -> &'static str {
     match role {
         EvidenceRole::Mechanism => "mechanism",
-        EvidenceRole::Confirmer => "confirmed",
+        EvidenceRole::Confirmer => "supported",
         EvidenceRole::Effect => "effect",
         EvidenceRole::Against => "against",
     }

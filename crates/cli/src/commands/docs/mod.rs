@@ -104,9 +104,9 @@ bottleneck. Limits without another source are house values, to be revised as rec
 const FINDINGS_HEADER: &str = "
 ## Findings
 
-A finding is *confirmed* if the counter of its mechanism moved, an independent signal agrees, and it explains what users
+A finding is *likely* if the counter of its mechanism moved, an independent signal agrees, and it explains what users
 noticed: failed requests first, then responses that missed the objective or became slow. A mechanism that cannot explain that,
-or was seen only a few times, is at most *possible*.
+or was seen only a few times, is at most *possible*. Counters never make it *confirmed*: only an experiment with the remedy can.
 ";
 
 /// The reference of checks and findings.
