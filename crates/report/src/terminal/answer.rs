@@ -1,6 +1,6 @@
 //! The two answers of a run: how much the server takes, and what stops it from taking more.
 
-use super::screen::{Rank, Screen};
+use super::screen::{Piece, Rank, Screen};
 use super::style::Tone;
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
 use crate::number;
@@ -30,6 +30,9 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
         return;
     };
     draw_evidence(finding, input.folder.manifest.clock.mono_ns, screen);
+    if let Some(remedy) = &finding.remedy {
+        screen.sentence(Rank::Useful, (Tone::Quiet, "to change"), (Tone::Plain, remedy));
+    }
 }
 
 fn draw_capacity(input: &ReportInput<'_>, claim: CapacityClaim<'_>, screen: &mut Screen) {
@@ -149,20 +152,38 @@ pub(crate) fn ending(ended_by: EndedBy) -> &'static str {
     }
 }
 
+/// What it rests on, the first signal behind how certain it is.
 fn draw_evidence(finding: &Finding, origin: MonoNs, screen: &mut Screen) {
-    let in_favour = |evidence: &&Evidence| evidence.role != EvidenceRole::Against;
-    for (position, evidence) in finding.evidence.iter().filter(in_favour).enumerate() {
-        let rank = if position == 0 { Rank::Needed } else { Rank::Extra };
-        draw_signal(evidence, origin, rank, screen);
+    let in_favor = |evidence: &&Evidence| evidence.role != EvidenceRole::Against;
+    for (position, evidence) in finding.evidence.iter().filter(in_favor).enumerate() {
+        let (rank, label) = match position {
+            0 => (Rank::Needed, certainty(finding.confidence)),
+            _ => (Rank::Extra, (Tone::Quiet, role_name(evidence.role))),
+        };
+        draw_labeled(label, evidence, origin, rank, screen);
+    }
+}
+
+/// The word for how certain a finding is.
+pub(super) fn certainty(confidence: Confidence) -> Piece<'static> {
+    match confidence {
+        Confidence::Confirmed => (Tone::Bad, "confirmed"),
+        Confidence::Likely => (Tone::Bad, "likely"),
+        Confidence::Possible => (Tone::Doubtful, "possible"),
+        Confidence::Excluded => (Tone::Quiet, "ruled out"),
     }
 }
 
 /// One signal, with its part in the argument and its seconds.
 pub(super) fn draw_signal(evidence: &Evidence, origin: MonoNs, rank: Rank, screen: &mut Screen) {
+    draw_labeled((Tone::Quiet, role_name(evidence.role)), evidence, origin, rank, screen);
+}
+
+fn draw_labeled(label: Piece<'_>, evidence: &Evidence, origin: MonoNs, rank: Rank, screen: &mut Screen) {
     let begin_seconds = evidence.begin_mono_ns.seconds_since(origin);
     let end_seconds = evidence.end_mono_ns.seconds_since(origin);
     let text = format!("{begin_seconds:.0}–{end_seconds:.0} s: {}", evidence.text);
-    screen.sentence(rank, (Tone::Quiet, role_name(evidence.role)), (Tone::Plain, &text));
+    screen.sentence(rank, label, (Tone::Plain, &text));
 }
 
 /// The word for the part of a signal in an argument.

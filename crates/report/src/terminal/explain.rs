@@ -45,15 +45,9 @@ pub fn render_explanation(input: &ReportInput<'_>, style: &Style) -> String {
 
 /// One diagnosis that holds or may hold, with all that speaks for and against it.
 fn draw_finding(finding: &Finding, input: &ReportInput<'_>, screen: &mut Screen) {
-    let (tone, word) = match finding.confidence {
-        Confidence::Confirmed => (Tone::Bad, "confirmed"),
-        Confidence::Likely => (Tone::Bad, "likely"),
-        Confidence::Possible => (Tone::Doubtful, "possible"),
-        Confidence::Excluded => (Tone::Quiet, "ruled out"),
-    };
     screen.gap();
-    let title = format!("{} {}: {}", finding.id, finding.name, finding.title);
-    screen.sentence(Rank::Needed, (tone, word), (Tone::Strong, &title));
+    let title = format!("{} ({}, {})", finding.title, finding.name, finding.id);
+    screen.sentence(Rank::Needed, answer::certainty(finding.confidence), (Tone::Strong, &title));
     let origin = input.folder.manifest.clock.mono_ns;
     finding.evidence.iter().for_each(|evidence| answer::draw_signal(evidence, origin, Rank::Needed, screen));
     if let Some(remedy) = &finding.remedy {

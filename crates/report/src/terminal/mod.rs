@@ -2,7 +2,8 @@
 //!
 //! Sentences are whole: where a terminal is too low, those go that matter least, and where that is not enough the screen
 //! ends with the verdict and the limit, which it began with.
-//! The order never changes: verdict and reasons, capacity and limit, latency, operations, request path, hosts, counts, where the report is.
+//! The order never changes: verdict and reasons, capacity and bottleneck with what to change, request path, latency, operations, hosts, remarks,
+//! counts, where the report is.
 
 mod answer;
 mod checks;
@@ -38,6 +39,7 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
     verdict::draw(input, &mut screen);
     checks::draw(input, &mut screen);
     answer::draw(input, &mut screen);
+    path::draw(input, &mut screen);
     match &input.analysis.session {
         // The time of an operation is that of all its requests: what single requests took is in the report.
         Some(result) => session::draw(result, &mut screen),
@@ -46,10 +48,10 @@ pub fn render(input: &ReportInput<'_>, style: &Style) -> String {
             operations::draw(input, &mut screen);
         }
     }
-    path::draw(input, &mut screen);
     hosts::draw(input, &mut screen);
     settings::draw(input, &mut screen);
     services::draw(input, &mut screen);
+    verdict::draw_remarks(input, &mut screen);
     work::draw(input, &mut screen);
     screen.finish()
 }

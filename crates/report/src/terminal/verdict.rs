@@ -1,4 +1,4 @@
-//! The verdict: its word and shape, the headline, and every reason that speaks against the numbers.
+//! The verdict: its word and shape, the headline, and every reason to doubt the numbers. Remarks that lower no verdict come later.
 
 use super::screen::{Rank, Screen};
 use super::style::Tone;
@@ -19,7 +19,22 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let verdict = &input.analysis.verdict;
     screen.answer(shape(verdict.status), (Tone::Strong, &input.analysis.headline));
     draw_state(&input.folder, screen);
-    verdict.reasons.iter().for_each(|reason| draw_reason(reason, screen));
+    verdict.reasons.iter().filter(|reason| !is_remark(reason)).for_each(|reason| draw_reason(reason, screen));
+}
+
+/// What else is worth knowing about the measurement.
+pub(super) fn draw_remarks(input: &ReportInput<'_>, screen: &mut Screen) {
+    let remarks: Vec<&Reason> =
+        input.analysis.verdict.reasons.iter().filter(|reason| is_remark(reason)).collect();
+    if !remarks.is_empty() {
+        screen.gap();
+    }
+    remarks.into_iter().for_each(|reason| draw_reason(reason, screen));
+}
+
+/// Whether it lowers no verdict.
+fn is_remark(reason: &Reason) -> bool {
+    reason.status == VerdictStatus::Valid
 }
 
 /// Says so when the record is not whole.
@@ -53,8 +68,7 @@ pub(crate) fn draw_reason(reason: &Reason, screen: &mut Screen) {
         status => shape(status).0,
     };
     let label: String = crate::escape::terminal(&label, 9);
-    // A remark lowers no verdict.
-    let is_remark = reason.status == VerdictStatus::Valid;
+    let is_remark = is_remark(reason);
     let rank = if is_remark { Rank::Extra } else { Rank::Needed };
     screen.sentence(rank, (tone, &label), (Tone::Plain, &reason.text));
     if !is_remark && !reason.remedy.is_empty() {
