@@ -119,8 +119,8 @@ fn examine_trial<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let workers = workers(scene, &window, scope);
     found.extend(workers.evidence);
     found.extend(stood_still(scene, &window));
-    let reason = found.first().map_or(String::new(), |evidence| format!(", {}", evidence.text));
-    let title = format!("The worker pool is full: {}{reason}", workers.text);
+    let reason = found.first().map_or(String::new(), |evidence| format!("; {}", evidence.text));
+    let title = format!("{}{reason}", workers.text);
     let reach = Reach::used_up(&scene.focus, waited_part(scene, &window));
     Some(Case { shown_by: Some(scene.focus), ..Case::new(title, found, reach) })
 }
@@ -241,12 +241,7 @@ fn workers(scene: &Scene, window: &Window, scope: &str) -> Workers {
     programs.retain(|program| seen.insert(program.clone()));
     let command = if programs.is_empty() { "the server".to_owned() } else { list(&programs) };
     let used = window.process_cpus(&targets);
-    let who =
-        threads.map_or(command.clone(), |threads| format!("{} of {command}", counted(threads, "thread")));
-    let on = waited_on(scene, scope);
-    let text = used.map_or(format!("{who} are waiting{on}"), |used| {
-        format!("{who} are waiting{on}, using {} CPUs", cpus(used))
-    });
+    let text = format!("{command}: all workers are busy{}", waited_on(scene, scope));
     let mut found = Vec::new();
     if let (Some(threads), Some(running)) = (threads, running)
         && running <= ASLEEP.value * threads
@@ -263,7 +258,7 @@ fn workers(scene: &Scene, window: &Window, scope: &str) -> Workers {
     Workers { text, evidence: found }
 }
 
-/// What most threads of the tier that listens there wait for: ` for mariadbd`; empty if that is not known.
+/// What most threads of the tier that listens there wait for: `, most waiting for mariadbd`; empty if that is not known.
 fn waited_on(scene: &Scene, scope: &str) -> String {
     let path = path_of(&scene.focus);
     let address = scope.strip_prefix(ScopeKind::Listener.prefix());
@@ -274,5 +269,5 @@ fn waited_on(scene: &Scene, scope: &str) -> String {
     let on = first.on.and_then(|position| path.get(position)).map(|asked| name(&asked.name));
     let is_most = ratio(first.threads_count, all).is_some_and(|part| part >= 0.5);
     let what = on.unwrap_or_else(|| super::waits::what(first.kind).to_owned());
-    if is_most && first.kind != WaitKind::Running { format!(", most for {what}") } else { String::new() }
+    if is_most && first.kind != WaitKind::Running { format!(", most waiting for {what}") } else { String::new() }
 }

@@ -221,8 +221,7 @@ fn f05_one_busy_thread() {
 fn f04_workers_that_wait_while_requests_lie_unread() {
     let finding = find("F04", pool()).expect("a finding");
     assert_eq!(finding.confidence, Likely);
-    let title = "The worker pool is full: 8 threads of nginx are waiting, using 0.05 CPUs, 50 requests \
-                 unread in the server's sockets, 64 in flight";
+    let title = "nginx: all workers are busy; 50 requests unread in the server's sockets, 64 in flight";
     assert_eq!(finding.title, title);
     assert_eq!(confidence_of("F04", pool().gauge("connections.unread_count", LISTENER, 0.0)), Some(Excluded));
     assert_eq!(confidence_of("F04", pool().cpu(0.5, 0.4, 0.0)), Some(Likely), "others took the CPU");
@@ -267,10 +266,10 @@ fn f04_names_the_tier_that_waits_for_nobody_else() {
     };
     let one = tiers().gauge("listener.queue_count", &queue(front), 50.0);
     let finding = find("F04", one).expect("a finding");
-    assert!(finding.title.contains("php-fpm are waiting"), "{}", finding.title);
+    assert!(finding.title.starts_with("php-fpm: all workers are busy"), "{}", finding.title);
     let both = tiers().gauge("listener.queue_count", &queue(front), 20.0);
     let finding = find("F04", both.gauge("listener.queue_count", &queue(back), 30.0)).expect("a finding");
-    assert!(finding.title.contains("mariadbd are waiting"), "{}", finding.title);
+    assert!(finding.title.starts_with("mariadbd: all workers are busy"), "{}", finding.title);
     // A worker may leave the end of a request unread until it has answered.
     let busy = tiers().gauge("connections.unread_count", &queue(front), 64.0);
     assert_eq!(confidence_of("F04", busy), Some(Excluded));
