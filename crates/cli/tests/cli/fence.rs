@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(90);
 const NEEDS: &[&str] = &["root", "iproute2", "namespaces"];
 
 /// An address outside of the fence that `.cargo/config.toml` puts around all tests.
-const OUTSIDE: &str = "10.98.7.7";
+const OUTSIDE: &str = "10.97.7.7";
 
 /// An address of the server's host that the generator reaches through a router only.
 const FAR: &str = "10.99.7.7";
