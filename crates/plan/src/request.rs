@@ -123,6 +123,7 @@ fn validators(options: &TargetOptions, wire: &WirePlan) -> anyhow::Result<Valida
         header: options.expect_header.as_ref().map(expected),
         body_contains: options.expect_body.clone(),
         same_body: (options.same_body || options.any_body != Some(true)) && wire.memcached.is_none(),
+        may_vary: !options.same_body && options.any_body.is_none() && wire.memcached.is_none(),
     })
 }
 

@@ -73,7 +73,7 @@ failure_classes! {
     Status "status" Server "The status code is not among the expected ones.";
     WrongLength "wrong_length" Server "The body's length is not the expected one.";
     WrongHeader "wrong_header" Server "An expected header field is missing or has another value.";
-    WrongBody "wrong_body" Server "The body lacks the expected bytes, or differs from the body that was learnt.";
+    WrongBody "wrong_body" Server "The body lacks the expected bytes, or is not like the body that was learnt.";
     TlsHandshake "tls_handshake" Server "The TLS handshake failed: the server closed the connection, or broke the rules of TLS.";
     TlsTimeout "tls_timeout" Server "The TLS handshake did not finish before the deadline.";
     TlsIssuer "tls_issuer" Server "The server's certificate comes from an issuer that is not trusted."

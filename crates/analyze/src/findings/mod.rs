@@ -152,6 +152,7 @@ pub static RULES: &[&Rule] = &[
     &tables::TASKS,
     &memory::OOM,
     &logs::SERVER,
+    &logs::RESPONSES,
     &accept::OVERFLOW,
     &sockets::SYN_QUEUE_FULL,
     &tables::CONNECTIONS,

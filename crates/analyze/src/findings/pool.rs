@@ -269,5 +269,9 @@ fn waited_on(scene: &Scene, scope: &str) -> String {
     let on = first.on.and_then(|position| path.get(position)).map(|asked| name(&asked.name));
     let is_most = ratio(first.threads_count, all).is_some_and(|part| part >= 0.5);
     let what = on.unwrap_or_else(|| super::waits::what(first.kind).to_owned());
-    if is_most && first.kind != WaitKind::Running { format!(", most waiting for {what}") } else { String::new() }
+    if is_most && first.kind != WaitKind::Running {
+        format!(", most waiting for {what}")
+    } else {
+        String::new()
+    }
 }

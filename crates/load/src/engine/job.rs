@@ -163,7 +163,7 @@ impl<'a> Job<'a> {
         &self,
         kind: Kind,
         body: LearntBody,
-        kept: impl FnOnce() -> &'b [u8],
+        kept: impl Fn() -> &'b [u8],
     ) -> Option<FailureClass> {
         (!self.requests.accepts_body(kind, body, kept)).then_some(FailureClass::WrongBody)
     }

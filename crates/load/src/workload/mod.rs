@@ -23,7 +23,7 @@ pub(crate) use mix::Mix;
 use crate::error::LoadError;
 use crate::page;
 use crate::protocol::http1::{RequestBytes, Rules};
-use learnt::{Learnt, Likeness};
+use learnt::{Bodies, Learnt, Likeness};
 use session::Tables;
 use std::sync::Arc;
 use sysdyno_record::load::LearntBody;
@@ -69,7 +69,7 @@ pub(crate) struct Templates {
 struct KindOf {
     operation: u32,
     rules: u32,
-    compares_body: bool,
+    bodies: Bodies,
     learnt: Learnt,
     /// The embedded object that it asks for, if caches remember its versions.
     object: Option<u8>,
@@ -99,12 +99,15 @@ impl Requests {
         if operations.is_empty() {
             let made = values::make(&plan.request, &plan.target, &plan.target.path, &names)?;
             making.rules.push(Rules::new(plan));
-            making.add(made, KindOf::new(0, plan.validators.same_body));
+            making.add(made, KindOf::new(0, Bodies::of(&plan.validators)));
         }
         for (number, operation) in (0..).zip(operations) {
             let made = values::make(&operation.request, &plan.target, &operation.path, &names)?;
             making.rules.push(Rules::of(&operation.validators, plan.max_body, made.bytes.is_head));
-            making.add(made, KindOf { rules: number, ..KindOf::new(number, operation.validators.same_body) });
+            making.add(
+                made,
+                KindOf { rules: number, ..KindOf::new(number, Bodies::of(&operation.validators)) },
+            );
         }
         let weights = operations.iter().map(|operation| operation.weight);
         let mix = if operations.is_empty() { Mix::of_one() } else { Mix::new(weights)? };
@@ -135,25 +138,29 @@ impl Requests {
         (self.operations_count > 0).then(|| self.kinds[kind as usize].operation as usize)
     }
 
-    /// Learns the first body of a kind that is no error page; whether this one is the same, or none is compared. `kept`: the
+    /// Learns the first body of a kind that is no error page; whether this one is as it may be. `kept`: the
     /// beginning of the body, where it was kept.
     #[inline]
-    pub(crate) fn accepts_body<'a>(
-        &self,
-        kind: Kind,
-        body: LearntBody,
-        kept: impl FnOnce() -> &'a [u8],
-    ) -> bool {
+    pub(crate) fn accepts_body<'a>(&self, kind: Kind, body: LearntBody, kept: impl Fn() -> &'a [u8]) -> bool {
         let number = kind;
         let kind = &self.kinds[number as usize];
-        if !kind.compares_body {
+        if kind.bodies == Bodies::Any {
             return true;
         }
-        let compared = kind.learnt.compare(body, || page::is_error_page(kept(), body.body_bytes));
-        if compared == Likeness::Learnt {
-            self.rules(number).watch.note_learnt();
+        let is_error_page = || page::is_error_page(kept(), body.body_bytes);
+        match kind.learnt.compare(body, is_error_page) {
+            Likeness::Same => true,
+            Likeness::Learnt => {
+                self.rules(number).watch.note_learnt();
+                true
+            }
+            Likeness::Different if kind.bodies == Bodies::Alike => {
+                // What the next ones say is read.
+                self.rules(number).watch.note_wrong();
+                kind.learnt.varies_to(body, is_error_page)
+            }
+            Likeness::Different => false,
         }
-        compared != Likeness::Different
     }
 
     /// The body that was learnt, of a load with one request.
@@ -185,7 +192,7 @@ struct Making {
 impl Making {
     fn add(&mut self, made: Made, kind: KindOf) -> Kind {
         let RequestBytes { keep, last, .. } = made.bytes;
-        if let Some(rules) = self.rules.get(kind.rules as usize).filter(|_| kind.compares_body) {
+        if let Some(rules) = self.rules.get(kind.rules as usize).filter(|_| kind.bodies != Bodies::Any) {
             rules.watch.expect_body();
         }
         self.messages.extend([keep, last]);
@@ -221,7 +228,7 @@ fn of_log(plan: &LoadPlan, log: &LogPlan) -> Result<(Requests, Messages), LoadEr
         let request = RequestSpec { method: logged.method.as_ref().into(), ..plan.request.clone() };
         let bytes = RequestBytes::of(&request, &plan.target, &logged.path)?;
         let operation = logged.operation.min(operations.len() as u32 - 1);
-        let kind = KindOf::new(operation, plan.validators.same_body);
+        let kind = KindOf::new(operation, Bodies::of(&plan.validators));
         let rules = u32::from(bytes.is_head);
         making.add(Made { bytes, template: None }, KindOf { rules, ..kind });
     }
@@ -229,7 +236,7 @@ fn of_log(plan: &LoadPlan, log: &LogPlan) -> Result<(Requests, Messages), LoadEr
 }
 
 impl KindOf {
-    fn new(operation: u32, compares_body: bool) -> KindOf {
-        KindOf { operation, rules: 0, compares_body, learnt: Learnt::default(), object: None }
+    fn new(operation: u32, bodies: Bodies) -> KindOf {
+        KindOf { operation, rules: 0, bodies, learnt: Learnt::default(), object: None }
     }
 }

@@ -3,6 +3,7 @@
 //! A user has a generator of its own, seeded by the plan's seed and the user's number. So which operations a user walks
 //! through, and how long its cycles are, does not depend on the server nor on the number of threads.
 
+use super::learnt::Bodies;
 use super::memory::MAX_TAKEN_COUNT;
 use super::take::{Take, Taking};
 use super::values::{self, Names};
@@ -213,8 +214,8 @@ pub(super) fn compile(plan: &LoadPlan, session: &SessionPlan) -> Result<(Request
             .rules
             .push(rules.keeping(session.cookies || !taking.takes.is_empty(), taking.body_bytes()));
         takings.push(taking);
-        let compares_body = operation.validators.same_body;
-        compiling.add([number; 2], &operation.request, &operation.path, compares_body)?;
+        let bodies = Bodies::of(&operation.validators);
+        compiling.add([number; 2], &operation.request, &operation.path, bodies)?;
     }
     // What pages embed is held against nothing that is said of the pages.
     let validators = Validators { same_body: true, ..Validators::default() };
@@ -303,10 +304,10 @@ impl Compiling<'_> {
         [operation, rules]: [u32; 2],
         request: &RequestSpec,
         path: &str,
-        compares_body: bool,
+        bodies: Bodies,
     ) -> Result<Kind, LoadError> {
         let made = values::make(request, &self.plan.target, path, &self.names)?;
-        Ok(self.making.add(made, KindOf { rules, ..KindOf::new(operation, compares_body) }))
+        Ok(self.making.add(made, KindOf { rules, ..KindOf::new(operation, bodies) }))
     }
 
     fn object(&mut self, operation: u32, session: &SessionPlan, number: u32) -> Result<Embedded, LoadError> {
@@ -318,13 +319,13 @@ impl Compiling<'_> {
             body_bytes: 0,
         };
         let rules = session.operations.len() as u32;
-        let plain = self.add([operation, rules], &request, &object.path, true)?;
+        let plain = self.add([operation, rules], &request, &object.path, Bodies::Same)?;
         if object.is_image {
             return Ok(Embedded { bit: number as u8, plain, conditional: None });
         }
         let names = Names { asks_by_version: true, ..self.names };
         let made = values::make(&request, &self.plan.target, &object.path, &names)?;
-        let conditional = self.making.add(made, KindOf { rules, ..KindOf::new(operation, false) });
+        let conditional = self.making.add(made, KindOf { rules, ..KindOf::new(operation, Bodies::Any) });
         for kind in [plain, conditional] {
             self.making.kinds[kind as usize].object = Some(number as u8);
         }

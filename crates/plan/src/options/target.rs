@@ -45,11 +45,11 @@ pub struct TargetOptions {
     /// Text that every response body must contain
     #[arg(long, value_name = "TEXT", env = "SYSDYNO_EXPECT_BODY")]
     pub expect_body: Option<String>,
-    /// Accept response bodies that differ from the first one (by default, they count as failures)
+    /// Accept any response body (by default, error pages and bodies of quite another size than the first one count as failures)
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = habits::switch, value_name = "BOOL", conflicts_with = "same_body", env = "SYSDYNO_ANY_BODY")]
     pub any_body: Option<bool>,
-    /// Count response bodies that differ from the first one as failures (the default)
-    #[arg(long, hide = true)]
+    /// Count all response bodies that differ from the first one as failures
+    #[arg(long)]
     #[serde(skip)]
     pub same_body: bool,
     /// Longest response body to read [default: 64MiB]

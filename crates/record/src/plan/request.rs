@@ -38,6 +38,10 @@ pub struct Validators {
     pub body_contains: Option<String>,
     /// Learn the body's checksum from the first responses and fail those that differ later.
     pub same_body: bool,
+    /// With `same_body`: a body that only varies is accepted. One is of another kind if it is an error page, shorter than half of the
+    /// learnt one, or longer than twice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_vary: bool,
 }
 
 /// A header field that a response must have.

@@ -158,6 +158,20 @@ pub(super) const OF_SERVERS: &[Known] = &[
     ),
 ];
 
+/// Responses, before what logs say.
+pub(super) const OF_RESPONSES: &[Known] = &[
+    cause(
+        "establishing a database connection",
+        "The application gets no connection to its database",
+        "see whether the database runs, and raise max_connections if it refuses some",
+    ),
+    cause(
+        "remaining connection slots are reserved",
+        "The database refuses connections beyond its limit",
+        "raise max_connections, or let the clients share connections (a pool)",
+    ),
+];
+
 /// Lines of the kernel.
 pub(super) const OF_KERNEL: &[Known] = &[
     cause(
