@@ -13,6 +13,7 @@
 
 mod accept;
 mod affinity;
+mod backend;
 mod bursts;
 mod capped;
 mod cpu;
@@ -207,7 +208,7 @@ pub static RULES: &[&Rule] = &[
     &cpu::SINGLE_THREAD,
     &sockets::DELAYED_ACK,
     &pool::POOL_FULL,
-    &waits::ELSEWHERE,
+    &backend::RULE,
     &waits::SLEEP,
     &two_speeds::TWO_SPEEDS,
     &stalls::STALLED,
