@@ -113,6 +113,9 @@ enum { NO_PREALLOC = 1, STORAGE_CREATE = 1, NO_EXIST = 1 };
 enum { MAX_PARTIES = 512, MAX_LISTENERS = 16384, MAX_PROCESSES = 4096, NAME_BYTES = 108 };
 enum { SERVER = 0, CLIENT = 1 };
 
+// Parts of a message that follow each other as fast as this are one message. Unit: nanoseconds.
+#define BURST_NS 50000
+
 // Who listens at a port that is no tier's.
 #define NO_TIER 0xffffffff
 
@@ -381,13 +384,14 @@ INLINE void read_as_server(struct connection *connection, struct sums *sums, __u
 		return;
 	}
 	if (connection->mark_ns && !connection->is_answered) {
-		sums->merged += 1;
+		sums->merged += now - connection->mark_ns > BURST_NS;
+		sums->inside_ns += now - connection->mark_ns;
 	} else {
 		sums->begun += 1;
 		sums->wait_ns += now - connection->ready_ns;
-		connection->mark_ns = now;
 		connection->is_answered = 0;
 	}
+	connection->mark_ns = now;
 	connection->ready_ns = 0;
 }
 
@@ -459,7 +463,7 @@ int sent(__u64 *context)
 		connection->is_answered = 1;
 	} else {
 		if (connection->mark_ns && !connection->is_answered)
-			mine->merged += 1;
+			mine->merged += now - connection->mark_ns > BURST_NS;
 		else
 			mine->begun += 1;
 		connection->is_answered = 0;

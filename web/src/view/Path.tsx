@@ -101,7 +101,7 @@ function parts(tier: PathTier, path: PathTier[]): Part[] {
       { what: `until an answer of ${name} was read`, ns: unread_ns },
     ];
   });
-  const rest = { what: `otherwise in ${tier.name}`, ns: requests.rest_ns ?? 0 };
+  const rest = { what: `in ${tier.name} itself`, ns: requests.rest_ns ?? 0 };
   return [{ what: "waiting to be read", ns: requests.unread_ns }, ...answers, rest, ...known];
 }
 

@@ -103,3 +103,76 @@ impl AskedAddress<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::path_of;
+    use crate::corpus::{Specimen, TARGET, with_tier};
+    use sysdyno_record::load::LatencyKind;
+    use sysdyno_record::path::{PathTier, TierRequests};
+
+    const MS: f64 = 1e6;
+
+    /// nginx asks node three times for each request, and somebody who could not be looked into once.
+    fn case(merged: f64) -> Specimen {
+        let case = with_tier(Specimen::open(100.0, 10.0), "node", "127.0.0.1:9000", 1, TARGET);
+        let node = ">127.0.0.1:9000";
+        let counters = [
+            ("requests.read_count", "", 1.0),
+            ("requests.merged_count", "", merged),
+            ("requests.unread_ns", "", 0.1 * MS),
+            ("requests.inside_ns", "", 0.8 * MS),
+            ("asked.sent_count", node, 3.0),
+            ("asked.merged_count", node, 0.0),
+            ("asked.waiting_ns", node, 0.3 * MS),
+            ("asked.trailing_ns", node, 0.1 * MS),
+            ("asked.unread_ns", node, 0.05 * MS),
+            ("asked.sent_count", ">10.1.2.3:53", 1.0),
+            ("asked.merged_count", ">10.1.2.3:53", 0.0),
+            ("asked.waiting_ns", ">10.1.2.3:53", 0.2 * MS),
+            ("asked.trailing_ns", ">10.1.2.3:53", 0.0),
+            ("asked.unread_ns", ">10.1.2.3:53", 0.0),
+            ("asked.sent_count", ">10.1.2.4:80", 0.001),
+        ];
+        let add = |case: Specimen, (name, asked, each): (&str, &str, f64)| {
+            case.counter(name, &format!("tier:target{asked}"), each * 100.0)
+        };
+        counters.into_iter().fold(case, add).gauge("waits.running_count", "tier:target", 0.01)
+    }
+
+    fn first(path: &[PathTier]) -> &TierRequests {
+        path[0].requests.as_ref().expect("was seen")
+    }
+
+    fn is_near(value: Option<f64>, expected: f64) -> bool {
+        value.is_some_and(|value| (value - expected).abs() < 0.01 * expected.abs().max(MS))
+    }
+
+    #[test]
+    fn what_a_tier_asked_is_taken_off_its_time_and_addresses_outside_have_a_place() {
+        let case = case(0.0).build();
+        let path = path_of(&case.view());
+        let names: Vec<_> = path.iter().map(|tier| (tier.name.as_str(), tier.is_outside)).collect();
+        assert_eq!(names, [("nginx", false), ("node", false), ("10.1.2.3:53", true)]);
+        assert_eq!(path[2].asked_by, Some(0));
+        let requests = first(&path);
+        let asked: Vec<_> = requests.asked.iter().map(|asked| asked.on).collect();
+        assert_eq!(asked, [1, 2], "the longest first, and what is hardly asked is left out");
+        assert!((requests.asked[0].sent_count - 3.0).abs() < 0.05);
+        assert!(is_near(Some(requests.asked[0].waiting_ns), 0.4 * MS), "{requests:?}");
+        assert!(is_near(requests.own_ns, 0.15 * MS) && is_near(requests.rest_ns, 0.05 * MS), "{requests:?}");
+        let client_ns = case.view().summary(LatencyKind::Service).mean.expect("was filled");
+        let elsewhere = 1.0 - 0.9 * MS / client_ns;
+        assert!(requests.elsewhere_ratio.is_some_and(|ratio| (ratio - elsewhere).abs() < 0.02));
+        assert!(path[1].requests.is_none(), "nothing was seen at its connections");
+    }
+
+    #[test]
+    fn requests_that_cannot_be_told_apart_have_no_time_of_their_own() {
+        let case = case(0.5).build();
+        let path = path_of(&case.view());
+        let requests = first(&path);
+        assert_eq!((requests.own_ns, requests.rest_ns, requests.elsewhere_ratio), (None, None, None));
+        assert!((requests.merged_ratio - 0.5).abs() < 0.01);
+    }
+}

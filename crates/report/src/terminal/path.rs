@@ -81,7 +81,7 @@ fn parts(tier: &PathTier, path: &[PathTier]) -> Vec<(f64, String)> {
         parts.push((asked.waiting_ns, format!("waiting for {name}{}", times(asked.sent_count))));
         parts.push((asked.unread_ns, format!("until an answer of {name} was read")));
     }
-    parts.extend(requests.rest_ns.map(|ns| (ns, format!("otherwise in {}", tier.name))));
+    parts.extend(requests.rest_ns.map(|ns| (ns, format!("in {} itself", tier.name))));
     parts
 }
 
