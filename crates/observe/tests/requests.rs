@@ -157,7 +157,9 @@ fn is_near(value: f64, expected: f64, part: f64) -> bool {
 /// What was seen between a tier and an address that it asks, in the mean: exchanges per request, and their time. Unit: nanoseconds.
 fn check(grown: &Grown, asked: &str, count: f64, mean_ns: f64) {
     let of = |name: &str, scope: &str| {
-        *grown.get(&(name.to_owned(), scope.to_owned())).unwrap_or_else(|| panic!("no {name}@{scope}: {grown:?}"))
+        *grown
+            .get(&(name.to_owned(), scope.to_owned()))
+            .unwrap_or_else(|| panic!("no {name}@{scope}: {grown:?}"))
     };
     let server = |name: &str| of(name, "tier:target") / count;
     assert!(is_near(server("requests.read_count"), 1.0, 0.05), "{grown:?}");

@@ -56,7 +56,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = view.server_steady();
     let share = ratio(worst.time_ns, mean_ns)?.min(1.0);
     let who = worst.at.address.as_deref().unwrap_or(&worst.at.name);
-    let who = if worst.at.is_outside { name(who) } else { format!("{} at {}", name(&worst.at.name), name(who)) };
+    let who =
+        if worst.at.is_outside { name(who) } else { format!("{} at {}", name(&worst.at.name), name(who)) };
     let text = format!("{} of a request's {} pass there", duration(worst.time_ns), duration(mean_ns));
     let seen = |role| seen_in(worst.column.clone(), evidence(role, &window, worst.source, text.clone()));
     if share < WAITED.value || !is_slow(scene, mean_ns) {
@@ -166,13 +167,17 @@ mod tests {
         assert!(finding.title.contains("node") && finding.title.contains(LATE), "{finding:?}");
         let busy = find(behind(slow(), 0.9)).expect("a finding");
         assert_eq!(busy.confidence, Confidence::Possible, "{busy:?}");
-        let passed_on = each(behind(slow(), 0.02), &format!("tier:{LATE}>10.1.2.3:3306"), &[
-            ("asked.sent_count", 2.0),
-            ("asked.merged_count", 0.0),
-            ("asked.trailing_ns", 0.0),
-            ("asked.unread_ns", 0.0),
-            ("asked.waiting_ns", 0.85 * mean_ns(&slow())),
-        ]);
+        let passed_on = each(
+            behind(slow(), 0.02),
+            &format!("tier:{LATE}>10.1.2.3:3306"),
+            &[
+                ("asked.sent_count", 2.0),
+                ("asked.merged_count", 0.0),
+                ("asked.trailing_ns", 0.0),
+                ("asked.unread_ns", 0.0),
+                ("asked.waiting_ns", 0.85 * mean_ns(&slow())),
+            ],
+        );
         let passed_on = find(passed_on).expect("a finding");
         assert!(passed_on.title.contains("10.1.2.3:3306"), "{passed_on:?}");
     }

@@ -208,8 +208,8 @@ pub static RULES: &[&Rule] = &[
     &cpu::SINGLE_THREAD,
     &sockets::DELAYED_ACK,
     &pool::POOL_FULL,
-    &backend::RULE,
     &waits::SLEEP,
+    &backend::RULE,
     &two_speeds::TWO_SPEEDS,
     &stalls::STALLED,
 ];

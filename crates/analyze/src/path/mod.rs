@@ -4,12 +4,12 @@ mod requests;
 
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, finite_or_zero};
+use requests::Connections;
 use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_scope, tier_scope};
 use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
-use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
 use sysdyno_record::load::LatencyKind;
+use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
 use sysdyno_record::plan::Endpoint;
-use requests::Connections;
 
 /// The tiers in the order of the way, each behind the one that asks it, then those that could not be looked into; empty: the
 /// server's processes are not known.

@@ -164,9 +164,7 @@ impl Snapshot {
             let is_its = |position: &&usize| self.served[**position].takes(end.local);
             if let Some(position) = at_port.and_then(|positions| positions.iter().find(is_its)).copied() {
                 let other = ends.get(&[end.remote, end.local]).copied();
-                self.served[position]
-                    .dialed
-                    .extend(other.map(|(_, namespace)| (namespace, end.local)));
+                self.served[position].dialed.extend(other.map(|(_, namespace)| (namespace, end.local)));
                 let caller = other.map(|(inode, _)| inode).filter(|inode| *inode != 0);
                 match end.inode {
                     // It waits to be accepted: nobody has this end, and who has the other one waits for this tier all the same.

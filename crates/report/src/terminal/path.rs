@@ -112,7 +112,10 @@ fn notes(tier: &PathTier) -> Vec<String> {
     if let Some(ratio) = requests.elsewhere_ratio.filter(|ratio| ratio.abs() > ELSEWHERE_MIN) {
         let percent = number::percent(ratio.abs());
         notes.push(match ratio > 0.0 {
-            true => format!("{percent} of a request's time was not spent at {}: network, or the generator", tier.name),
+            true => format!(
+                "{percent} of a request's time was not spent at {}: network, or the generator",
+                tier.name
+            ),
             false => format!("the times of {} are {percent} longer than what the generator saw", tier.name),
         });
     }

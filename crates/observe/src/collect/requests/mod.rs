@@ -131,8 +131,7 @@ impl Told {
         if self.generation != scene.generation() {
             let living = scene.living(ProcessRole::Target);
             let address = |tier: &sysdyno_record::event::Tier| tier.address.clone();
-            program
-                .set_processes(living.map(|process| (process.pid, process.tier.as_ref().map(address))))?;
+            program.set_processes(living.map(|process| (process.pid, process.tier.as_ref().map(address))))?;
             self.generation = scene.generation();
         }
         Ok(())

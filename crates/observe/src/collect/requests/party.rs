@@ -158,9 +158,8 @@ mod tests {
     #[test]
     fn unix_sockets_are_known_by_their_file_or_their_name() {
         let file = [9u32.to_ne_bytes(), 3u32.to_ne_bytes()].concat();
-        let of = |name: &[u8], length| {
-            Party::decode(&key([0, 1, AF_UNIX, 7, length], &file), &place(0, name))
-        };
+        let of =
+            |name: &[u8], length| Party::decode(&key([0, 1, AF_UNIX, 7, length], &file), &place(0, name));
         let unix = |path: &str| Some(Endpoint::Unix(path.into()));
         let mut entrances = Entrances::default();
         assert_eq!(asked(of(b"/run/php.sock", 16), &entrances), unix("/run/php.sock"));

@@ -99,7 +99,9 @@ impl Program {
             };
             match entrance {
                 // The kernel numbers namespaces with 32 bits.
-                Entrance::Tcp { namespace, port } => tcp.push(([*namespace as u32, u32::from(*port)], number)),
+                Entrance::Tcp { namespace, port } => {
+                    tcp.push(([*namespace as u32, u32::from(*port)], number))
+                }
                 Entrance::Unix(file) => unix.push(([file.inode, file.device], number)),
             }
         }
@@ -199,7 +201,9 @@ fn reason(error: &(dyn Error + 'static)) -> String {
         }
         if let Some(io) = next.downcast_ref::<io::Error>() {
             return match io.kind() {
-                io::ErrorKind::PermissionDenied => "not permitted (needs root, or CAP_BPF and CAP_PERFMON)".to_owned(),
+                io::ErrorKind::PermissionDenied => {
+                    "not permitted (needs root, or CAP_BPF and CAP_PERFMON)".to_owned()
+                }
                 _ => format!("cannot load the BPF program: {io}"),
             };
         }
