@@ -322,6 +322,17 @@ quantities! {
     WAITS_NETWORK "waits.network_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "at another connection";
     WAITS_OTHER "waits.other_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "anything else";
     WAITS_ASKING "waits.asking_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "at a connection to the next tier";
+    REQUESTS_READ "requests.read_count" "count" Counter Tier "sock_recv_length" "first reads of a request";
+    REQUESTS_ANSWERED "requests.answered_count" "count" Counter Tier "sock_send_length" "first writes of an answer";
+    REQUESTS_MERGED "requests.merged_count" "count" Counter Tier "sock_recv_length" "more data before the answer";
+    REQUESTS_UNREAD_TIME "requests.unread_ns" "ns" Counter Tier "sk_data_ready" "from data to its first read";
+    REQUESTS_INSIDE_TIME "requests.inside_ns" "ns" Counter Tier "sock_send_length" "from the first read to the last write";
+    ASKED_SENT "asked.sent_count" "count" Counter Tier "sock_send_length" "requests to the next tier";
+    ASKED_ANSWERED "asked.answered_count" "count" Counter Tier "sock_recv_length" "first reads of an answer";
+    ASKED_MERGED "asked.merged_count" "count" Counter Tier "sock_send_length" "more written before the answer";
+    ASKED_WAITING_TIME "asked.waiting_ns" "ns" Counter Tier "sk_data_ready" "from the last write to the first data";
+    ASKED_TRAILING_TIME "asked.trailing_ns" "ns" Counter Tier "sk_data_ready" "until more data of the answer";
+    ASKED_UNREAD_TIME "asked.unread_ns" "ns" Counter Tier "sock_recv_length" "from data to its read";
     PROCESS_CPU "process.cpu_us" "us" Counter Process "clock_getcpuclockid" "of the process, threads that have ended included";
     PROCESS_USER "process.user_us" "us" Counter Process "/proc/PID/stat" "utime";
     PROCESS_SYSTEM "process.system_us" "us" Counter Process "/proc/PID/stat" "stime";

@@ -50,6 +50,62 @@ pub struct PathTier {
     /// What these did while they had a request, the most first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<TierWait>,
+    /// What the kernel saw of requests at its connections. `None`: nothing was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<TierRequests>,
+    /// Whether it could not be looked into, and is only known as what others ask: it may be on another host.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_outside: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls takes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// What the kernel saw of requests at the connections of a tier.
+///
+/// All counts and times are per request of the load: of a tier that is asked three times for each, the sum of the three.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TierRequests {
+    /// Requests that it read.
+    pub read_count: f64,
+    /// From when a request came until it was read. Unit: nanoseconds.
+    pub unread_ns: f64,
+    /// From when a request was read until the last write of its answer. Unit: nanoseconds.
+    pub inside_ns: f64,
+    /// What it asked meanwhile, the longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<TierAsked>,
+    /// What is left of the time inside without what it asked; 0 where it asked several at once. Unit: nanoseconds. `None`:
+    /// requests cannot be told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_ns: Option<f64>,
+    /// What is left of that without what its threads were seen at. Unit: nanoseconds. `None`: as `own_ns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_ns: Option<f64>,
+    /// Messages of which it is not known whether they are one request or several, ÷ requests. Unit: ratio.
+    pub merged_ratio: f64,
+    /// Of the time that a request took for the load, the part in which it was neither unread nor inside: on the network, or
+    /// where the load was sent from. Unit: ratio. `None`: the load did not reach this tier, or requests cannot be told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere_ratio: Option<f64>,
+}
+
+/// What a tier asked at one address, per request of the load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TierAsked {
+    /// Position of the tier that listens there.
+    pub on: usize,
+    /// Requests to it.
+    pub sent_count: f64,
+    /// From the last write of a request until the whole answer was there, without the time in which parts of it were not read.
+    /// Unit: nanoseconds.
+    pub waiting_ns: f64,
+    /// In which answers, or parts of them, were there but not read. Unit: nanoseconds.
+    pub unread_ns: f64,
+    /// Messages of which it is not known whether they are one request or several, ÷ requests. Unit: ratio.
+    pub merged_ratio: f64,
 }
 
 /// What threads of a tier did, or waited for, while they had a request.

@@ -241,6 +241,33 @@ export interface PathTier {
   queue_time_ns?: number;
   queue_limit_count?: number;
   waits?: TierWait[];
+  /** What the kernel saw of requests at its connections. */
+  requests?: TierRequests;
+  /** It could not be looked into. */
+  is_outside?: boolean;
+}
+
+/** All per request of the load. */
+export interface TierRequests {
+  read_count: number;
+  unread_ns: number;
+  inside_ns: number;
+  asked?: TierAsked[];
+  /** Absent where requests cannot be told apart. */
+  own_ns?: number;
+  /** The same. */
+  rest_ns?: number;
+  merged_ratio: number;
+  elsewhere_ratio?: number;
+}
+
+export interface TierAsked {
+  /** Position of the tier that was asked. */
+  on: number;
+  sent_count: number;
+  waiting_ns: number;
+  unread_ns: number;
+  merged_ratio: number;
 }
 
 export type WaitKind = "running" | "lock" | "disk" | "timer" | "stopped" | "asking" | "network" | "other";

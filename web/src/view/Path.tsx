@@ -1,6 +1,6 @@
 // The way of a request through the server: each tier below the one that asks it, with what was in flight there.
 
-import { count, duration, significant } from "../number.ts";
+import { count, duration, percent, significant } from "../number.ts";
 import { prose } from "../record/text.ts";
 import type { PathTier, WaitKind } from "../record/types.ts";
 
@@ -8,8 +8,8 @@ export function Path({ path }: { path: PathTier[] }) {
   return (
     <>
       <p class="quiet">
-        Found by the connections between processes. A connection is queued until a process accepts it. Times are parts of one request of the load, by
-        Little’s law: threads that were seen at it ÷ completed requests per second.
+        Found by the connections between processes. A connection is queued until a process accepts it. Times are parts of one request of the load: what
+        the kernel saw at the connections, and by Little’s law, threads that were seen at it ÷ completed requests per second.
       </p>
       <Below path={path} asker={undefined} depth={0} />
     </>
@@ -35,7 +35,9 @@ function Below({ path, asker, depth }: { path: PathTier[]; asker: number | undef
 
 function Tier({ tier, path }: { tier: PathTier; path: PathTier[] }) {
   const processes = `${tier.processes_count} ${tier.processes_count === 1 ? "process" : "processes"}`;
-  const about = [processes, tier.unit, tier.address && `at ${tier.address}`].filter((part) => part !== undefined);
+  const about = tier.is_outside
+    ? ["not looked into"]
+    : [processes, tier.unit, tier.address && `at ${tier.address}`].filter((part) => part !== undefined);
   const limit = tier.queue_limit_count === undefined ? "" : ` of ${count(tier.queue_limit_count)}`;
   const figures: [string, string | undefined][] = [
     ["connected", shown(tier.connections)],
@@ -56,6 +58,7 @@ function Tier({ tier, path }: { tier: PathTier; path: PathTier[] }) {
         ))}
       </dl>
       <Times tier={tier} path={path} />
+      <Notes tier={tier} />
     </div>
   );
 }
@@ -73,19 +76,71 @@ const WAITS: Record<Exclude<WaitKind, "asking">, string> = {
 /** Parts of a tier's time that are left out, as a ratio of the whole. */
 const LEAST = 0.02;
 
-/** Where the time of a request goes in a tier, the longest part first. */
-function Times({ tier, path }: { tier: PathTier; path: PathTier[] }) {
-  const known = (tier.waits ?? []).map(({ kind, on, time_ns }) => ({
+interface Part {
+  what: string;
+  ns: number;
+}
+
+/** The parts of a request’s time in a tier: what the kernel saw at its connections, and what its threads were seen at. */
+function parts(tier: PathTier, path: PathTier[]): Part[] {
+  const { requests } = tier;
+  const asked = requests?.asked ?? [];
+  const isSeenBetter = ({ kind, on }: { kind: WaitKind; on?: number }) =>
+    (kind === "asking" && asked.some((one) => one.on === on)) || (kind === "network" && asked.some((one) => path[one.on]?.is_outside));
+  const waits = (tier.waits ?? []).filter((wait) => !isSeenBetter(wait));
+  const known = waits.map(({ kind, on, time_ns }) => ({
     what: kind === "asking" ? `waiting for ${path[on ?? 0]?.name ?? "another tier"}` : WAITS[kind],
     ns: time_ns ?? 0,
   }));
-  const all = [{ what: "queued for a worker", ns: tier.queue_time_ns ?? 0 }, ...known].sort((one, other) => other.ns - one.ns);
+  if (requests === undefined) return [{ what: "queued for a worker", ns: tier.queue_time_ns ?? 0 }, ...known];
+  const answers = asked.flatMap(({ on, sent_count, waiting_ns, unread_ns }) => {
+    const name = path[on]?.name ?? "another tier";
+    const times = Math.abs(sent_count - 1) < ABOUT_ONE ? "" : ` (${significant(sent_count, 2)} requests)`;
+    return [
+      { what: `waiting for ${name}${times}`, ns: waiting_ns },
+      { what: `until an answer of ${name} was read`, ns: unread_ns },
+    ];
+  });
+  const rest = { what: `in ${tier.name} itself`, ns: requests.rest_ns ?? 0 };
+  return [{ what: "waiting to be read", ns: requests.unread_ns }, ...answers, rest, ...known];
+}
+
+/** Requests for each one that are said to be one. */
+const ABOUT_ONE = 0.05;
+
+/** Time that connections do not explain and that is mentioned, as a ratio. */
+const ELSEWHERE = 0.15;
+
+/** What is to be known of these times. */
+function Notes({ tier }: { tier: PathTier }) {
+  const { requests } = tier;
+  if (requests === undefined) return null;
+  const elsewhere = requests.elsewhere_ratio ?? 0;
+  const notes = [
+    requests.own_ns === undefined && "Requests share connections and cannot be told apart, so these times are those of connections.",
+    elsewhere > ELSEWHERE && `${percent(elsewhere)} of a request’s time was not spent here: network, or the generator.`,
+    elsewhere < -ELSEWHERE && `These times are ${percent(-elsewhere)} longer than what the generator saw.`,
+  ].filter((note) => note !== false);
+  return (
+    <>
+      {notes.map((note) => (
+        <p key={note} class="quiet">
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** Where the time of a request goes in a tier, the longest part first. */
+function Times({ tier, path }: { tier: PathTier; path: PathTier[] }) {
+  const all = parts(tier, path).sort((one, other) => other.ns - one.ns);
   const sum = all.reduce((whole, { ns }) => whole + ns, 0);
-  const parts = all.filter(({ ns }) => ns > 0 && ns >= LEAST * sum);
-  if (parts.length === 0) return null;
+  const longest = all.filter(({ ns }) => ns > 0 && ns >= LEAST * sum);
+  if (longest.length === 0) return null;
   return (
     <ul class="tier-times" aria-label={`Time of a request in ${tier.name}`}>
-      {parts.map(({ what, ns }) => (
+      {longest.map(({ what, ns }) => (
         <li key={what}>
           <span class="bar" style={{ width: `${Math.max((ns / sum) * 100, 1)}%` }} />
           <span>

@@ -14,6 +14,7 @@
 
 mod accept;
 mod affinity;
+mod backend;
 mod bursts;
 mod capped;
 mod cpu;
@@ -209,8 +210,8 @@ pub static RULES: &[&Rule] = &[
     &cpu::SINGLE_THREAD,
     &sockets::DELAYED_ACK,
     &pool::POOL_FULL,
-    &waits::ELSEWHERE,
     &waits::SLEEP,
+    &backend::RULE,
     &two_speeds::TWO_SPEEDS,
     &stalls::STALLED,
 ];

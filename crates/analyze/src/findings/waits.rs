@@ -7,19 +7,19 @@
 use super::effect::{Effect, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
-use crate::path::path_of;
+use crate::path::{path_of, scope_of};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::own_busy_ratio;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, HOST, tier_scope};
+use sysdyno_record::column::{self, HOST};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
 use sysdyno_record::plan::Objective;
 
-const WAITED: Threshold =
+pub(super) const WAITED: Threshold =
     Threshold::new("share of a request's time that it waits for this, queues included", 0.5, "ratio", HOUSE);
-const CPU_IDLE: Threshold =
+pub(super) const CPU_IDLE: Threshold =
     Threshold::new("idle share of the CPUs that confirms that they are not waited for", 0.30, "ratio", HOUSE);
 const IO_PRESSURE: Threshold =
     Threshold::new("share of time in which some task waited for a disk (PSI)", 0.20, "ratio", HOUSE);
@@ -53,19 +53,6 @@ pub(super) const DISK: Rule = Rule {
     examine: Examination::By(|scene| examine(scene, WaitKind::Disk)),
 };
 
-/// A05.
-pub(super) const ELSEWHERE: Rule = Rule {
-    id: "A05",
-    name: "backend-wait",
-    meaning: "Threads of the server wait for an answer from somewhere that could not be looked into.",
-    thresholds: THRESHOLDS,
-    place: Place::Server,
-    needs: &[column::WAITS_NETWORK],
-    remedy: "measure that service by itself; cache its answers, ask it less often, or ask it for several at once",
-    counterfactual: "with that service answering at once the responses would take as long",
-    examine: Examination::By(|scene| examine(scene, WaitKind::Network)),
-};
-
 /// F13.
 pub(super) const SLEEP: Rule = Rule {
     id: "F13",
@@ -87,7 +74,8 @@ struct Wait<'a> {
     share: f64,
 }
 
-fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>> {
+/// What the threads of the tiers wait for, of one kind.
+pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>> {
     let view = &scene.focus;
     let window = view.server_steady();
     let path = path_of(view);
@@ -109,9 +97,7 @@ fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>> {
         duration(mean_ns)
     );
     let seen = |role| seen_in(column_of(kind, worst.tier), evidence(role, &window, SOURCE, text.clone()));
-    let is_slow =
-        !view.is_open() || Effect::of(scene).is_some() || mean_ns > Objective::default().limit.0 as f64;
-    if worst.share < WAITED.value || !is_slow {
+    if worst.share < WAITED.value || !is_slow(scene, mean_ns) {
         return excluded(
             &format!("Waiting for {what} is not the bottleneck"),
             vec![seen(EvidenceRole::Against)],
@@ -123,6 +109,12 @@ fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>> {
     let reach = Reach { slow: Slow::Share(worst.share), ..Reach::used_up(view, worst.share) };
     let title = format!("Requests wait for {what}: {text}");
     Some(Case::new(title, found, reach))
+}
+
+/// Whether responses are too slow at all, or come as fast as they can.
+pub(super) fn is_slow(scene: &Scene, mean_ns: f64) -> bool {
+    let view = &scene.focus;
+    !view.is_open() || Effect::of(scene).is_some() || mean_ns > Objective::default().limit.0 as f64
 }
 
 const SOURCE: &str = "/proc/PID/task/TID/syscall, Little's law";
@@ -152,8 +144,7 @@ fn column_of(kind: WaitKind, tier: &PathTier) -> String {
         WaitKind::Network => column::WAITS_NETWORK,
         WaitKind::Other => column::WAITS_OTHER,
     };
-    let scope = tier.address.as_ref().map_or_else(|| tier_scope(None), |address| format!("tier:{address}"));
-    gauge.at(&scope)
+    gauge.at(&scope_of(tier))
 }
 
 /// The wait of one tier, with the part of its own queue and of the queues before it that comes of it.

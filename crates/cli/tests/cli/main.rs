@@ -5,6 +5,7 @@ mod back_end;
 mod compare;
 mod crash;
 mod demo;
+mod elsewhere;
 mod experiment;
 mod explain;
 mod facts;

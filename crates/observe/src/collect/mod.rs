@@ -25,6 +25,7 @@ mod pressure;
 mod process;
 mod protocols;
 mod qdisc;
+mod requests;
 mod sockstat;
 mod softirq;
 mod softnet;
@@ -125,6 +126,7 @@ pub(crate) const COLLECTORS: &[(CollectorPace, Make)] = &[
     (CollectorPace::Foremost, listener::collector),
     (CollectorPace::EverySample, behind::collector),
     (CollectorPace::OwnLimit, tiers::collector),
+    (CollectorPace::TwiceASecond, requests::collector),
     (CollectorPace::OwnLimit, others::collector),
     (CollectorPace::OwnLimit, logs::collector),
     (CollectorPace::EverySample, softnet::collector),

@@ -4,10 +4,11 @@
 //! connection has its two addresses the other way round, so that it is not found behind address translation; that of a Unix
 //! socket is told by its inode. Sources: `net/ipv4/inet_diag.c`, `net/unix/diag.c`.
 
+use super::entrances::Entrance;
 use crate::diag::{
     Family, FileId, InetQuestion, InetSocket, SOCK_DIAG_BY_FAMILY, SocketState, UnixQuestion, UnixSocket,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::net::SocketAddr;
@@ -35,6 +36,8 @@ pub(crate) struct ServedAddress {
     pub(crate) accepted: Vec<u64>,
     /// The sockets at the other ends, by inode.
     pub(crate) callers: Vec<u64>,
+    /// TCP: what callers of this host connected to, each with the namespace that it is in; of a wildcard address, one of many.
+    pub(crate) dialed: HashSet<(u64, SocketAddr)>,
 }
 
 /// All that listens and is connected, of several namespaces.
@@ -136,15 +139,33 @@ impl Snapshot {
         self.served[*position].connect(u64::from(socket.inode), is_unread, socket.peer.map(u64::from));
     }
 
+    /// Where processes listen, each with the position of the address that it is of.
+    pub(crate) fn entrances(&self) -> impl Iterator<Item = (Entrance, &ServedAddress)> {
+        let at_ports = self.by_port.iter().flat_map(|((namespace, port), positions)| {
+            let entrance = Entrance::Tcp { namespace: *namespace, port: *port };
+            positions.iter().map(move |position| (entrance, *position))
+        });
+        let at_files = self.by_name.iter().filter_map(|(name, position)| match name {
+            Name::File(file) => Some((Entrance::Unix(*file), *position)),
+            Name::Text(..) => None,
+        });
+        at_ports.chain(at_files).map(|(entrance, position)| (entrance, &self.served[position]))
+    }
+
     /// The addresses with all that is connected to them, and the sockets that the target has accepted.
     pub(crate) fn into_served(mut self) -> (Vec<ServedAddress>, Vec<u64>) {
-        let ends: HashMap<[SocketAddr; 2], u64> =
-            self.connections.iter().map(|end| ([end.local, end.remote], end.inode)).collect();
+        let ends: HashMap<[SocketAddr; 2], (u64, u64)> = self
+            .connections
+            .iter()
+            .map(|end| ([end.local, end.remote], (end.inode, end.namespace)))
+            .collect();
         for end in &self.connections {
             let at_port = self.by_port.get(&(end.namespace, end.local.port()));
             let is_its = |position: &&usize| self.served[**position].takes(end.local);
             if let Some(position) = at_port.and_then(|positions| positions.iter().find(is_its)).copied() {
-                let caller = ends.get(&[end.remote, end.local]).copied().filter(|inode| *inode != 0);
+                let other = ends.get(&[end.remote, end.local]).copied();
+                self.served[position].dialed.extend(other.map(|(_, namespace)| (namespace, end.local)));
+                let caller = other.map(|(inode, _)| inode).filter(|inode| *inode != 0);
                 match end.inode {
                     // It waits to be accepted: nobody has this end, and who has the other one waits for this tier all the same.
                     0 => self.served[position].callers.extend(caller),
@@ -167,6 +188,7 @@ impl ServedAddress {
             unread_count: 0,
             accepted: vec![],
             callers: vec![],
+            dialed: HashSet::new(),
         }
     }
 

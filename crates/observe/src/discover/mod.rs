@@ -5,6 +5,7 @@
 //! process 1 holds sockets for others, and every process is its descendant.
 
 mod connected;
+mod entrances;
 mod listeners;
 mod namespaces;
 mod processes;
@@ -19,10 +20,11 @@ pub use processes::{
 pub use table::{HostProcess, boot_id, host_process, host_processes, loop_file, network_namespace};
 
 pub(crate) use connected::ServedAddress;
+pub(crate) use entrances::{Entrance, Entrances, Host};
 pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local};
 pub(crate) use namespaces::in_namespace;
 pub(crate) use processes::{describe_target, find_owners, list_children, socket_inode_of};
-pub(crate) use tiers::{ConnectionEnds, TierSearch};
+pub(crate) use tiers::{ConnectionEnds, TierSearch, is_of_all_services};
 
 use crate::error::ObserveError;
 use crate::roots::Roots;

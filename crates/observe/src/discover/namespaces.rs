@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use sysdyno_netlink::NetlinkSocket;
 use sysdyno_record::units::MonoNs;
 
@@ -26,6 +26,8 @@ const SEARCH_INTERVAL_NS: u64 = 5_000_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces {
     sockets: HashMap<u64, NetlinkSocket>,
+    /// The inode of the file of this thread's namespace.
+    own_inode: u64,
     searched: Option<MonoNs>,
 }
 
@@ -45,7 +47,8 @@ impl Namespaces {
             return Ok(());
         }
         self.searched = Some(now);
-        let places = places(roots);
+        self.own_inode = inode_of(&roots.in_proc("thread-self/ns/net")).unwrap_or(OWN);
+        let places = places(roots, self.own_inode);
         self.sockets.retain(|inode, _| *inode == OWN || places.contains_key(inode));
         for (inode, place) in places {
             if !self.sockets.contains_key(&inode) && self.sockets.len() < MAX_NAMESPACES {
@@ -57,6 +60,11 @@ impl Namespaces {
         Ok(())
     }
 
+    /// The inode of the file of a namespace, that of this thread's included.
+    pub(crate) fn inode_of(&self, namespace: u64) -> u64 {
+        if namespace == OWN { self.own_inode } else { namespace }
+    }
+
     /// The sockets with the inodes of their namespaces.
     pub(crate) fn sockets(&mut self) -> impl Iterator<Item = (u64, &mut NetlinkSocket)> {
         self.sockets.iter_mut().map(|(inode, socket)| (*inode, socket))
@@ -64,12 +72,14 @@ impl Namespaces {
 }
 
 /// Other namespaces than that of this thread, each with the file of a process in it.
-fn places(roots: &Roots) -> HashMap<u64, PathBuf> {
-    let inode = |path: &PathBuf| fs::metadata(path).ok().map(|found| found.ino());
-    let own = inode(&roots.in_proc("thread-self/ns/net"));
+fn places(roots: &Roots, own: u64) -> HashMap<u64, PathBuf> {
     let files = list_pids(roots).into_iter().map(|pid| roots.in_proc(&format!("{pid}/ns/net")));
-    let found = files.filter_map(|path| Some((inode(&path)?, path)));
-    found.filter(|(inode, _)| Some(*inode) != own).collect()
+    let found = files.filter_map(|path| Some((inode_of(&path)?, path)));
+    found.filter(|(inode, _)| *inode != own).collect()
+}
+
+fn inode_of(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|found| found.ino())
 }
 
 /// What `work` comes to in the network namespace of this file, where a thread of its own does it.

@@ -6,6 +6,7 @@
 //! are seen by root only.
 
 use super::connected::{ServedAddress, Snapshot};
+use super::entrances::{Entrance, Host};
 use super::namespaces::Namespaces;
 use super::processes::{find_owners, held_by};
 use crate::clock;
@@ -75,6 +76,10 @@ impl TierSearch {
         for (namespace, diag) in self.namespaces.sockets() {
             snapshot.add(namespace, diag, scene.endpoint.as_ref())?;
         }
+        let entrances: Vec<_> = snapshot
+            .entrances()
+            .map(|(entrance, served)| (entrance, served.address.clone(), served.inodes.clone()))
+            .collect();
         let (mut served, of_target) = snapshot.into_served();
         served.retain(|served| !is_of_all_services(&served.address) && !scene.is_listener(&served.inodes));
         self.walk_cpu_ns = 0;
@@ -89,12 +94,51 @@ impl TierSearch {
             self.next_walk = MonoNs(now.0.saturating_add(spent.saturating_mul(ratio)));
         }
         served.retain(|served| served.inodes.iter().any(|inode| self.tiers.contains(inode)));
+        self.note_entrances(entrances, &served, scene);
         let accepted = served.iter().flat_map(|served| served.accepted.iter().copied());
         let asked = served
             .iter()
             .flat_map(|served| served.callers.iter().map(|inode| (*inode, served.address.clone())));
         self.ends = ConnectionEnds { accepted: accepted.chain(of_target).collect(), asked: asked.collect() };
         Ok(served)
+    }
+
+    /// Takes note of who listens where, and of what the tiers are called by those that ask them.
+    fn note_entrances(
+        &self,
+        found: Vec<(Entrance, Endpoint, Vec<u64>)>,
+        tiers: &[ServedAddress],
+        scene: &mut Scene,
+    ) {
+        let mut hosts: HashMap<Entrance, Host> = HashMap::new();
+        for (entrance, address, inodes) in found {
+            let host = if scene.is_listener(&inodes) {
+                Host::Tier(None)
+            } else if inodes.iter().any(|inode| self.tiers.contains(inode)) {
+                Host::Tier(Some(address))
+            } else {
+                Host::Foreign
+            };
+            let entrance = match entrance {
+                Entrance::Tcp { namespace, port } => {
+                    Entrance::Tcp { namespace: self.namespaces.inode_of(namespace), port }
+                }
+                Entrance::Unix(file) => Entrance::Unix(file),
+            };
+            // Of several that share a port on different addresses, the server's.
+            let known = hosts.entry(entrance).or_insert(Host::Foreign);
+            if *known == Host::Foreign {
+                *known = host;
+            }
+        }
+        scene.entrances.hosts = hosts;
+        let dialed = tiers
+            .iter()
+            .flat_map(|tier| tier.dialed.iter().map(move |(namespace, at)| (*namespace, *at, &tier.address)));
+        for (namespace, at, address) in dialed {
+            let key = (self.namespaces.inode_of(namespace), at);
+            scene.entrances.dialed.entry(key).or_insert_with(|| address.clone());
+        }
     }
 
     /// Whether the server asks anybody, as far as was seen.
@@ -163,7 +207,8 @@ fn processes(roots: &Roots, served: &ServedAddress, tier: Tier, scene: &Scene) -
     found
 }
 
-fn is_of_all_services(address: &Endpoint) -> bool {
+/// Whether every service of a host talks to this address, whatever it is asked.
+pub(crate) fn is_of_all_services(address: &Endpoint) -> bool {
     let Endpoint::Unix(path) = address else { return false };
     let is_abstract_bus = path.as_os_str().as_bytes().starts_with(b"@/tmp/dbus");
     is_abstract_bus || OF_ALL_SERVICES.iter().any(|folder| path.starts_with(Path::new(folder)))

@@ -1,6 +1,6 @@
 //! What is being watched: the roots, the target's processes and listening sockets. Shared by all collectors.
 
-use crate::discover;
+use crate::discover::{self, Entrances};
 use crate::roots::Roots;
 use crate::turn::Turn;
 use std::net::SocketAddr;
@@ -34,6 +34,8 @@ pub(crate) struct Scene {
     pub(crate) endpoint: Option<Endpoint>,
     /// Addresses of services that the target asks.
     pub(crate) behind: Vec<SocketAddr>,
+    /// Where connections are accepted, and by whom.
+    pub(crate) entrances: Entrances,
     entries: Vec<Entry>,
     /// Processes that were found since they were last asked for.
     came: Vec<WatchedProcess>,
@@ -54,6 +56,7 @@ impl Scene {
             roots,
             endpoint,
             behind: vec![],
+            entrances: Entrances::default(),
             entries: vec![],
             came: vec![],
             logged: vec![],

@@ -18,7 +18,7 @@ pub struct Target {
 }
 
 /// The address that connections are made to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Endpoint {
     /// TCP over IPv4 or IPv6.

@@ -5,7 +5,7 @@ use super::style::Tone;
 use super::table::{self, Cell};
 use crate::input::ReportInput;
 use crate::number;
-use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
+use sysdyno_record::path::{GaugeRange, PathTier, TierAsked, TierWait, WaitKind};
 
 /// Cells in the order in which they stand.
 const CELLS: [Cell<PathTier>; 3] = [
@@ -39,24 +39,87 @@ const PART_MIN_RATIO: f64 = 0.02;
 /// Where the time of a request goes: `php-fpm: 344 ms queued, 40.1 ms waiting for mariadbd, 10.2 ms sleeping`.
 fn draw_times(path: &[PathTier], screen: &mut Screen) {
     let mut label = "Time";
+    let mut say = |text: &str| {
+        screen.sentence(Rank::Useful, (Tone::Quiet, label), (Tone::Plain, text));
+        label = "";
+    };
     for tier in path {
-        let mut parts: Vec<(f64, String)> = tier.waits.iter().filter_map(|wait| part(wait, path)).collect();
-        let queued = tier.queue_time_ns.filter(|ns| *ns > 0.0);
-        parts.extend(queued.map(|ns| (ns, "queued for a worker".to_owned())));
+        let mut parts = parts(tier, path);
         parts.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let sum: f64 = parts.iter().map(|(ns, _)| ns).sum();
-        parts.retain(|(ns, _)| *ns >= PART_MIN_RATIO * sum);
+        parts.retain(|(ns, _)| *ns > 0.0 && *ns >= PART_MIN_RATIO * sum);
         let texts: Vec<String> = parts
             .iter()
             .take(PARTS_MAX)
             .map(|(ns, what)| format!("{} {what}", number::duration_ns(*ns as u64)))
             .collect();
         if !texts.is_empty() {
-            let text = format!("per request in {}: {}", tier.name, texts.join(", "));
-            screen.sentence(Rank::Useful, (Tone::Quiet, label), (Tone::Plain, &text));
-            label = "";
+            say(&format!("per request in {}: {}", tier.name, texts.join(", ")));
         }
+        notes(tier).iter().for_each(|note| say(note));
     }
+}
+
+/// The parts of a request's time in a tier: what the kernel saw at its connections, and what its threads were seen at.
+fn parts(tier: &PathTier, path: &[PathTier]) -> Vec<(f64, String)> {
+    let asked: &[TierAsked] = tier.requests.as_ref().map_or(&[], |requests| &requests.asked);
+    let is_outside = |asked: &TierAsked| path.get(asked.on).is_some_and(|tier| tier.is_outside);
+    let is_seen_better = |wait: &TierWait| match wait.kind {
+        WaitKind::Asking => asked.iter().any(|asked| Some(asked.on) == wait.on),
+        WaitKind::Network => asked.iter().any(is_outside),
+        _ => false,
+    };
+    let waits = tier.waits.iter().filter(|wait| !is_seen_better(wait));
+    let mut parts: Vec<(f64, String)> = waits.filter_map(|wait| part(wait, path)).collect();
+    let Some(requests) = &tier.requests else {
+        parts.extend(tier.queue_time_ns.map(|ns| (ns, "queued for a worker".to_owned())));
+        return parts;
+    };
+    parts.push((requests.unread_ns, "waiting to be read".to_owned()));
+    for asked in asked {
+        let name = path.get(asked.on).map_or("another tier", |tier| &tier.name);
+        parts.push((asked.waiting_ns, format!("waiting for {name}{}", times(asked.sent_count))));
+        parts.push((asked.unread_ns, format!("until an answer of {name} was read")));
+    }
+    parts.extend(requests.rest_ns.map(|ns| (ns, format!("in {} itself", tier.name))));
+    parts
+}
+
+/// ` (3.2 requests)`, where it is not one.
+fn times(count: f64) -> String {
+    if (count - 1.0).abs() < ABOUT_ONE {
+        return String::new();
+    }
+    format!(" ({} requests)", number::significant(count, 2))
+}
+
+/// Requests for each one that are said to be one. Unit: ratio.
+const ABOUT_ONE: f64 = 0.05;
+
+/// Time that connections do not explain and that is mentioned. Unit: ratio.
+const ELSEWHERE_MIN: f64 = 0.15;
+
+/// What is to be known of these times.
+fn notes(tier: &PathTier) -> Vec<String> {
+    let Some(requests) = &tier.requests else { return vec![] };
+    let mut notes = Vec::new();
+    if requests.own_ns.is_none() {
+        notes.push(format!(
+            "{}: requests share connections and cannot be told apart, so its times are those of connections",
+            tier.name
+        ));
+    }
+    if let Some(ratio) = requests.elsewhere_ratio.filter(|ratio| ratio.abs() > ELSEWHERE_MIN) {
+        let percent = number::percent(ratio.abs());
+        notes.push(match ratio > 0.0 {
+            true => format!(
+                "{percent} of a request's time was not spent at {}: network, or the generator",
+                tier.name
+            ),
+            false => format!("the times of {} are {percent} longer than what the generator saw", tier.name),
+        });
+    }
+    notes
 }
 
 fn part(wait: &TierWait, path: &[PathTier]) -> Option<(f64, String)> {
@@ -93,6 +156,7 @@ fn add_below<'a>(
 fn label(tier: &PathTier, depth: usize) -> String {
     let indent = if depth == 0 { String::new() } else { format!("{}└─ ", "   ".repeat(depth - 1)) };
     let count = match tier.processes_count {
+        _ if tier.is_outside => " (not looked into)".to_owned(),
         1 => String::new(),
         count => format!(" ({count} processes)"),
     };

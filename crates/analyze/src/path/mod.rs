@@ -1,20 +1,78 @@
 //! The way of a request: which processes the load reached, what these asked, and what each of these tiers did.
 
+mod requests;
+
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, finite_or_zero};
+use requests::Connections;
 use sysdyno_record::column::{self, Quantity, ScopeKind, asking_scope, listener_scope, tier_scope};
 use sysdyno_record::event::{Event, EventKind, ProcessRole, WatchedProcess};
+use sysdyno_record::load::LatencyKind;
 use sysdyno_record::path::{GaugeRange, PathTier, TierWait, WaitKind};
 use sysdyno_record::plan::Endpoint;
 
-/// The tiers in the order of the way, each behind the one that asks it; empty: the server's processes are not known.
+/// The tiers in the order of the way, each behind the one that asks it, then those that could not be looked into; empty: the
+/// server's processes are not known.
 pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let window = view.server_steady();
     let census = census_window(view);
     let mut groups = Group::all(&view.processes(ProcessRole::Target));
     groups.sort_by_key(|group| group.depth());
     let rate_hz = finite_or_zero(view.measured().achieved_hz);
-    groups.iter().map(|group| group.tier(&groups, (&window, &census), rate_hz)).collect()
+    let mut path: Vec<PathTier> =
+        groups.iter().map(|group| group.tier(&groups, (&window, &census), rate_hz)).collect();
+    let client_ns = view.summary(LatencyKind::Service).mean.filter(|mean| *mean > 0.0);
+    add_requests(&mut path, &Connections { window: &window, rate_hz }, client_ns);
+    path
+}
+
+/// Adds what the kernel saw at the connections of each tier, and the addresses that nobody could look into.
+fn add_requests(path: &mut Vec<PathTier>, connections: &Connections, client_ns: Option<f64>) {
+    for position in 0..path.len() {
+        let scope = scope_of(&path[position]);
+        let asked = connections
+            .asked(&scope)
+            .iter()
+            .map(|asked| {
+                let known = path.iter().position(|tier| tier.address.as_deref() == Some(asked.address));
+                let on = known.unwrap_or_else(|| {
+                    path.push(outside(asked.address, position));
+                    path.len() - 1
+                });
+                asked.on(on)
+            })
+            .collect();
+        let client_ns = client_ns.filter(|_| path[position].address.is_none());
+        path[position].requests = connections.requests(&scope, asked, &path[position].waits, client_ns);
+    }
+}
+
+/// The scope of what is known of a tier.
+pub(crate) fn scope_of(tier: &PathTier) -> String {
+    tier.address.as_ref().map_or_else(|| tier_scope(None), |address| format!("tier:{address}"))
+}
+
+/// What is only known as an address that others ask.
+fn outside(address: &str, asked_by: usize) -> PathTier {
+    PathTier {
+        name: address.to_owned(),
+        unit: None,
+        address: Some(address.to_owned()),
+        asked_by: Some(asked_by),
+        processes_count: 0,
+        threads_count: None,
+        cpus: None,
+        run_delay_cpus: None,
+        connections: None,
+        unread: None,
+        queue: None,
+        queue_time_ns: None,
+        queue_limit_count: None,
+        serving_count: None,
+        waits: vec![],
+        requests: None,
+        is_outside: true,
+    }
 }
 
 /// What the census says of tiers counts from when all of them were known: before, their threads were those of the tiers in front.
@@ -85,6 +143,8 @@ impl<'a> Group<'a> {
                 .level(column::WAITS_THREADS, &tier_scope(self.address))
                 .map(|level| level.mean),
             waits: self.waits(groups, census, rate_hz, range(column::CONNECTIONS_ESTABLISHED)),
+            requests: None,
+            is_outside: false,
         }
     }
 

@@ -1,0 +1,194 @@
+//! Requests that wait for somebody else: an address that nobody could look into, or a tier that holds them and shows no reason.
+//!
+//! What the kernel saw at the connections comes first, since it holds for event loops as well; where it was not seen, threads
+//! that wait for a connection are counted. The time inside a tier is without what it asked others and what its threads were
+//! seen at, so that the last tier of the way has what is left, and the ones before it only pass it on.
+
+use super::waits::{self, WAITED, cpus_left, is_slow};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{cpus, duration, name};
+use crate::path::{path_of, scope_of};
+use crate::readings::{Window, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column;
+use sysdyno_record::path::{PathTier, WaitKind};
+
+const TIER_BUSY: Threshold = Threshold::new(
+    "CPUs for each process of a tier from which on its requests may wait for its own CPU time",
+    0.5,
+    "count",
+    HOUSE,
+);
+const THRESHOLDS: &[Threshold] = &[WAITED, waits::CPU_IDLE, TIER_BUSY];
+
+/// A05.
+pub(super) const RULE: Rule = Rule {
+    id: "A05",
+    name: "backend-wait",
+    meaning: "Requests wait for an answer from somewhere that could not be looked into, or in a tier that waits for something unseen.",
+    thresholds: THRESHOLDS,
+    place: Place::Server,
+    needs: &[column::WAITS_NETWORK],
+    remedy: "measure that service by itself; cache its answers, ask it less often, or ask it for several at once",
+    counterfactual: "with that service answering at once the responses would take as long",
+    examine: Examination::By(examine),
+};
+
+/// Where requests wait.
+struct Wait<'a> {
+    /// Who is waited for.
+    at: &'a PathTier,
+    /// Per request of the load. Unit: nanoseconds.
+    time_ns: f64,
+    /// The column that shows it.
+    column: String,
+    source: &'static str,
+}
+
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let path = path_of(view);
+    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let worst = all(&path).max_by(|one, other| one.time_ns.total_cmp(&other.time_ns));
+    let by_threads = || waits::examine(scene, WaitKind::Network);
+    let Some(worst) = worst else { return by_threads() };
+    let window = view.server_steady();
+    let share = ratio(worst.time_ns, mean_ns)?.min(1.0);
+    let who = worst.at.address.as_deref().unwrap_or(&worst.at.name);
+    let who =
+        if worst.at.is_outside { name(who) } else { format!("{} at {}", name(&worst.at.name), name(who)) };
+    let text = format!("{} of a request's {} pass there", duration(worst.time_ns), duration(mean_ns));
+    let seen = |role| seen_in(worst.column.clone(), evidence(role, &window, worst.source, text.clone()));
+    if share < WAITED.value || !is_slow(scene, mean_ns) {
+        return by_threads().or_else(|| {
+            let title = format!("Waiting for {who} is not the bottleneck");
+            excluded(&title, vec![seen(EvidenceRole::Against)])
+        });
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    found.extend(cpus_left(scene, &window));
+    found.extend(busy(worst.at, &window));
+    let unseen = if worst.at.is_outside { ", which could not be looked into" } else { "" };
+    let title = format!("Requests wait for {who}{unseen}: {text}");
+    Some(Case::new(title, found, Reach::used_up(view, share)))
+}
+
+/// Everything that requests wait for: answers from outside, and in tiers behind the first one what has no other reason.
+fn all<'a>(path: &'a [PathTier]) -> impl Iterator<Item = Wait<'a>> {
+    path.iter().flat_map(|tier| {
+        let requests = tier.requests.as_ref();
+        let outside = requests.into_iter().flat_map(|requests| &requests.asked).filter_map(|asked| {
+            let at = path.get(asked.on).filter(|at| at.is_outside)?;
+            let scope = format!("{}>{}", scope_of(tier), at.address.as_deref()?);
+            let column = column::ASKED_WAITING_TIME.at(&scope);
+            Some(Wait { at, time_ns: asked.waiting_ns, column, source: "sock_send_length, sk_data_ready" })
+        });
+        let rest_ns = requests.and_then(|requests| requests.rest_ns).filter(|_| tier.address.is_some());
+        let inside = rest_ns.map(|time_ns| {
+            let column = column::REQUESTS_INSIDE_TIME.at(&scope_of(tier));
+            Wait { at: tier, time_ns, column, source: "sock_recv_length, sock_send_length" }
+        });
+        outside.chain(inside)
+    })
+}
+
+/// That the tier has hardly a CPU to spare: requests may wait for that.
+fn busy(tier: &PathTier, window: &Window) -> Option<Evidence> {
+    let used = tier.cpus.filter(|_| !tier.is_outside)?;
+    let each = ratio(used, tier.processes_count as f64)?;
+    let text = format!("{} used {} CPUs", name(&tier.name), cpus(used));
+    (each >= TIER_BUSY.value).then(|| evidence(EvidenceRole::Against, window, "/proc/PID/stat", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{conclude, slow};
+    use crate::corpus::{Specimen, TARGET, with_tier};
+    use sysdyno_record::analysis::{Confidence, Finding};
+
+    const LATE: &str = "127.0.0.1:9000";
+
+    fn find(case: Specimen) -> Option<Finding> {
+        conclude(case).into_iter().find(|finding| finding.id == "A05")
+    }
+
+    /// What each request adds to a counter, as it grows in a second.
+    fn each(case: Specimen, scope: &str, counters: &[(&str, f64)]) -> Specimen {
+        let rate_hz = case.end.summary.measured.achieved_hz;
+        counters.iter().fold(case, |case, (name, value)| case.counter(name, scope, value * rate_hz))
+    }
+
+    /// nginx has requests for so long, of which the address that it asks takes a part. Unit: nanoseconds.
+    fn asking(case: Specimen, inside_ns: f64, asked: &str, waiting_ns: f64) -> Specimen {
+        let counts = [("requests.read_count", 1.0), ("requests.merged_count", 0.0)];
+        let case = each(case.cpu(0.05, 0.05, 0.01).server(0.05), "tier:target", &counts);
+        let times = [("requests.unread_ns", 1e4), ("requests.inside_ns", inside_ns)];
+        let case = each(case, "tier:target", &times);
+        let counts = [("asked.sent_count", 1.0), ("asked.merged_count", 0.0), ("asked.trailing_ns", 0.0)];
+        let scope = format!("tier:target>{asked}");
+        let case = each(case, &scope, &counts);
+        each(case, &scope, &[("asked.waiting_ns", waiting_ns), ("asked.unread_ns", 0.0)])
+    }
+
+    fn mean_ns(case: &Specimen) -> f64 {
+        let view = case.view();
+        view.summary(view.felt_kind()).mean.expect("was filled")
+    }
+
+    #[test]
+    fn an_event_loop_that_waits_for_another_host_is_seen_by_its_connections() {
+        let ns = mean_ns(&slow());
+        let finding = find(asking(slow(), 0.95 * ns, "10.1.2.3:3306", 0.9 * ns)).expect("a finding");
+        assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
+        let begin = "Requests wait for '10.1.2.3:3306', which could not be looked into: ";
+        assert!(finding.title.replace('\'', "").starts_with(&begin.replace('\'', "")), "{finding:?}");
+        let column = finding.evidence[0].column.as_deref();
+        assert_eq!(column, Some("asked.waiting_ns@tier:target>10.1.2.3:3306"));
+        let quick = find(asking(slow(), 0.95 * ns, "10.1.2.3:3306", 0.1 * ns)).expect("a finding");
+        assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
+    }
+
+    /// The same in front of a tier that holds the requests itself.
+    fn behind(case: Specimen, cpus: f64) -> Specimen {
+        let ns = mean_ns(&case);
+        let case = with_tier(asking(case, 0.95 * ns, LATE, 0.9 * ns), "node", LATE, 1, TARGET);
+        let scope = format!("tier:{LATE}");
+        let counts = [("requests.read_count", 1.0), ("requests.merged_count", 0.0)];
+        let case = each(case, &scope, &counts);
+        let case = each(case, &scope, &[("requests.unread_ns", 0.0), ("requests.inside_ns", 0.9 * ns)]);
+        case.counter("process.cpu_us", &format!("process:{}", TARGET + 100), cpus * 1e6)
+    }
+
+    #[test]
+    fn the_last_tier_has_what_no_other_one_has() {
+        let finding = find(behind(slow(), 0.02)).expect("a finding");
+        assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
+        assert!(finding.title.contains("node") && finding.title.contains(LATE), "{finding:?}");
+        let busy = find(behind(slow(), 0.9)).expect("a finding");
+        assert_eq!(busy.confidence, Confidence::Possible, "{busy:?}");
+        let passed_on = each(
+            behind(slow(), 0.02),
+            &format!("tier:{LATE}>10.1.2.3:3306"),
+            &[
+                ("asked.sent_count", 2.0),
+                ("asked.merged_count", 0.0),
+                ("asked.trailing_ns", 0.0),
+                ("asked.unread_ns", 0.0),
+                ("asked.waiting_ns", 0.85 * mean_ns(&slow())),
+            ],
+        );
+        let passed_on = find(passed_on).expect("a finding");
+        assert!(passed_on.title.contains("10.1.2.3:3306"), "{passed_on:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_or_is_fast_enough_is_no_finding() {
+        let ns = mean_ns(&slow());
+        let shared = each(behind(slow(), 0.02), &format!("tier:{LATE}"), &[("requests.merged_count", 0.9)]);
+        assert!(find(shared).is_none_or(|finding| finding.confidence == Confidence::Excluded));
+        let fast = asking(Specimen::open(2000.0, 10.0), 9e5, "10.1.2.3:3306", 8e5);
+        assert_eq!(find(fast).map(|finding| finding.confidence), Some(Confidence::Excluded));
+        assert!(ns > 1e6);
+    }
+}

@@ -1,0 +1,178 @@
+//! What the kernel saw of requests at the connections of a tier, as parts of one request of the load.
+//!
+//! Sums of times ÷ completed requests: the time in which connections had a request to be read, or one that was not answered yet.
+//! What is left of it after what the tier asked others is its own. Where more data came before an answer, it is not known
+//! whether that was the same request or another one (pipelining, HTTP/2): then the connection's time is known, but not
+//! that of a request.
+
+use crate::readings::{Window, ratio};
+use sysdyno_record::column::{self, Quantity};
+use sysdyno_record::path::{TierAsked, TierRequests, TierWait, WaitKind};
+
+/// Requests that cannot be told apart, from this share on. Unit: ratio.
+const MERGED_MAX: f64 = 0.1;
+
+/// What is asked less often for each request of the load is somebody's own business: health, names, statistics. Unit: ratio.
+const ASKED_MIN: f64 = 0.01;
+
+/// Sums of the kernel as parts of one request of the load.
+pub(super) struct Connections<'a> {
+    pub(super) window: &'a Window<'a>,
+    /// Completed requests per second.
+    pub(super) rate_hz: f64,
+}
+
+/// What a tier asks, and how.
+pub(super) struct AskedAddress<'a> {
+    /// As its scope has it.
+    pub(super) address: &'a str,
+    sent_count: f64,
+    waiting_ns: f64,
+    unread_ns: f64,
+    merged_ratio: f64,
+}
+
+impl<'a> Connections<'a> {
+    /// A counter of a scope, per request of the load.
+    fn each(&self, counter: Quantity, scope: &str) -> Option<f64> {
+        ratio(self.window.growth(counter, scope)?.per_second()?, self.rate_hz)
+    }
+
+    /// What the tier of this scope asks, the longest first.
+    pub(super) fn asked(&self, scope: &str) -> Vec<AskedAddress<'a>> {
+        let of_it = |asking: &'a str| {
+            let address = asking.strip_prefix(scope)?.strip_prefix('>')?;
+            let each = |counter| self.each(counter, asking);
+            let sent_count = each(column::ASKED_SENT).filter(|count| *count >= ASKED_MIN)?;
+            Some(AskedAddress {
+                address,
+                sent_count,
+                waiting_ns: each(column::ASKED_WAITING_TIME)? + each(column::ASKED_TRAILING_TIME)?,
+                unread_ns: each(column::ASKED_UNREAD_TIME)?,
+                merged_ratio: ratio(each(column::ASKED_MERGED)?, sent_count)?,
+            })
+        };
+        let mut asked: Vec<_> =
+            self.window.scopes(column::ASKED_SENT).into_iter().filter_map(of_it).collect();
+        asked.sort_by(|one, other| other.waiting_ns.total_cmp(&one.waiting_ns));
+        asked
+    }
+
+    /// The requests of the tier of this scope, with what it asked by position; `client_ns`: what one took for the load, if it
+    /// is this tier that it reaches.
+    pub(super) fn requests(
+        &self,
+        scope: &str,
+        asked: Vec<TierAsked>,
+        waits: &[TierWait],
+        client_ns: Option<f64>,
+    ) -> Option<TierRequests> {
+        let read_count = self.each(column::REQUESTS_READ, scope).filter(|count| *count > 0.0)?;
+        let unread_ns = self.each(column::REQUESTS_UNREAD_TIME, scope)?;
+        let inside_ns = self.each(column::REQUESTS_INSIDE_TIME, scope)?;
+        let merged_ratio = ratio(self.each(column::REQUESTS_MERGED, scope)?, read_count)?;
+        let is_told_apart =
+            merged_ratio <= MERGED_MAX && asked.iter().all(|asked| asked.merged_ratio <= MERGED_MAX);
+        let asking_ns: f64 = asked.iter().map(|asked| asked.waiting_ns + asked.unread_ns).sum();
+        let own_ns = is_told_apart.then_some((inside_ns - asking_ns).max(0.0));
+        let is_own = |wait: &&TierWait| !matches!(wait.kind, WaitKind::Asking | WaitKind::Network);
+        let seen_ns: f64 = waits.iter().filter(is_own).filter_map(|wait| wait.time_ns).sum();
+        let elsewhere = |client_ns| Some(1.0 - ratio(unread_ns + inside_ns, client_ns)?);
+        Some(TierRequests {
+            read_count,
+            unread_ns,
+            inside_ns,
+            asked,
+            own_ns,
+            rest_ns: own_ns.map(|own_ns| (own_ns - seen_ns).max(0.0)),
+            merged_ratio,
+            elsewhere_ratio: client_ns.filter(|_| merged_ratio <= MERGED_MAX).and_then(elsewhere),
+        })
+    }
+}
+
+impl AskedAddress<'_> {
+    /// The same, of the tier at this position.
+    pub(super) fn on(&self, on: usize) -> TierAsked {
+        TierAsked {
+            on,
+            sent_count: self.sent_count,
+            waiting_ns: self.waiting_ns,
+            unread_ns: self.unread_ns,
+            merged_ratio: self.merged_ratio,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path_of;
+    use crate::corpus::{Specimen, TARGET, with_tier};
+    use sysdyno_record::load::LatencyKind;
+    use sysdyno_record::path::{PathTier, TierRequests};
+
+    const MS: f64 = 1e6;
+
+    /// nginx asks node three times for each request, and somebody who could not be looked into once.
+    fn case(merged: f64) -> Specimen {
+        let case = with_tier(Specimen::open(100.0, 10.0), "node", "127.0.0.1:9000", 1, TARGET);
+        let node = ">127.0.0.1:9000";
+        let counters = [
+            ("requests.read_count", "", 1.0),
+            ("requests.merged_count", "", merged),
+            ("requests.unread_ns", "", 0.1 * MS),
+            ("requests.inside_ns", "", 0.8 * MS),
+            ("asked.sent_count", node, 3.0),
+            ("asked.merged_count", node, 0.0),
+            ("asked.waiting_ns", node, 0.3 * MS),
+            ("asked.trailing_ns", node, 0.1 * MS),
+            ("asked.unread_ns", node, 0.05 * MS),
+            ("asked.sent_count", ">10.1.2.3:53", 1.0),
+            ("asked.merged_count", ">10.1.2.3:53", 0.0),
+            ("asked.waiting_ns", ">10.1.2.3:53", 0.2 * MS),
+            ("asked.trailing_ns", ">10.1.2.3:53", 0.0),
+            ("asked.unread_ns", ">10.1.2.3:53", 0.0),
+            ("asked.sent_count", ">10.1.2.4:80", 0.001),
+        ];
+        let add = |case: Specimen, (name, asked, each): (&str, &str, f64)| {
+            case.counter(name, &format!("tier:target{asked}"), each * 100.0)
+        };
+        counters.into_iter().fold(case, add).gauge("waits.running_count", "tier:target", 0.01)
+    }
+
+    fn first(path: &[PathTier]) -> &TierRequests {
+        path[0].requests.as_ref().expect("was seen")
+    }
+
+    fn is_near(value: Option<f64>, expected: f64) -> bool {
+        value.is_some_and(|value| (value - expected).abs() < 0.01 * expected.abs().max(MS))
+    }
+
+    #[test]
+    fn what_a_tier_asked_is_taken_off_its_time_and_addresses_outside_have_a_place() {
+        let case = case(0.0).build();
+        let path = path_of(&case.view());
+        let names: Vec<_> = path.iter().map(|tier| (tier.name.as_str(), tier.is_outside)).collect();
+        assert_eq!(names, [("nginx", false), ("node", false), ("10.1.2.3:53", true)]);
+        assert_eq!(path[2].asked_by, Some(0));
+        let requests = first(&path);
+        let asked: Vec<_> = requests.asked.iter().map(|asked| asked.on).collect();
+        assert_eq!(asked, [1, 2], "the longest first, and what is hardly asked is left out");
+        assert!((requests.asked[0].sent_count - 3.0).abs() < 0.05);
+        assert!(is_near(Some(requests.asked[0].waiting_ns), 0.4 * MS), "{requests:?}");
+        assert!(is_near(requests.own_ns, 0.15 * MS) && is_near(requests.rest_ns, 0.05 * MS), "{requests:?}");
+        let client_ns = case.view().summary(LatencyKind::Service).mean.expect("was filled");
+        let elsewhere = 1.0 - 0.9 * MS / client_ns;
+        assert!(requests.elsewhere_ratio.is_some_and(|ratio| (ratio - elsewhere).abs() < 0.02));
+        assert!(path[1].requests.is_none(), "nothing was seen at its connections");
+    }
+
+    #[test]
+    fn requests_that_cannot_be_told_apart_have_no_time_of_their_own() {
+        let case = case(0.5).build();
+        let path = path_of(&case.view());
+        let requests = first(&path);
+        assert_eq!((requests.own_ns, requests.rest_ns, requests.elsewhere_ratio), (None, None, None));
+        assert!((requests.merged_ratio - 0.5).abs() < 0.01);
+    }
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only
+//
+// When data came to a tier's socket, when it was read, when the answer was written, and when the next tier answered: sums of these
+// times for each tier and for each address that it asks.
+//
+// Three tracepoints are attached, all of which only read: sk_data_ready, sock_recv_length, and sock_send_length. The state of a
+// connection is in the storage of its socket, which the kernel frees with it. Which processes and listening addresses are of
+// which tier is told by user space (crates/observe/src/collect/requests), which also reads the sums.
+//
+// A socket that was accepted (server):                A socket to the next tier (client):
+//
+//   data ready ──wait──► read ──inside──► sent          sent ──inside──► data ready ──unread──► read
+//                         ▲                 │            ▲                  ▲                     │
+//                         └── merged: more  ├─inside     └── merged: sent   └────────trail────────┤
+//                             data before   ▼                again before                         ▼
+//                             the answer   sent              the answer                    more of the answer
+//
+// Each step adds the time since the step before to a sum, so that nothing is left over that would have to be added when the
+// connection is closed. Peeking and failed calls are no data.
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef int __s32;
+
+// What is used of the kernel's types; the loader looks up where the fields are in the running kernel.
+#define OF_KERNEL __attribute__((preserve_access_index))
+
+struct in6_addr {
+	__u8 bytes[16];
+} OF_KERNEL;
+
+struct ns_common {
+	unsigned int inum;
+} OF_KERNEL;
+
+struct net {
+	struct ns_common ns;
+} OF_KERNEL;
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct sock_common {
+	__u32 skc_daddr;
+	__u16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr;
+} OF_KERNEL;
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_type;
+	__u16 sk_protocol;
+} OF_KERNEL;
+
+struct super_block {
+	__u32 s_dev;
+} OF_KERNEL;
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+} OF_KERNEL;
+
+struct dentry {
+	struct inode *d_inode;
+} OF_KERNEL;
+
+struct path {
+	struct dentry *dentry;
+} OF_KERNEL;
+
+struct sockaddr_un {
+	char sun_path[108];
+} OF_KERNEL;
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[];
+} OF_KERNEL;
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct path path;
+	struct sock *peer;
+} OF_KERNEL;
+
+// What is used of the helpers of BPF, by their numbers in include/uapi/linux/bpf.h.
+static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
+static long (*const map_update)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
+static __u64 (*const ktime_ns)(void) = (void *)5;
+static __u64 (*const pid_tgid)(void) = (void *)14;
+static void *(*const sk_storage)(void *map, void *sk, void *value, __u64 flags) = (void *)107;
+static long (*const read_kernel)(void *to, __u32 size, const void *from) = (void *)113;
+static struct unix_sock *(*const to_unix_sock)(void *sk) = (void *)178;
+
+#define SECTION(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+#define UINT(name, value) int(*name)[value]
+
+enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10 };
+enum { SOCK_STREAM = 1, SOCK_SEQPACKET = 5 };
+enum { IPPROTO_TCP = 6, TCP_LISTEN = 10, MSG_PEEK = 2 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_SK_STORAGE = 24 };
+enum { NO_PREALLOC = 1, STORAGE_CREATE = 1, NO_EXIST = 1 };
+
+enum { MAX_PARTIES = 512, MAX_LISTENERS = 16384, MAX_PROCESSES = 4096, NAME_BYTES = 108 };
+enum { SERVER = 0, CLIENT = 1 };
+
+// Parts of a message that follow each other as fast as this are one message. Unit: nanoseconds.
+#define BURST_NS 50000
+
+// Who listens at a port that is no tier's.
+#define NO_TIER 0xffffffff
+
+struct tcp_key {
+	__u32 netns;
+	__u32 port;
+};
+
+struct unix_key {
+	// The lower half of the number, as sock_diag tells it.
+	__u32 inode;
+	__u32 device;
+};
+
+// Whose times are added up together: a tier and, for a client, the address that it asks.
+struct party {
+	__u32 tier;
+	__u32 role;
+	__u32 family;
+	__u32 netns;
+	// TCP: of the peer. Unix: the length of its address.
+	__u32 port;
+	__u32 padding;
+	// TCP: of the peer. Unix: inode and device of its file, or the beginning of an abstract name.
+	__u8 address[16];
+};
+
+struct place {
+	__u32 slot;
+	// What a Unix socket is bound to.
+	__u8 name[NAME_BYTES];
+};
+
+struct sums {
+	// Requests that were read (server) or sent (client), and those of them that were answered.
+	__u64 begun;
+	__u64 answered;
+	// Messages of more than one step where it is not known whether they are one request or several.
+	__u64 merged;
+	__u64 wait_ns;
+	__u64 inside_ns;
+	__u64 trail_ns;
+	__u64 unread_ns;
+};
+
+struct connection {
+	// Since when there is data that was not read; 0: there is none.
+	__u64 ready_ns;
+	// Up to when the open request is accounted for; 0: none is open.
+	__u64 mark_ns;
+	__u32 slot;
+	__u8 role;
+	__u8 is_answered;
+};
+
+struct {
+	UINT(type, MAP_SK_STORAGE);
+	UINT(map_flags, NO_PREALLOC);
+	int *key;
+	struct connection *value;
+} connections SECTION(".maps");
+
+struct {
+	UINT(type, MAP_HASH);
+	UINT(max_entries, MAX_PROCESSES);
+	__u32 *key;
+	__u32 *value;
+} processes SECTION(".maps");
+
+struct {
+	UINT(type, MAP_HASH);
+	UINT(max_entries, MAX_LISTENERS);
+	struct tcp_key *key;
+	__u32 *value;
+} tcp_listeners SECTION(".maps");
+
+struct {
+	UINT(type, MAP_HASH);
+	UINT(max_entries, MAX_LISTENERS);
+	struct unix_key *key;
+	__u32 *value;
+} unix_listeners SECTION(".maps");
+
+struct {
+	UINT(type, MAP_HASH);
+	UINT(max_entries, MAX_PARTIES);
+	struct party *key;
+	struct place *value;
+} parties SECTION(".maps");
+
+struct {
+	UINT(type, MAP_ARRAY);
+	UINT(max_entries, 1);
+	__u32 *key;
+	__u32 *value;
+} next_slot SECTION(".maps");
+
+struct {
+	UINT(type, MAP_PERCPU_ARRAY);
+	UINT(max_entries, MAX_PARTIES);
+	__u32 *key;
+	struct sums *value;
+} sums SECTION(".maps");
+
+INLINE int is_stream(struct sock *sk)
+{
+	__u16 family = sk->__sk_common.skc_family;
+	if (family == AF_INET || family == AF_INET6)
+		return sk->sk_protocol == IPPROTO_TCP && sk->__sk_common.skc_state != TCP_LISTEN;
+	return family == AF_UNIX && (sk->sk_type == SOCK_STREAM || sk->sk_type == SOCK_SEQPACKET);
+}
+
+INLINE int is_tcp(struct sock *sk)
+{
+	return sk->__sk_common.skc_family != AF_UNIX;
+}
+
+INLINE struct unix_key file_of(struct unix_sock *unix_sk)
+{
+	struct unix_key key = {};
+	struct dentry *dentry = unix_sk->path.dentry;
+	if (dentry) {
+		struct inode *inode = dentry->d_inode;
+		if (inode) {
+			key.inode = inode->i_ino;
+			key.device = inode->i_sb->s_dev;
+		}
+	}
+	return key;
+}
+
+// The tier that listens where this socket was accepted; none: it was not accepted from any that is known.
+INLINE __u32 *listener_of(struct sock *sk)
+{
+	if (is_tcp(sk)) {
+		struct tcp_key key = {};
+		key.netns = sk->__sk_common.skc_net.net->ns.inum;
+		key.port = sk->__sk_common.skc_num;
+		return map_lookup(&tcp_listeners, &key);
+	}
+	struct unix_sock *unix_sk = to_unix_sock(sk);
+	if (!unix_sk)
+		return 0;
+	struct unix_key key = file_of(unix_sk);
+	return key.inode ? map_lookup(&unix_listeners, &key) : 0;
+}
+
+// The number of a party, which gets one if it has none.
+INLINE __u32 slot_of(struct party *party, const struct place *named)
+{
+	struct place *known = map_lookup(&parties, party);
+	if (known)
+		return known->slot;
+	__u32 zero = 0;
+	__u32 *next = map_lookup(&next_slot, &zero);
+	if (!next || *next >= MAX_PARTIES)
+		return MAX_PARTIES;
+	struct place place = *named;
+	place.slot = __sync_fetch_and_add(next, 1);
+	if (place.slot < MAX_PARTIES)
+		map_update(&parties, party, &place, NO_EXIST);
+	known = map_lookup(&parties, party);
+	return known ? known->slot : MAX_PARTIES;
+}
+
+INLINE struct connection *begin(struct sock *sk, struct party *party, const struct place *named)
+{
+	struct connection fresh = {};
+	fresh.slot = slot_of(party, named);
+	fresh.role = party->role;
+	return fresh.slot < MAX_PARTIES ? sk_storage(&connections, sk, &fresh, STORAGE_CREATE) : 0;
+}
+
+INLINE struct connection *begin_server(struct sock *sk)
+{
+	__u32 *tier = listener_of(sk);
+	if (!tier || *tier == NO_TIER)
+		return 0;
+	struct party party = {};
+	struct place place = {};
+	party.tier = *tier;
+	party.role = SERVER;
+	return begin(sk, &party, &place);
+}
+
+// Who is at the other end of a Unix socket; fails where that was accepted, or has no address.
+INLINE int find_unix_peer(struct sock *sk, struct party *party, struct place *place)
+{
+	struct unix_sock *unix_sk = to_unix_sock(sk);
+	if (!unix_sk || unix_sk->addr)
+		return 0;
+	struct unix_sock *peer = (struct unix_sock *)unix_sk->peer;
+	if (!peer)
+		return 0;
+	struct unix_address *address = 0;
+	read_kernel(&address, sizeof(address), &peer->addr);
+	if (!address)
+		return 0;
+	__s32 length = 0;
+	read_kernel(&length, sizeof(length), &address->len);
+	party->port = length;
+	read_kernel(place->name, NAME_BYTES, (const char *)&address->name + 2);
+	struct dentry *dentry = 0;
+	read_kernel(&dentry, sizeof(dentry), &peer->path.dentry);
+	if (!dentry) {
+		__builtin_memcpy(party->address, place->name, sizeof(party->address));
+		return 1;
+	}
+	struct inode *inode = 0;
+	struct super_block *super_block = 0;
+	unsigned long number = 0;
+	__u32 device = 0;
+	read_kernel(&inode, sizeof(inode), &dentry->d_inode);
+	read_kernel(&number, sizeof(number), &inode->i_ino);
+	read_kernel(&super_block, sizeof(super_block), &inode->i_sb);
+	read_kernel(&device, sizeof(device), &super_block->s_dev);
+	struct unix_key key = { (__u32)number, device };
+	__builtin_memcpy(party->address, &key, sizeof(key));
+	return 1;
+}
+
+INLINE struct connection *begin_client(struct sock *sk)
+{
+	__u32 tgid = pid_tgid() >> 32;
+	__u32 *tier = map_lookup(&processes, &tgid);
+	if (!tier || listener_of(sk))
+		return 0;
+	struct party party = {};
+	struct place place = {};
+	party.tier = *tier;
+	party.role = CLIENT;
+	party.family = sk->__sk_common.skc_family;
+	party.netns = sk->__sk_common.skc_net.net->ns.inum;
+	if (!is_tcp(sk)) {
+		if (!find_unix_peer(sk, &party, &place))
+			return 0;
+	} else {
+		party.port = sk->__sk_common.skc_dport;
+		if (party.family == AF_INET)
+			*(__u32 *)party.address = sk->__sk_common.skc_daddr;
+		else
+			read_kernel(party.address, 16, &sk->__sk_common.skc_v6_daddr);
+	}
+	return begin(sk, &party, &place);
+}
+
+SECTION("tp_btf/sk_data_ready")
+int data_ready(__u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	if (!is_stream(sk))
+		return 0;
+	struct connection *connection = sk_storage(&connections, sk, 0, 0);
+	if (!connection)
+		connection = begin_server(sk);
+	if (connection && !connection->ready_ns)
+		connection->ready_ns = ktime_ns();
+	return 0;
+}
+
+INLINE void read_as_server(struct connection *connection, struct sums *sums, __u64 now)
+{
+	if (!connection->ready_ns) {
+		// The rest of what came together; after the answer, it may be another request.
+		sums->merged += connection->is_answered;
+		return;
+	}
+	if (connection->mark_ns && !connection->is_answered) {
+		sums->merged += now - connection->mark_ns > BURST_NS;
+		sums->inside_ns += now - connection->mark_ns;
+	} else {
+		sums->begun += 1;
+		sums->wait_ns += now - connection->ready_ns;
+		connection->is_answered = 0;
+	}
+	connection->mark_ns = now;
+	connection->ready_ns = 0;
+}
+
+INLINE void read_as_client(struct connection *connection, struct sums *sums, __u64 now)
+{
+	if (connection->ready_ns && connection->mark_ns) {
+		__u64 ready = connection->ready_ns;
+		__u64 until_ready = ready > connection->mark_ns ? ready - connection->mark_ns : 0;
+		if (connection->is_answered) {
+			sums->trail_ns += until_ready;
+		} else {
+			sums->answered += 1;
+			sums->inside_ns += until_ready;
+			connection->is_answered = 1;
+		}
+		sums->unread_ns += now - ready;
+		connection->mark_ns = now;
+	}
+	connection->ready_ns = 0;
+}
+
+SECTION("tp_btf/sock_recv_length")
+int received(__u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	__s32 length = (__s32)context[1];
+	if (!is_stream(sk))
+		return 0;
+	struct connection *connection = sk_storage(&connections, sk, 0, 0);
+	if (!connection || (context[2] & MSG_PEEK))
+		return 0;
+	if (length <= 0) {
+		// Nothing was there, or only the end.
+		connection->ready_ns = 0;
+		return 0;
+	}
+	__u32 slot = connection->slot;
+	struct sums *mine = map_lookup(&sums, &slot);
+	if (!mine)
+		return 0;
+	if (connection->role == SERVER)
+		read_as_server(connection, mine, ktime_ns());
+	else
+		read_as_client(connection, mine, ktime_ns());
+	return 0;
+}
+
+SECTION("tp_btf/sock_send_length")
+int sent(__u64 *context)
+{
+	struct sock *sk = (struct sock *)context[0];
+	if ((__s32)context[1] <= 0 || !is_stream(sk))
+		return 0;
+	struct connection *connection = sk_storage(&connections, sk, 0, 0);
+	if (!connection)
+		connection = begin_client(sk);
+	if (!connection)
+		return 0;
+	__u32 slot = connection->slot;
+	struct sums *mine = map_lookup(&sums, &slot);
+	if (!mine)
+		return 0;
+	__u64 now = ktime_ns();
+	if (connection->role == SERVER) {
+		if (!connection->mark_ns)
+			return 0;
+		mine->inside_ns += now - connection->mark_ns;
+		mine->answered += !connection->is_answered;
+		connection->is_answered = 1;
+	} else {
+		if (connection->mark_ns && !connection->is_answered)
+			mine->merged += now - connection->mark_ns > BURST_NS;
+		else
+			mine->begun += 1;
+		connection->is_answered = 0;
+		connection->ready_ns = 0;
+	}
+	connection->mark_ns = now;
+	return 0;
+}
+
+// Which source this was built from, for a test.
+SECTION("source") char built_from[] = SOURCE_DIGEST;
+
+// What the kernel wants to know before it lets a program follow its pointers.
+SECTION("license") char terms[] = "Dual MIT/GPL";

@@ -1,0 +1,169 @@
+//! When requests came to the tiers of the server, were read, and were answered, connection by connection: a BPF program's sums.
+//!
+//! An event loop looks idle in the census of threads, whatever its requests wait for. The kernel sees when data came to each
+//! of its connections, when it read them, and when it wrote the answer, and the same of what it asks others, also where
+//! those are on another host. The program (`bpf/requests.bpf.c`) adds these times up for each tier and each address that a tier asks;
+//! this collector tells it which processes and places are whose, and reads the sums. It is loaded once: what the kernel
+//! refuses at first, it refuses later. The kernel unloads it when this process ends, however it ends.
+
+mod party;
+mod program;
+
+use super::{Collector, Pass, Table};
+use crate::discover::Entrances;
+use crate::watch::Scene;
+use party::{Party, Role};
+use program::{Program, Sums, WIDTH};
+use std::collections::HashMap;
+use sysdyno_record::column::{self, Quantity, asking_scope, tier_scope};
+use sysdyno_record::event::ProcessRole;
+use sysdyno_record::plan::Endpoint;
+use sysdyno_record::series::Column;
+
+pub(crate) fn collector() -> Box<dyn Collector> {
+    Box::new(RequestCollector::default())
+}
+
+/// Addresses that one sees asked, at most; of more, those that were asked first.
+const MAX_ASKED: usize = 64;
+
+#[derive(Default)]
+struct RequestCollector {
+    table: Table,
+    program: Option<Result<Program, String>>,
+    told: Told,
+    /// What has columns, in their order.
+    shown: Vec<Shown>,
+}
+
+/// What the program was told last.
+#[derive(Default)]
+struct Told {
+    entrances: Entrances,
+    /// The generation of the processes.
+    generation: u64,
+}
+
+/// What has columns: what was asked of a tier, or what it asked at an address. `None`: the tier that the load reaches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Shown {
+    Requests(Option<Endpoint>),
+    Asked(Option<Endpoint>, Endpoint),
+}
+
+impl Shown {
+    fn columns(&self) -> Vec<Column> {
+        match self {
+            Shown::Requests(tier) => columns(&OF_REQUESTS, &tier_scope(tier.as_ref())),
+            Shown::Asked(tier, asked) => columns(&OF_ASKED, &asking_scope(tier.as_ref(), asked)),
+        }
+    }
+
+    /// The numbers of the sums that its columns show, in their order.
+    fn order(&self) -> &'static [usize] {
+        match self {
+            Shown::Requests(_) => &[0, 1, 2, 3, 4],
+            Shown::Asked(..) => &[0, 1, 2, 4, 5, 6],
+        }
+    }
+}
+
+const OF_REQUESTS: [Quantity; 5] = [
+    column::REQUESTS_READ,
+    column::REQUESTS_ANSWERED,
+    column::REQUESTS_MERGED,
+    column::REQUESTS_UNREAD_TIME,
+    column::REQUESTS_INSIDE_TIME,
+];
+
+const OF_ASKED: [Quantity; 6] = [
+    column::ASKED_SENT,
+    column::ASKED_ANSWERED,
+    column::ASKED_MERGED,
+    column::ASKED_WAITING_TIME,
+    column::ASKED_TRAILING_TIME,
+    column::ASKED_UNREAD_TIME,
+];
+
+fn columns(quantities: &[Quantity], scope: &str) -> Vec<Column> {
+    quantities.iter().map(|quantity| quantity.of(scope)).collect()
+}
+
+impl RequestCollector {
+    fn try_read(&mut self, scene: &Scene) -> Result<(), String> {
+        let program = self.program.get_or_insert_with(|| Program::load(&scene.roots)).as_mut();
+        let program = program.map_err(|reason| reason.clone())?;
+        self.told.tell(program, scene)?;
+        let mut sums: HashMap<Shown, Sums> = HashMap::new();
+        for (party, of_party) in program.sums()? {
+            let Some(shown) = shown(&party, program.tier(party.tier), scene) else { continue };
+            let all = sums.entry(shown).or_insert([0; WIDTH]);
+            all.iter_mut().zip(of_party).for_each(|(sum, value)| *sum += value);
+        }
+        self.write(&sums);
+        Ok(())
+    }
+
+    fn write(&mut self, sums: &HashMap<Shown, Sums>) {
+        let new: Vec<&Shown> = sums.keys().filter(|shown| !self.shown.contains(shown)).collect();
+        let room = (MAX_ASKED + 1).saturating_sub(self.shown.len());
+        if !new.is_empty() && room > 0 {
+            self.shown.extend(new.into_iter().take(room).cloned().collect::<Vec<_>>());
+            self.table.replace(self.shown.iter().flat_map(Shown::columns).collect());
+        }
+        let values = self.shown.iter().flat_map(|shown| {
+            let of_it = sums.get(shown);
+            shown.order().iter().map(move |number| of_it.map(|sums| sums[*number]))
+        });
+        for (position, value) in values.enumerate() {
+            self.table.set_count(position, value);
+        }
+    }
+}
+
+impl Told {
+    /// Tells the program which processes and places are whose, where that has changed.
+    fn tell(&mut self, program: &mut Program, scene: &Scene) -> Result<(), String> {
+        if self.entrances.hosts != scene.entrances.hosts {
+            program.set_entrances(&scene.entrances)?;
+            self.entrances.hosts.clone_from(&scene.entrances.hosts);
+        }
+        if self.generation != scene.generation() {
+            let living = scene.living(ProcessRole::Target);
+            let address = |tier: &sysdyno_record::event::Tier| tier.address.clone();
+            program.set_processes(living.map(|process| (process.pid, process.tier.as_ref().map(address))))?;
+            self.generation = scene.generation();
+        }
+        Ok(())
+    }
+}
+
+/// What a party is shown as; `None`: as nothing.
+fn shown(party: &Party, tier: Option<Option<Endpoint>>, scene: &Scene) -> Option<Shown> {
+    match party.role {
+        Role::Server => Some(Shown::Requests(tier?)),
+        Role::Client => Some(Shown::Asked(tier?, party.asked(&scene.entrances)?)),
+    }
+}
+
+impl Collector for RequestCollector {
+    fn read(&mut self, pass: &mut Pass<'_>) {
+        self.table.clear();
+        // A server on another host, or hidden from this user, has no connections here.
+        let has_target = pass.scene.endpoint.is_some() && pass.scene.first(ProcessRole::Target).is_some();
+        if !has_target || !pass.scene.roots.is_host() {
+            return;
+        }
+        if let Err(reason) = self.try_read(pass.scene) {
+            if self.shown.is_empty() {
+                self.shown = vec![Shown::Requests(None)];
+                self.table.replace(self.shown.iter().flat_map(Shown::columns).collect());
+            }
+            self.table.explain_all(Some(&reason));
+        }
+    }
+
+    fn table(&mut self) -> &mut Table {
+        &mut self.table
+    }
+}

@@ -1,0 +1,219 @@
+//! The BPF program in the kernel: loaded, told whose processes and places are whose, and read.
+
+use super::party::{PARTY_BYTES, PLACE_BYTES, Party};
+use crate::discover::{Entrance, Entrances, Host};
+use crate::roots::Roots;
+use aya::maps::{HashMap as BpfMap, Map, MapData, MapError, PerCpuArray};
+use aya::programs::{BtfTracePoint, ProgramError};
+use aya::{Btf, BtfError, Ebpf, EbpfError, EbpfLoader, Pod};
+use std::collections::HashSet;
+use std::error::Error;
+use std::hash::Hash;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use sysdyno_record::plan::Endpoint;
+
+/// Built by `scripts/build-bpf` out of `bpf/requests.bpf.c`.
+static OBJECT: &[u8] = include_bytes!("../../../assets/requests.bpf.o");
+
+/// The functions of the program, and the tracepoints that they are called at.
+const FUNCTIONS: [(&str, &str); 3] =
+    [("data_ready", "sk_data_ready"), ("received", "sock_recv_length"), ("sent", "sock_send_length")];
+
+/// Numbers of `struct sums` in `bpf/requests.bpf.c`.
+pub(super) const WIDTH: usize = 7;
+
+/// Begun, answered, merged; times until a server's first read, inside, until more of an answer, until an answer's read.
+pub(super) type Sums = [u64; WIDTH];
+
+/// Whoever listens there is no tier.
+const NO_TIER: u32 = u32::MAX;
+
+/// The inode of the first pid namespace, `PROC_PID_INIT_INO`.
+const FIRST_PIDS: u64 = 0xefff_fffc;
+
+/// The program at work; it is unloaded when this is dropped.
+pub(super) struct Program {
+    /// Keeps the functions attached.
+    _loaded: Ebpf,
+    processes: Set<u32>,
+    tcp_listeners: Set<[u32; 2]>,
+    unix_listeners: Set<[u32; 2]>,
+    parties: BpfMap<MapData, [u8; PARTY_BYTES], [u8; PLACE_BYTES]>,
+    sums: PerCpuArray<MapData, Sums>,
+    /// Tiers in the order of their numbers; `None`: the one that the load reaches.
+    tiers: Vec<Option<Endpoint>>,
+}
+
+impl Program {
+    /// Loads the program and attaches it.
+    ///
+    /// # Errors
+    /// Why it cannot be, as a reason to be shown.
+    pub(super) fn load(roots: &Roots) -> Result<Program, String> {
+        if !is_in_first_pids(roots) {
+            return Err("process IDs are those of a container here, and not the kernel's".to_owned());
+        }
+        let btf = Btf::from_sys_fs().map_err(|_| "the kernel has no BTF".to_owned())?;
+        let mut loaded = EbpfLoader::new().btf(Some(&btf)).load(OBJECT).map_err(|error| reason(&error))?;
+        for (function, tracepoint) in FUNCTIONS {
+            attach(&mut loaded, function, tracepoint, &btf).map_err(|error| reason(&error))?;
+        }
+        Program::of(loaded).map_err(|error| reason(&error))
+    }
+
+    fn of(mut loaded: Ebpf) -> Result<Program, MapError> {
+        Ok(Program {
+            processes: Set::new(take(&mut loaded, "processes")?)?,
+            tcp_listeners: Set::new(take(&mut loaded, "tcp_listeners")?)?,
+            unix_listeners: Set::new(take(&mut loaded, "unix_listeners")?)?,
+            parties: take(&mut loaded, "parties")?.try_into()?,
+            sums: take(&mut loaded, "sums")?.try_into()?,
+            tiers: vec![None],
+            _loaded: loaded,
+        })
+    }
+
+    /// Tells which processes are of which tier, in place of those before.
+    ///
+    /// # Errors
+    /// The kernel refuses them.
+    pub(super) fn set_processes(
+        &mut self,
+        processes: impl Iterator<Item = (u32, Option<Endpoint>)>,
+    ) -> Result<(), String> {
+        let all = processes.map(|(pid, tier)| (pid, number(&mut self.tiers, tier))).collect();
+        self.processes.set(all).map_err(|error| reason(&error))
+    }
+
+    /// Tells where the tiers accept connections, and where others do, in place of those before.
+    ///
+    /// # Errors
+    /// The kernel refuses them.
+    pub(super) fn set_entrances(&mut self, entrances: &Entrances) -> Result<(), String> {
+        let (mut tcp, mut unix) = (Vec::new(), Vec::new());
+        for (entrance, host) in &entrances.hosts {
+            let number = match host {
+                Host::Tier(tier) => number(&mut self.tiers, tier.clone()),
+                Host::Foreign => NO_TIER,
+            };
+            match entrance {
+                // The kernel numbers namespaces with 32 bits.
+                Entrance::Tcp { namespace, port } => {
+                    tcp.push(([*namespace as u32, u32::from(*port)], number))
+                }
+                Entrance::Unix(file) => unix.push(([file.inode, file.device], number)),
+            }
+        }
+        self.tcp_listeners.set(tcp).map_err(|error| reason(&error))?;
+        self.unix_listeners.set(unix).map_err(|error| reason(&error))
+    }
+
+    /// The tier of that number; `Some(None)`: the one that the load reaches.
+    pub(super) fn tier(&self, number: u32) -> Option<Option<Endpoint>> {
+        self.tiers.get(number as usize).cloned()
+    }
+
+    /// All sums, those of all CPUs together.
+    ///
+    /// # Errors
+    /// The kernel does not tell them.
+    pub(super) fn sums(&self) -> Result<Vec<(Party, Sums)>, String> {
+        let read = || {
+            let mut all = Vec::new();
+            for entry in self.parties.iter() {
+                let (key, place) = entry?;
+                let Some(party) = Party::decode(&key, &place) else { continue };
+                let mut sums = [0; WIDTH];
+                for of_cpu in self.sums.get(&party.slot, 0)?.iter() {
+                    sums.iter_mut().zip(of_cpu).for_each(|(sum, value)| *sum += value);
+                }
+                all.push((party, sums));
+            }
+            Ok::<_, MapError>(all)
+        };
+        read().map_err(|error| reason(&error))
+    }
+}
+
+/// The number of a tier, which gets the next one if it has none.
+fn number(tiers: &mut Vec<Option<Endpoint>>, tier: Option<Endpoint>) -> u32 {
+    let known = tiers.iter().position(|known| *known == tier);
+    let number = known.unwrap_or_else(|| {
+        tiers.push(tier);
+        tiers.len() - 1
+    });
+    number as u32
+}
+
+/// A map of the program whose keys have tiers.
+struct Set<K: Pod> {
+    map: BpfMap<MapData, K, u32>,
+    keys: HashSet<K>,
+}
+
+impl<K: Pod + Eq + Hash> Set<K> {
+    fn new(map: Map) -> Result<Set<K>, MapError> {
+        Ok(Set { map: map.try_into()?, keys: HashSet::new() })
+    }
+
+    /// Puts these in place of those before. What the map has no room for is left out.
+    fn set(&mut self, all: Vec<(K, u32)>) -> Result<(), MapError> {
+        let keys: HashSet<K> = all.iter().map(|(key, _)| *key).collect();
+        for gone in self.keys.difference(&keys) {
+            self.map.remove(gone)?;
+        }
+        self.keys.retain(|key| keys.contains(key));
+        for (key, tier) in all {
+            match self.map.insert(key, tier, 0) {
+                Err(MapError::SyscallError(error)) if is_full(&error.io_error) => break,
+                other => other?,
+            }
+            self.keys.insert(key);
+        }
+        Ok(())
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::TOOBIG.raw_os_error())
+}
+
+fn take(loaded: &mut Ebpf, name: &str) -> Result<Map, MapError> {
+    loaded.take_map(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })
+}
+
+fn attach(loaded: &mut Ebpf, function: &str, tracepoint: &str, btf: &Btf) -> Result<(), EbpfError> {
+    let program = loaded.program_mut(function).ok_or(ProgramError::NotLoaded)?;
+    let program: &mut BtfTracePoint = program.try_into()?;
+    program.load(tracepoint, btf)?;
+    program.attach()?;
+    Ok(())
+}
+
+/// Why something failed: the error of the system call where there is one, since the rest is the verifier's log.
+fn reason(error: &(dyn Error + 'static)) -> String {
+    let mut cause = Some(error);
+    let mut last = error;
+    while let Some(next) = cause {
+        if let Some(BtfError::UnknownBtfTypeName { type_name }) = next.downcast_ref() {
+            return format!("the kernel does not have {type_name} (Linux 6.4 does)");
+        }
+        if let Some(io) = next.downcast_ref::<io::Error>() {
+            return match io.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "not permitted (needs root, or CAP_BPF and CAP_PERFMON)".to_owned()
+                }
+                _ => format!("cannot load the BPF program: {io}"),
+            };
+        }
+        last = next;
+        cause = next.source();
+    }
+    format!("cannot load the BPF program: {last}")
+}
+
+fn is_in_first_pids(roots: &Roots) -> bool {
+    let own = std::fs::metadata(roots.in_proc("self/ns/pid"));
+    own.is_ok_and(|found| found.ino() == FIRST_PIDS)
+}

@@ -1,0 +1,45 @@
+//! Where the servers of this host take connections in, and which tier each of these places belongs to.
+//!
+//! A connection is known by the place where it was accepted, long before its first request is read. What a tier connects to
+//! is known by the address that it asked for, which is not always the one that the next tier listens at.
+
+use crate::diag::FileId;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use sysdyno_record::plan::Endpoint;
+
+/// A place where connections are accepted, as the kernel tells it of each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Entrance {
+    /// A port of a network namespace, which is named by the inode of its file.
+    Tcp { namespace: u64, port: u16 },
+    /// A file of a Unix socket.
+    Unix(FileId),
+}
+
+/// Who listens there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Host {
+    /// A tier of the server, by its address; `None`: the one that the load reaches.
+    Tier(Option<Endpoint>),
+    /// Somebody else.
+    Foreign,
+}
+
+/// All of them, as they were seen last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entrances {
+    pub(crate) hosts: HashMap<Entrance, Host>,
+    /// The tier that answers at an address, as it is called in this network namespace.
+    pub(crate) dialed: HashMap<(u64, SocketAddr), Endpoint>,
+}
+
+impl Entrances {
+    /// The tier that answers at a file.
+    pub(crate) fn at_file(&self, file: FileId) -> Option<&Endpoint> {
+        match self.hosts.get(&Entrance::Unix(file)) {
+            Some(Host::Tier(address)) => address.as_ref(),
+            Some(Host::Foreign) | None => None,
+        }
+    }
+}
