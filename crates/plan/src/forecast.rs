@@ -1,8 +1,8 @@
 //! What a plan is going to do, in sentences that a careful user reads before the first request.
 
 use sysdyno_analyze::search::Search;
-use sysdyno_record::experiment::{ExperimentPlan, Workload};
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, RunPlan};
+use sysdyno_record::tryout::{TryPlan, Workload};
 use sysdyno_record::units::SpanNs;
 use sysdyno_record::work::{CacheChoice, WorkKind, WorkPlan};
 
@@ -96,7 +96,7 @@ pub fn search(plan: &RunPlan) -> String {
 }
 
 /// What a trial of changes will do.
-pub fn trial(plan: &ExperimentPlan) -> String {
+pub fn tryout(plan: &TryPlan) -> String {
     let band = format!("{:.3}", plan.effect_ratio * 100.0);
     let band = band.trim_end_matches('0').trim_end_matches('.');
     let what = match &plan.workload {

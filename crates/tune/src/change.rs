@@ -2,7 +2,7 @@
 
 use crate::error::Refusal;
 use std::str::FromStr;
-use sysdyno_record::experiment::{NoChange, SettingChange};
+use sysdyno_record::change::{NoChange, SettingChange};
 
 /// A setting and what it should become.
 #[derive(Clone, Debug, PartialEq, Eq)]

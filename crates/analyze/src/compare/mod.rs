@@ -111,7 +111,7 @@ fn concluded(
         verdicts,
         operations,
         trend: None,
-        matrix: None,
+        experiment: None,
     }
 }
 

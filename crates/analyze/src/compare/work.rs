@@ -202,7 +202,7 @@ fn value(spread: &Spread) -> RunValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sysdyno_record::experiment::CommandSpec;
+    use sysdyno_record::command::CommandSpec;
     use sysdyno_record::plan::PhaseEnd;
     use sysdyno_record::series::Series;
     use sysdyno_record::units::{MonoNs, SpanNs};

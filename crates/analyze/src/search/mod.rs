@@ -172,7 +172,7 @@ impl Search {
             }
             TrialPurpose::Grid => (0.0, (grid - done(TrialPurpose::Grid)).max(1.0) + certify),
             TrialPurpose::Certify => (0.0, (certify - done(TrialPurpose::Certify)).max(1.0)),
-            TrialPurpose::Sweep | TrialPurpose::Single | TrialPurpose::Experiment => {
+            TrialPurpose::Sweep | TrialPurpose::Single | TrialPurpose::Try => {
                 (0.0, sweep::left(&self.plan, &self.outcomes))
             }
         }

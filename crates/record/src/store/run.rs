@@ -5,15 +5,14 @@ use super::latency::read_latency;
 use super::lines::{Caps, FolderReader, Line};
 use super::trial::Trial;
 use super::{
-    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY,
-    LATENCY_TAIL, MANIFEST, MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES,
-    MAX_TRIALS, MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
-    SERVER_SERIES_TAIL, TRIALS, WORK, plausible, schema, verify,
+    ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY, LATENCY_TAIL,
+    MANIFEST, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, MAX_TRY_LINES,
+    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
+    SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
 use crate::event::Event;
-use crate::experiment::{ExperimentConclusion, ExperimentLine};
 use crate::facts::HostFacts;
 use crate::load::{Interval, LatencySet, LatencyWindow, TrialBegin, TrialEnd};
 use crate::manifest::{Manifest, RunStatus, SCHEMA};
@@ -21,6 +20,7 @@ use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::remote::RemoteHost;
 use crate::series::{Row, Series, SeriesLine};
+use crate::tryout::{TryConclusion, TryLine};
 use crate::work::{WorkLine, WorkSummary};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -55,10 +55,10 @@ pub struct Run {
     pub probe: Vec<ProbeReply>,
     /// What was concluded; `None`: not yet, or damaged.
     pub analysis: Option<Analysis>,
-    /// What the pilot settled, stages, trials and pairs of an experiment, in the order of the file; empty if it is none.
-    pub experiment: Vec<ExperimentLine>,
-    /// What was concluded of an experiment; `None`: it is none, or not yet, or damaged.
-    pub conclusion: Option<ExperimentConclusion>,
+    /// What the pilot settled, stages, trials and pairs of a tryout, in the order of the file; empty if it is none.
+    pub tryout: Vec<TryLine>,
+    /// What was concluded of a tryout; `None`: it is none, or not yet, or damaged.
+    pub conclusion: Option<TryConclusion>,
     /// Latency of the measured phases, merged, by trial.
     pub latency: BTreeMap<u32, LatencySet>,
     /// The same by window, for the kinds of [`LatencyWindow`], in the order of the log.
@@ -94,7 +94,7 @@ const FILES: [&str; 20] = [
     EVENTS,
     PROBE,
     ANALYSIS,
-    EXPERIMENT,
+    TRY_LINES,
     CONCLUSION,
     OPERATIONS,
     WORK,
@@ -146,7 +146,7 @@ impl Run {
             analysis: reader.document(ANALYSIS)?,
             operations: reader.values_if_any(OPERATIONS, MAX_WORK_LINES, wrong_work)?,
             work: reader.document(WORK)?,
-            experiment: reader.values_if_any(EXPERIMENT, MAX_EXPERIMENT_LINES, |_| None)?,
+            tryout: reader.values_if_any(TRY_LINES, MAX_TRY_LINES, |_| None)?,
             conclusion: reader.document(CONCLUSION)?,
             latency: latency.merged,
             latency_windows: latency.windows,

@@ -11,7 +11,7 @@ use crate::error::RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::net::SocketAddr;
-use sysdyno_analyze::experiment::CommandOutcome;
+use sysdyno_analyze::tryout::CommandOutcome;
 use sysdyno_load::Outcome;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::facts::HostFacts;

@@ -8,7 +8,9 @@ use crate::agent::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 use crate::error::RunError;
 use crate::service::roots_with_programs;
 use std::path::PathBuf;
-use sysdyno_record::experiment::{ChangeShown, CommandSpec, SettingChange};
+use sysdyno_record::change::SettingChange;
+use sysdyno_record::command::CommandSpec;
+use sysdyno_record::tryout::ChangeShown;
 use sysdyno_record::units::SpanNs;
 use sysdyno_tune::{Change, Plan, PlannedChange, Recovery, Refusal, TrialSummary, TuneError};
 

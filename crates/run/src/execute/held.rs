@@ -7,8 +7,8 @@ use crate::agent::{Lasts, TuneAnswer, TuneRequest, TuneTask};
 use crate::clock;
 use crate::error::RunError;
 use std::time::Duration;
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::event::SettingHeld;
-use sysdyno_record::experiment::SettingChange;
 use sysdyno_tune::{PlannedChange, Trial, TuneError};
 
 /// After which time it is looked again whether another trial is over: its guardian cannot be awaited.

@@ -8,7 +8,7 @@ use crate::clock;
 use crate::error::RunError;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use sysdyno_analyze::experiment::CommandOutcome;
+use sysdyno_analyze::tryout::CommandOutcome;
 use sysdyno_load::Outcome;
 use sysdyno_record::manifest::{RunKind, Tool};
 use sysdyno_record::plan::*;

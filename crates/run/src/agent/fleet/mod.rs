@@ -22,7 +22,7 @@ use crate::clock;
 use crate::error::RunError;
 use std::cell::RefCell;
 use std::time::Duration;
-use sysdyno_analyze::experiment::CommandOutcome;
+use sysdyno_analyze::tryout::CommandOutcome;
 use sysdyno_load::{Control, Outcome, Part, SpreadHost, spread};
 use sysdyno_observe::describe_process;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};

@@ -18,7 +18,7 @@ use crate::service::RunningCommand;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
-use sysdyno_analyze::experiment::CommandOutcome;
+use sysdyno_analyze::tryout::CommandOutcome;
 use sysdyno_load::target::Fence;
 use sysdyno_load::{Aside, LoadError, Outcome, PartOrder};
 use sysdyno_observe::{Roots, SamplerPlan, Sampling};
