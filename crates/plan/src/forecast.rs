@@ -2,7 +2,7 @@
 
 use sysdyno_analyze::search::Search;
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, RunPlan};
-use sysdyno_record::tryout::{TryPlan, Workload};
+use sysdyno_record::tryout::{TryPlan, TryWorkload};
 use sysdyno_record::units::SpanNs;
 use sysdyno_record::work::{CacheChoice, WorkKind, WorkPlan};
 
@@ -100,9 +100,9 @@ pub fn tryout(plan: &TryPlan) -> String {
     let band = format!("{:.3}", plan.effect_ratio * 100.0);
     let band = band.trim_end_matches('0').trim_end_matches('.');
     let what = match &plan.workload {
-        Workload::Load(load) => format!("{} over {} connections", load.target.url, load.connections),
-        Workload::Capacity(run) => format!("{}, up to its capacity and beyond", run.load.target.url),
-        Workload::Commands => "two commands".to_owned(),
+        TryWorkload::Load(load) => format!("{} over {} connections", load.target.url, load.connections),
+        TryWorkload::Capacity(run) => format!("{}, up to its capacity and beyond", run.load.target.url),
+        TryWorkload::Commands => "two commands".to_owned(),
     };
     let pairs = match (plan.pairs.min_count, plan.pairs.max_count) {
         (min, max) if min == max => format!("{min}"),

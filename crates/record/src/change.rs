@@ -18,6 +18,13 @@ pub struct SettingChange {
     pub value: String,
 }
 
+impl SettingChange {
+    /// The change as it would be typed.
+    pub fn text(&self) -> String {
+        format!("{}={}", self.key, self.value)
+    }
+}
+
 /// A text that is no change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot change '{text}': it is not in the form KEY=VALUE\nhint: net.core.somaxconn=4096")]

@@ -3,6 +3,7 @@
 //! Screen: [`crate::terminal::render_tryout`]; page: [`crate::html::render_tryout`]; document for programs:
 //! [`crate::json::tryout_document`].
 
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::effect::Comparison;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::plan::Plan;
@@ -86,9 +87,7 @@ pub fn action_text(action: &Action) -> String {
     match action {
         Action::AsItIs => "unchanged".to_owned(),
         Action::Settings(changes) => {
-            let texts: Vec<String> =
-                changes.iter().map(|change| format!("{}={}", change.key, change.value)).collect();
-            texts.join(", ")
+            changes.iter().map(SettingChange::text).collect::<Vec<String>>().join(", ")
         }
         Action::Target(target) => target.url.clone(),
         Action::Command(command) => command.text.clone(),

@@ -6,7 +6,7 @@
 
 use super::gate::sound::INVALID_RUN;
 use super::headline::{NOT_INTERLEAVED_LIMIT, SINGLE_LIMIT};
-use super::metric::{ComparedMetric, Measured, WORK_CPU, WORK_RATE, WORK_SERVER_CPU, WORK_TIME};
+use super::metric::{ComparedMetric, MeasuredSide, WORK_CPU, WORK_RATE, WORK_SERVER_CPU, WORK_TIME};
 use super::{adjust, effect, letters};
 use crate::format;
 use sysdyno_record::analysis::VerdictStatus;
@@ -165,7 +165,7 @@ fn compare(
 ) -> MetricComparison {
     let metric = one.metric;
     let margin_ratio = options.margin_ratio.unwrap_or(metric.margin.value);
-    let measured: Vec<Measured> = sides.iter().map(|side| measure(side, name, one)).collect();
+    let measured: Vec<MeasuredSide> = sides.iter().map(|side| measure(side, name, one)).collect();
     let others = measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]);
     let effects: Vec<MetricEffect> = others
         .map(|(side, other)| effect::effect(&measured[0], other, metric, margin_ratio).of_side(side))
@@ -177,13 +177,13 @@ fn compare(
         better: metric.better,
         margin_ratio,
         letters: letters::letters(&measured, refused, metric),
-        sides: measured.into_iter().map(Measured::shown).collect(),
+        sides: measured.into_iter().map(MeasuredSide::shown).collect(),
         effects,
     }
 }
 
-fn measure(side: &WorkSide, name: Option<&str>, one: WorkMetric) -> Measured {
-    let mut measured = Measured { runs: Vec::new(), missing: None };
+fn measure(side: &WorkSide, name: Option<&str>, one: WorkMetric) -> MeasuredSide {
+    let mut measured = MeasuredSide { runs: Vec::new(), missing: None };
     for run in &side.runs {
         let spread = Figures::of(&run.summary, name).and_then(|figures| (one.of)(&figures));
         match spread.filter(|spread| spread.median > 0.0 && spread.median.is_finite()) {

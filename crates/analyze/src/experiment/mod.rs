@@ -42,7 +42,7 @@ const OVERHEAD_SECONDS: f64 = 2.0;
 
 /// A trial that is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct PlannedCell {
     /// Its block, from 0.
     pub block: u32,
     /// Position of its variant.
@@ -50,7 +50,7 @@ pub struct Cell {
 }
 
 /// All trials, in order.
-pub fn order(plan: &ExperimentPlan) -> Vec<Cell> {
+pub fn order(plan: &ExperimentPlan) -> Vec<PlannedCell> {
     let mut random = SplitMix64::seed_from_u64(plan.seed);
     let mut variants: Vec<u32> = (0..plan.variants.len() as u32).collect();
     let mut cells = Vec::new();
@@ -60,7 +60,7 @@ pub fn order(plan: &ExperimentPlan) -> Vec<Cell> {
         } else {
             variants.reverse();
         }
-        cells.extend(variants.iter().map(|variant| Cell { block, variant: *variant }));
+        cells.extend(variants.iter().map(|variant| PlannedCell { block, variant: *variant }));
     }
     cells
 }
@@ -74,13 +74,14 @@ fn shuffle(variants: &mut [u32], random: &mut SplitMix64) {
 }
 
 /// The trials that are missing, in order; in each block behind them those that are made once more.
-pub fn missing(plan: &ExperimentPlan, lines: &[ExperimentLine]) -> Vec<Cell> {
+pub fn missing(plan: &ExperimentPlan, lines: &[ExperimentLine]) -> Vec<PlannedCell> {
     let measured = measured_cells(lines);
-    let tries = |cell: &Cell| {
+    let tries = |cell: &PlannedCell| {
         let of_it = |one: &&MeasuredCell| (one.block, one.variant) == (cell.block, cell.variant);
         measured.iter().find(of_it).map_or(0, |one| if one.is_spoilt { one.tries } else { MAX_TRIES })
     };
-    let mut cells: Vec<Cell> = order(plan).into_iter().filter(|cell| tries(cell) < MAX_TRIES).collect();
+    let mut cells: Vec<PlannedCell> =
+        order(plan).into_iter().filter(|cell| tries(cell) < MAX_TRIES).collect();
     cells.sort_by_key(|cell| (cell.block, tries(cell)));
     cells
 }
@@ -105,11 +106,11 @@ pub type Timed = BTreeMap<u32, Vec<f64>>;
 
 /// How long these trials will take if nothing surprising happens: as long as those of their variant took, else as long as
 /// the file says, else as long as their plan does.
-pub fn forecast(plan: &ExperimentPlan, cells: &[Cell], timed: &Timed) -> SpanNs {
+pub fn forecast(plan: &ExperimentPlan, cells: &[PlannedCell], timed: &Timed) -> SpanNs {
     let said = |variant: &ExperimentVariant| {
         variant.takes.map_or_else(|| span(&variant.plan), |takes| takes.seconds())
     };
-    let seconds = |cell: &Cell| {
+    let seconds = |cell: &PlannedCell| {
         let took = timed.get(&cell.variant).and_then(|seconds| mean(seconds));
         took.or_else(|| plan.variants.get(cell.variant as usize).map(said)).unwrap_or(0.0)
     };
@@ -129,7 +130,7 @@ fn span(plan: &Plan) -> f64 {
 
 /// The runs of a variant, or its records of work.
 #[derive(Clone, Debug)]
-pub struct Measured<R> {
+pub struct MeasuredVariant<R> {
     /// Position of the variant in the plan.
     pub variant: usize,
     /// What was measured of it, at least one.
@@ -139,7 +140,7 @@ pub struct Measured<R> {
 }
 
 /// What came of an experiment; `None`: fewer than two of its variants were measured.
-pub fn conclude(plan: &ExperimentPlan, measured: Vec<Measured<RunProfile>>) -> Option<RunsComparison> {
+pub fn conclude(plan: &ExperimentPlan, measured: Vec<MeasuredVariant<RunProfile>>) -> Option<RunsComparison> {
     let repeated_count = measured.iter().map(|one| one.repeated_count).sum();
     let known = known(plan, measured)?;
     let experiment = experiment_shown((plan, repeated_count), &known, shown::variant);
@@ -150,7 +151,7 @@ pub fn conclude(plan: &ExperimentPlan, measured: Vec<Measured<RunProfile>>) -> O
         margin_ratio: plan.effect_ratio,
         metrics: metrics(plan.metric.as_deref()),
         allowed: allowed.map(str::to_owned).collect(),
-        workload: sysdyno_record::facts::Workload::Web,
+        workload: sysdyno_record::facts::HostUse::Web,
     };
     let mut comparison = compare(sides.collect(), &options);
     comparison.gates.retain(|gate| !OF_FACTORS.contains(&gate.id));
@@ -158,7 +159,10 @@ pub fn conclude(plan: &ExperimentPlan, measured: Vec<Measured<RunProfile>>) -> O
 }
 
 /// What came of an experiment of work; `None`: fewer than two of its variants were measured.
-pub fn conclude_work(plan: &ExperimentPlan, measured: Vec<Measured<WorkProfile>>) -> Option<RunsComparison> {
+pub fn conclude_work(
+    plan: &ExperimentPlan,
+    measured: Vec<MeasuredVariant<WorkProfile>>,
+) -> Option<RunsComparison> {
     let repeated_count = measured.iter().map(|one| one.repeated_count).sum();
     let known = known(plan, measured)?;
     let experiment = experiment_shown((plan, repeated_count), &known, shown::work);
@@ -172,7 +176,7 @@ pub fn conclude_work(plan: &ExperimentPlan, measured: Vec<Measured<WorkProfile>>
 type Known<'a, R> = Vec<(&'a ExperimentVariant, Vec<R>)>;
 
 /// The variants that were measured; `None`: fewer than two.
-fn known<R>(plan: &ExperimentPlan, measured: Vec<Measured<R>>) -> Option<Known<'_, R>> {
+fn known<R>(plan: &ExperimentPlan, measured: Vec<MeasuredVariant<R>>) -> Option<Known<'_, R>> {
     let known = measured.into_iter().filter_map(|one| Some((plan.variants.get(one.variant)?, one.runs)));
     let known: Known<'_, R> = known.collect();
     (known.len() >= 2).then_some(known)

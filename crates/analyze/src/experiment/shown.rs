@@ -5,6 +5,7 @@ use crate::format;
 use crate::readings::CpuShare;
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Analysis, Confidence, CurvePoint, VerdictStatus};
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::comparison::{FoundShown, VariantCpu, VariantPoint, VariantShown};
 use sysdyno_record::experiment::{ExperimentVariant, ServiceChange};
 use sysdyno_record::work::CpuSummary;
@@ -12,7 +13,7 @@ use sysdyno_stats::descriptive::median;
 
 /// A variant as its report shows it.
 pub(super) fn variant(side: usize, variant: &ExperimentVariant, runs: &[RunProfile]) -> VariantShown {
-    let settings = variant.settings.iter().map(|setting| format!("{}={}", setting.key, setting.value));
+    let settings = variant.settings.iter().map(SettingChange::text);
     VariantShown {
         side,
         levels: variant.levels.clone(),

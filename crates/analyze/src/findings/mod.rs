@@ -54,7 +54,7 @@ use crate::readings::Window;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 pub(crate) use effect::Reach;
-use effect::{EVENTS, EXPLAINED, Effect};
+use effect::{EVENTS, EXPLAINED, NoticedEffect};
 pub(crate) use signs::Signs;
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::column::Quantity;
@@ -320,7 +320,7 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     let few = case.reach.events.filter(|events| *events < EVENTS.value);
     let few =
         few.map(|events| against(format!("it was seen only {}", counted(events.round().max(1.0), "time"))));
-    let effect = Effect::of(&Scene { focus, ..*scene });
+    let effect = NoticedEffect::of(&Scene { focus, ..*scene });
     if effect.is_none() && focus.is_open() {
         return unnoticed(case, &focus);
     }

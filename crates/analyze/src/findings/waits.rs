@@ -4,7 +4,7 @@
 //! A worker that waits keeps those waiting that stand in its queue, and those of the tiers before it: the time in these queues
 //! belongs to what the workers wait for. So the last tier that waits for nobody else has the cause, and the ones before it pass it on.
 
-use super::effect::{Effect, Slow};
+use super::effect::{NoticedEffect, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
 use crate::path::path_of;
@@ -109,8 +109,9 @@ fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>> {
         duration(mean_ns)
     );
     let seen = |role| seen_in(column_of(kind, worst.tier), evidence(role, &window, SOURCE, text.clone()));
-    let is_slow =
-        !view.is_open() || Effect::of(scene).is_some() || mean_ns > Objective::default().limit.0 as f64;
+    let is_slow = !view.is_open()
+        || NoticedEffect::of(scene).is_some()
+        || mean_ns > Objective::default().limit.0 as f64;
     if worst.share < WAITED.value || !is_slow {
         return excluded(
             &format!("Waiting for {what} is not the bottleneck"),

@@ -1,10 +1,10 @@
 //! The conclusion of a tryout.
 
 use super::course::Course;
-use super::diagnose::{Evidence, diagnose};
+use super::diagnose::{DiagnosedStage, diagnose};
 use super::effect::{effect_of, verdict_of};
 use super::guardrail;
-use super::sentence::{Told, headline};
+use super::sentence::{HeadlineFacts, headline};
 use sysdyno_record::effect::{ComparisonVerdict, Effect, EffectScale};
 use sysdyno_record::tryout::{
     CONCLUSION_SCHEMA, Calibration, ChangeShown, GuardrailOutcome, GuardrailState, Pair, Resolution, Settled,
@@ -66,7 +66,7 @@ pub fn conclude(plan: &TryPlan, settled: &Settled, course: &Course, around: Arou
     let none = || ComparisonVerdict::cannot_tell("it was stopped before the final comparison");
     let mut verdict = proof.map_or_else(none, |proof| proof.verdict.clone());
     let improvements = course.improvements(number);
-    let (diagnostics, capped) = diagnose(&Evidence {
+    let (diagnostics, capped) = diagnose(&DiagnosedStage {
         plan,
         course,
         stage: number,
@@ -86,7 +86,7 @@ pub fn conclude(plan: &TryPlan, settled: &Settled, course: &Course, around: Arou
     let (a_median, b_median) = (middle(|pair| pair.a), middle(|pair| pair.b));
     let resolution = resolution(plan, settled, &improvements, around.elapsed_ns);
     let effect = effect_of(plan.metric, &improvements);
-    let told = Told {
+    let told = HeadlineFacts {
         metric: plan.metric,
         effect_ratio: plan.effect_ratio,
         verdict: &verdict,

@@ -23,7 +23,7 @@ const STALLS_APART: usize = 3;
 const CALIBRATION_OLD_S: u64 = 7 * 24 * 3600;
 
 /// What is looked at over the pairs of a comparison.
-pub(super) struct Evidence<'a> {
+pub(super) struct DiagnosedStage<'a> {
     pub(super) plan: &'a TryPlan,
     pub(super) course: &'a Course,
     pub(super) stage: u32,
@@ -32,7 +32,7 @@ pub(super) struct Evidence<'a> {
 }
 
 /// All diagnostics, and why the verdict is no better than "can't tell".
-pub(super) fn diagnose(evidence: &Evidence) -> (Vec<Diagnostic>, Vec<String>) {
+pub(super) fn diagnose(evidence: &DiagnosedStage) -> (Vec<Diagnostic>, Vec<String>) {
     let (drift, is_unstable) = drift(evidence);
     let (dropped, reason) = dropped(evidence);
     let mut capped: Vec<String> = reason.into_iter().collect();
@@ -48,11 +48,11 @@ fn said(kind: DiagnosticKind, is_warning: bool, sentence: impl Into<String>) -> 
     Some(Diagnostic { kind, is_warning, sentence: sentence.into() })
 }
 
-fn counted<'a>(evidence: &'a Evidence) -> Vec<&'a Pair> {
+fn counted<'a>(evidence: &'a DiagnosedStage) -> Vec<&'a Pair> {
     evidence.course.counted(evidence.stage).filter(|pair| pair.improvement.is_some()).collect()
 }
 
-fn order(evidence: &Evidence) -> Option<Diagnostic> {
+fn order(evidence: &DiagnosedStage) -> Option<Diagnostic> {
     let pairs = counted(evidence);
     let is_a_first: Vec<bool> = pairs.iter().map(|pair| pair.first == TrialArm::A).collect();
     let found = order_effect(&evidence.course.improvements(evidence.stage), &is_a_first)?;
@@ -67,7 +67,7 @@ fn order(evidence: &Evidence) -> Option<Diagnostic> {
     said(DiagnosticKind::Order, false, "the order within pairs did not matter")
 }
 
-fn drift(evidence: &Evidence) -> (Option<Diagnostic>, bool) {
+fn drift(evidence: &DiagnosedStage) -> (Option<Diagnostic>, bool) {
     let improvements = evidence.course.improvements(evidence.stage);
     let Some(found) = mann_kendall(&improvements) else { return (None, false) };
     if found.p_two_sided >= DRIFT_LEVEL {
@@ -80,7 +80,7 @@ fn drift(evidence: &Evidence) -> (Option<Diagnostic>, bool) {
     (said(DiagnosticKind::Drift, true, format!("the effect got {way} over time")), is_unstable)
 }
 
-fn stalls(evidence: &Evidence) -> Option<Diagnostic> {
+fn stalls(evidence: &DiagnosedStage) -> Option<Diagnostic> {
     let pairs = counted(evidence);
     let lower = evidence.plan.metric.better() == Better::Lower;
     let stalls = |of: fn(&Pair) -> Option<f64>| {
@@ -100,7 +100,7 @@ fn stalls(evidence: &Evidence) -> Option<Diagnostic> {
     said(DiagnosticKind::Stalls, is_apart, sentence)
 }
 
-fn dropped(evidence: &Evidence) -> (Diagnostic, Option<String>) {
+fn dropped(evidence: &DiagnosedStage) -> (Diagnostic, Option<String>) {
     let pairs: Vec<&Pair> = evidence.course.pairs_of(evidence.stage).collect();
     let count = pairs.iter().filter(|pair| pair.dropped.is_some()).count();
     let reason = too_many_dropped(&pairs, evidence.course.trials());
@@ -112,7 +112,7 @@ fn dropped(evidence: &Evidence) -> (Diagnostic, Option<String>) {
     (Diagnostic { kind: DiagnosticKind::Dropped, is_warning: reason.is_some(), sentence }, reason)
 }
 
-fn calibration(evidence: &Evidence) -> Option<Diagnostic> {
+fn calibration(evidence: &DiagnosedStage) -> Option<Diagnostic> {
     if evidence.plan.is_calibration {
         return None;
     }
@@ -135,7 +135,7 @@ fn calibration(evidence: &Evidence) -> Option<Diagnostic> {
     said(DiagnosticKind::Calibration, is_wrong, sentence)
 }
 
-fn outliers(evidence: &Evidence) -> Option<Diagnostic> {
+fn outliers(evidence: &DiagnosedStage) -> Option<Diagnostic> {
     let sentence = "a few trials decide the verdict: with means instead of ranks, it would be different";
     if evidence.is_outlier_sensitive { said(DiagnosticKind::Outliers, true, sentence) } else { None }
 }

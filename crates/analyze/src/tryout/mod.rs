@@ -38,7 +38,7 @@ pub use course::{Course, NextTrial};
 pub use forecast::{Forecast, forecast};
 pub use guardrail::default_guardrails;
 pub use observe::{
-    CommandOutcome, Observation, observe_capacity, observe_command, observe_load, observe_pilot,
+    CommandOutcome, ObservedTrial, observe_capacity, observe_command, observe_load, observe_pilot,
 };
 pub use pilot::{PilotTrial, settle_rate, settle_warmup};
 pub use possible::{Impossible, check_plan, check_samples};

@@ -26,7 +26,7 @@ const P99_COUNT: u64 = 10_000;
 
 /// What a trial showed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Observation {
+pub struct ObservedTrial {
     /// Its numbers; what could not be measured is left out.
     pub values: BTreeMap<Metric, f64>,
     /// What was around it.
@@ -41,14 +41,14 @@ pub fn observe_load(
     verdict: &Verdict,
     limits: &EnvironmentLimits,
     clock_step_ns: i64,
-) -> Observation {
+) -> ObservedTrial {
     let environment = environment_of_load(view, verdict, limits, clock_step_ns);
     let failure = match &view.end.ending {
         TrialEnding::Complete => None,
         TrialEnding::Interrupted => Some("interrupted".to_owned()),
         TrialEnding::HardStop(why) => Some(why.clone()),
     };
-    Observation { values: values_of_load(view), environment, failure }
+    ObservedTrial { values: values_of_load(view), environment, failure }
 }
 
 fn values_of_load(view: &TrialView) -> BTreeMap<Metric, f64> {
@@ -149,7 +149,7 @@ pub fn observe_command(
     series: &Series,
     limits: &EnvironmentLimits,
     clock_step_ns: i64,
-) -> Observation {
+) -> ObservedTrial {
     let seconds = outcome.end.seconds_since(outcome.begin);
     let window = Window::new(series, outcome.begin, outcome.end);
     let machine = window.machine();
@@ -171,11 +171,11 @@ pub fn observe_command(
         values.insert(Metric::Time, seconds);
         values.extend(outcome.cpu_seconds.filter(|cpu| *cpu > 0.0).map(|cpu| (Metric::CpuTime, cpu)));
     }
-    Observation { values, environment, failure: outcome.failure.clone() }
+    ObservedTrial { values, environment, failure: outcome.failure.clone() }
 }
 
 /// What a trial that looked for the capacity showed: the worst of what was around its loads.
-pub fn observe_capacity(loads: &[Observation], capacity_hz: Option<f64>) -> Observation {
+pub fn observe_capacity(loads: &[ObservedTrial], capacity_hz: Option<f64>) -> ObservedTrial {
     let worst = |of: fn(&Environment) -> Option<f64>| {
         loads.iter().filter_map(|load| of(&load.environment)).reduce(f64::max)
     };
@@ -195,11 +195,11 @@ pub fn observe_capacity(loads: &[Observation], capacity_hz: Option<f64>) -> Obse
     let numbers = [(Metric::Capacity, capacity_hz), (Metric::Memory, memory)];
     let values = numbers.into_iter().filter_map(|(metric, value)| Some((metric, value?))).collect();
     let failure = capacity_hz.is_none().then(|| "no rate met the objective".to_owned());
-    Observation { values, environment, failure }
+    ObservedTrial { values, environment, failure }
 }
 
 /// What made more than half of the loads invalid.
-fn most_frequent(loads: &[Observation]) -> Vec<String> {
+fn most_frequent(loads: &[ObservedTrial]) -> Vec<String> {
     let invalid: Vec<&String> = loads.iter().filter_map(|load| load.environment.invalid.first()).collect();
     let is_most = invalid.len() * 2 > loads.len();
     invalid.first().filter(|_| is_most).map(|first| (*first).clone()).into_iter().collect()

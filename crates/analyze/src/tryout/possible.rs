@@ -6,7 +6,7 @@
 use super::forecast::forecast;
 use super::pilot::WARMUP_MIN;
 use crate::format::{counted, duration, rate, whole};
-use sysdyno_record::tryout::{Metric, TryPlan, Workload};
+use sysdyno_record::tryout::{Metric, TryPlan, TryWorkload};
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::order_statistics::TAIL_COUNT_MIN;
 
@@ -30,7 +30,7 @@ pub struct Impossible {
 /// # Errors
 /// Its trials are too short for its metric, or its budget is too short for its pairs, as far as that is known.
 pub fn check_plan(plan: &TryPlan, rate_hz: Option<f64>) -> Result<(), Impossible> {
-    if !matches!(plan.workload, Workload::Load(_)) {
+    if !matches!(plan.workload, TryWorkload::Load(_)) {
         return Ok(());
     }
     rate_hz.map_or(Ok(()), |rate_hz| check_samples(plan, rate_hz))?;

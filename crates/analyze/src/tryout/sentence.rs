@@ -61,7 +61,7 @@ pub(super) fn value(metric: Metric, value: f64) -> String {
 }
 
 /// What is known when the headline is made.
-pub(super) struct Told<'a> {
+pub(super) struct HeadlineFacts<'a> {
     pub(super) metric: Metric,
     pub(super) effect_ratio: f64,
     pub(super) verdict: &'a ComparisonVerdict,
@@ -74,7 +74,7 @@ pub(super) struct Told<'a> {
 }
 
 /// The result in one sentence.
-pub(super) fn headline(told: &Told) -> String {
+pub(super) fn headline(told: &HeadlineFacts) -> String {
     let title = told.metric.title();
     let numbers = told.effect.map(|found| format!("{title} {}", effect(found)));
     let numbers = numbers.unwrap_or_else(|| format!("{title}: too few pairs for an interval"));
@@ -103,12 +103,12 @@ pub(super) fn headline(told: &Told) -> String {
     }
 }
 
-fn cap(told: &Told) -> String {
+fn cap(told: &HeadlineFacts) -> String {
     told.verdict.capped_by.first().map_or(String::new(), |reason| format!("{reason}; "))
 }
 
 /// What it would take to tell.
-fn more(told: &Told) -> String {
+fn more(told: &HeadlineFacts) -> String {
     let Some(resolution) = told.resolution.filter(|_| told.verdict.capped_by.is_empty()) else {
         return String::new();
     };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::tryout::{
     Action, Environment, EnvironmentLimits, GuardrailPlan, Metric, PairCaps, RatePlan, Settled,
-    TryConclusion, TryPlan, TryTrial, Variant, Workload,
+    TryConclusion, TryPlan, TryTrial, TryWorkload, Variant,
 };
 use sysdyno_record::units::{MonoNs, SpanNs};
 
@@ -90,7 +90,7 @@ pub(super) fn plan(seed: u64, changes: usize) -> TryPlan {
     let changes: Vec<SettingChange> = (1..=changes).map(change).collect();
     let same = |name: &str| Variant { name: name.into(), action: Action::AsItIs };
     TryPlan {
-        workload: Workload::Commands,
+        workload: TryWorkload::Commands,
         variants: if changes.is_empty() { vec![same("A"), same("B")] } else { variants_of(&changes) },
         metric: Metric::Cpu,
         effect_ratio: 0.03,

@@ -7,7 +7,7 @@ use sysdyno_record::effect::Comparison;
 use sysdyno_record::plan::Arrival;
 use sysdyno_record::tryout::{
     DiagnosticKind, EnvironmentLimits, GuardrailState, Metric, RatePlan, StageKind, StopCause, TrialArm,
-    TryLine, TryPlan, Workload,
+    TryLine, TryPlan, TryWorkload,
 };
 use sysdyno_record::units::SpanNs;
 use sysdyno_stats::sample_size::{ErrorRates, pairs_to_end, pairs_to_prove_same, pairs_to_see_exact};
@@ -222,7 +222,7 @@ fn the_budget_and_the_cap_end_it() {
 #[test]
 fn an_experiment_that_cannot_give_its_answer_is_refused_with_what_would_do() {
     let load = crate::corpus::load_plan(Arrival::Poisson, 64, None, 10.0);
-    let workload = Workload::Load(Box::new(load));
+    let workload = TryWorkload::Load(Box::new(load));
     let mut plan = TryPlan { workload, window: SpanNs::from_secs(10), ..plan(3, 0) };
     (plan.metric, plan.budget) = (Metric::P99, SpanNs::from_secs(1200));
     let text = |plan: &TryPlan, rate_hz| check_plan(plan, rate_hz).map_err(|error| error.to_string());

@@ -3,7 +3,7 @@
 //! A request is counted in the phase of its intended send, in the window in which its outcome became known.
 
 use super::answers::Answers;
-use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind, LatencySet, Told};
+use sysdyno_record::load::{Counts, FailureClass, FailureClauses, Failures, LatencyKind, LatencySet};
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::wire::{CacheCounts, HandshakeCounts};
 use sysdyno_stats::censored::LowerBounds;
@@ -25,7 +25,7 @@ pub(super) struct Tally {
     pub handshakes: HandshakeCounts,
     pub failures: [u64; FailureClass::COUNT],
     /// What the server said with the first of them.
-    pub told: Told,
+    pub told: FailureClauses,
     /// What it answered where the response was wrong.
     pub answers: Answers,
     pub statuses: [u32; STATUSES_COUNT],
@@ -51,7 +51,7 @@ impl Default for Tally {
             cache: CacheCounts::default(),
             handshakes: HandshakeCounts::default(),
             failures: [0; FailureClass::COUNT],
-            told: Told::default(),
+            told: FailureClauses::default(),
             answers: Answers::default(),
             statuses: [0; STATUSES_COUNT],
             latency: LatencySet::default(),

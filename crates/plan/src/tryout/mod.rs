@@ -16,7 +16,7 @@ use sides::Sides;
 use std::path::PathBuf;
 use sysdyno_analyze::tryout::{check_plan, default_guardrails};
 use sysdyno_record::tryout::{
-    Action, EnvironmentLimits, Metric, PairCaps, RatePlan, TryPlan, Variant, Workload,
+    Action, EnvironmentLimits, Metric, PairCaps, RatePlan, TryPlan, TryWorkload, Variant,
 };
 use sysdyno_record::units::SpanNs;
 
@@ -75,13 +75,13 @@ impl TryDraft {
 fn plan(
     sides: Sides,
     (metric, rate): (Metric, RatePlan),
-    workload: Workload,
+    workload: TryWorkload,
     here: &dyn PlanHost,
 ) -> anyhow::Result<TryPlan> {
     let seed = match &workload {
-        Workload::Load(load) => load.seed,
-        Workload::Capacity(run) => run.seed,
-        Workload::Commands => sides.target.seed.unwrap_or_else(|| here.seed()),
+        TryWorkload::Load(load) => load.seed,
+        TryWorkload::Capacity(run) => run.seed,
+        TryWorkload::Commands => sides.target.seed.unwrap_or_else(|| here.seed()),
     };
     let options = &sides.options;
     Ok(TryPlan {
@@ -93,9 +93,9 @@ fn plan(
         pairs: pairs(options, sides.is_calibration)?,
         budget: options.budget.map_or(DEFAULT_BUDGET, |budget| budget.0),
         window: match &workload {
-            Workload::Load(_) => options.window.map_or(DEFAULT_WINDOW, |window| window.0),
-            Workload::Capacity(run) => run.search.window,
-            Workload::Commands => SpanNs(0),
+            TryWorkload::Load(_) => options.window.map_or(DEFAULT_WINDOW, |window| window.0),
+            TryWorkload::Capacity(run) => run.search.window,
+            TryWorkload::Commands => SpanNs(0),
         },
         warmup: options.warmup.map(|warmup| warmup.0),
         rate,
@@ -145,9 +145,9 @@ fn workload(
     metric: Metric,
     urls: &WorkloadOptions,
     here: &dyn PlanHost,
-) -> anyhow::Result<Checked<Workload>> {
+) -> anyhow::Result<Checked<TryWorkload>> {
     let Some(url) = &sides.url else {
-        return Ok(Checked { plan: Workload::Commands, notes: Vec::new() });
+        return Ok(Checked { plan: TryWorkload::Commands, notes: Vec::new() });
     };
     let options = &sides.options;
     let (target, workload) = (sides.target.clone(), urls.clone());
@@ -162,7 +162,7 @@ fn workload(
         };
         let search = SearchDraft { draft, capacity, used: SearchUse::Paired, ..SearchDraft::default() };
         let Checked { plan, notes } = search.finish(here)?;
-        return Ok(Checked { plan: Workload::Capacity(Box::new(plan)), notes });
+        return Ok(Checked { plan: TryWorkload::Capacity(Box::new(plan)), notes });
     }
     let load = LoadOptions {
         connections: options.connections,
@@ -174,7 +174,7 @@ fn workload(
     if let Some(arrival) = options.arrival {
         plan.arrival = arrival.0;
     }
-    Ok(Checked { plan: Workload::Load(Box::new(plan)), notes })
+    Ok(Checked { plan: TryWorkload::Load(Box::new(plan)), notes })
 }
 
 /// Checks that what B changes can be loaded at all.

@@ -86,18 +86,18 @@ pub struct IntervalBasis {
     /// Length of a window.
     pub window_ns: u64,
     /// Of the median; `None`: there are too few values or windows.
-    pub p50: Option<Dependence>,
+    pub p50: Option<PercentileDependence>,
     /// Of the 90th percentile, likewise.
-    pub p90: Option<Dependence>,
+    pub p90: Option<PercentileDependence>,
     /// Of the 99th percentile, likewise.
-    pub p99: Option<Dependence>,
+    pub p99: Option<PercentileDependence>,
     /// Of the 99.9th percentile, likewise.
-    pub p99_9: Option<Dependence>,
+    pub p99_9: Option<PercentileDependence>,
 }
 
 /// How much values depend on each other, as far as one percentile is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Dependence {
+pub struct PercentileDependence {
     /// First autocorrelation of the windows, before batches were widened, as a ratio −1 to 1.
     pub autocorrelation_ratio: f64,
     /// Length of the batches that look independent of each other; `None`: too few batches do.

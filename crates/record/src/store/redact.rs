@@ -5,7 +5,7 @@
 
 use crate::command::CommandSpec;
 use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
-use crate::tryout::{Action, TryPlan, Workload};
+use crate::tryout::{Action, TryPlan, TryWorkload};
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "«redacted»";
@@ -50,9 +50,9 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
 fn redacted_tryout(plan: &TryPlan) -> TryPlan {
     let mut plan = plan.clone();
     match &mut plan.workload {
-        Workload::Load(load) => **load = redacted_load(load),
-        Workload::Capacity(run) => run.load = redacted_load(&run.load),
-        Workload::Commands => {}
+        TryWorkload::Load(load) => **load = redacted_load(load),
+        TryWorkload::Capacity(run) => run.load = redacted_load(&run.load),
+        TryWorkload::Commands => {}
     }
     for variant in &mut plan.variants {
         match &mut variant.action {

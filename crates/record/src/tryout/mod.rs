@@ -14,7 +14,7 @@ pub use conclusion::{
     GuardrailState, Resolution, StageConclusion, StopCause, TryConclusion,
 };
 pub use metric::Metric;
-pub use plan::{Action, EnvironmentLimits, GuardrailPlan, PairCaps, RatePlan, TryPlan, Variant, Workload};
+pub use plan::{Action, EnvironmentLimits, GuardrailPlan, PairCaps, RatePlan, TryPlan, TryWorkload, Variant};
 pub use trial::{Environment, Pair, ReadBack, Settled, Stage, StageKind, TrialArm, TryLine, TryTrial};
 
 #[cfg(test)]

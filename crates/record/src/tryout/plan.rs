@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TryPlan {
     /// What a trial does.
-    pub workload: Workload,
+    pub workload: TryWorkload,
     /// What is compared: the first is A, as it is; the others are put against it.
     pub variants: Vec<Variant>,
     /// The one metric that decides.
@@ -47,7 +47,7 @@ pub struct TryPlan {
 /// What a trial does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Workload {
+pub enum TryWorkload {
     /// Sends a load; its phases are settled by the pilot.
     Load(Box<LoadPlan>),
     /// Looks for the capacity.
@@ -151,9 +151,9 @@ impl TryPlan {
     /// The load that its trials have in common; `None`: they run commands.
     pub fn load(&self) -> Option<&LoadPlan> {
         match &self.workload {
-            Workload::Load(load) => Some(load),
-            Workload::Capacity(run) => Some(&run.load),
-            Workload::Commands => None,
+            TryWorkload::Load(load) => Some(load),
+            TryWorkload::Capacity(run) => Some(&run.load),
+            TryWorkload::Commands => None,
         }
     }
 }

@@ -26,7 +26,7 @@ fn command(words: &[&str]) -> Action {
 fn plan() -> TryPlan {
     let variant = |name: &str, action| Variant { name: name.into(), action };
     TryPlan {
-        workload: Workload::Commands,
+        workload: TryWorkload::Commands,
         variants: vec![
             variant("A", command(&["curl", "-H", "Authorization: secret", "x"])),
             variant("B", command(&["true"])),

@@ -12,7 +12,7 @@ use sysdyno_record::store::Trial;
 use sysdyno_record::tryout::{Metric, Settled, TrialArm, TryConclusion, TryPlan, TryTrial};
 
 #[derive(Serialize)]
-pub(super) struct Payload<'a> {
+pub(super) struct TryPayload<'a> {
     schema: &'static str,
     folder: String,
     manifest: &'a Manifest,
@@ -50,9 +50,9 @@ struct TrialLatency {
     p99_9_ns: Option<u64>,
 }
 
-pub(super) fn payload<'a>(input: &TryInput<'a>) -> Payload<'a> {
+pub(super) fn payload<'a>(input: &TryInput<'a>) -> TryPayload<'a> {
     let loads: HashMap<u32, &Trial> = input.loads.iter().map(|load| (load.begin.trial, load)).collect();
-    Payload {
+    TryPayload {
         schema: "sysdyno.report-experiment/1",
         folder: input.folder.path.to_string_lossy().into_owned(),
         manifest: input.folder.manifest,

@@ -9,7 +9,7 @@ use crate::error::RunError;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use sysdyno_analyze::tryout::CommandOutcome;
-use sysdyno_load::Outcome;
+use sysdyno_load::LoadOutcome;
 use sysdyno_record::manifest::{RunKind, Tool};
 use sysdyno_record::plan::*;
 use sysdyno_record::progress::RunProgress;
@@ -33,7 +33,12 @@ impl Agent for Noted {
 }
 
 impl Generator for Noted {
-    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn AgentLink) -> Result<Outcome, RunError> {
+    fn load(
+        &mut self,
+        trial: u32,
+        plan: &LoadPlan,
+        link: &mut dyn AgentLink,
+    ) -> Result<LoadOutcome, RunError> {
         self.requests.push("load");
         let begin = clock::monotonic();
         let outcome = self.agent.load(trial, plan, link)?;

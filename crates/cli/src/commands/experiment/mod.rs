@@ -22,7 +22,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use sysdyno_analyze::experiment::{Cell, Measured, Timed, conclude, conclude_work, forecast, missing, order};
+use sysdyno_analyze::experiment::{
+    MeasuredVariant, PlannedCell, Timed, conclude, conclude_work, forecast, missing, order,
+};
 use sysdyno_lab::Labs;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{Checked, ExperimentDraft, resolve_again};
@@ -124,7 +126,7 @@ fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> 
     Ok(())
 }
 
-fn sentence(plan: &ExperimentPlan, cells: &[Cell]) -> String {
+fn sentence(plan: &ExperimentPlan, cells: &[PlannedCell]) -> String {
     format!(
         "measuring {} variants in {} blocks: {} trials, about {}",
         plan.variants.len(),
@@ -134,7 +136,7 @@ fn sentence(plan: &ExperimentPlan, cells: &[Cell]) -> String {
     )
 }
 
-fn name(plan: &ExperimentPlan, cell: Cell) -> String {
+fn name(plan: &ExperimentPlan, cell: PlannedCell) -> String {
     plan.variants.get(cell.variant as usize).map_or(String::new(), |variant| shown(&variant.name))
 }
 
@@ -275,7 +277,7 @@ fn stopped(folder: &ExperimentFolder, place: &str, error: &anyhow::Error) -> any
 }
 
 /// What is said of a trial that is made once more.
-fn again(folder: &ExperimentFolder, cell: Cell) -> &'static str {
+fn again(folder: &ExperimentFolder, cell: PlannedCell) -> &'static str {
     let is_it = |one: &MeasuredCell| (one.block, one.variant) == (cell.block, cell.variant);
     match measured_cells(&folder.lines).iter().any(is_it) {
         true => ", repeated because it was disturbed",
@@ -287,11 +289,11 @@ fn again(folder: &ExperimentFolder, cell: Cell) -> &'static str {
 fn measured<R>(
     folder: &ExperimentFolder,
     read: impl Fn(&Path) -> anyhow::Result<R>,
-) -> anyhow::Result<Vec<Measured<R>>> {
-    let mut measured: BTreeMap<usize, Measured<R>> = BTreeMap::new();
+) -> anyhow::Result<Vec<MeasuredVariant<R>>> {
+    let mut measured: BTreeMap<usize, MeasuredVariant<R>> = BTreeMap::new();
     for cell in measured_cells(&folder.lines) {
         let variant = cell.variant as usize;
-        let nothing = || Measured { variant, runs: Vec::new(), repeated_count: 0 };
+        let nothing = || MeasuredVariant { variant, runs: Vec::new(), repeated_count: 0 };
         let of_variant = measured.entry(variant).or_insert_with(nothing);
         of_variant.runs.push(read(&folder.runs().join(&cell.run))?);
         of_variant.repeated_count += cell.tries.saturating_sub(1) as u64;

@@ -8,7 +8,7 @@ use crate::commands::work::record as record_work;
 use crate::ui::{Signals, Ui};
 use anyhow::Context;
 use std::cell::RefCell;
-use sysdyno_analyze::experiment::{Cell, is_disturbed, trial_plan};
+use sysdyno_analyze::experiment::{PlannedCell, is_disturbed, trial_plan};
 use sysdyno_plan::SAMPLING_HZ;
 use sysdyno_record::event::SettingHeld;
 use sysdyno_record::experiment::{ExperimentLine, ExperimentVariant, TrialBegan, TrialEnded};
@@ -24,7 +24,7 @@ use sysdyno_run::work::Manner;
 /// Makes a trial in a run folder of its own.
 pub(super) fn trial(
     folder: &mut ExperimentFolder,
-    cell: Cell,
+    cell: PlannedCell,
     (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<LoadGuard>),
     signals: &Signals,
     ui: &Ui,
@@ -88,7 +88,7 @@ fn next_number(folder: &ExperimentFolder) -> u32 {
 /// Makes a trial of commands in a run folder of its own.
 fn work_trial(
     folder: &mut ExperimentFolder,
-    (cell, variant, work): (Cell, &ExperimentVariant, &WorkPlan),
+    (cell, variant, work): (PlannedCell, &ExperimentVariant, &WorkPlan),
     (place, tuning): (&mut TrialPlace, &Tuning),
     signals: &Signals,
     ui: &Ui,

@@ -69,7 +69,7 @@ on_both_back_ends! {
 
 /// Whether the kernel has io_uring as it is needed, and allows it; says so if not.
 fn has_uring() -> bool {
-    let route = crate::transport::Route {
+    let route = crate::transport::ConnectionRoute {
         endpoint: Endpoint::Tcp(([127, 0, 0, 1], 1).into()),
         messages: [b"a".as_slice().into(), b"b".as_slice().into()].into(),
         is_single: false,
@@ -195,7 +195,7 @@ impl Sink for Kept {
     }
 }
 
-fn load(plan: &LoadPlan) -> (Outcome, Kept) {
+fn load(plan: &LoadPlan) -> (LoadOutcome, Kept) {
     let mut kept = Kept::default();
     let outcome = run(plan, 1, &Control::new(), &mut kept).expect("runs");
     let mut sum = sysdyno_record::load::Counts::default();

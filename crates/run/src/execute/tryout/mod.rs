@@ -24,7 +24,7 @@ use arms::Arms;
 use sysdyno_analyze::tryout::{Around, Course, conclude};
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::tryout::{
-    Action, Calibration, Settled, StageKind, TryConclusion, TryLine, TryPlan, Workload,
+    Action, Calibration, Settled, StageKind, TryConclusion, TryLine, TryPlan, TryWorkload,
 };
 use sysdyno_record::units::SpanNs;
 
@@ -165,7 +165,7 @@ impl Lab<'_, '_, '_> {
 
     /// Whether trials send a load with settled phases.
     fn has_load(&self) -> bool {
-        matches!(self.plan.workload, Workload::Load(_))
+        matches!(self.plan.workload, TryWorkload::Load(_))
     }
 }
 

@@ -8,7 +8,7 @@ use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_analyze::tryout::{PilotTrial, check_samples, observe_pilot, settle_rate, settle_warmup};
 use sysdyno_record::load::{TrialEnding, TrialPurpose};
 use sysdyno_record::plan::{Arrival, LoadPlan, RunPlan};
-use sysdyno_record::tryout::{Action, RatePlan, Settled, TryPlan, Workload};
+use sysdyno_record::tryout::{Action, RatePlan, Settled, TryPlan, TryWorkload};
 use sysdyno_record::units::SpanNs;
 
 /// Length of a pilot's window.
@@ -22,9 +22,9 @@ impl Lab<'_, '_, '_> {
     pub(super) fn settle(&mut self) -> Result<Option<Settled>, RunError> {
         let plan = self.plan;
         let settled = match &plan.workload {
-            Workload::Load(load) => self.settle_load(load)?,
-            Workload::Capacity(run) => Some(self.settled(None, &[], SpanNs(search_span(run).0))),
-            Workload::Commands => self.settle_commands()?,
+            TryWorkload::Load(load) => self.settle_load(load)?,
+            TryWorkload::Capacity(run) => Some(self.settled(None, &[], SpanNs(search_span(run).0))),
+            TryWorkload::Commands => self.settle_commands()?,
         };
         Ok(settled.filter(|_| !self.bench.journal.is_interrupted()))
     }

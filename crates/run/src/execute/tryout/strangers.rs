@@ -5,7 +5,7 @@
 
 use crate::execute::change::Tuning;
 use crate::execute::steps::Bench;
-use sysdyno_tune::{PlannedChange, TrialSummary};
+use sysdyno_tune::{PlannedChange, SettingsTrial};
 
 /// A setting that is not what the variant says.
 pub(super) struct Stranger<'a> {
@@ -31,7 +31,7 @@ pub(super) fn told(
     strangers.iter().map(|stranger| sentence(stranger, &trials)).collect()
 }
 
-fn sentence(stranger: &Stranger<'_>, trials: &[TrialSummary]) -> String {
+fn sentence(stranger: &Stranger<'_>, trials: &[SettingsTrial]) -> String {
     let Stranger { now, expected } = stranger;
     let by = suspects(now, trials);
     let by = if by.is_empty() {
@@ -43,8 +43,8 @@ fn sentence(stranger: &Stranger<'_>, trials: &[TrialSummary]) -> String {
 }
 
 /// Who may have changed it, the likeliest first.
-fn suspects(now: &PlannedChange, trials: &[TrialSummary]) -> Vec<String> {
-    let trial = |trial: &TrialSummary| {
+fn suspects(now: &PlannedChange, trials: &[SettingsTrial]) -> Vec<String> {
+    let trial = |trial: &SettingsTrial| {
         let setting = trial.settings.iter().find(|setting| setting.key == now.key)?;
         Some(format!("trial {} of process {} sets it to {}", trial.id, trial.pid, setting.new))
     };
@@ -62,16 +62,17 @@ fn suspects(now: &PlannedChange, trials: &[TrialSummary]) -> Vec<String> {
 mod tests {
     use super::*;
     use std::fs;
+    use sysdyno_record::change::SettingChange;
     use sysdyno_record::units::WallNs;
-    use sysdyno_tune::{Change, Phase, Roots, SettingNow};
+    use sysdyno_tune::{Phase, SettingNow, TuneRoots};
 
     #[test]
     fn a_trial_of_another_process_is_named() {
         let root = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(root.path().join("proc/sys/vm")).expect("makes");
         fs::write(root.path().join("proc/sys/vm/swappiness"), "47\n").expect("writes");
-        let change = Change { key: "vm.swappiness".into(), value: "59".into() };
-        let plan = sysdyno_tune::plan(&[change], &Roots::at(root.path())).expect("can be planned");
+        let change = SettingChange { key: "vm.swappiness".into(), value: "59".into() };
+        let plan = sysdyno_tune::plan(&[change], &TuneRoots::at(root.path())).expect("can be planned");
         let setting = |key: &str| SettingNow {
             key: key.into(),
             old: "60".into(),
@@ -80,7 +81,7 @@ mod tests {
             is_foreign: false,
             outcome: None,
         };
-        let trial = |id: &str, key: &str| TrialSummary {
+        let trial = |id: &str, key: &str| SettingsTrial {
             id: id.into(),
             phase: Phase::Held,
             started_unix_ns: WallNs(0),
@@ -109,16 +110,16 @@ mod tests {
         write("proc/77/comm", "sysctl\n");
         write("etc/sysctl.d/10-other.conf", "vm.swappiness = 1\n");
         write("etc/sysctl.d/20-own.conf", "vm.swappiness = 47\n");
-        let change = Change { key: "vm.swappiness".into(), value: "59".into() };
-        let plan = sysdyno_tune::plan(&[change], &Roots::at(root.path())).expect("can be planned");
+        let change = SettingChange { key: "vm.swappiness".into(), value: "59".into() };
+        let plan = sysdyno_tune::plan(&[change], &TuneRoots::at(root.path())).expect("can be planned");
         let said = sentence(&Stranger { now: &plan.changes[0], expected: "59" }, &[]);
         let expected = "'vm.swappiness' is 47 instead of 59: something else changed it (set by \
                         /etc/sysctl.d/20-own.conf:1; sysctl (process 77) sets configured values)";
         assert_eq!(said, expected);
         fs::remove_dir_all(root.path().join("etc")).expect("removes");
         fs::remove_dir_all(root.path().join("proc/77")).expect("removes");
-        let change = Change { key: "vm.swappiness".into(), value: "59".into() };
-        let plan = sysdyno_tune::plan(&[change], &Roots::at(root.path())).expect("can be planned");
+        let change = SettingChange { key: "vm.swappiness".into(), value: "59".into() };
+        let plan = sysdyno_tune::plan(&[change], &TuneRoots::at(root.path())).expect("can be planned");
         let said = sentence(&Stranger { now: &plan.changes[0], expected: "59" }, &[]);
         assert!(said.ends_with("(no other sysdyno trial and no known tuning program set it)"), "{said}");
     }

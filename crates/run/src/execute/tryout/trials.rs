@@ -6,17 +6,17 @@ use crate::clock;
 use crate::error::RunError;
 use crate::execute::steps::trial_plan;
 use sysdyno_analyze::search::{Search, TrialRequest};
-use sysdyno_analyze::tryout::{NextTrial, Observation, observe_capacity, observe_command, observe_load};
+use sysdyno_analyze::tryout::{NextTrial, ObservedTrial, observe_capacity, observe_command, observe_load};
 use sysdyno_record::command::CommandSpec;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::{Arrival, HardStops, LoadPlan, RunPlan};
-use sysdyno_record::tryout::{Action, Settled, TryTrial, Workload};
+use sysdyno_record::tryout::{Action, Settled, TryTrial, TryWorkload};
 use sysdyno_record::units::SpanNs;
 
 /// What a trial came to.
 struct Ran {
-    observation: Observation,
+    observation: ObservedTrial,
     load_trials: Vec<u32>,
 }
 
@@ -26,9 +26,9 @@ impl Lab<'_, '_, '_> {
         let begin = clock::monotonic();
         let plan = self.plan;
         let mut ran = match &plan.workload {
-            Workload::Load(load) => self.run_load(load, next, settled)?,
-            Workload::Capacity(run) => self.run_search(run, next)?,
-            Workload::Commands => self.run_command(next)?,
+            TryWorkload::Load(load) => self.run_load(load, next, settled)?,
+            TryWorkload::Capacity(run) => self.run_search(run, next)?,
+            TryWorkload::Commands => self.run_command(next)?,
         };
         let end_mono_ns = clock::monotonic();
         // What changed under way is not what was compared, whoever took CPUs besides.
@@ -38,7 +38,7 @@ impl Lab<'_, '_, '_> {
         if self.has_load() {
             self.bench.cool_down()?;
         }
-        let Observation { values, environment, failure } = ran.observation;
+        let ObservedTrial { values, environment, failure } = ran.observation;
         Ok(TryTrial {
             trial: next.trial,
             stage: next.stage.stage,
@@ -116,7 +116,7 @@ impl Lab<'_, '_, '_> {
         done: &crate::execute::steps::LoadedTrial,
         variant: u32,
         clock_step_ns: i64,
-    ) -> Observation {
+    ) -> ObservedTrial {
         let ends = (&done.begin, &done.end);
         self.bench.journal.last_trial(ends, &done.latency, self.targets_of(variant), |view| {
             observe_load(view, &done.verdict, &self.plan.limits, clock_step_ns)
