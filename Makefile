@@ -67,7 +67,7 @@ crash-test:
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test crash
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test record
 	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test lab
-	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test cli -- experiment::killed
+	SYSDYNO_CRASH_TESTS=all $(CARGO) test --package sysdyno --test cli -- tryout::killed
 
 h2spec-test:
 	scripts/install-h2specd
@@ -80,7 +80,7 @@ hosts-test: build
 	scripts/test-hosts '$(PROGRAM)' $(HOSTS_BLOCKS)
 
 aa-test:
-	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- experiment::aa
+	SYSDYNO_AA_TESTS=$(AA_TESTS) $(CARGO) test --package sysdyno --test cli -- tryout::aa
 
 bench: build
 	bench/run --rounds $(BENCH_ROUNDS) --seconds $(BENCH_SECONDS) --minutes $(BENCH_MINUTES) --program $(PROGRAM) $(if $(BENCH_ONLY),--only '$(BENCH_ONLY)') $(if $(PAGE),--markdown '$(PAGE)')

@@ -101,7 +101,7 @@ export function objective(notation: string): string {
   return `${percentile.trim()} < ${parts?.[1]?.trim()} ${parts?.[2]}`.trimEnd();
 }
 
-/** A value of an experiment's metric, in one of its units. */
+/** A value of a tryout's metric, in one of its units. */
 export function metricValue(value: number | null, unit: "ns" | "hz" | "s" | "ratio" | "bytes"): string {
   if (value === null || !Number.isFinite(value)) return MISSING;
   switch (unit) {

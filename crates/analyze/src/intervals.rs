@@ -8,7 +8,7 @@ use crate::verdict::Observation;
 use crate::verdict::run::{DEPENDENT_SAMPLES, STRONG};
 use crate::view::TrialView;
 use sysdyno_record::analysis::Reason;
-use sysdyno_record::load::{Dependence, IntervalBasis, LatencyKind, LatencySummary, LatencyWindow};
+use sysdyno_record::load::{IntervalBasis, LatencyKind, LatencySummary, LatencyWindow, PercentileDependence};
 use sysdyno_stats::dependence::{self, Unknown, WindowCount, dependent_interval};
 use sysdyno_stats::histogram::LatencyHistogram;
 use sysdyno_stats::order_statistics::is_quantile_supported;
@@ -96,7 +96,7 @@ fn measured_windows<'a>(
 
 struct Percentile {
     interval_ns: Option<[u64; 2]>,
-    dependence: Option<Dependence>,
+    dependence: Option<PercentileDependence>,
 }
 
 fn percentile(
@@ -109,7 +109,7 @@ fn percentile(
     let supported = histogram.quantile(ratio).filter(|_| is_quantile_supported(histogram.count(), ratio));
     let Some(at_ns) = supported else { return none };
     let counts: Vec<WindowCount> = windows.iter().map(|window| count_above(window, at_ns)).collect();
-    let unseen = |autocorrelation_ratio: f64| Dependence {
+    let unseen = |autocorrelation_ratio: f64| PercentileDependence {
         autocorrelation_ratio,
         batch_ns: None,
         batches_count: None,
@@ -122,7 +122,7 @@ fn percentile(
         }
         Ok(found) => Percentile {
             interval_ns: dependent_interval(histogram, ratio, LEVEL, &found),
-            dependence: Some(Dependence {
+            dependence: Some(PercentileDependence {
                 batch_ns: Some(window_ns.saturating_mul(found.batch_windows as u64)),
                 batches_count: Some(found.batches as u64),
                 effective_count: Some(found.effective_count(histogram.count(), LEVEL)),

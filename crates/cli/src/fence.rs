@@ -10,9 +10,9 @@ use sysdyno_lab::AddressesBelow;
 use sysdyno_load::probe::{ProbeJob, Way};
 use sysdyno_load::target::Fence;
 use sysdyno_plan::options::TargetOptions;
-use sysdyno_record::experiment::{Action, ExperimentPlan};
 use sysdyno_record::plan::{Endpoint, LoadPlan, Plan, Target};
 use sysdyno_record::route::AllowList;
+use sysdyno_record::tryout::{Action, TryPlan};
 use sysdyno_run::agent::{Fleet, LoadGuard, RemoteAgent};
 use sysdyno_run::fence::{Goal, Parties, check};
 
@@ -95,7 +95,7 @@ pub fn goals(plan: &Plan, command: &'static str) -> Vec<Goal> {
     match plan {
         Plan::Load(load) => vec![goal(load, command)],
         Plan::Run(run) => vec![goal(&run.load, command)],
-        Plan::Experiment(experiment) => experiment_goals(experiment, command),
+        Plan::Try(tryout) => tryout_goals(tryout, command),
         Plan::Work(_) => Vec::new(),
     }
 }
@@ -104,7 +104,7 @@ fn goal(load: &LoadPlan, command: &'static str) -> Goal {
     Goal { command, target: load.target.clone(), sources: load.origin.sources.clone() }
 }
 
-fn experiment_goals(plan: &ExperimentPlan, command: &'static str) -> Vec<Goal> {
+fn tryout_goals(plan: &TryPlan, command: &'static str) -> Vec<Goal> {
     let of_variant = |action: &Action| match action {
         Action::Target(target) => Some(Goal { command, target: (**target).clone(), sources: Vec::new() }),
         _ => None,

@@ -45,7 +45,7 @@ pub struct SettingsFile {
     pub need: NeedOptions,
     /// Options of `try`.
     #[serde(rename = "try")]
-    pub experiment: TryOptions,
+    pub tryout: TryOptions,
     /// The probe beside a load.
     pub probe: ProbeOptions,
     /// Where runs are kept.
@@ -90,7 +90,7 @@ impl SettingsFile {
 }
 
 combine! {
-    SettingsFile { target, load, run, experiment, workload, replay, session, need, server, origin, probe, record }
+    SettingsFile { target, load, run, tryout, workload, replay, session, need, server, origin, probe, record }
     RecordOptions { runs_dir }
 }
 

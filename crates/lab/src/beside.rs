@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use sysdyno_record::experiment::CommandSpec;
+use sysdyno_record::command::CommandSpec;
 use sysdyno_run::{RunError, clock};
 
 /// How long they have to put right what they did.

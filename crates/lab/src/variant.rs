@@ -8,7 +8,7 @@ use super::understand::{check_counts, cpus};
 use super::values;
 use std::net::SocketAddr;
 use std::path::Path;
-use sysdyno_record::matrix::ServiceChange;
+use sysdyno_record::experiment::ServiceChange;
 use sysdyno_record::service::MetricKind;
 use sysdyno_record::work::ServiceCounter;
 use sysdyno_run::RunError;

@@ -39,7 +39,7 @@ pub mod transport;
 pub mod workload;
 
 pub use engine::{
-    Aside, Control, Generators, Outcome, Part, PartOrder, Said, Sink, SpreadHost, generator_cpus, run,
+    Aside, Control, Generators, LoadOutcome, Part, PartOrder, Said, Sink, SpreadHost, generator_cpus, run,
     run_part, spread,
 };
 pub use error::LoadError;

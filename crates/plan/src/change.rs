@@ -1,7 +1,7 @@
 //! Settings that a variant changes, from the texts in which they are typed.
 
 use anyhow::bail;
-use sysdyno_record::experiment::SettingChange;
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::plan::Endpoint;
 
 /// Settings as typed; `listener.backlog` is that of the port of the URL.

@@ -1,7 +1,7 @@
 //! Commands, from the texts in which they are typed.
 
 use anyhow::{Context, ensure};
-use sysdyno_record::experiment::CommandSpec;
+use sysdyno_record::command::CommandSpec;
 
 /// The words of a command: quotes group, nothing else has a meaning, unless a shell reads them.
 pub fn command(text: &str, has_shell: bool) -> anyhow::Result<CommandSpec> {

@@ -101,12 +101,12 @@ mod tests {
     use super::*;
     use crate::options::ObjectiveOption;
     use crate::testing::{IDLE, TestHost, load_of};
-    use crate::{ExperimentDraft, SearchDraft, TrialDraft};
+    use crate::{ExperimentDraft, SearchDraft, TryDraft};
     use sysdyno_record::probe::ProbeKind;
 
     const URL: &str = "http://127.0.0.1:8080/";
 
-    fn experiment(table: &str) -> anyhow::Result<Checked<sysdyno_record::matrix::MatrixPlan>> {
+    fn experiment(table: &str) -> anyhow::Result<Checked<sysdyno_record::experiment::ExperimentPlan>> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("x.toml");
         let variants = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n";
@@ -119,7 +119,7 @@ mod tests {
         let host = TestHost { note: Some("few ports") };
         let search = SearchDraft { draft: load_of(URL).draft, ..SearchDraft::default() };
         let calibration = crate::options::TryOptions { calibrate: Some(true), ..Default::default() };
-        let trial = TrialDraft { servers: vec![URL.into()], options: calibration, ..TrialDraft::default() };
+        let trial = TryDraft { servers: vec![URL.into()], options: calibration, ..TryDraft::default() };
         let notes = [
             load_of(URL).finish(&host).expect("a load").notes,
             search.finish(&host).expect("a search").notes,

@@ -1,8 +1,8 @@
 //! What a plan is going to do, in sentences that a careful user reads before the first request.
 
 use sysdyno_analyze::search::Search;
-use sysdyno_record::experiment::{ExperimentPlan, Workload};
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, RunPlan};
+use sysdyno_record::tryout::{TryPlan, TryWorkload};
 use sysdyno_record::units::SpanNs;
 use sysdyno_record::work::{CacheChoice, WorkKind, WorkPlan};
 
@@ -96,13 +96,13 @@ pub fn search(plan: &RunPlan) -> String {
 }
 
 /// What a trial of changes will do.
-pub fn trial(plan: &ExperimentPlan) -> String {
+pub fn tryout(plan: &TryPlan) -> String {
     let band = format!("{:.3}", plan.effect_ratio * 100.0);
     let band = band.trim_end_matches('0').trim_end_matches('.');
     let what = match &plan.workload {
-        Workload::Load(load) => format!("{} over {} connections", load.target.url, load.connections),
-        Workload::Capacity(run) => format!("{}, up to its capacity and beyond", run.load.target.url),
-        Workload::Commands => "two commands".to_owned(),
+        TryWorkload::Load(load) => format!("{} over {} connections", load.target.url, load.connections),
+        TryWorkload::Capacity(run) => format!("{}, up to its capacity and beyond", run.load.target.url),
+        TryWorkload::Commands => "two commands".to_owned(),
     };
     let pairs = match (plan.pairs.min_count, plan.pairs.max_count) {
         (min, max) if min == max => format!("{min}"),

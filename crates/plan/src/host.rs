@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use sysdyno_load::probe::ProbeJob;
-use sysdyno_record::experiment::SettingChange;
-use sysdyno_record::matrix::ServiceChange;
+use sysdyno_record::change::SettingChange;
+use sysdyno_record::experiment::ServiceChange;
 use sysdyno_record::plan::LoadPlan;
 use sysdyno_record::work::ServiceCounter;
 

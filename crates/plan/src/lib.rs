@@ -1,7 +1,7 @@
 //! From options and files to a checked plan: loads, searches for the capacity, trials of changes, experiments, and work.
 //!
 //! Promise: this crate does no input or output beyond reading the files that it is given and looking up the server's name, and
-//! it never leaves a plan half-checked. What was typed is a draft ([`LoadDraft`], [`SearchDraft`], [`TrialDraft`],
+//! it never leaves a plan half-checked. What was typed is a draft ([`LoadDraft`], [`SearchDraft`], [`TryDraft`],
 //! [`ExperimentDraft`], [`WorkDraft`], [`ProbeDraft`]); its `finish` fills in every default, makes every check in one order, and
 //! hands out the plan with notes for the user. There is no other way to a plan.
 //!
@@ -26,7 +26,7 @@ mod session;
 mod spread;
 #[cfg(test)]
 mod testing;
-mod trial;
+mod tryout;
 mod values;
 mod wire;
 mod work;
@@ -40,5 +40,5 @@ pub use load::LoadDraft;
 pub use probe::ProbeDraft;
 pub use request::SAMPLING_HZ;
 pub use search::{SearchDraft, SearchUse};
-pub use trial::TrialDraft;
+pub use tryout::TryDraft;
 pub use work::WorkDraft;

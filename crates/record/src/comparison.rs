@@ -34,16 +34,16 @@ pub struct RunsComparison {
     /// The runs as a series in time; `None`: it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trend: Option<Trend>,
-    /// The matrix that the runs are cells of, its variants being the sides; `None`: they are runs of their own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<MatrixShown>,
+    /// The experiment that the runs are cells of, its variants being the sides; `None`: they are runs of their own.
+    #[serde(rename = "matrix", skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<ExperimentShown>,
     /// What these numbers cannot say, in sentences.
     pub limits: Vec<String>,
 }
 
-/// A matrix as a report shows it, beside the comparison of its variants.
+/// An experiment as a report shows it, beside the comparison of its variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MatrixShown {
+pub struct ExperimentShown {
     /// Its name. Untrusted.
     pub name: String,
     /// Cells that were planned.
@@ -56,7 +56,7 @@ pub struct MatrixShown {
     pub variants: Vec<VariantShown>,
 }
 
-/// A variant of a matrix.
+/// A variant of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VariantShown {
     /// Position of its side.

@@ -1,4 +1,4 @@
-//! The effect of one thing against another, and the word for it; shared by experiments and comparisons of runs.
+//! The effect of one thing against another, and the word for it; shared by tryouts and comparisons of runs.
 //!
 //! The word is of B, seen from A: B is better, worse, the same, or it can't be told. What is written is in the metric's
 //! own direction (B ÷ A, or B − A); whether that is an improvement follows from [`Better`].

@@ -125,7 +125,7 @@ impl FailureClass {
     pub const COUNT: usize = FailureClass::ALL.len();
 
     /// The class in full: what it means, what is known of the first failure, and what to try.
-    pub fn sentence(self, told: &Told) -> String {
+    pub fn sentence(self, told: &FailureClauses) -> String {
         let mut text = self.meaning().to_owned();
         if let Some(clause) = told.of(self) {
             // It is told in the middle of a sentence elsewhere.
@@ -152,9 +152,9 @@ pub const MAX_TOLD_CHARS: usize = 160;
 /// "it answered '…'". Bounded, and without control characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Told(BTreeMap<FailureClass, String>);
+pub struct FailureClauses(BTreeMap<FailureClass, String>);
 
-impl Told {
+impl FailureClauses {
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -171,7 +171,7 @@ impl Told {
     }
 
     /// Adds clauses that were heard elsewhere; those that were heard here come first.
-    pub fn merge(&mut self, other: &Told) {
+    pub fn merge(&mut self, other: &FailureClauses) {
         other.0.iter().for_each(|(class, text)| self.note(*class, || text.clone()));
     }
 }
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_class_is_told_in_full_sentences() {
-        let mut told = Told::default();
+        let mut told = FailureClauses::default();
         let class = FailureClass::TlsVersion;
         assert!(class.sentence(&told).starts_with("Client and server have no TLS version in common"));
         told.note(class, || "it sent alert protocol_version (70)".into());
@@ -307,11 +307,11 @@ mod tests {
     #[test]
     fn what_a_server_said_is_bounded_and_cleaned_wherever_it_comes_from() {
         let hostile = format!("{{\"reset\":\"{}\\u001b[31m\\n\"}}", "x".repeat(10_000));
-        let heard: Told = serde_json::from_str(&hostile).expect("is a map");
-        let mut told = Told::default();
+        let heard: FailureClauses = serde_json::from_str(&hostile).expect("is a map");
+        let mut told = FailureClauses::default();
         told.merge(&heard);
         assert_eq!(told.of(FailureClass::Reset), Some("x".repeat(MAX_TOLD_CHARS).as_str()));
-        told = Told::default();
+        told = FailureClauses::default();
         told.note(FailureClass::Reset, || "a\u{1b}[31m\nb".into());
         assert_eq!(told.of(FailureClass::Reset), Some("a[31mb"));
     }

@@ -11,7 +11,9 @@
 //! - the unit is the last word of a name, or the type is the unit.
 
 pub mod analysis;
+pub mod change;
 pub mod column;
+pub mod command;
 pub mod comparison;
 pub mod condense;
 pub mod effect;
@@ -25,7 +27,6 @@ pub mod judged;
 pub mod load;
 pub mod log;
 pub mod manifest;
-pub mod matrix;
 mod named;
 pub mod origin;
 pub mod path;
@@ -41,6 +42,7 @@ pub mod service;
 pub mod session;
 pub mod spread;
 pub mod store;
+pub mod tryout;
 pub mod units;
 pub mod view;
 pub mod wire;

@@ -51,7 +51,7 @@ named! {
         Load "load";
         /// `sysdyno demo`: a run against the built-in target.
         Demo "demo";
-        /// `sysdyno try`: an experiment.
+        /// `sysdyno try`: a tryout.
         Try "try";
     }
 }

@@ -6,7 +6,8 @@
 
 use crate::failure::WrongAnswers;
 use crate::load::{
-    Counts, Failures, GapSample, GeneratorSummary, LatencyKind, LearntBody, PhaseSummary, TimerError, Told,
+    Counts, FailureClauses, Failures, GapSample, GeneratorSummary, LatencyKind, LearntBody, PhaseSummary,
+    TimerError,
 };
 use crate::remote::ClockOffset;
 use crate::units::MonoNs;
@@ -115,8 +116,8 @@ pub struct PartTally {
     /// Failed requests by class.
     pub failures: Failures,
     /// What the server said with the first failure of a class.
-    #[serde(default, skip_serializing_if = "Told::is_empty")]
-    pub told: Told,
+    #[serde(default, skip_serializing_if = "FailureClauses::is_empty")]
+    pub told: FailureClauses,
     /// What the server answered where the response was wrong.
     #[serde(default, skip_serializing_if = "WrongAnswers::is_empty")]
     pub answers: WrongAnswers,

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("two", comparison::two()),
         ("refused", comparison::refused()),
         ("many", comparison::many()),
-        ("matrix", comparison::matrix()),
+        ("experiment", comparison::experiment()),
         ("trend", comparison::trend()),
         ("hostile", comparison::hostile()),
     ];

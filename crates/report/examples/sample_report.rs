@@ -9,15 +9,15 @@ mod fixture;
 
 use std::path::{Path, PathBuf};
 use sysdyno_record::store::Run;
-use sysdyno_report::{ExperimentInput, ReportInput};
+use sysdyno_report::{ReportInput, TryInput};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
     let out: PathBuf = arguments.next().ok_or("name the file to write, e.g. report.html")?.into();
     let variant = arguments.next().unwrap_or_else(|| "run".into());
     if let Some(name) = variant.to_string_lossy().strip_prefix("try-") {
-        let record = experiment(name).ok_or_else(|| format!("there is no experiment '{name}'"))?;
-        std::fs::write(out, sysdyno_report::html::render_experiment(&record.input()))?;
+        let record = tryout(name).ok_or_else(|| format!("there is no experiment '{name}'"))?;
+        std::fs::write(out, sysdyno_report::html::render_tryout(&record.input()))?;
         return Ok(());
     }
     let record = match variant.to_string_lossy().as_ref() {
@@ -41,19 +41,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The sample experiment of this name.
-fn experiment(name: &str) -> Option<fixture::experiment::SampleExperiment> {
+/// The sample tryout of this name.
+fn tryout(name: &str) -> Option<fixture::tryout::SampleTryout> {
     Some(match name {
-        "better" => fixture::trials::better(),
-        "kept" => fixture::trials::kept(),
-        "worse" => fixture::trials::worse(),
-        "same" => fixture::trials::same(),
-        "cannot-tell" => fixture::trials::cannot_tell(),
-        "dropped" => fixture::trials::dropped(),
-        "steps" => fixture::trials::steps(),
-        "commands" => fixture::trials::commands(),
-        "full" => fixture::trials::full(),
-        "hostile" => fixture::trials::hostile(),
+        "better" => fixture::tryouts::better(),
+        "kept" => fixture::tryouts::kept(),
+        "worse" => fixture::tryouts::worse(),
+        "same" => fixture::tryouts::same(),
+        "cannot-tell" => fixture::tryouts::cannot_tell(),
+        "dropped" => fixture::tryouts::dropped(),
+        "steps" => fixture::tryouts::steps(),
+        "commands" => fixture::tryouts::commands(),
+        "full" => fixture::tryouts::full(),
+        "hostile" => fixture::tryouts::hostile(),
         _ => return None,
     })
 }
@@ -62,8 +62,8 @@ fn experiment(name: &str) -> Option<fixture::experiment::SampleExperiment> {
 fn write_folder(folder: &Path, out: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let run = Run::open(folder, &|_, _| false)?;
     if let Some(conclusion) = &run.conclusion {
-        let input = ExperimentInput::new(&run, conclusion);
-        return Ok(std::fs::write(out, sysdyno_report::html::render_experiment(&input))?);
+        let input = TryInput::new(&run, conclusion);
+        return Ok(std::fs::write(out, sysdyno_report::html::render_tryout(&input))?);
     }
     let analysis = run.analysis.clone().ok_or("the run has no analysis")?;
     std::fs::write(out, sysdyno_report::html::render(&ReportInput::new(&run, &analysis)))?;

@@ -1,7 +1,7 @@
 //! What a report is made from: references to the parts of one record.
 
 use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, VerdictStatus};
-use sysdyno_record::load::{FailureClass, Told};
+use sysdyno_record::load::{FailureClass, FailureClauses};
 use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::store::{Run, Trial};
 use sysdyno_record::view::{FolderView, RunView};
@@ -36,11 +36,11 @@ impl<'a> ReportInput<'a> {
 
     /// A failure class in full, with what is known of its first failure in the shown trial.
     pub fn failure_sentence(&self, class: FailureClass) -> String {
-        self.told().map_or_else(|| class.sentence(&Told::default()), |told| class.sentence(told))
+        self.told().map_or_else(|| class.sentence(&FailureClauses::default()), |told| class.sentence(told))
     }
 
     /// What is known of the first failures of the shown trial; `None`: it did not end.
-    pub fn told(&self) -> Option<&'a Told> {
+    pub fn told(&self) -> Option<&'a FailureClauses> {
         let end = self.shown_trial().and_then(|trial| trial.end.as_ref());
         end.map(|end| &end.summary.measured.told)
     }

@@ -4,8 +4,8 @@
 //! `generator`, `findings` and `run` for `load`; for `run` also `capacity`. All else in a document is more, not other.
 //! A number that is not known is `null`. Of a run that is INVALID `capacity` holds no estimate, at most a lower bound.
 
-use crate::experiment::ExperimentInput;
 use crate::input::{CapacityClaim, ReportInput, capacity_claim};
+use crate::tryout::TryInput;
 use serde_json::{Value, json};
 use sysdyno_record::analysis::{Analysis, Finding};
 use sysdyno_record::load::LatencyKind;
@@ -116,7 +116,7 @@ pub fn run_document(input: &ReportInput<'_>) -> Value {
 }
 
 /// What `sysdyno try --json` prints.
-pub fn experiment_document(input: &ExperimentInput<'_>) -> Value {
+pub fn tryout_document(input: &TryInput<'_>) -> Value {
     let conclusion = input.conclusion;
     let settled = input.settled();
     json!({
@@ -167,7 +167,7 @@ fn seed(input: &ReportInput<'_>) -> Option<u64> {
     match input.run.plan {
         Some(Plan::Run(run)) => Some(run.seed),
         Some(Plan::Load(load)) => Some(load.seed),
-        Some(Plan::Experiment(experiment)) => Some(experiment.seed),
+        Some(Plan::Try(tryout)) => Some(tryout.seed),
         Some(Plan::Work(_)) => None,
         None => input.run.load().map(|load| load.seed),
     }

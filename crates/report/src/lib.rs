@@ -11,7 +11,6 @@
 
 pub mod compare;
 pub mod escape;
-pub mod experiment;
 pub mod facts;
 pub mod html;
 pub mod input;
@@ -22,7 +21,8 @@ mod place;
 pub mod probe;
 pub mod progress;
 pub mod terminal;
+pub mod tryout;
 pub mod work;
 
-pub use experiment::ExperimentInput;
 pub use input::ReportInput;
+pub use tryout::TryInput;

@@ -3,7 +3,7 @@
 use crate::escape;
 use crate::number;
 use crate::terminal::{Style, Tone};
-use sysdyno_record::load::{LatencySummary, Told};
+use sysdyno_record::load::{FailureClauses, LatencySummary};
 use sysdyno_record::probe::{ProbeOutcome, ProbePlan, ProbeReply, ProbeSummary};
 use sysdyno_record::units::WallNs;
 
@@ -61,7 +61,7 @@ pub fn result(summary: &ProbeSummary, style: &Style) -> String {
             "{} × {}: {}",
             number::count(*count),
             class.name(),
-            class.sentence(&Told::default())
+            class.sentence(&FailureClauses::default())
         ));
     }
     let text = style.characters(&lines.join("\n"));

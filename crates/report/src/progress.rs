@@ -87,7 +87,7 @@ pub fn purpose_name(purpose: TrialPurpose) -> &'static str {
         TrialPurpose::Grid => "grid",
         TrialPurpose::Certify => "certify",
         TrialPurpose::Sweep => "sweep",
-        TrialPurpose::Experiment => "pair",
+        TrialPurpose::Try => "pair",
     }
 }
 

@@ -83,11 +83,11 @@ fn whatever_is_compared_fits_a_screen() {
 }
 
 #[test]
-fn variants_of_a_matrix_are_named() {
-    let matrix = comparison::matrix();
-    let text = render(&matrix, None, &Style::default());
+fn variants_of_an_experiment_are_named() {
+    let experiment = comparison::experiment();
+    let text = render(&experiment, None, &Style::default());
     assert!(text.contains("  Variants   A "), "{text}");
-    for side in &matrix.sides {
+    for side in &experiment.sides {
         assert!(text.contains(&format!("{} {}", side.letter, side.name)), "{text}");
     }
 }

@@ -1,7 +1,6 @@
 //! Screens, documents and pages: one program, since all of them show the same made-up records.
 
 mod compare;
-mod experiment;
 mod fixture;
 mod folder;
 mod golden;
@@ -10,3 +9,4 @@ mod json;
 mod numbers;
 mod output;
 mod terminal;
+mod tryout;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io;
-use sysdyno_analyze::experiment::Impossible;
+use sysdyno_analyze::tryout::Impossible;
 use sysdyno_load::LoadError;
 use sysdyno_observe::ObserveError;
 use sysdyno_record::RecordError;
@@ -33,7 +33,7 @@ pub enum RunError {
         /// What the system said.
         source: io::Error,
     },
-    /// A command of an experiment did not do what it should.
+    /// A command of a tryout did not do what it should.
     #[error("cannot compare with '{command}': {cause}")]
     Command {
         /// As it was typed.
@@ -41,7 +41,7 @@ pub enum RunError {
         /// How it ended.
         cause: String,
     },
-    /// The pilot of an experiment carried nothing.
+    /// The pilot of a tryout carried nothing.
     #[error(
         "cannot choose a rate for '{target}': it gave no valid response in a closed loop\nhint: `sysdyno \
          load` shows its responses; --rate sets a rate"
@@ -50,7 +50,7 @@ pub enum RunError {
         /// The URL.
         target: String,
     },
-    /// An experiment cannot give its answer, as its pilot has shown.
+    /// A tryout cannot give its answer, as its pilot has shown.
     #[error(transparent)]
     Impossible(#[from] Impossible),
     /// What was asked for cannot be: a whole message, with its hint.

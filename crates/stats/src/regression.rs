@@ -18,7 +18,7 @@ use crate::estimate::{Estimate, is_level};
 
 /// A straight line fitted by least squares: y = intercept + slope · x.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct FittedLine {
     /// Value at x = 0.
     pub intercept: f64,
     /// Growth of y per unit of x.
@@ -35,7 +35,7 @@ pub struct Line {
     pub count: usize,
 }
 
-impl Line {
+impl FittedLine {
     /// Degrees of freedom that are left for the residuals: n − 2.
     pub fn freedom(&self) -> f64 {
         self.count as f64 - 2.0
@@ -55,7 +55,7 @@ impl Line {
 /// The least-squares line through the points.
 ///
 /// `None`: fewer than three points, a value that is not finite, slices of different length, or all x equal.
-pub fn ols(x: &[f64], y: &[f64]) -> Option<Line> {
+pub fn ols(x: &[f64], y: &[f64]) -> Option<FittedLine> {
     if x.len() != y.len() || !is_usable(x, 3) || !is_usable(y, 3) {
         return None;
     }
@@ -69,7 +69,7 @@ pub fn ols(x: &[f64], y: &[f64]) -> Option<Line> {
     let residuals: f64 = x.iter().zip(y).map(|(x, y)| (y - mean_y - slope * (x - mean_x)).powi(2)).sum();
     let residual_sd = (residuals / (x.len() - 2) as f64).sqrt();
     let intercept = mean_y - slope * mean_x;
-    Some(Line {
+    Some(FittedLine {
         intercept,
         slope,
         residual_sd,
@@ -84,7 +84,7 @@ pub fn ols(x: &[f64], y: &[f64]) -> Option<Line> {
 ///
 /// `None`: the slope does not differ from zero at this level, so that no finite interval exists, or `level` is not
 /// strictly between 0 and 1.
-pub fn inverse_prediction(line: &Line, y0: f64, level: f64) -> Option<Estimate> {
+pub fn inverse_prediction(line: &FittedLine, y0: f64, level: f64) -> Option<Estimate> {
     if !is_level(level) || !y0.is_finite() || line.count < 3 {
         return None;
     }

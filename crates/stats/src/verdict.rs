@@ -61,7 +61,7 @@ pub struct Intervals {
 
 /// A verdict with the intervals that it rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judgement {
+pub struct JudgedComparison {
     /// The answer.
     pub comparison: Comparison,
     /// `None`: there is nothing to add.
@@ -82,7 +82,7 @@ pub fn log_margin(mei_ratio: f64) -> Option<f64> {
 /// The verdict on paired differences, for a smallest effect that matters of `mei_ratio` (0.03 for 3 %).
 ///
 /// `None`: `mei_ratio` is not positive and finite, or there is no usable difference.
-pub fn judge(differences: &[f64], mei_ratio: f64) -> Option<Judgement> {
+pub fn judge(differences: &[f64], mei_ratio: f64) -> Option<JudgedComparison> {
     let margin = log_margin(mei_ratio)?;
     crate::signed_rank::hodges_lehmann_point(differences)?;
     let intervals =
@@ -94,7 +94,7 @@ pub fn judge(differences: &[f64], mei_ratio: f64) -> Option<Judgement> {
     let comparison = compare(&intervals, margin);
     let is_outlier_sensitive = by_t.wide.is_some() && compare(&by_t, margin) != comparison;
     let qualifier = qualify(comparison, &intervals, margin);
-    Some(Judgement { comparison, qualifier, intervals, is_outlier_sensitive })
+    Some(JudgedComparison { comparison, qualifier, intervals, is_outlier_sensitive })
 }
 
 /// The rules above, for intervals of any origin; an interval that is missing supports nothing.

@@ -15,11 +15,10 @@
 //!
 //! The journal is specified in `docs/reference/formats/journal.md`. Time is a parameter, processes are started by the caller
 //! ([`ArmGuardian`], [`Services`],
-//! [`FileSystems`]), and the roots of `/proc`, `/sys` and `/etc` are parameters too ([`Roots`]).
+//! [`FileSystems`]), and the roots of `/proc`, `/sys` and `/etc` are parameters too ([`TuneRoots`]).
 
 mod apply;
 mod cache;
-mod change;
 mod error;
 mod file_system;
 mod files;
@@ -47,22 +46,21 @@ mod text;
 mod tunable;
 mod value;
 
-pub use apply::{ArmGuardian, Armed, GuardOrder, Now, Trial, TrialOrder, apply};
+pub use apply::{ArmGuardian, Armed, GuardOrder, HeldTrial, Now, TrialOrder, apply};
 pub use cache::drop_caches;
-pub use change::Change;
 pub use error::{Refusal, TuneError};
 pub use file_system::{FileSystem, FileSystems, PROGRAM_INPUT};
 pub use folder::judge_folder;
 pub use guard::{DETACH, GuardEnd, TrialGuard, resist_memory_shortage};
-pub use journal::{Outcome, Phase, frame};
+pub use journal::{Phase, UndoOutcome, frame};
 pub use persist::{Overridden, Persisted, forget, persist};
-pub use plan::{Plan, PlannedChange, Rival, plan};
+pub use plan::{PlannedChange, Rival, TunePlan, plan};
 pub use restore::{GUARDIAN, Recovery, Restored, commit, recover, undo};
-pub use roots::Roots;
+pub use roots::TuneRoots;
 pub use service::{Service, Services};
 pub use spool::abandoned_count;
 pub use state::{StateFolder, Unfinished};
-pub use status::{SettingNow, TrialSummary, history, status, undo_lines};
+pub use status::{SettingNow, SettingsTrial, history, status, undo_lines};
 pub use tell::{Terminal, tell};
 pub use tunable::{EffectTime, Risk, Scope, TUNABLES, Tunable, find, never};
 pub use value::ValueKind;

@@ -1,7 +1,7 @@
 //! Which network namespace this is, and how to work in another one.
 
 use crate::journal::NetnsId;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use rustix::net::{AddressFamily, SocketType};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const NAMED: &str = "/run/netns";
 
 /// The network namespace of the calling thread; `None` outside of a live host.
-pub(crate) fn current(roots: &Roots) -> Option<NetnsId> {
+pub(crate) fn current(roots: &TuneRoots) -> Option<NetnsId> {
     if !roots.is_host() {
         return None;
     }
@@ -30,7 +30,7 @@ const INITIAL_ONLY: &str = "/proc/sys/net/core/netdev_max_backlog";
 /// Whether this is the network namespace that the host was booted with.
 ///
 /// Judged by what can be set in it, since the namespace of the first process is not for everybody to see.
-pub(crate) fn is_initial(roots: &Roots) -> bool {
+pub(crate) fn is_initial(roots: &TuneRoots) -> bool {
     !roots.is_host() || roots.place(INITIAL_ONLY).exists()
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn within<T: Send>(wanted: NetnsId, work: impl FnOnce() -> T + Send) 
         let in_it = scope.spawn(move || {
             move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))?;
             // Inodes are used again, cookies are not.
-            let is_it = current(&Roots::host()).is_some_and(|here| here.is_same(wanted));
+            let is_it = current(&TuneRoots::host()).is_some_and(|here| here.is_same(wanted));
             Ok(is_it.then(work))
         });
         in_it.join().unwrap_or_else(|_| Err(io::Error::other("the thread in it died")))

@@ -7,31 +7,31 @@ use std::path::{Path, PathBuf};
 /// The root below which everything is read and written, who has services look at their files there, and who
 /// makes the journals of file systems.
 #[derive(Clone, Debug)]
-pub struct Roots {
+pub struct TuneRoots {
     root: PathBuf,
     services: Option<&'static dyn Services>,
     file_systems: Option<&'static dyn FileSystems>,
 }
 
-impl Roots {
+impl TuneRoots {
     /// The live host.
-    pub fn host() -> Roots {
-        Roots::at("/")
+    pub fn host() -> TuneRoots {
+        TuneRoots::at("/")
     }
 
     /// A tree with `proc`, `sys` and `etc` in it.
-    pub fn at(root: impl Into<PathBuf>) -> Roots {
-        Roots { root: root.into(), services: None, file_systems: None }
+    pub fn at(root: impl Into<PathBuf>) -> TuneRoots {
+        TuneRoots { root: root.into(), services: None, file_systems: None }
     }
 
     /// The same, with services that can be told.
-    pub fn with_services(self, services: &'static dyn Services) -> Roots {
-        Roots { services: Some(services), ..self }
+    pub fn with_services(self, services: &'static dyn Services) -> TuneRoots {
+        TuneRoots { services: Some(services), ..self }
     }
 
     /// The same, with file systems whose journals can be made anew.
-    pub fn with_file_systems(self, file_systems: &'static dyn FileSystems) -> Roots {
-        Roots { file_systems: Some(file_systems), ..self }
+    pub fn with_file_systems(self, file_systems: &'static dyn FileSystems) -> TuneRoots {
+        TuneRoots { file_systems: Some(file_systems), ..self }
     }
 
     /// Who makes the journals of file systems; `None` if nobody is there.

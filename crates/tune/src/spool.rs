@@ -5,7 +5,7 @@
 
 use crate::error::TuneError;
 use crate::journal;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::store::{self, Store, StoreSection};
 use std::env;
 use std::io;
@@ -18,7 +18,7 @@ const SPOOL: &str = "/var/spool/sysdyno/tune";
 const OF_USER: &str = "sysdyno/tune-spool";
 
 /// Where the second copies of a tree are.
-pub(crate) fn path(roots: &Roots) -> PathBuf {
+pub(crate) fn path(roots: &TuneRoots) -> PathBuf {
     if !roots.is_host() || rustix::process::geteuid().is_root() {
         return roots.place(SPOOL);
     }
@@ -29,12 +29,12 @@ pub(crate) fn path(roots: &Roots) -> PathBuf {
 }
 
 /// Second copies of open trials, for those who only look; none for users who may not.
-pub(crate) fn open_copies(roots: &Roots) -> Vec<PathBuf> {
+pub(crate) fn open_copies(roots: &TuneRoots) -> Vec<PathBuf> {
     store::journals(&path(roots).join(StoreSection::Open.name())).unwrap_or_default()
 }
 
 /// How many trials have no guardian any more, whichever state folder they were made with.
-pub fn abandoned_count(roots: &Roots) -> usize {
+pub fn abandoned_count(roots: &TuneRoots) -> usize {
     open_copies(roots).iter().filter(|path| !journal::is_guarded(path)).count()
 }
 
@@ -42,7 +42,7 @@ pub fn abandoned_count(roots: &Roots) -> usize {
 ///
 /// # Errors
 /// Somebody else could write to the place or move it, or it cannot be made.
-pub(crate) fn hold(roots: &Roots, state: &Store) -> Result<Store, TuneError> {
+pub(crate) fn hold(roots: &TuneRoots, state: &Store) -> Result<Store, TuneError> {
     let path = path(roots);
     let spool = Store::make(&path)?;
     if is_within(spool.path(), state.path()) || is_within(state.path(), spool.path()) {
@@ -56,7 +56,7 @@ pub(crate) fn hold(roots: &Roots, state: &Store) -> Result<Store, TuneError> {
 ///
 /// # Errors
 /// Somebody else could write to the place or move it.
-pub(crate) fn hold_if_there(roots: &Roots) -> Result<Option<Store>, TuneError> {
+pub(crate) fn hold_if_there(roots: &TuneRoots) -> Result<Option<Store>, TuneError> {
     Store::open(&path(roots))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::TuneError;
 use crate::journal;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::spool;
 use crate::store::{Store, StoreSection, journals};
 use std::fs;
@@ -58,7 +58,7 @@ impl StateFolder {
     }
 
     /// What is open of its trials, by their journals or else their second copies; nothing if it cannot be looked at.
-    pub fn unfinished(&self, roots: &Roots) -> Unfinished {
+    pub fn unfinished(&self, roots: &TuneRoots) -> Unfinished {
         let mut paths = self.journals(StoreSection::Open).unwrap_or_default();
         let own: Vec<_> = paths.iter().filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
         let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());

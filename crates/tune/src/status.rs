@@ -1,9 +1,9 @@
 //! What is being tried, and what was.
 
 use crate::error::TuneError;
-use crate::journal::{self, Intent, Outcome, Phase, Transaction};
+use crate::journal::{self, Intent, Phase, Transaction, UndoOutcome};
 use crate::plan;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::spool;
 use crate::state::StateFolder;
 use crate::store::{self, StoreSection};
@@ -12,7 +12,7 @@ use sysdyno_record::units::WallNs;
 
 /// A trial, open or over.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct TrialSummary {
+pub struct SettingsTrial {
     /// Its name.
     pub id: String,
     /// How far it has come.
@@ -49,14 +49,14 @@ pub struct SettingNow {
     /// Whether somebody else has changed it since.
     pub is_foreign: bool,
     /// What became of it when it was undone; `None` if it was not.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<UndoOutcome>,
 }
 
 /// Trials that are open, and those of this boot that were undone because their state folder was lost.
 ///
 /// # Errors
 /// The state folder cannot be read.
-pub fn status(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
+pub fn status(state: &StateFolder, roots: &TuneRoots) -> Result<Vec<SettingsTrial>, TuneError> {
     let mut found = summaries(&state.journals(StoreSection::Open)?, roots)?;
     found.extend(copies(StoreSection::Open, roots)?);
     found.extend(copies(StoreSection::Done, roots)?.into_iter().filter(|trial| !trial.is_of_earlier_boot));
@@ -67,7 +67,7 @@ pub fn status(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, T
 ///
 /// # Errors
 /// The state folder cannot be read.
-pub fn history(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
+pub fn history(state: &StateFolder, roots: &TuneRoots) -> Result<Vec<SettingsTrial>, TuneError> {
     let mut found = summaries(&state.journals(StoreSection::Done)?, roots)?;
     found.extend(copies(StoreSection::Done, roots)?);
     found.sort_by(|one, other| one.id.cmp(&other.id));
@@ -75,7 +75,7 @@ pub fn history(state: &StateFolder, roots: &Roots) -> Result<Vec<TrialSummary>, 
 }
 
 /// Trials whose second copy is all that is known of them; none for users who may not look.
-fn copies(section: StoreSection, roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
+fn copies(section: StoreSection, roots: &TuneRoots) -> Result<Vec<SettingsTrial>, TuneError> {
     let paths = store::journals(&spool::path(roots).join(section.name())).unwrap_or_default();
     let mut found = Vec::new();
     for path in paths {
@@ -86,7 +86,7 @@ fn copies(section: StoreSection, roots: &Roots) -> Result<Vec<TrialSummary>, Tun
         };
         // One that is open is told by its journal, if that is there; one that is over was undone without it.
         if section != StoreSection::Open || !lost_state.as_ref().is_some_and(is_there) {
-            found.push(TrialSummary { lost_state, ..summary(&path, &transaction, roots)? });
+            found.push(SettingsTrial { lost_state, ..summary(&path, &transaction, roots)? });
         }
     }
     Ok(found)
@@ -96,7 +96,11 @@ fn copies(section: StoreSection, roots: &Roots) -> Result<Vec<TrialSummary>, Tun
 ///
 /// # Errors
 /// There is none, or its journal cannot be read.
-pub fn undo_lines(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Vec<String>, TuneError> {
+pub fn undo_lines(
+    state: &StateFolder,
+    roots: &TuneRoots,
+    id: Option<&str>,
+) -> Result<Vec<String>, TuneError> {
     let is_it = |path: &&PathBuf| {
         path.file_stem().is_some_and(|stem| id.is_none_or(|id| stem.to_string_lossy() == id))
     };
@@ -112,7 +116,7 @@ pub fn undo_lines(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Resul
     Ok(transaction.intents.iter().rev().flat_map(|intent| plan::undo_lines(intent, roots)).collect())
 }
 
-fn summaries(paths: &[PathBuf], roots: &Roots) -> Result<Vec<TrialSummary>, TuneError> {
+fn summaries(paths: &[PathBuf], roots: &TuneRoots) -> Result<Vec<SettingsTrial>, TuneError> {
     let mut found = Vec::new();
     for path in paths {
         let transaction = journal::read(path).map_err(TuneError::io("read", path))?;
@@ -123,11 +127,11 @@ fn summaries(paths: &[PathBuf], roots: &Roots) -> Result<Vec<TrialSummary>, Tune
     Ok(found)
 }
 
-fn summary(path: &Path, transaction: &Transaction, roots: &Roots) -> Result<TrialSummary, TuneError> {
+fn summary(path: &Path, transaction: &Transaction, roots: &TuneRoots) -> Result<SettingsTrial, TuneError> {
     let is_of_earlier_boot = transaction.begin.boot_id != crate::restore::boot_id(roots)?;
     let is_open = !matches!(transaction.phase, Phase::Undone | Phase::Unclean);
     let setting = |intent: &Intent| setting_now(intent, transaction, roots, is_open && !is_of_earlier_boot);
-    Ok(TrialSummary {
+    Ok(SettingsTrial {
         id: transaction.begin.id.clone(),
         phase: transaction.phase,
         started_unix_ns: transaction.begin.started_unix_ns,
@@ -141,7 +145,7 @@ fn summary(path: &Path, transaction: &Transaction, roots: &Roots) -> Result<Tria
     })
 }
 
-fn setting_now(intent: &Intent, transaction: &Transaction, roots: &Roots, is_live: bool) -> SettingNow {
+fn setting_now(intent: &Intent, transaction: &Transaction, roots: &TuneRoots, is_live: bool) -> SettingNow {
     let outcome = transaction.restored.get(&intent.number).copied();
     let Some(member) = intent.members.first() else {
         let (old, new) = (String::new(), String::new());

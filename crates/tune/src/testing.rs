@@ -1,9 +1,8 @@
 //! What tests of this crate stand on: a tree with settings, a state folder, guardians that only take notes.
 
 use crate::apply::{ArmGuardian, Armed, GuardOrder, Now, TrialOrder};
-use crate::change::Change;
 use crate::journal::JournalFile;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::spool;
 use crate::state::StateFolder;
 use crate::store::{self, Store, StoreSection};
@@ -14,13 +13,14 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::units::{SpanNs, WallNs};
 use tempfile::TempDir;
 
 /// A tree with a few settings.
 pub(crate) struct Host {
     folder: TempDir,
-    pub(crate) roots: Roots,
+    pub(crate) roots: TuneRoots,
     pub(crate) state: StateFolder,
 }
 
@@ -28,7 +28,7 @@ impl Host {
     pub(crate) fn new() -> Host {
         // In memory where that can be: these tests ask for thousands of syncs, and no host dies in them.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
-        let roots = Roots::at(folder.path());
+        let roots = TuneRoots::at(folder.path());
         let state = StateFolder::below(Some(&folder.path().join("srv")));
         let host = Host { folder, roots, state };
         host.boot("first");
@@ -69,7 +69,7 @@ impl Host {
         ["net.core.somaxconn", "net.ipv4.tcp_rmem", "vm.swappiness"].map(|key| self.get(key)).to_vec()
     }
 
-    pub(crate) fn order<'a>(&'a self, changes: &'a [Change]) -> TrialOrder<'a> {
+    pub(crate) fn order<'a>(&'a self, changes: &'a [SettingChange]) -> TrialOrder<'a> {
         let now = Now { boot_ns: 1_000, wall: WallNs(1_795_179_000_000_000_000) };
         TrialOrder {
             roots: &self.roots,
@@ -122,7 +122,7 @@ pub(crate) fn eventually<T>(ask: impl Fn() -> T, is_right: impl Fn(&T) -> bool) 
     }
 }
 
-pub(crate) fn changes(texts: &[&str]) -> Vec<Change> {
+pub(crate) fn changes(texts: &[&str]) -> Vec<SettingChange> {
     texts.iter().map(|text| text.parse().expect("is a change")).collect()
 }
 

@@ -1,8 +1,8 @@
-// Domains and marks of the charts of an experiment.
+// Domains and marks of the charts of a tryout.
 
 import { chosenDuration, inUnit, onAxis, percent, trimmed } from "../number.ts";
 import { type Effect, change } from "../record/effect.ts";
-import type { DrawnPair, Unit } from "../record/experiment.ts";
+import type { DrawnPair, Unit } from "../record/tryout.ts";
 import { binaryTicks, linearTicks } from "./scale.ts";
 
 /** A domain that holds all values with some room; it does not begin at zero, since dots are compared, not lengths. */

@@ -99,7 +99,7 @@ export interface VariantCpu {
   softirq_ratio: number;
 }
 
-export interface MatrixShown {
+export interface ExperimentShown {
   name: string;
   planned_count: number;
   repeated_count: number;
@@ -125,8 +125,8 @@ export interface Comparison {
   verdicts: SideVerdict[];
   operations: { operation: string; metrics: MetricComparison[] }[];
   machines: { side: number; differences: FactDifference[]; count: number }[];
-  /** The matrix whose variants the sides are. */
-  matrix?: MatrixShown;
+  /** The experiment whose variants the sides are. */
+  matrix?: ExperimentShown;
   trend?: { runs: ComparedRun[]; metrics: MetricTrend[] };
   limits: string[];
 }

@@ -16,7 +16,7 @@ import { canBeRead } from "./everywhere.ts";
 
 const DESK = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
-const VARIANTS = ["two", "refused", "many", "matrix", "trend", "hostile"] as const;
+const VARIANTS = ["two", "refused", "many", "experiment", "trend", "hostile"] as const;
 type Variant = (typeof VARIANTS)[number];
 
 let browser: Browser;
@@ -114,7 +114,7 @@ describe("comparison", { skip: skipWithout(hasChromium, "comparison", "chromium"
   });
 
   test("says of each variant what limits it and marks every trial with its letter", async () => {
-    const { page } = await open("matrix");
+    const { page } = await open("experiment");
     const rows = await page.locator("#variants tbody tr").allInnerTexts();
     assert.equal(rows.length, 5);
     assert.match(rows[1] ?? "", /1024[\s\S]*listener\.80\.backlog=1024[\s\S]*accept queue/);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 export const RUNS = ["run", "load", "generator-bound", "wrong-content", "full", "sweep", "streams", "cache", "lab", "hostile"] as const;
-export const EXPERIMENTS = [
+export const TRYOUTS = [
   "try-better",
   "try-worse",
   "try-same",
@@ -18,7 +18,7 @@ export const EXPERIMENTS = [
   "try-full",
   "try-hostile",
 ] as const;
-export type Variant = (typeof RUNS)[number] | (typeof EXPERIMENTS)[number];
+export type Variant = (typeof RUNS)[number] | (typeof TRYOUTS)[number];
 
 export interface Samples {
   url(variant: Variant): string;

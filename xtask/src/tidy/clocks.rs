@@ -1,11 +1,11 @@
 //! Clocks: read in few places only, so that everything else can be run on a clock of its test's choosing.
 
 use super::Violations;
-use super::places::{Place, Sign, check_place};
+use super::places::{CodePlace, Sign, check_place};
 use super::tree::Tree;
 
 /// Who may read a clock, and what reading one looks like.
-const CLOCKS: Place = Place {
+const CLOCKS: CodePlace = CodePlace {
     rule: "clock",
     within: &["crates/"],
     allowed: &[

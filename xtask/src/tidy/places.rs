@@ -8,7 +8,7 @@ use super::source::has_word;
 use super::tree::Tree;
 
 /// One kind of code and its place.
-pub struct Place {
+pub struct CodePlace {
     /// Name of the rule.
     pub rule: &'static str,
     /// Folders and files that it is about; empty for all.
@@ -43,22 +43,22 @@ const WITH_FILES: &[&str] = &[
     "crates/cli/",
 ];
 
-const RULES: &[Place] = &[
-    Place {
+const RULES: &[CodePlace] = &[
+    CodePlace {
         rule: "print",
         within: &[],
         allowed: &["crates/cli/", "xtask/"],
         sign: Sign::Code(&["println!", "eprintln!", "print!", "eprint!", "dbg!"]),
         message: "printing is done by crates/cli only",
     },
-    Place {
+    CodePlace {
         rule: "kernel-file",
         within: WITH_FILES,
         allowed: &["crates/tune/"],
         sign: Sign::Literal(&["/proc", "/sys/", "/dev/"]),
         message: "kernel files are opened by crates/observe only",
     },
-    Place {
+    CodePlace {
         rule: "pure",
         within: PURE,
         allowed: &[],
@@ -77,7 +77,7 @@ const RULES: &[Place] = &[
         ]),
         message: "this crate promises to do no input or output",
     },
-    Place {
+    CodePlace {
         rule: "plan",
         within: &["crates/plan/"],
         allowed: &[],
@@ -93,7 +93,7 @@ const RULES: &[Place] = &[
         ]),
         message: "a plan depends on its options, on the files that they name, and on the PlanHost that is handed in",
     },
-    Place {
+    CodePlace {
         rule: "host-write",
         within: &["crates/"],
         allowed: &["crates/record/src/store", "crates/tune/src/", "crates/lab/src/files.rs", "crates/cli/"],
@@ -115,14 +115,14 @@ const RULES: &[Place] = &[
         ]),
         message: "files are written by crates/record/src/store, by crates/tune, by lab::files, and by a command at the path it was given",
     },
-    Place {
+    CodePlace {
         rule: "spawn",
         within: &["crates/"],
         allowed: &["crates/run/", "crates/lab/"],
         sign: Sign::Code(&["process::Command", "fork", "execve", "posix_spawn"]),
         message: "processes are started by crates/run and crates/lab only",
     },
-    Place {
+    CodePlace {
         rule: "randomness",
         within: &["crates/"],
         allowed: &["crates/cli/"],
@@ -137,14 +137,14 @@ const RULES: &[Place] = &[
         ]),
         message: "randomness is handed in: the generator is a parameter and its seed is in the plan",
     },
-    Place {
+    CodePlace {
         rule: "layer",
         within: &["crates/load/src/transport/"],
         allowed: &[],
         sign: Sign::Code(&["crate::protocol", "crate::carrier", "crate::engine", "crate::workload"]),
         message: "a transport carries bytes and knows neither what they mean nor who sends them",
     },
-    Place {
+    CodePlace {
         rule: "layer",
         within: &["crates/load/src/protocol/"],
         allowed: &[],
@@ -166,7 +166,7 @@ pub fn check(tree: &Tree, found: &mut Violations) {
 }
 
 /// Checks all production code for one kind of code.
-pub fn check_place(tree: &Tree, place: &Place, found: &mut Violations) {
+pub fn check_place(tree: &Tree, place: &CodePlace, found: &mut Violations) {
     for (path, source) in tree.production(place.within) {
         if place.allowed.iter().any(|allowed| path.starts_with(allowed)) {
             continue;

@@ -12,7 +12,7 @@ use sysdyno_stats::descriptive::{mean, median};
 use sysdyno_stats::distribution::beta_cdf;
 use sysdyno_stats::estimate::Estimate;
 use sysdyno_stats::isotonic::{crossing as isotonic_crossing_of, non_decreasing};
-use sysdyno_stats::regression::{Line, inverse_prediction, ols};
+use sysdyno_stats::regression::{FittedLine, inverse_prediction, ols};
 
 /// Confidence level of capacity's interval.
 pub(crate) const LEVEL: f64 = 0.95;
@@ -139,7 +139,7 @@ fn scaled(group: &RateGroup, scale: &Scale, limit_ns: f64) -> Vec<f64> {
 
 /// Whether the rate means scatter around the line no more than the replicates explain; without replicates nothing
 /// speaks against it.
-fn is_straight(values: &[Vec<f64>], line: &Line) -> bool {
+fn is_straight(values: &[Vec<f64>], line: &FittedLine) -> bool {
     let within = |values: &Vec<f64>| {
         let centre = mean(values).unwrap_or(0.0);
         values.iter().map(|value| (value - centre).powi(2)).sum::<f64>()

@@ -10,7 +10,7 @@
 //!   deviation of the metric's table is assumed: d ± z·√(Σ (σ² + s²) ÷ n), where s is the error within the run. Small
 //!   effects can't be told this way, whatever the counts within the runs are.
 
-use super::metric::{ComparedMetric, Measured};
+use super::metric::{ComparedMetric, MeasuredSide};
 use sysdyno_record::comparison::{EffectMethod, MetricEffect, RunValue};
 use sysdyno_record::effect::{Better, Comparison, ComparisonVerdict, Effect, EffectScale};
 use sysdyno_stats::distribution::{normal_cdf, normal_quantile};
@@ -84,7 +84,12 @@ impl Found {
 }
 
 /// The effect of `y` against `x`.
-pub(super) fn effect(x: &Measured, y: &Measured, metric: &ComparedMetric, margin_ratio: f64) -> Found {
+pub(super) fn effect(
+    x: &MeasuredSide,
+    y: &MeasuredSide,
+    metric: &ComparedMetric,
+    margin_ratio: f64,
+) -> Found {
     let runs_count = x.runs.len().min(y.runs.len()) as u32;
     let nothing = |reason: String| Found {
         difference: None,

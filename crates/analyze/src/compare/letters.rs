@@ -5,12 +5,12 @@
 //! that differs, and groups within another are dropped. Sharing a letter is no proof that two are the same.
 
 use super::effect::{ALPHA, effect};
-use super::metric::{ComparedMetric, Measured};
+use super::metric::{ComparedMetric, MeasuredSide};
 use std::collections::BTreeSet;
 use sysdyno_stats::multiplicity::holm;
 
 /// Letters by side; empty for sides without one, and no list at all with fewer than three to compare.
-pub(super) fn letters(measured: &[Measured], refused: &[bool], metric: &ComparedMetric) -> Vec<String> {
+pub(super) fn letters(measured: &[MeasuredSide], refused: &[bool], metric: &ComparedMetric) -> Vec<String> {
     let is_usable = |side: &usize| {
         !refused[*side] && measured[*side].missing.is_none() && !measured[*side].runs.is_empty()
     };

@@ -190,7 +190,7 @@ impl<'a> Subject<'a> {
 
 /// A metric in the runs of a side.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct MeasuredSide {
     /// One value per run that has it.
     pub(super) runs: Vec<RunValue>,
     /// Why a run lacks it.
@@ -199,8 +199,8 @@ pub(super) struct Measured {
 
 impl ComparedMetric {
     /// Its values in these runs, of one operation or of all together.
-    pub(super) fn measure(&self, runs: &[RunProfile], operation: Option<&str>) -> Measured {
-        let mut measured = Measured { runs: Vec::new(), missing: None };
+    pub(super) fn measure(&self, runs: &[RunProfile], operation: Option<&str>) -> MeasuredSide {
+        let mut measured = MeasuredSide { runs: Vec::new(), missing: None };
         for run in runs {
             match Subject::of(run, operation).and_then(|subject| (self.of)(&subject)) {
                 Ok(value) => measured.runs.push(value),
@@ -216,7 +216,7 @@ impl ComparedMetric {
     }
 }
 
-impl Measured {
+impl MeasuredSide {
     /// Logarithms of the values; all of them are positive.
     pub(super) fn logs(&self) -> Vec<f64> {
         self.runs.iter().map(|run| run.value.ln()).collect()

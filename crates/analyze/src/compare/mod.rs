@@ -31,13 +31,13 @@ pub use trend::{TREND_RUNS_MAX, over_time};
 pub use work::{WorkCompareOptions, WorkProfile, WorkSide, compare_work};
 
 use gate::Allowed;
-use metric::{Measured, applying};
+use metric::{MeasuredSide, applying};
 use std::cmp::Reverse;
 use sysdyno_record::comparison::{
     ComparedRun, ComparedSide, GateOutcome, MachineDifferences, MetricComparison, MetricEffect,
-    OperationComparison, RUNS_COMPARISON_SCHEMA, RunsComparison, Severity, SideValues,
+    OperationComparison, RUNS_COMPARISON_SCHEMA, RunsComparison, Severity,
 };
-use sysdyno_record::facts::Workload;
+use sysdyno_record::facts::HostUse;
 use sysdyno_record::workload::MAX_OPERATIONS;
 
 /// Differences of machines that are kept.
@@ -68,7 +68,7 @@ pub struct CompareOptions {
     /// Names or ids of gates that do not refuse.
     pub allowed: Vec<String>,
     /// What the hosts are for, which ranks their differences.
-    pub workload: Workload,
+    pub workload: HostUse,
 }
 
 /// Compares sides, each further one with the first. There must be at least one, with at least one run each.
@@ -111,7 +111,7 @@ fn concluded(
         verdicts,
         operations,
         trend: None,
-        matrix: None,
+        experiment: None,
     }
 }
 
@@ -223,12 +223,22 @@ fn metric_comparison(
     Sides { sides, refused }: &Sides,
     options: &CompareOptions,
 ) -> MetricComparison {
-    let measured: Vec<Measured> = sides.iter().map(|side| metric.measure(&side.runs, operation)).collect();
-    let margin_ratio = options.margin_ratio.unwrap_or(metric.margin.value);
-    let mut effects: Vec<MetricEffect> = Vec::new();
-    for (side, other) in measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]) {
-        effects.push(effect::effect(&measured[0], other, metric, margin_ratio).of_side(side));
-    }
+    let measured = sides.iter().map(|side| metric.measure(&side.runs, operation)).collect();
+    compared(metric, measured, refused, options.margin_ratio)
+}
+
+/// The effects of a metric on each side that is not refused, against the first one; without a margin, with the metric's own.
+fn compared(
+    metric: &'static ComparedMetric,
+    measured: Vec<MeasuredSide>,
+    refused: &[bool],
+    margin_ratio: Option<f64>,
+) -> MetricComparison {
+    let margin_ratio = margin_ratio.unwrap_or(metric.margin.value);
+    let others = measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]);
+    let effects: Vec<MetricEffect> = others
+        .map(|(side, other)| effect::effect(&measured[0], other, metric, margin_ratio).of_side(side))
+        .collect();
     MetricComparison {
         metric: metric.name,
         title: metric.title,
@@ -236,13 +246,13 @@ fn metric_comparison(
         better: metric.better,
         margin_ratio,
         letters: letters::letters(&measured, refused, metric),
-        sides: measured.into_iter().map(Measured::shown).collect::<Vec<SideValues>>(),
+        sides: measured.into_iter().map(MeasuredSide::shown).collect(),
         effects,
     }
 }
 
 /// The differences between the first host and each other one.
-fn machines(sides: &[Side], workload: Workload) -> Vec<MachineDifferences> {
+fn machines(sides: &[Side], workload: HostUse) -> Vec<MachineDifferences> {
     let facts = |side: &Side| side.runs.first().map(|run| run.facts.clone()).unwrap_or_default();
     let Some(first) = sides.first().map(facts) else { return Vec::new() };
     let differences = |(side, other): (usize, &Side)| {

@@ -19,7 +19,7 @@ use sysdyno_record::wire::{Http2Plan, TlsPlan, TlsVersion};
 use sysdyno_record::workload::OperationSummary;
 
 const OPTIONS: CompareOptions =
-    CompareOptions { margin_ratio: None, metrics: Vec::new(), allowed: Vec::new(), workload: Workload::Web };
+    CompareOptions { margin_ratio: None, metrics: Vec::new(), allowed: Vec::new(), workload: HostUse::Web };
 
 fn manifest(id: &str) -> Manifest {
     Manifest {

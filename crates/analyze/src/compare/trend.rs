@@ -10,7 +10,7 @@
 
 use super::effect::{Found, effect};
 use super::gate::Allowed;
-use super::metric::{ComparedMetric, Measured, applying};
+use super::metric::{ComparedMetric, MeasuredSide, applying};
 use super::profile::RunProfile;
 use super::{COMPARABILITY, CompareOptions, concluded, shown, shown_run};
 use crate::format::{list, percent};
@@ -158,7 +158,7 @@ fn find(logs: &[f64], offset: usize, rng: &mut Xoshiro256PlusPlus, splits: &mut 
     find(&logs[split.index..], offset + split.index, rng, splits);
 }
 
-fn change(index: usize, permutation_p: f64, levels: [&Measured; 2], found: Found) -> LevelChange {
+fn change(index: usize, permutation_p: f64, levels: [&MeasuredSide; 2], found: Found) -> LevelChange {
     let welch_p = welch(&levels[0].logs(), &levels[1].logs(), 0.95).map(|test| test.p_two_sided);
     LevelChange { index, effect: found.effect(), permutation_p, welch_p, verdict: found.verdict() }
 }

@@ -17,10 +17,10 @@ const OF_INTERFACES: &[&str] = &[
 ];
 
 /// Facts by names that can be compared.
-pub(super) type Table = BTreeMap<String, Fact>;
+pub(super) type FactTable = BTreeMap<String, Fact>;
 
 /// Both hosts with names that can be compared.
-pub(super) fn aligned(a: &HostFacts, b: &HostFacts) -> [Table; 2] {
+pub(super) fn aligned(a: &HostFacts, b: &HostFacts) -> [FactTable; 2] {
     let mut tables = [by_device(a), by_device(b)];
     let pairs = ["disk", "nic"].map(|kind| only_pair(kind, &tables));
     for (kind, pair) in ["disk", "nic"].into_iter().zip(pairs) {
@@ -45,7 +45,7 @@ pub(super) fn object(name: &str) -> Option<&str> {
 
 /// The names of the one object of a kind that each host has and the other lacks; `None`: there are more, or fewer.
 /// Interfaces without a device (bridges, tunnels) are not looked at.
-fn only_pair(kind: &str, [a, b]: &[Table; 2]) -> Option<[String; 2]> {
+fn only_pair(kind: &str, [a, b]: &[FactTable; 2]) -> Option<[String; 2]> {
     let (a, b) = (devices(kind, a), devices(kind, b));
     let only = |ours: &BTreeSet<String>, theirs: &BTreeSet<String>| {
         let mut lone = ours.difference(theirs);
@@ -56,7 +56,7 @@ fn only_pair(kind: &str, [a, b]: &[Table; 2]) -> Option<[String; 2]> {
 }
 
 /// Names of the objects of a kind that are devices.
-fn devices(kind: &str, table: &Table) -> BTreeSet<String> {
+fn devices(kind: &str, table: &FactTable) -> BTreeSet<String> {
     let is_device =
         |object: &str| kind != "nic" || matches!(table.get(&format!("{object}.driver")), Some(Fact::Text(_)));
     let objects = table.keys().filter_map(|name| object(name));
@@ -65,7 +65,7 @@ fn devices(kind: &str, table: &Table) -> BTreeSet<String> {
 }
 
 /// The table with an object under another name.
-fn rename(table: Table, kind: &str, from: &str, to: &str) -> Table {
+fn rename(table: FactTable, kind: &str, from: &str, to: &str) -> FactTable {
     let own = format!("{kind}.");
     let settings: &[&str] = if kind == "nic" { OF_INTERFACES } else { &[] };
     // As sysctl(8) writes it: a point in the name of an interface is a slash.
@@ -83,7 +83,7 @@ fn rename(table: Table, kind: &str, from: &str, to: &str) -> Table {
 }
 
 /// The facts with `irq.41.cpus` and its device `PCI-MSI 2-edge eth0-rx` as `irq.eth0-rx.cpus`.
-fn by_device(facts: &HostFacts) -> Table {
+fn by_device(facts: &HostFacts) -> FactTable {
     let mut out = BTreeMap::new();
     let mut lines: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, fact) in &facts.facts {

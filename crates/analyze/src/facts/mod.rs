@@ -21,7 +21,7 @@ use aligned::{aligned, object};
 use crate::threshold::{HOUSE, Threshold};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use sysdyno_record::facts::{Fact, FactDifference, FactsComparison, HostFacts, LeftOutFact, Workload};
+use sysdyno_record::facts::{Fact, FactDifference, FactsComparison, HostFacts, HostUse, LeftOutFact};
 
 /// Numbers that are closer than this weigh 1: firmware takes some of the memory of like machines.
 pub const NEARLY_SAME: Threshold =
@@ -34,7 +34,7 @@ struct Ranked {
 }
 
 /// Compares the facts of two hosts.
-pub fn compare(a: &HostFacts, b: &HostFacts, workload: Workload) -> FactsComparison {
+pub fn compare(a: &HostFacts, b: &HostFacts, workload: HostUse) -> FactsComparison {
     let [a, b] = aligned(a, b);
     let (objects_a, objects_b) = (objects(&a), objects(&b));
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
@@ -67,7 +67,7 @@ pub fn compare(a: &HostFacts, b: &HostFacts, workload: Workload) -> FactsCompari
 }
 
 /// How much a difference of this fact would matter to a workload, from 0 to 10.
-pub fn weight(name: &str, workload: Workload) -> u8 {
+pub fn weight(name: &str, workload: HostUse) -> u8 {
     rules::find(name).map_or(0, |(_, rule)| rule.weights.of(workload))
 }
 
@@ -90,7 +90,7 @@ fn is_same(a: Option<&Fact>, b: Option<&Fact>) -> bool {
     known(a) == known(b)
 }
 
-fn rank(name: &str, a: Option<Fact>, b: Option<Fact>, workload: Workload) -> Ranked {
+fn rank(name: &str, a: Option<Fact>, b: Option<Fact>, workload: HostUse) -> Ranked {
     let found = rules::find(name);
     let full = found.map_or(0, |(_, rule)| rule.weights.of(workload));
     let is_unavailable = |fact: &Option<Fact>| matches!(fact, Some(Fact::Unavailable(_)));

@@ -25,7 +25,7 @@ pub(super) type Reading = Result<Measured, String>;
 
 /// A kind of latency that can stand before a statistic.
 #[derive(Debug)]
-pub struct Kind {
+pub struct LatencyMetric {
     /// As it is typed.
     pub name: &'static str,
     /// What it measures.
@@ -39,12 +39,12 @@ const fn kind(
     meaning: &'static str,
     kind: LatencyKind,
     of: fn(&Analysis) -> &LatencySummary,
-) -> Kind {
-    Kind { name, meaning, kind, of }
+) -> LatencyMetric {
+    LatencyMetric { name, meaning, kind, of }
 }
 
 /// The kinds of latency.
-pub const KINDS: &[Kind] = &[
+pub const KINDS: &[LatencyMetric] = &[
     kind("response", "intended send to last byte; open loop only", LatencyKind::Response, |analysis| {
         &analysis.response_time_ns
     }),
@@ -176,7 +176,7 @@ fn cpu_per_request(analysis: &Analysis) -> Reading {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Measure {
     /// A latency; of no kind, that which a user feels.
-    Latency(Option<&'static Kind>, &'static Statistic),
+    Latency(Option<&'static LatencyMetric>, &'static Statistic),
     Number(&'static Metric),
     /// Responses with one of these status codes.
     Statuses(Statuses),
@@ -296,7 +296,7 @@ impl Measure {
 }
 
 /// The latency that a user feels: response time where it exists, else service time.
-fn felt(analysis: &Analysis) -> &'static Kind {
+fn felt(analysis: &Analysis) -> &'static LatencyMetric {
     let kind = if analysis.rates.offered_hz.is_some() || analysis.response_time_ns.count > 0 {
         LatencyKind::Response
     } else {
@@ -305,7 +305,7 @@ fn felt(analysis: &Analysis) -> &'static Kind {
     KINDS.iter().find(|known| known.kind == kind).unwrap_or(&KINDS[0])
 }
 
-fn latency(kind: &Kind, statistic: &Statistic, analysis: &Analysis) -> Reading {
+fn latency(kind: &LatencyMetric, statistic: &Statistic, analysis: &Analysis) -> Reading {
     let summary = (kind.of)(analysis);
     let is_open_only = matches!(kind.kind, LatencyKind::Response | LatencyKind::Slip);
     if summary.count == 0 && is_open_only && analysis.rates.offered_hz.is_none() {

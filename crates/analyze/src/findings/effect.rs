@@ -2,7 +2,7 @@
 //!
 //! A counter that moved is no explanation by itself: one repeated SYN does not make a tenth of the responses slow, and a busy
 //! CPU does not make a server answer with errors. Each rule says how far its mechanism reaches ([`Reach`]), and the judge holds
-//! that against the size of what the user noticed ([`Effect::explained_by`]). What explains less than [`EXPLAINED`] of it is
+//! that against the size of what the user noticed ([`NoticedEffect::explained_by`]). What explains less than [`EXPLAINED`] of it is
 //! at most *possible*.
 
 use super::{ENGINE, GROWTH, Scene, evidence};
@@ -57,7 +57,7 @@ enum Kind {
 
 /// What the user noticed of a trial: an objective missed, arrivals not kept up with, failures, or latency that grew.
 #[derive(Clone, Debug)]
-pub(super) struct Effect {
+pub(super) struct NoticedEffect {
     kind: Kind,
     /// Requests, or connects, that it happened to.
     touched: f64,
@@ -132,9 +132,9 @@ impl Reach {
     }
 }
 
-impl Effect {
+impl NoticedEffect {
     /// What the user noticed of the focus; `None`: nothing, or there is nothing to compare with.
-    pub(super) fn of(scene: &Scene) -> Option<Effect> {
+    pub(super) fn of(scene: &Scene) -> Option<NoticedEffect> {
         let view = &scene.focus;
         let failed = error_ratio(view.counts());
         failures(scene, FAILED_FIRST.value, failed)
@@ -176,11 +176,11 @@ fn at_rate(view: &TrialView) -> String {
     view.measured().offered_hz.map_or(String::new(), |hz| format!(" at {} req/s", rate(hz)))
 }
 
-fn failures(scene: &Scene, above: f64, failed_ratio: f64) -> Option<Effect> {
+fn failures(scene: &Scene, above: f64, failed_ratio: f64) -> Option<NoticedEffect> {
     let view = &scene.focus;
     let counts = view.counts();
     let text = format!("{} of the requests failed or timed out{}", percent(failed_ratio), at_rate(view));
-    (failed_ratio > above).then(|| Effect {
+    (failed_ratio > above).then(|| NoticedEffect {
         kind: Kind::Failures,
         touched: counts.failed as f64 + counts.timed_out as f64,
         excess_ns: 0.0,
@@ -194,7 +194,7 @@ pub(super) fn slower_than(view: &TrialView, limit_ns: f64) -> f64 {
     histogram.count_between((limit_ns as u64).saturating_add(1), u64::MAX) as f64
 }
 
-fn missed(scene: &Scene) -> Option<Effect> {
+fn missed(scene: &Scene) -> Option<NoticedEffect> {
     let view = &scene.focus;
     if !view.is_open() {
         return None;
@@ -216,7 +216,7 @@ fn missed(scene: &Scene) -> Option<Effect> {
 }
 
 /// Of few requests no 99th percentile is known; how many of them were slow is.
-fn missed_by_few(view: &TrialView, limit_ns: f64) -> Option<Effect> {
+fn missed_by_few(view: &TrialView, limit_ns: f64) -> Option<NoticedEffect> {
     let touched = slower_than(view, limit_ns);
     let share = ratio(touched, view.latency.get(view.felt_kind()).count() as f64)
         .filter(|share| *share > SLOW_AT_ALL && touched >= SLOW_COUNT_MIN)?;
@@ -224,23 +224,23 @@ fn missed_by_few(view: &TrialView, limit_ns: f64) -> Option<Effect> {
     Some(slow(view, limit_ns, 0.0, text))
 }
 
-fn slow(view: &TrialView, limit_ns: f64, excess_ns: f64, text: String) -> Effect {
+fn slow(view: &TrialView, limit_ns: f64, excess_ns: f64, text: String) -> NoticedEffect {
     // A record without histograms says no more than that one response in a hundred was slow.
     let least = 0.01 * view.counts().ok as f64;
     let touched = slower_than(view, limit_ns).max(least);
-    Effect { kind: Kind::Slow, touched, excess_ns, evidence: seen(view, text) }
+    NoticedEffect { kind: Kind::Slow, touched, excess_ns, evidence: seen(view, text) }
 }
 
-fn behind(scene: &Scene) -> Option<Effect> {
+fn behind(scene: &Scene) -> Option<NoticedEffect> {
     let view = &scene.focus;
     let achieved = view.achieved_ratio().filter(|achieved| view.is_open() && *achieved < IN_STEP)?;
     let text =
         format!("{} of the offered requests were completed on schedule{}", percent(achieved), at_rate(view));
     let touched = (1.0 - achieved) * view.counts().scheduled as f64;
-    Some(Effect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
+    Some(NoticedEffect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
 }
 
-fn grown(scene: &Scene) -> Option<Effect> {
+fn grown(scene: &Scene) -> Option<NoticedEffect> {
     let (view, base) = (&scene.focus, scene.base.as_ref()?);
     let before = base.summary(base.felt_kind()).p99? as f64;
     let now = view.summary(view.felt_kind()).p99? as f64;
@@ -255,13 +255,13 @@ fn grown(scene: &Scene) -> Option<Effect> {
 }
 
 /// Connects that only a repeated packet explains: what an open process feels in its response time, and a closed one nowhere else.
-fn connects(scene: &Scene) -> Option<Effect> {
+fn connects(scene: &Scene) -> Option<NoticedEffect> {
     let view = &scene.focus;
     let all = view.latency.get(LatencyKind::Connect).count() as f64;
     let touched = slow_connects(view);
     let share = ratio(touched, all).filter(|share| *share >= SLOW_CONNECTS && touched >= EVENTS.value)?;
     let text = format!("{} of connects took 0.9 s or more", percent(share));
-    Some(Effect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
+    Some(NoticedEffect { kind: Kind::Slow, touched, excess_ns: 0.0, evidence: seen(view, text) })
 }
 
 /// Connects, and requests that wait for them, that took so long that a packet must have been repeated.

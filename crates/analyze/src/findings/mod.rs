@@ -56,7 +56,7 @@ use crate::readings::Window;
 use crate::threshold::{HOUSE, Threshold};
 use crate::view::TrialView;
 pub(crate) use effect::Reach;
-use effect::{EVENTS, EXPLAINED, Effect};
+use effect::{EVENTS, EXPLAINED, NoticedEffect};
 pub(crate) use signs::Signs;
 use sysdyno_record::analysis::{Confidence, Evidence, EvidenceRole, Finding, Verdict, VerdictStatus};
 use sysdyno_record::column::Quantity;
@@ -330,14 +330,14 @@ fn weigh(case: &mut Case, scene: &Scene) -> Option<f64> {
     let few = case.reach.events.filter(|events| *events < EVENTS.value);
     let few =
         few.map(|events| against(format!("it was seen only {}", counted(events.round().max(1.0), "time"))));
-    let effect = Effect::of(&Scene { focus, ..*scene });
+    let effect = NoticedEffect::of(&Scene { focus, ..*scene });
     if effect.is_none() && focus.is_open() {
         return unnoticed(case, &focus);
     }
     let explained = effect.as_ref().map(|effect| effect.explained_by(&case.reach));
     // Each request of a closed loop waits for the one before it: what makes up little of its time limits nothing.
     let of_time = if effect.is_none() { case.reach.share_of_time(&focus) } else { None };
-    let noun = effect.as_ref().map_or("a request's time", Effect::noun);
+    let noun = effect.as_ref().map_or("a request's time", NoticedEffect::noun);
     let too_little = explained.or(of_time).filter(|explained| *explained < EXPLAINED.value);
     let too_little =
         too_little.map(|explained| against(format!("it explains at most {} of {noun}", percent(explained))));

@@ -4,7 +4,7 @@
 //! A worker that waits keeps those waiting that stand in its queue, and those of the tiers before it: the time in these queues
 //! belongs to what the workers wait for. So the last tier that waits for nobody else has the cause, and the ones before it pass it on.
 
-use super::effect::{Effect, Slow};
+use super::effect::{NoticedEffect, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
 use crate::path::{path_of, scope_of};
@@ -114,7 +114,7 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
 /// Whether responses are too slow at all, or come as fast as they can.
 pub(super) fn is_slow(scene: &Scene, mean_ns: f64) -> bool {
     let view = &scene.focus;
-    !view.is_open() || Effect::of(scene).is_some() || mean_ns > Objective::default().limit.0 as f64
+    !view.is_open() || NoticedEffect::of(scene).is_some() || mean_ns > Objective::default().limit.0 as f64
 }
 
 const SOURCE: &str = "/proc/PID/task/TID/syscall, Little's law";

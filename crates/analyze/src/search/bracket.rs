@@ -1,7 +1,7 @@
 //! Pilot and bracket: from nothing to a rate that passes and one that fails, within 10 % of each other, or as near as there
 //! is time for.
 
-use super::Step;
+use super::SearchStep;
 use super::order::shuffled;
 use crate::capacity::{Alone, alone, group_by_rate, is_same_rate};
 use crate::outcome::{FailCause, Judgement, TrialOutcome};
@@ -47,9 +47,9 @@ pub(super) struct Bracket {
 }
 
 /// Where the stage stands.
-pub(super) enum Stage {
+pub(super) enum BracketProgress {
     /// This trial is next.
-    Step(Step),
+    Step(SearchStep),
     /// It has ended without a pass.
     Nothing,
     /// It has ended.
@@ -72,22 +72,23 @@ struct RateResult {
 }
 
 /// What comes next; in `haste` the first pass and fail are the bracket, however far they are apart.
-pub(super) fn next(plan: &RunPlan, outcomes: &[TrialOutcome], is_in_haste: bool) -> Stage {
+pub(super) fn next(plan: &RunPlan, outcomes: &[TrialOutcome], is_in_haste: bool) -> BracketProgress {
     let pilots: Vec<&TrialOutcome> =
         outcomes.iter().filter(|outcome| outcome.purpose == TrialPurpose::Pilot).collect();
-    let pilot =
-        |connections: u32| Stage::Step(Step { purpose: TrialPurpose::Pilot, connections, rate_hz: None });
+    let pilot = |connections: u32| {
+        BracketProgress::Step(SearchStep { purpose: TrialPurpose::Pilot, connections, rate_hz: None })
+    };
     let connections = plan.load.connections.max(1);
     match alone(plan, outcomes) {
         Alone::Open => return pilot(1),
-        Alone::TooSlow(_) => return Stage::Nothing,
+        Alone::TooSlow(_) => return BracketProgress::Nothing,
         Alone::Possible => {}
     }
     if !pilots.iter().any(|outcome| outcome.connections == connections) {
         return pilot(connections);
     }
     let best = pilots.iter().max_by(|a, b| a.achieved_hz.total_cmp(&b.achieved_hz));
-    let Some(best) = best.filter(|best| best.achieved_hz > 0.0) else { return Stage::Nothing };
+    let Some(best) = best.filter(|best| best.achieved_hz > 0.0) else { return BracketProgress::Nothing };
     let trials: Vec<&TrialOutcome> =
         outcomes.iter().filter(|outcome| outcome.purpose == TrialPurpose::Bracket).collect();
     let results = results(&trials, plan.objective.limit.0 as f64);
@@ -95,10 +96,14 @@ pub(super) fn next(plan: &RunPlan, outcomes: &[TrialOutcome], is_in_haste: bool)
     let is_over = trials.len() >= TRIALS_MAX || is_in_haste && is_found;
     let rate = if is_over { None } else { next_rate(plan, best, &results) };
     match rate {
-        Some(rate_hz) => {
-            Stage::Step(Step { purpose: TrialPurpose::Bracket, connections, rate_hz: Some(rate_hz) })
-        }
-        None => edges(&results).pass.map_or(Stage::Nothing, |pass| Stage::Found(found(&results, pass))),
+        Some(rate_hz) => BracketProgress::Step(SearchStep {
+            purpose: TrialPurpose::Bracket,
+            connections,
+            rate_hz: Some(rate_hz),
+        }),
+        None => edges(&results)
+            .pass
+            .map_or(BracketProgress::Nothing, |pass| BracketProgress::Found(found(&results, pass))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Certification: fresh trials at a rate that the search has not chosen for being lucky there.
 
-use super::Step;
+use super::SearchStep;
 use super::bracket::Bracket;
 use super::grid;
 use crate::capacity::{self, is_same_rate};
@@ -15,7 +15,7 @@ const UNSOUND_REPEATS: usize = 2;
 /// Step to a lower rate where there is no grid. Unit: ratio.
 const DOWN: f64 = 0.95;
 
-pub(super) fn next(plan: &RunPlan, bracket: &Bracket, outcomes: &[TrialOutcome]) -> Option<Step> {
+pub(super) fn next(plan: &RunPlan, bracket: &Bracket, outcomes: &[TrialOutcome]) -> Option<SearchStep> {
     let needed = plan.search.certify_passes as usize;
     if needed == 0 {
         return None;
@@ -39,7 +39,7 @@ pub(super) fn next(plan: &RunPlan, bracket: &Bracket, outcomes: &[TrialOutcome])
         }
         let passes = trials.iter().filter(|outcome| outcome.judgement == Judgement::Pass).count();
         let is_open = passes < needed && trials.len() < needed + UNSOUND_REPEATS;
-        return is_open.then(|| Step {
+        return is_open.then(|| SearchStep {
             purpose: TrialPurpose::Certify,
             connections: plan.load.connections.max(1),
             rate_hz: Some(rate),

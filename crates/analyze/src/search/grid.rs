@@ -3,7 +3,7 @@
 //! Each replicate is a block with every rate once, in its own random order, so that a slow drift of the host hits all
 //! rates alike. If the bracket was wrong and the grid has no pass or no fail, it is extended by a few rates on that side.
 
-use super::Step;
+use super::SearchStep;
 use super::bracket::Bracket;
 use super::order::shuffled;
 use crate::capacity::{group_by_rate, is_same_rate};
@@ -32,7 +32,7 @@ pub(super) fn rates(plan: &RunPlan, bracket: &Bracket) -> Vec<f64> {
     (0..count).map(|index| low * (high / low).powf(step(index))).collect()
 }
 
-pub(super) fn next(plan: &RunPlan, bracket: &Bracket, outcomes: &[TrialOutcome]) -> Option<Step> {
+pub(super) fn next(plan: &RunPlan, bracket: &Bracket, outcomes: &[TrialOutcome]) -> Option<SearchStep> {
     let base = rates(plan, bracket);
     let replicates = plan.search.grid_replicates as usize;
     if base.is_empty() || replicates == 0 {
@@ -41,7 +41,11 @@ pub(super) fn next(plan: &RunPlan, bracket: &Bracket, outcomes: &[TrialOutcome])
     let trials: Vec<&TrialOutcome> =
         outcomes.iter().filter(|outcome| outcome.purpose == TrialPurpose::Grid).collect();
     let rate = missing(&base, replicates, plan.seed, &trials).or_else(|| extension(plan, &base, &trials))?;
-    Some(Step { purpose: TrialPurpose::Grid, connections: plan.load.connections.max(1), rate_hz: Some(rate) })
+    Some(SearchStep {
+        purpose: TrialPurpose::Grid,
+        connections: plan.load.connections.max(1),
+        rate_hz: Some(rate),
+    })
 }
 
 /// The next rate of the first block that is not complete.

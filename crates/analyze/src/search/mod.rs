@@ -68,7 +68,7 @@ pub struct Search {
 
 /// A trial of a stage, before the plan's lengths and seeds are filled in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct SearchStep {
     pub(crate) purpose: TrialPurpose,
     pub(crate) connections: u32,
     pub(crate) rate_hz: Option<f64>,
@@ -139,14 +139,14 @@ impl Search {
         self.window(base, rate_hz).seconds() + self.plan.search.warmup.seconds() + time::OVERHEAD_SECONDS
     }
 
-    fn step(&self) -> Option<Step> {
+    fn step(&self) -> Option<SearchStep> {
         match &self.plan.search.method {
             SearchMethod::Connections(levels) => sweep::next(&self.plan, levels, &self.outcomes),
             SearchMethod::OfferedRate => {
                 let bracket = match bracket::next(&self.plan, &self.outcomes, time::is_haste(self)) {
-                    bracket::Stage::Step(step) => return Some(step),
-                    bracket::Stage::Nothing => return None,
-                    bracket::Stage::Found(bracket) => bracket,
+                    bracket::BracketProgress::Step(step) => return Some(step),
+                    bracket::BracketProgress::Nothing => return None,
+                    bracket::BracketProgress::Found(bracket) => bracket,
                 };
                 grid::next(&self.plan, &bracket, &self.outcomes)
                     .or_else(|| certify::next(&self.plan, &bracket, &self.outcomes))
@@ -172,13 +172,13 @@ impl Search {
             }
             TrialPurpose::Grid => (0.0, (grid - done(TrialPurpose::Grid)).max(1.0) + certify),
             TrialPurpose::Certify => (0.0, (certify - done(TrialPurpose::Certify)).max(1.0)),
-            TrialPurpose::Sweep | TrialPurpose::Single | TrialPurpose::Experiment => {
+            TrialPurpose::Sweep | TrialPurpose::Single | TrialPurpose::Try => {
                 (0.0, sweep::left(&self.plan, &self.outcomes))
             }
         }
     }
 
-    fn request(&self, step: Step) -> TrialRequest {
+    fn request(&self, step: SearchStep) -> TrialRequest {
         let search = &self.plan.search;
         let is_probe = matches!(step.purpose, TrialPurpose::Pilot | TrialPurpose::Bracket);
         let arrival = match (step.rate_hz, self.plan.load.arrival) {

@@ -1,6 +1,6 @@
 //! The closed-loop curve: every number of connections once, ascending, then the best one again for its interval.
 
-use super::Step;
+use super::SearchStep;
 use crate::outcome::{Judgement, TrialOutcome};
 use sysdyno_record::load::TrialPurpose;
 use sysdyno_record::plan::{RunPlan, SearchMethod};
@@ -8,9 +8,9 @@ use sysdyno_record::plan::{RunPlan, SearchMethod};
 /// Trials of one number of connections that may be repeated because they were disturbed.
 const UNSOUND_REPEATS: usize = 1;
 
-pub(super) fn next(plan: &RunPlan, levels: &[u32], outcomes: &[TrialOutcome]) -> Option<Step> {
+pub(super) fn next(plan: &RunPlan, levels: &[u32], outcomes: &[TrialOutcome]) -> Option<SearchStep> {
     let connections = next_connections(plan, levels, outcomes)?;
-    Some(Step { purpose: TrialPurpose::Sweep, connections, rate_hz: None })
+    Some(SearchStep { purpose: TrialPurpose::Sweep, connections, rate_hz: None })
 }
 
 fn next_connections(plan: &RunPlan, levels: &[u32], outcomes: &[TrialOutcome]) -> Option<u32> {

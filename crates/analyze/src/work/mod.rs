@@ -267,7 +267,7 @@ fn headline(plan: &WorkPlan, summary: &WorkSummary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sysdyno_record::experiment::CommandSpec;
+    use sysdyno_record::command::CommandSpec;
     use sysdyno_record::plan::PhaseEnd;
     use sysdyno_record::units::SpanNs;
     use sysdyno_record::work::{CacheChoice, CommandWork, FileWork};

@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
 use sysdyno_plan::options::Word;
-use sysdyno_record::facts::Workload;
+use sysdyno_record::facts::HostUse;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
@@ -33,8 +33,8 @@ pub struct CompareArgs {
     #[arg(long, conflicts_with = "candidates")]
     pub trend: bool,
     /// What the hosts are used for; ranks the differences between them
-    #[arg(long, value_enum, default_value_t = Word(Workload::Web), env = "SYSDYNO_WORKLOAD")]
-    pub workload: Word<Workload>,
+    #[arg(long, value_enum, default_value_t = Word(HostUse::Web), env = "SYSDYNO_WORKLOAD")]
+    pub workload: Word<HostUse>,
     /// Write the HTML report to this file [default: compare-A-B.html in the folder of the runs]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -28,7 +28,7 @@ pub enum ExperimentCommand {
 /// An experiment that begins.
 #[derive(Debug, Args)]
 pub struct ExperimentRunArgs {
-    /// Experiment file; docs/reference/formats/matrix.md describes it
+    /// Experiment file; docs/reference/formats/experiment.md describes it
     pub file: PathBuf,
     /// Parent folder for the experiment's own folder [default: 'experiments', next to the runs]
     #[arg(long, value_name = "FOLDER", env = "SYSDYNO_EXPERIMENTS_DIR")]

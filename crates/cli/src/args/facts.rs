@@ -4,7 +4,7 @@ use super::RecordOptions;
 use clap::Args;
 use std::path::PathBuf;
 use sysdyno_plan::options::Word;
-use sysdyno_record::facts::Workload;
+use sysdyno_record::facts::HostUse;
 
 /// Arguments of `facts`.
 #[derive(Debug, Args)]
@@ -13,8 +13,8 @@ pub struct FactsArgs {
     #[arg(value_name = "HOST", num_args = 0..=2)]
     pub hosts: Vec<PathBuf>,
     /// What the hosts are used for; decides what is listed first
-    #[arg(long, value_enum, default_value_t = Word(Workload::Web), env = "SYSDYNO_WORKLOAD")]
-    pub workload: Word<Workload>,
+    #[arg(long, value_enum, default_value_t = Word(HostUse::Web), env = "SYSDYNO_WORKLOAD")]
+    pub workload: Word<HostUse>,
     /// Show only facts with matching names, such as 'sysctl.net.*'; * matches any characters
     #[arg(long, value_name = "GLOB")]
     pub only: Option<String>,

@@ -14,7 +14,7 @@ mod probe;
 mod record;
 mod runs;
 mod selftest;
-mod trial;
+mod tryout;
 mod tune;
 
 pub use agent::{AgentArgs, LabSshOptions};
@@ -31,7 +31,7 @@ pub use probe::ProbeArgs;
 pub use record::RecordOptions;
 pub use runs::{RunsArgs, RunsCommand, RunsSort, RunsVerdict};
 pub use selftest::{SelftestArgs, SelftestCommand, SelftestDiagnoseArgs};
-pub use trial::TryArgs;
+pub use tryout::TryArgs;
 pub use tune::{TuneArgs, TuneCommand};
 
 use clap::{Parser, Subcommand};

@@ -5,7 +5,7 @@
 
 use super::record::{Session, print, record_quietly};
 use super::run::search;
-use super::trial::{TrySession, print as print_experiment};
+use super::tryout::{TrySession, print as print_tryout};
 use crate::args::{DemoArgs, FenceOptions, OutputForm, Planted};
 use crate::exit::Exit;
 use crate::fence;
@@ -18,13 +18,13 @@ use std::str::FromStr;
 use sysdyno_plan::options::{
     CapacityOptions, Combine, Effort, LoadOptions, ServerOptions, TargetOptions, TryOptions, Typed, Word,
 };
-use sysdyno_plan::{BaseDraft, Checked, LoadDraft, SAMPLING_HZ, SearchDraft, TrialDraft};
-use sysdyno_record::experiment::{ExperimentPlan, Metric};
+use sysdyno_plan::{BaseDraft, Checked, LoadDraft, SAMPLING_HZ, SearchDraft, TryDraft};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{LoadPlan, Plan};
 use sysdyno_record::route::{AllowList, Network};
+use sysdyno_record::tryout::{Metric, TryPlan};
 use sysdyno_record::units::{RateHz, SpanNs};
-use sysdyno_report::experiment::ExperimentInput;
+use sysdyno_report::tryout::TryInput;
 use sysdyno_report::{ReportInput, json};
 use sysdyno_run::agent::LoadGuard;
 use sysdyno_run::execute::{self, SamplingPlan};
@@ -39,7 +39,7 @@ const RATE_HZ: f64 = 450.0;
 /// Connections of its loads.
 const CONNECTIONS: u32 = 256;
 
-/// How long the experiment may take.
+/// How long the tryout may take.
 const BUDGET: SpanNs = SpanNs::from_secs(110);
 
 /// How long a request is waited for: longer than two repeated SYNs take, in the trials one.
@@ -120,17 +120,17 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
     if is_json {
         let mut document = json::run_document(&input);
         document["remedy"] = shown.map_or(serde_json::Value::Null, |(run, conclusion)| {
-            json::experiment_document(&ExperimentInput::new(run, conclusion))
+            json::tryout_document(&TryInput::new(run, conclusion))
         });
         ui.print(&format!("{document:#}"));
     } else if let Some((run, conclusion)) = shown {
-        print_experiment(run, conclusion, false, ui);
+        print_tryout(run, conclusion, false, ui);
     }
     Ok(if recorded.exit() == Exit::Done { tried.exit } else { recorded.exit() })
 }
 
-/// The experiment that proves the remedy: p99 at a rate that the server takes either way.
-fn remedy(target: &BuiltInTarget) -> anyhow::Result<Checked<ExperimentPlan>> {
+/// The tryout that proves the remedy: p99 at a rate that the server takes either way.
+fn remedy(target: &BuiltInTarget) -> anyhow::Result<Checked<TryPlan>> {
     let options = TryOptions {
         metric: Some(Word(Metric::P99)),
         rate: Some(Typed(RateHz(RATE_HZ))),
@@ -147,7 +147,7 @@ fn remedy(target: &BuiltInTarget) -> anyhow::Result<Checked<ExperimentPlan>> {
     let request =
         TargetOptions { timeout: Some(Typed(TRIAL_PATIENCE)), ..request(Planted::AcceptQueue, target.pid()) };
     let (changes, servers) = (vec![REMEDY.to_owned()], vec![target.url().to_owned()]);
-    TrialDraft { changes, servers, options, target: request, ..TrialDraft::default() }.finish(&Here)
+    TryDraft { changes, servers, options, target: request, ..TryDraft::default() }.finish(&Here)
 }
 
 fn capacity() -> CapacityOptions {

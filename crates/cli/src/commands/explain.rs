@@ -1,6 +1,6 @@
 //! `sysdyno explain`: why a run has the bottleneck that it has, and what a diagnosis means.
 
-use super::{show, trial};
+use super::{show, tryout};
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -34,7 +34,7 @@ fn explain_run(args: ExplainArgs, ui: &Ui) -> anyhow::Result<()> {
     show::warn_of_damage(&run, ui);
     let name = run.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_work = matches!(run.plan, Some(Plan::Work(_)));
-    if is_work || trial::conclusion_of(&run).is_some() {
+    if is_work || tryout::conclusion_of(&run).is_some() {
         bail!("cannot explain '{name}': it is no load\nhint: sysdyno show {name}");
     }
     let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));

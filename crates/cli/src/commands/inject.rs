@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use sysdyno_lab::{FileContent, LabPlan, LabStage, StageSetting};
 use sysdyno_plan::fault::{PlantedFault, find_fault};
+use sysdyno_record::change::SettingChange;
 use sysdyno_run::RunError;
 
 /// Between two looks whether it is over.
@@ -84,7 +85,7 @@ fn hold(
 /// What is changed, in words.
 fn described(planted: &PlantedFault) -> String {
     let services = planted.services.iter().map(|change| change.text());
-    let settings = planted.settings.iter().map(|change| format!("{}={}", change.key, change.value));
+    let settings = planted.settings.iter().map(SettingChange::text);
     let during = planted.during.iter().map(|command| command.text.clone());
     services.chain(settings).chain(during).collect::<Vec<_>>().join("; ")
 }

@@ -17,7 +17,7 @@ mod runs;
 mod selftest;
 mod show;
 mod target;
-mod trial;
+mod tryout;
 mod tune;
 mod work;
 
@@ -42,7 +42,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Demo(args) => demo::demo(&args, ui),
         Command::Run(args) => run::run(*args, ui),
         Command::Load(args) => load::load(*args, ui),
-        Command::Try(args) => trial::try_changes(*args, ui),
+        Command::Try(args) => tryout::try_changes(*args, ui),
         Command::Experiment(args) => experiment::experiment(args, ui),
         Command::Tune(args) => tune::tune(args, ui),
         Command::Lab(args) => lab::lab(args, ui),

@@ -16,9 +16,9 @@ use sysdyno_lab::Labs;
 use sysdyno_plan::fault::{BedCase, BedPlan, FaultSelection, beds};
 use sysdyno_plan::options::Combine;
 use sysdyno_record::analysis::{Analysis, Confidence};
+use sysdyno_record::experiment::measured_cells;
 use sysdyno_record::judged::{DiagnosisGrade, JudgedCase};
-use sysdyno_record::matrix::measured_cells;
-use sysdyno_record::store::{MatrixFolder, Run};
+use sysdyno_record::store::{ExperimentFolder, Run};
 use sysdyno_report::terminal::render_judged;
 use sysdyno_run::clock;
 use sysdyno_run::execute::Tuning;
@@ -105,7 +105,7 @@ fn measure(
     let guard = guard(&plan, tuning, host, ui)?;
     let now = clock::wall().0 / 1_000_000_000;
     let name = format!("{}-{now}-{:05x}", plan.name, draw_seed() & 0xf_ffff);
-    let mut folder = MatrixFolder::create(parent, &name, plan)?;
+    let mut folder = ExperimentFolder::create(parent, &name, plan)?;
     let exit = make(&mut folder, (labs, tuning, &guard), &host.ssh, signals, ui);
     for cell in measured_cells(&folder.lines) {
         let Some(case) = cases.get(cell.variant as usize) else { continue };

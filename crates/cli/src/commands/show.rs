@@ -1,7 +1,7 @@
 //! `sysdyno show` and `report`: recorded runs again.
 
 use super::record::{is_living, print};
-use super::{trial, work};
+use super::{tryout, work};
 use crate::args::{RecordOptions, ReportArgs, ShowArgs};
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
@@ -28,9 +28,9 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
         work::print(&run, plan, args.output.form(), ui)?;
         return Ok(work::exit_of(&run, plan));
     }
-    if let Some(conclusion) = trial::conclusion_of(&run) {
-        trial::print(&run, &conclusion, args.output.json, ui);
-        return Ok(trial::exit_of(&conclusion, &[]));
+    if let Some(conclusion) = tryout::conclusion_of(&run) {
+        tryout::print(&run, &conclusion, args.output.json, ui);
+        return Ok(tryout::exit_of(&conclusion, &[]));
     }
     let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
     print(&run, &ReportInput::new(&run, &analysis), args.output.form(), ui);
@@ -40,9 +40,9 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
 pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
-    let page = match (&run.plan, trial::conclusion_of(&run)) {
+    let page = match (&run.plan, tryout::conclusion_of(&run)) {
         (Some(Plan::Work(plan)), _) => work::report(&run, plan),
-        (_, Some(conclusion)) => trial::page(&run, &conclusion),
+        (_, Some(conclusion)) => tryout::page(&run, &conclusion),
         (_, None) => {
             let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
             html::render(&ReportInput::new(&run, &analysis))

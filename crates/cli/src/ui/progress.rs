@@ -5,12 +5,12 @@
 use super::{ProbeLog, Signals, Ui};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
-use sysdyno_analyze::experiment::{Standing, forecast};
 use sysdyno_analyze::probe::ProbeTally;
-use sysdyno_record::experiment::{ExperimentPlan, Settled};
+use sysdyno_analyze::tryout::{Standing, forecast};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbePlan, ProbeReply};
 use sysdyno_record::progress::RunProgress;
+use sysdyno_record::tryout::{Settled, TryPlan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::{number, probe, progress};
 use sysdyno_run::clock;
@@ -31,13 +31,13 @@ pub struct Console {
     drawn_ns: Option<u64>,
     shown: Option<(u32, PhaseKind)>,
     probe: Option<ProbeWatch>,
-    experiment: Option<ExperimentWatch>,
+    tryout: Option<TryWatch>,
 }
 
-/// What is kept of an experiment: the pilot first, then how it stands.
+/// What is kept of a tryout: the pilot first, then how it stands.
 #[derive(Debug)]
-struct ExperimentWatch {
-    plan: ExperimentPlan,
+struct TryWatch {
+    plan: TryPlan,
     line: String,
 }
 
@@ -55,12 +55,12 @@ impl Console {
     /// A console that listens to signals.
     pub fn new(ui: Ui, signals: Signals) -> Console {
         let is_terminal = std::io::stderr().is_terminal();
-        Console { ui, signals, is_terminal, drawn_ns: None, shown: None, probe: None, experiment: None }
+        Console { ui, signals, is_terminal, drawn_ns: None, shown: None, probe: None, tryout: None }
     }
 
-    /// The same, looking at an experiment, whose pairs matter and not its trials.
-    pub fn of_experiment(mut self, plan: &ExperimentPlan) -> Console {
-        self.experiment = Some(ExperimentWatch { plan: plan.clone(), line: "pilot".into() });
+    /// The same, looking at a tryout, whose pairs matter and not its trials.
+    pub fn of_tryout(mut self, plan: &TryPlan) -> Console {
+        self.tryout = Some(TryWatch { plan: plan.clone(), line: "pilot".into() });
         self
     }
 
@@ -99,11 +99,11 @@ impl Watcher for Console {
         self.shown = Some((progress.trial, progress.phase));
         // Where lines stay, the one of a trial says how it went.
         let is_wanted = is_due || is_new && (self.is_terminal || progress.phase == PhaseKind::Drain);
-        if let Some(experiment) = &self.experiment {
+        if let Some(tryout) = &self.tryout {
             if self.is_terminal && is_due {
                 self.drawn_ns = Some(progress.elapsed_ns);
                 let gone = number::clock(Duration::from_nanos(progress.elapsed_ns));
-                let line = format!("{} · {gone} of {}", experiment.line, experiment.plan.budget);
+                let line = format!("{} · {gone} of {}", tryout.line, tryout.plan.budget);
                 self.draw(&progress::cut(&line, &self.ui.progress_style()));
             }
             return;
@@ -115,11 +115,11 @@ impl Watcher for Console {
     }
 
     fn settled(&mut self, settled: &Settled) {
-        let Some(experiment) = &mut self.experiment else { return };
-        let forecast = forecast(&experiment.plan, settled.trial, SpanNs(0));
+        let Some(tryout) = &mut self.tryout else { return };
+        let forecast = forecast(&tryout.plan, settled.trial, SpanNs(0));
         let rate = settled.rate_hz.map_or(String::new(), |rate_hz| format!("at {} ", number::rate(rate_hz)));
         let span = |span: SpanNs| number::clock(span.duration());
-        experiment.line = "no pair yet".into();
+        tryout.line = "no pair yet".into();
         let mut text = format!(
             "trials {rate}with a warm-up of {}: expect a verdict in {} to {}",
             settled.warmup,
@@ -137,8 +137,8 @@ impl Watcher for Console {
     }
 
     fn standing(&mut self, standing: &Standing) {
-        let Some(experiment) = &mut self.experiment else { return };
-        experiment.line.clone_from(&standing.line);
+        let Some(tryout) = &mut self.tryout else { return };
+        tryout.line.clone_from(&standing.line);
         if !self.is_terminal {
             self.ui.note(&standing.line);
         }

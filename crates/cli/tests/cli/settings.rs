@@ -104,9 +104,10 @@ fn no_command_prints_the_password_of_a_url() {
     fs::write(at("try.toml"), format!("url = '{url}'\n[a]\n[b]\nsettings = ['net.core.somaxconn=1']\n"))
         .expect("writes");
     let variants = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n";
-    fs::write(at("matrix.toml"), format!("name = 'x'\nurl = '{url}'\n[load]\n{variants}")).expect("writes");
+    fs::write(at("experiment.toml"), format!("name = 'x'\nurl = '{url}'\n[load]\n{variants}"))
+        .expect("writes");
     fs::write(at("urls"), format!("{url}\n")).expect("writes");
-    let (try_file, matrix, urls) = (at("try.toml"), at("matrix.toml"), at("urls"));
+    let (try_file, experiment, urls) = (at("try.toml"), at("experiment.toml"), at("urls"));
     let commands: &[&[&str]] = &[
         &["load", url],
         &["load", url, "--insecure"],
@@ -123,8 +124,8 @@ fn no_command_prints_the_password_of_a_url() {
         &["try", "listener.backlog=1", "--", url],
         &["try", "--", URL, url],
         &["try", "--experiment", &try_file],
-        &["experiment", "run", &matrix],
-        &["experiment", "plan", &matrix],
+        &["experiment", "run", &experiment],
+        &["experiment", "plan", &experiment],
         &["probe", url],
         &["probe", "tcp://user:S3CRET@host:5"],
         &["probe", "user:S3CRET@host"],
@@ -161,15 +162,15 @@ fn a_folder_and_a_file_of_a_newer_program_say_so() {
         assert!(outcome.stderr.contains(told), "{words:?}: {outcome}");
         assert!(outcome.stderr.contains("hint: open it with sysdyno 9.0.0 or newer"), "{words:?}: {outcome}");
     }
-    let matrix = program.runs().join("matrix");
-    fs::create_dir(&matrix).expect("makes a folder");
-    fs::write(matrix.join("matrix.json"), "{\"schema\": \"sysdyno.matrix/2\", \"all\": \"is new\"}")
+    let experiment = program.runs().join("experiment");
+    fs::create_dir(&experiment).expect("makes a folder");
+    fs::write(experiment.join("matrix.json"), "{\"schema\": \"sysdyno.matrix/2\", \"all\": \"is new\"}")
         .expect("writes");
     let facts = program.runs().join("facts");
     fs::write(&facts, "{\"schema\": \"sysdyno.facts/2\", \"all\": \"is new\"}").expect("writes");
-    let (matrix, facts) = (matrix.display().to_string(), facts.display().to_string());
+    let (experiment, facts) = (experiment.display().to_string(), facts.display().to_string());
     let other = [
-        (&["experiment", "report", &matrix][..], "sysdyno.matrix/2"),
+        (&["experiment", "report", &experiment][..], "sysdyno.matrix/2"),
         (&["facts", &facts], "sysdyno.facts/2"),
     ];
     for (words, format) in other {

@@ -3,7 +3,7 @@
 use crate::plan::LabPlan;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use sysdyno_record::experiment::SettingChange;
+use sysdyno_record::change::SettingChange;
 use sysdyno_run::RunError;
 use sysdyno_tune::Scope;
 

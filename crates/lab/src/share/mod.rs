@@ -26,8 +26,8 @@ use super::plan::{LabPlan, LabService};
 use super::service_status::ServiceStatus;
 use super::settings::SettingJournal;
 use serde::{Deserialize, Serialize};
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::event::SettingHeld;
-use sysdyno_record::experiment::SettingChange;
 use sysdyno_record::service::ServiceReading;
 
 /// Longest piece of a file that is sent at once, which is told as numbers. Unit: bytes.

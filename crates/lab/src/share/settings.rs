@@ -9,8 +9,8 @@ use super::told::{MAX_TEXT, bounded};
 use super::{ShareCall, ShareReply};
 use std::fmt;
 use std::time::Duration;
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::event::SettingHeld;
-use sysdyno_record::experiment::SettingChange;
 use sysdyno_run::execute::{HeldHere, Tuning};
 use sysdyno_run::{RunError, escaped};
 

@@ -11,8 +11,8 @@ use super::News;
 use crate::error::LoadError;
 use crate::failure::{Detail, Fault};
 use crate::protocol::http1::kept::Kept;
-use crate::protocol::http2::{Lane, Link, LinkEvent, NO_ERROR, REFUSED_STREAM, Settings, write_block};
-use crate::transport::{Completion, Gather, Message, Route, Send, Slot, Submitted, Transport};
+use crate::protocol::http2::{Http2Settings, Lane, Link, LinkEvent, NO_ERROR, REFUSED_STREAM, write_block};
+use crate::transport::{Completion, ConnectionRoute, Gather, Message, Send, Slot, Submitted, Transport};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const BATCH_COUNT: u32 = 32;
 /// HTTP/2 over a transport.
 pub(crate) struct Http2<T> {
     below: T,
-    settings: Settings,
+    settings: Http2Settings,
     sockets: Vec<Socket>,
     /// What is told before anything else is asked of the transport.
     follow: VecDeque<(Slot, News)>,
@@ -315,10 +315,14 @@ impl<T: Transport> Http2<T> {
     ///
     /// # Errors
     /// As [`Transport::new`].
-    pub(crate) fn new(slots: usize, route: &Route, settings: Settings) -> Result<Http2<T>, LoadError> {
+    pub(crate) fn new(
+        slots: usize,
+        route: &ConnectionRoute,
+        settings: Http2Settings,
+    ) -> Result<Http2<T>, LoadError> {
         let count = slots / settings.streams as usize;
         // What goes through the transport is made up here, frame by frame.
-        let route = Route { is_made_up: true, messages: Arc::from([]), ..route.clone() };
+        let route = ConnectionRoute { is_made_up: true, messages: Arc::from([]), ..route.clone() };
         let mut sockets = Vec::new();
         sockets.resize_with(count, || Socket {
             joined: vec![None; settings.streams as usize],

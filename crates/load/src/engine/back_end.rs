@@ -1,7 +1,7 @@
 //! Which back end a trial uses: chosen once, before its threads start, by what the kernel allows.
 
 use crate::error::LoadError;
-use crate::transport::{Route, Transport, Uring};
+use crate::transport::{ConnectionRoute, Transport, Uring};
 use sysdyno_record::load::TimerError;
 use sysdyno_record::plan::IoChoice;
 use sysdyno_record::spread::PartReady;
@@ -26,7 +26,11 @@ impl BackEnd {
     ///
     /// # Errors
     /// io_uring was insisted on and cannot be used.
-    pub(super) fn choose(choice: IoChoice, slots: usize, route: &Route) -> Result<BackEnd, LoadError> {
+    pub(super) fn choose(
+        choice: IoChoice,
+        slots: usize,
+        route: &ConnectionRoute,
+    ) -> Result<BackEnd, LoadError> {
         let chosen = |kind| Ok(BackEnd { kind, fallback: None });
         match choice {
             IoChoice::Epoll => chosen(BackEndKind::Epoll),

@@ -12,7 +12,7 @@ use super::job::Job;
 use crate::protocol::Progress;
 use crate::protocol::http1::{self, ResponseParser};
 use crate::protocol::memcached::{self, Decoder};
-use crate::workload::Kind;
+use crate::workload::RequestKind;
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::units::MonoNs;
 
@@ -47,7 +47,7 @@ pub(super) struct Request {
     /// Phase of the intended send.
     pub phase: u32,
     /// Which of the load's requests it is.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// Whose request it is, by number in the thread; the greatest number for nobody's.
     pub user: u32,
 }
@@ -100,7 +100,7 @@ impl Reader {
 
     /// Reads bytes that arrived.
     #[inline]
-    pub(super) fn feed(&mut self, data: &[u8], job: &Job<'_>, kind: Kind) -> Progress {
+    pub(super) fn feed(&mut self, data: &[u8], job: &Job<'_>, kind: RequestKind) -> Progress {
         match (self, &job.memcached) {
             (Reader::Http1(parser), _) => parser.feed(data, job.requests.rules(kind)),
             (Reader::Memcached(decoder), Some(memcached)) => decoder.feed(data, &memcached.keys),
@@ -120,7 +120,7 @@ impl Reader {
     }
 
     /// The server closed its side.
-    pub(super) fn end(&mut self, job: &Job<'_>, kind: Kind) -> Progress {
+    pub(super) fn end(&mut self, job: &Job<'_>, kind: RequestKind) -> Progress {
         match self {
             Reader::Http1(parser) => parser.end(job.requests.rules(kind)),
             Reader::Http2(None) => Progress::Failed(FailureClass::EofBeforeHead),

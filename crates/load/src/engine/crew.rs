@@ -10,7 +10,7 @@ use crate::clock;
 use crate::error::LoadError;
 use crate::schedule::Share;
 use crate::transport::tls::Tls;
-use crate::transport::{Epoll, Gather, Route, Transport, Uring};
+use crate::transport::{ConnectionRoute, Epoll, Gather, Transport, Uring};
 use std::num::NonZeroU64;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::Scope;
@@ -145,7 +145,11 @@ impl Seat {
         }
     }
 
-    fn work<C: Carrier>(self, job: &Job<'_>, make: impl FnOnce(usize, &Route) -> Result<C, LoadError>) {
+    fn work<C: Carrier>(
+        self,
+        job: &Job<'_>,
+        make: impl FnOnce(usize, &ConnectionRoute) -> Result<C, LoadError>,
+    ) {
         let share = self.post.share;
         let thread = share.thread;
         // The merging thread outlives this one; if it is gone, nobody is left to be told.

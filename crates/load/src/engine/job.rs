@@ -6,10 +6,10 @@ use crate::error::LoadError;
 use crate::protocol::http2::{self, limits::MAX_STREAMS_COUNT};
 use crate::protocol::memcached::{self, Keys, MAX_KEYS_COUNT, MAX_KEYS_PER_GET};
 use crate::schedule::Share;
-use crate::transport::Route;
+use crate::transport::ConnectionRoute;
 use crate::transport::origin::{self, Origin};
-use crate::transport::tls::Settings;
-use crate::workload::{Kind, Requests};
+use crate::transport::tls::TlsSettings;
+use crate::workload::{RequestKind, Requests};
 use std::sync::Arc;
 use std::time::Duration;
 use sysdyno_record::load::{FailureClass, LearntBody};
@@ -22,9 +22,9 @@ use sysdyno_record::workload::{Slope, Workload};
 pub(super) struct Job<'a> {
     pub plan: &'a LoadPlan,
     pub control: &'a Control,
-    pub route: Route,
+    pub route: ConnectionRoute,
     /// HTTP/2; `None` for what the messages of the route say.
-    pub http2: Option<http2::Settings>,
+    pub http2: Option<http2::Http2Settings>,
     pub requests: Requests,
     pub requests_per_connection: u32,
     /// End of each phase after the begin; `None` if the number of requests ends it. Unit: nanoseconds.
@@ -70,12 +70,12 @@ impl<'a> Job<'a> {
             (None, Some(_)) => Some("h2"),
             (None, None) => Some("http/1.1"),
         };
-        let route = Route {
+        let route = ConnectionRoute {
             endpoint: plan.target.endpoint.clone(),
             is_single: requests_per_connection == 1,
             is_made_up: plan.wire.memcached.is_some() || requests.templates.is_some(),
             in_flight_bytes: in_flight_bytes(plan, &requests, http2.as_ref(), &messages),
-            tls: plan.wire.tls.as_ref().map(|tls| Settings::new(tls, alpn).map(Arc::new)).transpose()?,
+            tls: plan.wire.tls.as_ref().map(|tls| TlsSettings::new(tls, alpn).map(Arc::new)).transpose()?,
             stamps: plan.stamps == StampChoice::Kernel && matches!(plan.target.endpoint, Endpoint::Tcp(_)),
             origin: Origin::new(&plan.origin),
             messages: messages.into(),
@@ -161,7 +161,7 @@ impl<'a> Job<'a> {
     #[inline]
     pub(super) fn compare_body<'b>(
         &self,
-        kind: Kind,
+        kind: RequestKind,
         body: LearntBody,
         kept: impl Fn() -> &'b [u8],
     ) -> Option<FailureClass> {
@@ -180,20 +180,20 @@ fn http2_settings(
     http2: Http2Plan,
     requests: &Requests,
     messages: &[Box<[u8]>],
-) -> http2::Settings {
+) -> http2::Http2Settings {
     let scheme = if plan.wire.tls.is_some() { "https" } else { "http" };
     let kept = messages.iter().step_by(2);
     let made = (0..)
         .zip(kept)
         .map(|(kind, bytes)| http2::EncodedRequest::of(bytes, scheme, requests.rules(kind).clone()));
-    http2::Settings { streams: http2.streams, scheme, requests: made.collect() }
+    http2::Http2Settings { streams: http2.streams, scheme, requests: made.collect() }
 }
 
 /// Most bytes of requests that are on their way at a time on one connection; the greatest number: no bound is known.
 fn in_flight_bytes(
     plan: &LoadPlan,
     requests: &Requests,
-    http2: Option<&http2::Settings>,
+    http2: Option<&http2::Http2Settings>,
     messages: &[Box<[u8]>],
 ) -> usize {
     let longest = messages.iter().map(|bytes| bytes.len()).max().unwrap_or(0);

@@ -6,7 +6,7 @@ use super::job::Job;
 use super::summary::{self, PhaseSpan};
 use super::tally::{Tally, ThreadWindow};
 use super::worker::Finish;
-use super::{Outcome, Sink};
+use super::{LoadOutcome, Sink};
 use crate::schedule::Share;
 use std::collections::{BTreeMap, VecDeque};
 use sysdyno_record::load::{
@@ -222,7 +222,7 @@ impl<'a> Merge<'a> {
     }
 
     /// The result, when all threads have ended.
-    pub(super) fn finish(mut self, learnt_body: Option<LearntBody>, sink: &mut dyn Sink) -> Outcome {
+    pub(super) fn finish(mut self, learnt_body: Option<LearntBody>, sink: &mut dyn Sink) -> LoadOutcome {
         self.end_counted_phase();
         self.balance_lost_hosts(sink);
         let mut total = Counts::default();
@@ -263,7 +263,7 @@ impl<'a> Merge<'a> {
             generators: self.shares(span, &measured_summary),
             measured: measured_summary,
         };
-        Outcome { summary, ending: self.job.control.ending(), end: self.end, latency: measured.latency }
+        LoadOutcome { summary, ending: self.job.control.ending(), end: self.end, latency: measured.latency }
     }
 
     /// What each host had of it.

@@ -66,7 +66,7 @@ pub trait Sink {
 
 /// The result of a trial.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct LoadOutcome {
     /// The numbers.
     pub summary: TrialSummary,
     /// Why it ended.
@@ -94,7 +94,7 @@ pub fn run(
     trial: u32,
     control: &Control,
     sink: &mut dyn Sink,
-) -> Result<Outcome, LoadError> {
+) -> Result<LoadOutcome, LoadError> {
     let job = Job::new(plan, control)?;
     job.prepare(trial)?;
     let back_end = BackEnd::choose(plan.io, plan.connections.div_ceil(plan.threads) as usize, &job.route)?;

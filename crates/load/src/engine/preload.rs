@@ -5,7 +5,7 @@ use super::Control;
 use crate::clock;
 use crate::error::LoadError;
 use crate::protocol::memcached::{Keys, MAX_LINE_BYTES, write_set};
-use crate::transport::tls::{self, Settings};
+use crate::transport::tls::{self, TlsSettings};
 use memchr::memchr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -29,7 +29,7 @@ const BATCH_COUNT: u64 = 256;
 /// The server cannot be reached, or does not store a value.
 pub(super) fn preload(
     plan: &LoadPlan,
-    tls: Option<&Settings>,
+    tls: Option<&TlsSettings>,
     memcached: &MemcachedPlan,
     keys: &Keys,
     control: &Control,
@@ -44,7 +44,7 @@ pub(super) fn preload(
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
-fn connect(plan: &LoadPlan, tls: Option<&Settings>) -> io::Result<Box<dyn Stream>> {
+fn connect(plan: &LoadPlan, tls: Option<&TlsSettings>) -> io::Result<Box<dyn Stream>> {
     let patience = Some(plan.deadlines.total.duration());
     Ok(match &plan.target.endpoint {
         Endpoint::Tcp(address) => {

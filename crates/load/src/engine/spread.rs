@@ -9,7 +9,7 @@ use super::host::{HostSum, SpreadHost};
 use super::job::Job;
 use super::merge::Merge;
 use super::worker::Finish;
-use super::{Control, Outcome, Sink};
+use super::{Control, LoadOutcome, Sink};
 use crate::clock;
 use crate::error::LoadError;
 use sysdyno_record::load::GapSample;
@@ -61,7 +61,7 @@ pub fn spread(
     hosts: Vec<SpreadHost>,
     generators: &mut dyn Generators,
     sink: &mut dyn Sink,
-) -> Result<Outcome, LoadError> {
+) -> Result<LoadOutcome, LoadError> {
     let job = Job::new(plan, control)?;
     let count = hosts.len();
     let gear = gear(plan, &hosts);

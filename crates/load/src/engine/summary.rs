@@ -2,7 +2,7 @@
 
 use super::tally::{OperationTally, SessionTally, Tally};
 use std::collections::BTreeMap;
-use sysdyno_record::load::{FailureClass, LatencyKind, LatencySummary, PhaseSummary, Told};
+use sysdyno_record::load::{FailureClass, FailureClauses, LatencyKind, LatencySummary, PhaseSummary};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::session::{SessionOperation, SessionOperationSummary};
 use sysdyno_record::units::MonoNs;
@@ -54,7 +54,7 @@ pub(super) fn phase(
 }
 
 /// What is known of each class of failures, the most frequent answers included.
-fn told(tally: &Tally) -> Told {
+fn told(tally: &Tally) -> FailureClauses {
     let mut told = tally.told.clone();
     for class in FailureClass::ALL.iter().copied() {
         if let Some(clause) = tally.answers.texts().clause(class, tally.failures[class as usize]) {

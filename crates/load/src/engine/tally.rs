@@ -3,7 +3,7 @@
 //! A request is counted in the phase of its intended send, in the window in which its outcome became known.
 
 use super::answers::Answers;
-use sysdyno_record::load::{Counts, FailureClass, Failures, LatencyKind, LatencySet, Told};
+use sysdyno_record::load::{Counts, FailureClass, FailureClauses, Failures, LatencyKind, LatencySet};
 use sysdyno_record::units::MonoNs;
 use sysdyno_record::wire::{CacheCounts, HandshakeCounts};
 use sysdyno_stats::censored::LowerBounds;
@@ -25,7 +25,7 @@ pub(super) struct Tally {
     pub handshakes: HandshakeCounts,
     pub failures: [u64; FailureClass::COUNT],
     /// What the server said with the first of them.
-    pub told: Told,
+    pub told: FailureClauses,
     /// What it answered where the response was wrong.
     pub answers: Answers,
     pub statuses: [u32; STATUSES_COUNT],
@@ -51,7 +51,7 @@ impl Default for Tally {
             cache: CacheCounts::default(),
             handshakes: HandshakeCounts::default(),
             failures: [0; FailureClass::COUNT],
-            told: Told::default(),
+            told: FailureClauses::default(),
             answers: Answers::default(),
             statuses: [0; STATUSES_COUNT],
             latency: LatencySet::default(),
@@ -244,12 +244,7 @@ impl OperationTally {
     }
 
     fn clear(&mut self) {
-        let latency = self.latency.take().map(|mut latency| {
-            if !latency.is_empty() {
-                latency.clear();
-            }
-            latency
-        });
+        let latency = emptied(self.latency.take());
         *self = OperationTally { latency, ..OperationTally::default() };
     }
 
@@ -265,8 +260,18 @@ impl OperationTally {
     }
 }
 
+/// The same memory with nothing in it.
+fn emptied(latency: Option<Box<LatencyHistogram>>) -> Option<Box<LatencyHistogram>> {
+    latency.map(|mut latency| {
+        if !latency.is_empty() {
+            latency.clear();
+        }
+        latency
+    })
+}
+
 /// What users did of one operation in one phase and window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SessionTally {
     pub started: u64,
     pub completed: u64,
@@ -278,22 +283,6 @@ pub(super) struct SessionTally {
     /// Sums. Unit: nanoseconds; of a million users for a month they fit.
     pub cycle_planned_ns: u64,
     pub cycle_actual_ns: u64,
-}
-
-impl Default for SessionTally {
-    fn default() -> SessionTally {
-        SessionTally {
-            started: 0,
-            completed: 0,
-            failed: 0,
-            unfinished: 0,
-            latency: None,
-            bounds: LowerBounds::NONE,
-            cycles: 0,
-            cycle_planned_ns: 0,
-            cycle_actual_ns: 0,
-        }
-    }
 }
 
 impl SessionTally {
@@ -324,12 +313,7 @@ impl SessionTally {
     }
 
     fn clear(&mut self) {
-        let latency = self.latency.take().map(|mut latency| {
-            if !latency.is_empty() {
-                latency.clear();
-            }
-            latency
-        });
+        let latency = emptied(self.latency.take());
         *self = SessionTally { latency, ..SessionTally::default() };
     }
 

@@ -8,7 +8,7 @@
 
 use super::origin::{Ends, header};
 use super::route::NO_CONGESTION_CONTROL;
-use super::{Completion, Gather, Message, Route, Send, Slot, Submitted, TICK, Transport};
+use super::{Completion, ConnectionRoute, Gather, Message, Send, Slot, Submitted, TICK, Transport};
 use crate::error::LoadError;
 use crate::sys::bind::bind_address;
 use crate::sys::epoll::{self as sys, Event};
@@ -36,7 +36,7 @@ const TICK_SLOT: Slot = Slot::MAX;
 /// The epoll back end of one thread.
 pub(crate) struct Epoll {
     epoll: OwnedFd,
-    route: Route,
+    route: ConnectionRoute,
     sockets: Vec<Socket>,
     events: Vec<Event>,
     next_event: usize,
@@ -240,7 +240,7 @@ impl Epoll {
 }
 
 impl Transport for Epoll {
-    fn new(slots: usize, route: &Route) -> Result<Epoll, LoadError> {
+    fn new(slots: usize, route: &ConnectionRoute) -> Result<Epoll, LoadError> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(LoadError::system("create an epoll instance"))?;
         let stamping = route.stamps.then(stamp::hold).transpose();
@@ -363,7 +363,7 @@ fn make_ticks(epoll: &OwnedFd) -> Result<OwnedFd, Errno> {
     Ok(timer)
 }
 
-fn make_socket(route: &Route) -> Result<OwnedFd, Errno> {
+fn make_socket(route: &ConnectionRoute) -> Result<OwnedFd, Errno> {
     let family = match &route.endpoint {
         Endpoint::Tcp(address) if address.is_ipv4() => AddressFamily::INET,
         Endpoint::Tcp(_) => AddressFamily::INET6,
@@ -388,7 +388,7 @@ fn make_socket(route: &Route) -> Result<OwnedFd, Errno> {
 }
 
 /// Says who the client is on a fresh connection, which has room for it.
-fn greet(fd: &OwnedFd, route: &Route) -> Result<(), Errno> {
+fn greet(fd: &OwnedFd, route: &ConnectionRoute) -> Result<(), Errno> {
     let Some(version) = route.origin.proxy_protocol else { return Ok(()) };
     let ends = match &route.endpoint {
         Endpoint::Tcp(server) => Some(Ends { client: net::getsockname(fd)?.try_into()?, server: *server }),

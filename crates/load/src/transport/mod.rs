@@ -20,7 +20,7 @@ pub mod tls;
 mod uring;
 
 pub(crate) use epoll::Epoll;
-pub(crate) use route::{Message, Route};
+pub(crate) use route::{ConnectionRoute, Message};
 pub(crate) use uring::Uring;
 
 use crate::error::LoadError;
@@ -108,7 +108,7 @@ pub(crate) trait Transport: Sized {
     ///
     /// # Errors
     /// The kernel does not have what it needs, or does not allow it.
-    fn new(slots: usize, route: &Route) -> Result<Self, LoadError>;
+    fn new(slots: usize, route: &ConnectionRoute) -> Result<Self, LoadError>;
 
     /// Opens a socket for `slot`, connects it and arms receiving.
     fn connect(&mut self, slot: Slot) -> Submitted;

@@ -10,7 +10,7 @@ pub(super) const NO_CONGESTION_CONTROL: &str = "reno";
 
 /// Where the connections of a trial go and what is sent on them; the same for all of its connections.
 #[derive(Clone, Debug)]
-pub(crate) struct Route {
+pub(crate) struct ConnectionRoute {
     /// The server.
     pub endpoint: Endpoint,
     /// Of each kind of request the form that keeps the connection, and the one that is the last on it; see [`Message`].
@@ -26,7 +26,7 @@ pub(crate) struct Route {
     /// Where connections come from.
     pub origin: Origin,
     /// TLS on top of the socket; `None` for none.
-    pub tls: Option<Arc<tls::Settings>>,
+    pub tls: Option<Arc<tls::TlsSettings>>,
 }
 
 /// A request that fits into one segment needs no care about delayed small segments. Unit: bytes.
@@ -35,10 +35,10 @@ const SMALL_MESSAGE_BYTES: usize = 1400;
 /// What every congestion control lets go at once on a fresh connection: ten segments (RFC 6928). Unit: bytes.
 const FIRST_WINDOW_BYTES: usize = 10 * SMALL_MESSAGE_BYTES;
 
-impl Route {
+impl ConnectionRoute {
     /// The route of the thread whose first connection has this number in the load.
-    pub(crate) fn from(&self, first: u64) -> Route {
-        Route { origin: self.origin.from(first), ..self.clone() }
+    pub(crate) fn from(&self, first: u64) -> ConnectionRoute {
+        ConnectionRoute { origin: self.origin.from(first), ..self.clone() }
     }
 
     /// Whether Nagle's algorithm could hold back the end of a request.
@@ -58,7 +58,7 @@ impl Route {
     }
 }
 
-/// One of the messages of a [`Route`], by its position there.
+/// One of the messages of a [`ConnectionRoute`], by its position there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message(u32);
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn requests_that_fit_into_the_first_window_need_no_congestion_control() {
-        let route = |in_flight_bytes, is_made_up, is_single| Route {
+        let route = |in_flight_bytes, is_made_up, is_single| ConnectionRoute {
             endpoint: Endpoint::Tcp(([127, 0, 0, 1], 1).into()),
             messages: Arc::from([]),
             is_single,
@@ -109,7 +109,7 @@ mod tests {
             assert_eq!(needs, [nodelay, congestion], "{in_flight_bytes} {is_made_up}");
             assert!(!route(in_flight_bytes, is_made_up, true).needs_no_congestion_control());
         }
-        let unix = Route { endpoint: Endpoint::Unix("/s".into()), ..route(1401, true, false) };
+        let unix = ConnectionRoute { endpoint: Endpoint::Unix("/s".into()), ..route(1401, true, false) };
         assert!(!unix.needs_nodelay() && !unix.needs_no_congestion_control());
     }
 }

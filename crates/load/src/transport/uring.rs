@@ -13,7 +13,7 @@
 //! What completes for a socket that has been closed is told by the generation in its tag, and dropped.
 
 use super::route::NO_CONGESTION_CONTROL;
-use super::{Completion, Gather, Message, Route, Send, Slot, Submitted, TICK, Transport};
+use super::{Completion, ConnectionRoute, Gather, Message, Send, Slot, Submitted, TICK, Transport};
 use crate::error::LoadError;
 use crate::sys::ring::{self, Completed, OpenTags, Options, Ring};
 use crate::sys::stamp;
@@ -260,7 +260,7 @@ fn next(generation: u32) -> u32 {
 }
 
 impl Transport for Uring {
-    fn new(slots: usize, route: &Route) -> Result<Uring, LoadError> {
+    fn new(slots: usize, route: &ConnectionRoute) -> Result<Uring, LoadError> {
         let failed = LoadError::system("set up io_uring");
         let Endpoint::Tcp(address) = route.endpoint else {
             return Err(failed(io::Error::new(io::ErrorKind::Unsupported, "it is only used for TCP")));
@@ -453,7 +453,7 @@ mod tests {
         net::bind(&server, &SocketAddr::from(([127, 0, 0, 1], 0))).expect("binds");
         net::listen(&server, waiting).expect("listens");
         let address = net::getsockname(&server).expect("has an address").try_into().expect("is of IPv4");
-        let route = Route {
+        let route = ConnectionRoute {
             endpoint: Endpoint::Tcp(address),
             messages: [b"a".as_slice().into(), b"b".as_slice().into()].into(),
             is_single: false,

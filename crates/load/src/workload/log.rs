@@ -10,7 +10,7 @@
 //! Replayed are requests without a body and without an effect: GET and HEAD. The arrivals of a second are spread over it
 //! as those of a Poisson process are, given how many there are: independently and uniformly.
 
-use super::Kind;
+use super::RequestKind;
 use super::urls::name_of;
 use crate::date::{MONTHS, days_since_1970};
 use crate::error::LoadError;
@@ -353,7 +353,7 @@ fn sendable(request: &[u8]) -> Option<(&str, &str)> {
 }
 
 /// The kind of an arrival: requests of a log are numbered as kinds are.
-pub(crate) fn kind_of(arrival: &LoggedArrival) -> Kind {
+pub(crate) fn kind_of(arrival: &LoggedArrival) -> RequestKind {
     arrival.request
 }
 

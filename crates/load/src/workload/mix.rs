@@ -1,6 +1,6 @@
 //! Which kind of request comes next: drawn by weight, each time anew.
 
-use super::Kind;
+use super::RequestKind;
 use crate::error::LoadError;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -44,12 +44,12 @@ impl Mix {
 
     /// Draws a kind.
     #[inline]
-    pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> Kind {
+    pub(crate) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> RequestKind {
         if self.ends.is_empty() {
             return 0;
         }
         let uniform: f64 = random.random();
-        self.ends.partition_point(|end| *end <= uniform) as Kind
+        self.ends.partition_point(|end| *end <= uniform) as RequestKind
     }
 }
 

@@ -36,7 +36,7 @@ use values::{Made, Names, Template};
 pub(crate) type Messages = Vec<Box<[u8]>>;
 
 /// Number of a kind of request.
-pub(crate) type Kind = u32;
+pub(crate) type RequestKind = u32;
 
 /// The kinds of request of a load, read only while it runs.
 #[derive(Debug, Default)]
@@ -116,32 +116,37 @@ impl Requests {
 
     /// What responses to this kind are held against.
     #[inline]
-    pub(crate) fn rules(&self, kind: Kind) -> &Rules {
+    pub(crate) fn rules(&self, kind: RequestKind) -> &Rules {
         &self.rules[self.kinds[kind as usize].rules as usize]
     }
 
     /// What responses to this kind are looked through for; `None`: for nothing.
     #[inline]
-    pub(crate) fn taking(&self, kind: Kind) -> Option<&Taking> {
+    pub(crate) fn taking(&self, kind: RequestKind) -> Option<&Taking> {
         self.takings.get(self.kinds[kind as usize].rules as usize)
     }
 
     /// The embedded object that a kind asks for; `None`: something else, or one whose versions nobody remembers.
     #[inline]
-    pub(crate) fn object(&self, kind: Kind) -> Option<u8> {
+    pub(crate) fn object(&self, kind: RequestKind) -> Option<u8> {
         self.kinds[kind as usize].object
     }
 
     /// The operation that a kind is counted under; `None` if operations are not kept apart.
     #[inline]
-    pub(crate) fn operation(&self, kind: Kind) -> Option<usize> {
+    pub(crate) fn operation(&self, kind: RequestKind) -> Option<usize> {
         (self.operations_count > 0).then(|| self.kinds[kind as usize].operation as usize)
     }
 
     /// Learns the first body of a kind that is no error page; whether this one is as it may be. `kept`: the
     /// beginning of the body, where it was kept.
     #[inline]
-    pub(crate) fn accepts_body<'a>(&self, kind: Kind, body: LearntBody, kept: impl Fn() -> &'a [u8]) -> bool {
+    pub(crate) fn accepts_body<'a>(
+        &self,
+        kind: RequestKind,
+        body: LearntBody,
+        kept: impl Fn() -> &'a [u8],
+    ) -> bool {
         let number = kind;
         let kind = &self.kinds[number as usize];
         if kind.bodies == Bodies::Any {
@@ -190,7 +195,7 @@ struct Making {
 }
 
 impl Making {
-    fn add(&mut self, made: Made, kind: KindOf) -> Kind {
+    fn add(&mut self, made: Made, kind: KindOf) -> RequestKind {
         let RequestBytes { keep, last, .. } = made.bytes;
         if let Some(rules) = self.rules.get(kind.rules as usize).filter(|_| kind.bodies != Bodies::Any) {
             rules.watch.expect_body();
@@ -198,7 +203,7 @@ impl Making {
         self.messages.extend([keep, last]);
         self.templates.push(made.template);
         self.kinds.push(kind);
-        self.kinds.len() as Kind - 1
+        self.kinds.len() as RequestKind - 1
     }
 
     /// All that was made, and the rest from `others`.

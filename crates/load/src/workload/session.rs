@@ -8,7 +8,7 @@ use super::memory::MAX_TAKEN_COUNT;
 use super::take::{Take, Taking};
 use super::values::{self, Names};
 use super::versions::{VersionNumber, Versions};
-use super::{Kind, KindOf, Making, Messages, Requests};
+use super::{KindOf, Making, Messages, RequestKind, Requests};
 use crate::error::LoadError;
 use crate::protocol::http1::Rules;
 use rand::{RngExt, SeedableRng};
@@ -30,7 +30,7 @@ pub(crate) struct Tables {
 /// What an operation is made of.
 #[derive(Debug)]
 pub(crate) struct Steps {
-    page: Kind,
+    page: RequestKind,
     objects: Vec<Embedded>,
     next: Walk,
     pub exit_ratio: f64,
@@ -43,9 +43,9 @@ pub(crate) struct Steps {
 struct Embedded {
     /// Its bit in the memory of a cache.
     bit: u8,
-    plain: Kind,
+    plain: RequestKind,
     /// The form that asks whether it has changed; `None` for images.
-    conditional: Option<Kind>,
+    conditional: Option<RequestKind>,
 }
 
 /// One row of the matrix: upper ends of each operation's part of [0, 1).
@@ -85,7 +85,7 @@ impl Tables {
         step: u16,
         cache: &mut Cache,
         versions: &Versions,
-    ) -> Option<(Kind, u16)> {
+    ) -> Option<(RequestKind, u16)> {
         let steps = &self.operations[operation as usize];
         if step == 0 {
             return Some((steps.page, 1));
@@ -111,7 +111,7 @@ impl Cache {
     ///
     /// A warm cache has from an earlier session what the server gave last, and asks each time whether that is still good;
     /// as long as nothing is known that it could ask by, it fetches the object each time.
-    fn wants(&mut self, object: &Embedded, versions: &Versions) -> Option<Kind> {
+    fn wants(&mut self, object: &Embedded, versions: &Versions) -> Option<RequestKind> {
         let bit = 1 << object.bit;
         let is_new = self.fetched & bit == 0;
         match object.conditional {
@@ -305,7 +305,7 @@ impl Compiling<'_> {
         request: &RequestSpec,
         path: &str,
         bodies: Bodies,
-    ) -> Result<Kind, LoadError> {
+    ) -> Result<RequestKind, LoadError> {
         let made = values::make(request, &self.plan.target, path, &self.names)?;
         Ok(self.making.add(made, KindOf { rules, ..KindOf::new(operation, bodies) }))
     }

@@ -148,7 +148,7 @@ fn a_cold_cache_fetches_once_and_a_warm_one_asks_each_time() {
             step = after;
             Some(kind)
         })
-        .collect::<Vec<Kind>>()
+        .collect::<Vec<RequestKind>>()
     };
     let mut cold = Cache::default();
     assert_eq!((visit(&mut cold, &versions), visit(&mut cold, &versions)), (vec![0, 1, 3], vec![0]));

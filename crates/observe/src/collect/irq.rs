@@ -8,7 +8,7 @@ use super::{Collector, Table};
 use crate::error::ParseError;
 use crate::roots::Roots;
 use crate::source::Shape;
-use crate::source::interrupts::{self, Row, Scratch};
+use crate::source::interrupts::{self, InterruptRow, Scratch};
 use sysdyno_record::column;
 use sysdyno_record::series::Column;
 
@@ -65,7 +65,7 @@ impl IrqFormat {
     }
 }
 
-fn above_zero<'a>(row: &Row<'a>) -> impl Iterator<Item = (u32, u64)> + use<'a> {
+fn above_zero<'a>(row: &InterruptRow<'a>) -> impl Iterator<Item = (u32, u64)> + use<'a> {
     row.cells().filter(|(_, count)| *count > 0)
 }
 

@@ -34,13 +34,13 @@ mod tcp_limits;
 mod tiers;
 mod vmstat;
 
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 pub(crate) use columns::Table;
 
 /// One pass over all collectors.
 pub(crate) struct Pass<'a> {
     /// What is watched.
-    pub(crate) scene: &'a mut Scene,
+    pub(crate) scene: &'a mut Watchlist,
     /// Memory to read files into.
     pub(crate) buffer: &'a mut Vec<u8>,
     /// What is due in it.

@@ -140,7 +140,7 @@ fn malformed(path: &Path) -> String {
 mod tests {
     use super::*;
     use crate::collect::Beat;
-    use crate::watch::Scene;
+    use crate::watch::Watchlist;
 
     #[test]
     fn limits_are_read_and_what_is_missing_has_a_reason() {
@@ -149,7 +149,7 @@ mod tests {
         std::fs::create_dir_all(&settings).expect("makes folders");
         std::fs::write(settings.join("tcp_mem"), "287901\t383869\t575802\n").expect("writes");
         std::fs::write(settings.join("tcp_max_orphans"), "many\n").expect("writes");
-        let mut scene = Scene::new(Roots::at(folder.path()), None, vec![]);
+        let mut scene = Watchlist::new(Roots::at(folder.path()), None, vec![]);
         let mut collector = collector();
         let mut read = || {
             collector.read(&mut Pass { scene: &mut scene, buffer: &mut Vec::new(), beat: Beat::Second });

@@ -11,7 +11,7 @@ use super::namespaces::Namespaces;
 use super::processes::{find_owners, held_by};
 use crate::clock;
 use crate::roots::Roots;
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -69,7 +69,7 @@ impl TierSearch {
     ///
     /// # Errors
     /// The kernel does not tell its sockets to this process.
-    pub(crate) fn look(&mut self, scene: &mut Scene) -> io::Result<Vec<ServedAddress>> {
+    pub(crate) fn look(&mut self, scene: &mut Watchlist) -> io::Result<Vec<ServedAddress>> {
         let now = clock::monotonic();
         self.namespaces.look(&scene.roots, now)?;
         let mut snapshot = Snapshot::default();
@@ -108,7 +108,7 @@ impl TierSearch {
         &self,
         found: Vec<(Entrance, Endpoint, Vec<u64>)>,
         tiers: &[ServedAddress],
-        scene: &mut Scene,
+        scene: &mut Watchlist,
     ) {
         let mut hosts: HashMap<Entrance, Host> = HashMap::new();
         for (entrance, address, inodes) in found {
@@ -157,7 +157,7 @@ impl TierSearch {
     }
 
     /// One step from the processes that are known; returns whether there were others.
-    fn find_more(&mut self, served: &[ServedAddress], scene: &mut Scene) -> bool {
+    fn find_more(&mut self, served: &[ServedAddress], scene: &mut Watchlist) -> bool {
         let is_open = |inode: &u64| !self.tiers.contains(inode) && !self.others.contains(inode);
         let open = served.iter().enumerate().filter(|(_, served)| served.inodes.iter().all(is_open));
         let ends = open.flat_map(|(position, served)| {
@@ -186,7 +186,7 @@ impl TierSearch {
     }
 
     /// Adds the processes that listen at an address as a tier behind that of `asker`; returns whether there were any.
-    fn take_up(&mut self, served: &ServedAddress, asker: &WatchedProcess, scene: &mut Scene) -> bool {
+    fn take_up(&mut self, served: &ServedAddress, asker: &WatchedProcess, scene: &mut Watchlist) -> bool {
         let depth = asker.tier.as_ref().map_or(0, |tier| tier.depth) + 1;
         let tier = Tier { depth, address: served.address.clone(), asked_by_pid: asker.pid };
         let found = if depth <= MAX_DEPTH { processes(&scene.roots, served, tier, scene) } else { vec![] };
@@ -199,7 +199,7 @@ impl TierSearch {
 }
 
 /// The processes behind an address, without those of the first tier: a server may ask itself.
-fn processes(roots: &Roots, served: &ServedAddress, tier: Tier, scene: &Scene) -> Vec<WatchedProcess> {
+fn processes(roots: &Roots, served: &ServedAddress, tier: Tier, scene: &Watchlist) -> Vec<WatchedProcess> {
     let mut found = find_owners(roots, &served.inodes);
     let first = scene.first_tier();
     found.retain(|process| !first.iter().any(|known| known.is_same(process)));

@@ -7,7 +7,7 @@ mod seat;
 use crate::collect::{Beat, COLLECTORS, Pass};
 use crate::error::ObserveError;
 use crate::roots::Roots;
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 use crate::{ListenerFilter, clock, discover};
 use beats::Beats;
 use budget::Budget;
@@ -44,7 +44,7 @@ impl SamplerPlan {
 
 /// Reads all collectors, one row at a time.
 pub struct Sampler {
-    scene: Scene,
+    scene: Watchlist,
     seats: Vec<Seat>,
     buffer: Vec<u8>,
     beats: Beats,
@@ -74,7 +74,7 @@ impl Sampler {
             found = discover::find_target_processes(endpoint).unwrap_or_default();
         }
         let period_ns = (1e9 / plan.hz).round() as u64;
-        let mut scene = Scene::new(plan.roots, plan.target_port, plan.watch);
+        let mut scene = Watchlist::new(plan.roots, plan.target_port, plan.watch);
         scene.add(found);
         scene.behind = plan.behind;
         let mut sampler = Sampler {

@@ -200,7 +200,7 @@ fn beats_per_sample(beat: Beat, period_ns: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::roots::Roots;
-    use crate::watch::Scene;
+    use crate::watch::Watchlist;
     use sysdyno_record::column::{FILES_LIMIT, HOST};
 
     #[derive(Default)]
@@ -224,7 +224,7 @@ mod tests {
     }
 
     fn read(seat: &mut Seat, beat: Beat) -> Option<f64> {
-        let (mut scene, mut buffer) = (Scene::new(Roots::host(), None, vec![]), Vec::new());
+        let (mut scene, mut buffer) = (Watchlist::new(Roots::host(), None, vec![]), Vec::new());
         seat.read(&mut Pass { scene: &mut scene, buffer: &mut buffer, beat });
         seat.table().values().first().copied().flatten()
     }

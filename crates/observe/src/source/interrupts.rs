@@ -8,7 +8,7 @@ use crate::error::ParseError;
 
 /// One row: a label, its counts in the order of the header's CPUs, and what it is for.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct InterruptRow<'a> {
     /// The interrupt's number, or a name such as `LOC`.
     pub label: &'a [u8],
     /// Chip, edge and device, as the kernel writes them. Untrusted text.
@@ -17,7 +17,7 @@ pub struct Row<'a> {
     cpus: &'a [u32],
 }
 
-impl<'a> Row<'a> {
+impl<'a> InterruptRow<'a> {
     /// CPU and count, for each CPU of the header.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u64)> + use<'a> {
         self.cpus.iter().copied().zip(self.counts.iter().copied())
@@ -39,7 +39,11 @@ impl Scratch {
 }
 
 /// Hands each row that has a count for every CPU to `each`.
-pub fn parse(text: &[u8], scratch: &mut Scratch, mut each: impl FnMut(Row<'_>)) -> Result<(), ParseError> {
+pub fn parse(
+    text: &[u8],
+    scratch: &mut Scratch,
+    mut each: impl FnMut(InterruptRow<'_>),
+) -> Result<(), ParseError> {
     let mut all = lines(text).enumerate();
     let (_, header) = all.next().ok_or(ParseError::at(0, "a header of cpus"))?;
     parse_header(header, &mut scratch.cpus)?;
@@ -60,7 +64,7 @@ pub fn parse(text: &[u8], scratch: &mut Scratch, mut each: impl FnMut(Row<'_>)) 
         }
         let (counts, cpus) = (scratch.counts.as_slice(), scratch.cpus.as_slice());
         if counts.len() == cpus.len() {
-            each(Row { label, description: fields.rest(), counts, cpus });
+            each(InterruptRow { label, description: fields.rest(), counts, cpus });
         } else if counts.len() != 1 || !fields.rest().is_empty() {
             return Err(ParseError::at(index, "a count per cpu"));
         }

@@ -5,10 +5,14 @@
 use super::interrupts;
 use crate::error::ParseError;
 
-pub use super::interrupts::{Row, Scratch};
+pub use super::interrupts::{InterruptRow, Scratch};
 
 /// Hands each vector to `each`.
-pub fn parse(text: &[u8], scratch: &mut Scratch, each: impl FnMut(Row<'_>)) -> Result<(), ParseError> {
+pub fn parse(
+    text: &[u8],
+    scratch: &mut Scratch,
+    each: impl FnMut(InterruptRow<'_>),
+) -> Result<(), ParseError> {
     interrupts::parse(text, scratch, each)
 }
 

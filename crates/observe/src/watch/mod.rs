@@ -29,7 +29,7 @@ struct Entry {
 
 /// The watched processes and where to look for them.
 #[derive(Debug)]
-pub(crate) struct Scene {
+pub(crate) struct Watchlist {
     pub(crate) roots: Roots,
     pub(crate) endpoint: Option<Endpoint>,
     /// Addresses of services that the target asks.
@@ -50,9 +50,9 @@ pub(crate) struct Scene {
     turn: Turn,
 }
 
-impl Scene {
-    pub(crate) fn new(roots: Roots, endpoint: Option<Endpoint>, watch: Vec<WatchedProcess>) -> Scene {
-        let mut scene = Scene {
+impl Watchlist {
+    pub(crate) fn new(roots: Roots, endpoint: Option<Endpoint>, watch: Vec<WatchedProcess>) -> Watchlist {
+        let mut scene = Watchlist {
             roots,
             endpoint,
             behind: vec![],
@@ -91,7 +91,7 @@ impl Scene {
         self.entries.iter().map(|entry| &entry.process)
     }
 
-    /// Grows whenever [`Scene::processes`] changes.
+    /// Grows whenever [`Watchlist::processes`] changes.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }

@@ -8,7 +8,7 @@ const SOCKET: u64 = 77;
 
 struct Host {
     folder: tempfile::TempDir,
-    scene: Scene,
+    scene: Watchlist,
     now: u64,
 }
 
@@ -16,7 +16,7 @@ impl Host {
     fn new() -> Host {
         let folder = tempfile::tempdir().expect("makes a folder");
         std::fs::create_dir(folder.path().join("proc")).expect("makes a folder");
-        let scene = Scene::new(Roots::at(folder.path()), None, vec![]);
+        let scene = Watchlist::new(Roots::at(folder.path()), None, vec![]);
         Host { folder, scene, now: 100 * SECOND }
     }
 

@@ -3,7 +3,7 @@
 use crate::options::{ExperimentFile, LevelTable};
 use anyhow::ensure;
 use std::collections::BTreeSet;
-use sysdyno_analyze::matrix::VARIANTS_MAX;
+use sysdyno_analyze::experiment::VARIANTS_MAX;
 
 /// Longest name of an experiment, a factor, a level. Unit: characters.
 pub(super) const NAME_MAX: usize = 60;

@@ -5,7 +5,7 @@ use crate::host::{ExperimentLab, PlanHost};
 use crate::options::{ExperimentFile, LabSource, Typed};
 use anyhow::{Context, anyhow, ensure};
 use std::path::Path;
-use sysdyno_record::matrix::{MatrixLab, ServiceChange};
+use sysdyno_record::experiment::{RecordedLab, ServiceChange};
 use sysdyno_record::place::HostPlace;
 
 /// Longest name of a lab. Unit: bytes.
@@ -15,7 +15,7 @@ const NAME_MAX: usize = 24;
 pub(super) struct Lab {
     plan: Box<dyn ExperimentLab>,
     /// What is kept of it.
-    pub(super) kept: MatrixLab,
+    pub(super) kept: RecordedLab,
 }
 
 impl Lab {
@@ -93,7 +93,7 @@ pub(super) fn read(
     if let Some(unknown) = restart.iter().find(|name| !plan.has_service(name)) {
         return Err(anyhow!("its lab has no service '{}' to restart", unknown.escape_debug()));
     }
-    let kept = MatrixLab { text, beside: beside.display().to_string(), generator, restart };
+    let kept = RecordedLab { text, beside: beside.display().to_string(), generator, restart };
     Ok(Some(Lab { plan, kept }))
 }
 

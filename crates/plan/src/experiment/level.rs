@@ -3,7 +3,7 @@
 use crate::options::{FactorTable, LevelTable, ServiceTables};
 use anyhow::{Context, bail, ensure};
 use std::collections::BTreeSet;
-use sysdyno_record::matrix::ServiceChange;
+use sysdyno_record::experiment::ServiceChange;
 
 /// A factor that is a parameter with its values, with a level for each value.
 pub(super) fn spelled_out(mut factor: FactorTable) -> anyhow::Result<FactorTable> {

@@ -16,7 +16,7 @@ use combination::{NAME_MAX, combinations};
 pub(crate) use level::services;
 use std::path::{Path, PathBuf};
 use sysdyno_analyze::compare::{COMPARED_METRICS, WORK_METRICS};
-use sysdyno_record::matrix::{MATRIX_SCHEMA, MatrixPlan};
+use sysdyno_record::experiment::{EXPERIMENT_SCHEMA, ExperimentPlan};
 use sysdyno_record::plan::Plan;
 use variant::VariantSource;
 pub use work::with_words;
@@ -47,7 +47,7 @@ impl ExperimentDraft {
     ///
     /// # Errors
     /// Whatever is wrong with the file, or with those that it names.
-    pub fn finish(&self, here: &dyn PlanHost) -> anyhow::Result<Checked<MatrixPlan>> {
+    pub fn finish(&self, here: &dyn PlanHost) -> anyhow::Result<Checked<ExperimentPlan>> {
         let path = self.file.as_path();
         let cannot = || format!("cannot read experiment '{}'", path.display());
         let text = file::read(path).with_context(cannot)?;
@@ -103,7 +103,7 @@ pub(crate) fn plan(
     mut file: ExperimentFile,
     path: &Path,
     here: &dyn PlanHost,
-) -> anyhow::Result<Checked<MatrixPlan>> {
+) -> anyhow::Result<Checked<ExperimentPlan>> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     ensure!(
         !file.name.is_empty() && file.name.len() <= NAME_MAX && file.name.chars().all(is_plain),
@@ -131,8 +131,8 @@ pub(crate) fn plan(
     }
     // What is said of one variant is mostly said of all of them.
     notes.dedup();
-    let plan = MatrixPlan {
-        schema: MATRIX_SCHEMA.into(),
+    let plan = ExperimentPlan {
+        schema: EXPERIMENT_SCHEMA.into(),
         name: file.name,
         variants,
         blocks,
@@ -166,13 +166,13 @@ fn check_metric(file: &ExperimentFile) -> anyhow::Result<()> {
 
 /// Looks up the servers of a plan that was read from a folder: whether they may be loaded is asked anew. Tables of values are
 /// read again, since a folder holds none.
-pub fn resolve_again(plan: &mut MatrixPlan) -> anyhow::Result<()> {
+pub fn resolve_again(plan: &mut ExperimentPlan) -> anyhow::Result<()> {
     for variant in &mut plan.variants {
         let load = match &mut variant.plan {
             Plan::Run(run) => &mut run.load,
             Plan::Load(load) => load,
             Plan::Work(_) => continue,
-            Plan::Experiment(_) => bail!("cannot continue: a variant is an experiment"),
+            Plan::Try(_) => bail!("cannot continue: a variant is an experiment"),
         };
         load.target = sysdyno_load::target::resolve(&load.target.url)?;
         values::add(load)?;

@@ -12,8 +12,8 @@ use crate::options::{Combine, ExperimentFile, LevelTable, ServerOptions, TargetO
 use crate::search::{SearchDraft, SearchUse};
 use anyhow::{Context, bail, ensure};
 use std::collections::BTreeSet;
-use sysdyno_record::experiment::CommandSpec;
-use sysdyno_record::matrix::MatrixVariant;
+use sysdyno_record::command::CommandSpec;
+use sysdyno_record::experiment::ExperimentVariant;
 use sysdyno_record::plan::Plan;
 use sysdyno_record::work::WorkPlan;
 
@@ -91,7 +91,7 @@ impl VariantSource<'_> {
     }
 
     /// The plan of a combination.
-    pub(super) fn variant(&self, combination: Combination<'_>) -> anyhow::Result<Checked<MatrixVariant>> {
+    pub(super) fn variant(&self, combination: Combination<'_>) -> anyhow::Result<Checked<ExperimentVariant>> {
         let Combination { name, levels, parts } = combination;
         let services = level::services(&parts)?;
         ensure!(
@@ -120,7 +120,7 @@ impl VariantSource<'_> {
             None => self.trial(url, lab.as_ref(), &parts)?,
         };
         let variant =
-            MatrixVariant { name, levels, settings, prepare, during, services, service, takes, plan };
+            ExperimentVariant { name, levels, settings, prepare, during, services, service, takes, plan };
         Ok(Checked { plan: variant, notes })
     }
 

@@ -6,7 +6,7 @@ use crate::host::PlanHost;
 use crate::options::{CommandTable, LevelTable, WorkTable};
 use anyhow::{Context, ensure};
 use std::collections::BTreeSet;
-use sysdyno_record::experiment::CommandSpec;
+use sysdyno_record::command::CommandSpec;
 use sysdyno_record::plan::PhaseEnd;
 use sysdyno_record::units::SpanNs;
 use sysdyno_record::work::{CacheChoice, CommandWork, ServiceCounter, WorkKind, WorkPlan};

@@ -15,8 +15,8 @@ use anyhow::{Context, bail};
 pub use bed::{Bed, KnownFault};
 pub use planted::PlantedFault;
 use std::path::Path;
-use sysdyno_analyze::matrix::VARIANTS_MAX;
-use sysdyno_record::matrix::MatrixPlan;
+use sysdyno_analyze::experiment::VARIANTS_MAX;
+use sysdyno_record::experiment::ExperimentPlan;
 
 /// The beds that are built in: name and file.
 const BEDS: [(&str, &str); 7] = [
@@ -57,7 +57,7 @@ pub struct BedCase {
 #[derive(Clone, Debug)]
 pub struct BedPlan {
     /// What is measured.
-    pub plan: MatrixPlan,
+    pub plan: ExperimentPlan,
     /// What each variant is.
     pub cases: Vec<BedCase>,
 }

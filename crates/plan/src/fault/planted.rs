@@ -6,8 +6,9 @@ use crate::command::command;
 use crate::experiment::services;
 use anyhow::{Context, ensure};
 use std::collections::BTreeMap;
-use sysdyno_record::experiment::{CommandSpec, SettingChange};
-use sysdyno_record::matrix::ServiceChange;
+use sysdyno_record::change::SettingChange;
+use sysdyno_record::command::CommandSpec;
+use sysdyno_record::experiment::ServiceChange;
 
 /// What a fault changes about a lab.
 #[derive(Clone, Debug, PartialEq)]

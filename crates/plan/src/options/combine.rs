@@ -10,7 +10,7 @@ use super::probe::ProbeOptions;
 use super::search::CapacityOptions;
 use super::servers::{ServerOptions, SshOptions};
 use super::target::TargetOptions;
-use super::trial::TryOptions;
+use super::tryout::TryOptions;
 use super::wire::WireOptions;
 use super::workload::{NeedOptions, ReplayOptions, SessionOptions, WorkloadOptions};
 

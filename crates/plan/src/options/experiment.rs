@@ -3,7 +3,7 @@
 use super::load::LoadOptions;
 use super::search::CapacityOptions;
 use super::target::TargetOptions;
-use super::trial::PercentOption;
+use super::tryout::PercentOption;
 use super::typed::Typed;
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ mod probe;
 mod search;
 mod servers;
 mod target;
-mod trial;
+mod tryout;
 mod typed;
 mod wire;
 mod words;
@@ -35,7 +35,7 @@ pub use probe::ProbeOptions;
 pub use search::{CapacityOptions, ConnectionsOption, Effort};
 pub use servers::{ServerOptions, SshOptions};
 pub use target::{Field, TargetOptions};
-pub use trial::{PercentOption, SideTable, TrialFile, TryOptions};
+pub use tryout::{PercentOption, SideTable, TryFile, TryOptions};
 pub use typed::Typed;
 pub use wire::{
     Http2Option, PopularityOption, PresetOption, ShareOption, SizeOption, Unreadable, WireOptions,

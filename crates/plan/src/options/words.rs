@@ -5,12 +5,12 @@ use clap::builder::PossibleValue;
 use serde::Deserialize;
 use serde::de::Error;
 use sysdyno_record::effect::Comparison;
-use sysdyno_record::experiment::Metric;
-use sysdyno_record::facts::Workload;
+use sysdyno_record::facts::HostUse;
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::origin::ProxyProtocol;
 use sysdyno_record::plan::{Arrival, IoChoice, SpinChoice, StampChoice};
 use sysdyno_record::probe::ProbeKind;
+use sysdyno_record::tryout::Metric;
 use sysdyno_record::wire::{MemcachedDialect, TlsVersion};
 use sysdyno_record::work::CacheChoice;
 
@@ -118,7 +118,7 @@ words! {
         Tls12 "1.2" "TLS 1.2";
         Tls13 "1.3" "TLS 1.3";
     }
-    Workload {
+    HostUse {
         Web "web" "Many connections, short requests";
         Files "files" "Many files created, changed, and removed";
         Memory "memory" "Data kept in memory";

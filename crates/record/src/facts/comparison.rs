@@ -6,7 +6,7 @@ use serde::Serialize;
 /// What a host is used for; decides what is likely to matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Workload {
+pub enum HostUse {
     /// A server of many connections and short requests.
     Web,
     /// Many files made, changed and removed.
@@ -21,7 +21,7 @@ pub enum Workload {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FactsComparison {
     /// For which workload they are ranked.
-    pub workload: Workload,
+    pub workload: HostUse,
     /// Those most likely to matter first.
     pub differences: Vec<FactDifference>,
     /// Facts that are the same.

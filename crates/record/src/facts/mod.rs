@@ -6,7 +6,7 @@
 mod comparison;
 mod document;
 
-pub use comparison::{FactDifference, FactsComparison, KnownFact, LeftOutFact, Workload};
+pub use comparison::{FactDifference, FactsComparison, HostUse, KnownFact, LeftOutFact};
 pub use document::{COMPARISON_SCHEMA, FactsDocument, SCHEMA};
 
 use serde::{Deserialize, Serialize};

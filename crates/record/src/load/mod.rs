@@ -7,10 +7,10 @@ mod percentiles;
 mod phase;
 mod trial;
 
-pub use crate::failure::{Blame, FailureClass, Failures, Told};
+pub use crate::failure::{Blame, FailureClass, FailureClauses, Failures};
 pub use counts::Counts;
 pub use interval::{CondensedInterval, Extremes, Interval};
 pub use latency::{LatencyKind, LatencySet, LatencyWindow, WindowStep};
-pub use percentiles::{Dependence, IntervalBasis, LatencySummary};
+pub use percentiles::{IntervalBasis, LatencySummary, PercentileDependence};
 pub use phase::{GapSample, GeneratorSummary, LearntBody, PhaseSummary, TimerError};
 pub use trial::{TrialBegin, TrialEnd, TrialEnding, TrialPurpose, TrialSummary};

@@ -73,6 +73,13 @@ impl LatencySummary {
             censored_min_ns: uncertain_from_ns(histogram, bounds),
         }
     }
+
+    /// The percentile of this ratio; `None`: it is none of those that are kept, or the sample is too small for it.
+    pub fn percentile(&self, ratio: f64) -> Option<u64> {
+        let kept =
+            [(0.5, self.p50), (0.9, self.p90), (0.95, self.p95), (0.99, self.p99), (0.999, self.p99_9)];
+        kept.into_iter().find(|(known, _)| (known - ratio).abs() < 1e-9)?.1
+    }
 }
 
 /// Level of the intervals that are shown beside percentiles.
@@ -86,18 +93,18 @@ pub struct IntervalBasis {
     /// Length of a window.
     pub window_ns: u64,
     /// Of the median; `None`: there are too few values or windows.
-    pub p50: Option<Dependence>,
+    pub p50: Option<PercentileDependence>,
     /// Of the 90th percentile, likewise.
-    pub p90: Option<Dependence>,
+    pub p90: Option<PercentileDependence>,
     /// Of the 99th percentile, likewise.
-    pub p99: Option<Dependence>,
+    pub p99: Option<PercentileDependence>,
     /// Of the 99.9th percentile, likewise.
-    pub p99_9: Option<Dependence>,
+    pub p99_9: Option<PercentileDependence>,
 }
 
 /// How much values depend on each other, as far as one percentile is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Dependence {
+pub struct PercentileDependence {
     /// First autocorrelation of the windows, before batches were widened, as a ratio −1 to 1.
     pub autocorrelation_ratio: f64,
     /// Length of the batches that look independent of each other; `None`: too few batches do.

@@ -3,7 +3,7 @@
 use super::counts::Counts;
 use super::latency::LatencyKind;
 use super::percentiles::LatencySummary;
-use crate::failure::{Failures, Told};
+use crate::failure::{FailureClauses, Failures};
 use crate::plan::PhaseKind;
 use crate::units::MonoNs;
 use crate::wire::{CacheCounts, HandshakeCounts};
@@ -24,8 +24,8 @@ pub struct PhaseSummary {
     /// Failed requests by class.
     pub failures: Failures,
     /// What the server said with the first failure of a class, where it said anything.
-    #[serde(default, skip_serializing_if = "Told::is_empty")]
-    pub told: Told,
+    #[serde(default, skip_serializing_if = "FailureClauses::is_empty")]
+    pub told: FailureClauses,
     /// Rate asked for, `None` in a closed process. Unit: requests per second.
     pub offered_hz: Option<f64>,
     /// Rate of completed requests, valid or not. Unit: requests per second.

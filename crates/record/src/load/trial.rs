@@ -37,8 +37,8 @@ named! {
         Certify "certify";
         /// One point of the closed-loop curve.
         Sweep "sweep";
-        /// One of a pair of an experiment.
-        Experiment "experiment";
+        /// One of a pair of a tryout.
+        Try "experiment";
     }
 }
 

@@ -17,7 +17,7 @@ pub use request::{ExpectedHeader, HeaderField, RequestSpec, Validators};
 pub use run::{RunPlan, SearchMethod, SearchPlan};
 pub use target::{Endpoint, Target};
 
-use crate::experiment::ExperimentPlan;
+use crate::tryout::TryPlan;
 use crate::work::WorkPlan;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,8 @@ pub enum Plan {
     /// `sysdyno load`: one load.
     Load(LoadPlan),
     /// `sysdyno try`: one thing against another.
-    Experiment(Box<ExperimentPlan>),
+    #[serde(rename = "experiment")]
+    Try(Box<TryPlan>),
     /// `sysdyno load --command` and `--files`: work on this host.
     Work(WorkPlan),
 }
@@ -41,7 +42,7 @@ impl Plan {
         match self {
             Plan::Run(run) => Some(&run.load),
             Plan::Load(load) => Some(load),
-            Plan::Experiment(experiment) => experiment.load(),
+            Plan::Try(tryout) => tryout.load(),
             Plan::Work(_) => None,
         }
     }
@@ -51,7 +52,7 @@ impl Plan {
         match self {
             Plan::Run(run) => &run.fail_if,
             Plan::Load(load) => &load.fail_if,
-            Plan::Experiment(_) | Plan::Work(_) => &[],
+            Plan::Try(_) | Plan::Work(_) => &[],
         }
     }
 }

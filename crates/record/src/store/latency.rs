@@ -1,6 +1,6 @@
 //! Reads `latency.hlog`: merged by trial, and window by window for what depends on the order in time.
 
-use super::lines::{FolderReader, Line};
+use super::lines::{FolderReader, LineFate};
 use super::{LATENCY, LATENCY_TAIL, Trial};
 use crate::RecordError;
 use crate::hlog;
@@ -49,16 +49,16 @@ struct Merger<'a> {
 
 impl Merger<'_> {
     /// Takes a line of an interval that does not begin before `from`.
-    fn take(&mut self, line: &[u8], from: WallNs) -> Line {
+    fn take(&mut self, line: &[u8], from: WallNs) -> LineFate {
         let entry = match hlog::decode(line) {
-            Ok(hlog::Decoded::Comment) => return Line::Taken,
-            Ok(hlog::Decoded::Foreign) => return Line::Unknown,
+            Ok(hlog::Decoded::Comment) => return LineFate::Taken,
+            Ok(hlog::Decoded::Foreign) => return LineFate::Unknown,
             Ok(hlog::Decoded::Entry(entry)) => entry,
-            Err(cause) => return Line::Malformed(cause),
+            Err(cause) => return LineFate::Malformed(cause),
         };
         if !self.trials.iter().any(|known| known.begin.trial == entry.tag.trial) {
             // The line with its begin may have been cut off.
-            return Line::Unknown;
+            return LineFate::Unknown;
         }
         if from.0 == 0 {
             let length_ns = u64::try_from(entry.length.as_nanos()).unwrap_or(u64::MAX);
@@ -67,7 +67,7 @@ impl Merger<'_> {
         if entry.start >= from && entry.tag.phase.is_measured() {
             self.keep(entry);
         }
-        Line::Taken
+        LineFate::Taken
     }
 
     fn keep(&mut self, entry: hlog::Entry) {

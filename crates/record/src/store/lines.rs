@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read, Take};
 
 /// What became of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineFate {
     /// It was taken.
     Taken,
     /// It is of a kind that a newer version may have written, or of a trial that is not there.
@@ -70,18 +70,18 @@ impl FolderReader<'_> {
     ) -> Result<Vec<T>, RecordError> {
         let mut values = Vec::new();
         self.lines(name, |line| match serde_json::from_slice::<T>(line) {
-            Ok(_) if values.len() >= most => Line::Enough(format!("more than {most} lines")),
+            Ok(_) if values.len() >= most => LineFate::Enough(format!("more than {most} lines")),
             Ok(value) => match wrong(&value) {
-                Some(wrong) => Line::Malformed(wrong.to_owned()),
+                Some(wrong) => LineFate::Malformed(wrong.to_owned()),
                 None => {
                     values.push(value);
-                    Line::Taken
+                    LineFate::Taken
                 }
             },
             // Valid JSON of another shape may be what a newer version knows.
             Err(error) => match serde_json::from_slice::<IgnoredAny>(line) {
-                Ok(_) => Line::Unknown,
-                Err(_) => Line::Malformed(error.to_string()),
+                Ok(_) => LineFate::Unknown,
+                Err(_) => LineFate::Malformed(error.to_string()),
             },
         })?;
         Ok(values)
@@ -103,7 +103,7 @@ impl FolderReader<'_> {
     pub(super) fn lines(
         &mut self,
         name: &str,
-        mut take: impl FnMut(&[u8]) -> Line,
+        mut take: impl FnMut(&[u8]) -> LineFate,
     ) -> Result<(), RecordError> {
         let Some(file) = self.folder.open_file(name)? else {
             self.damage.push(format!("'{name}' is missing"));
@@ -124,18 +124,18 @@ impl FolderReader<'_> {
                 }
             }
             match take(&line) {
-                Line::Taken => {}
-                Line::Unknown => unknown_count += 1,
-                Line::Enough(why) => {
+                LineFate::Taken => {}
+                LineFate::Unknown => unknown_count += 1,
+                LineFate::Enough(why) => {
                     self.damage
                         .push(format!("'{name}' line {number}: {why}; the rest of the file is not read"));
                     break;
                 }
-                Line::Malformed(cause) if is_at_end(&mut reader).map_err(fail)? => {
+                LineFate::Malformed(cause) if is_at_end(&mut reader).map_err(fail)? => {
                     self.damage.push(format!("'{name}' line {number}, the last, is dropped: {cause}"));
                     break;
                 }
-                Line::Malformed(cause) => {
+                LineFate::Malformed(cause) => {
                     return Err(RecordError::Malformed {
                         path: self.folder.path_of(name),
                         line: number,

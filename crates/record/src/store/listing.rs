@@ -6,8 +6,8 @@ use super::run::read_manifest;
 use crate::RecordError;
 use crate::analysis::{Analysis, Confidence, Verdict, VerdictStatus};
 use crate::effect::Comparison;
-use crate::experiment::ExperimentConclusion;
 use crate::manifest::Manifest;
+use crate::tryout::TryConclusion;
 use crate::work::WorkSummary;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ impl RunListing {
         if let Ok(Some(analysis)) = reader.document::<Analysis>(super::ANALYSIS) {
             return Some(of_analysis(analysis));
         }
-        if let Ok(Some(found)) = reader.document::<ExperimentConclusion>(super::CONCLUSION) {
+        if let Ok(Some(found)) = reader.document::<TryConclusion>(super::CONCLUSION) {
             return Some(RunAnswer {
                 word: Some(found.verdict.word),
                 limit: found.headline,

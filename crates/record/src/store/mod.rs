@@ -17,7 +17,6 @@ mod latency;
 mod lines;
 mod listing;
 mod log;
-mod matrix;
 mod meter;
 mod plausible;
 mod readings_log;
@@ -26,17 +25,18 @@ mod remains;
 mod run;
 mod schema;
 mod trial;
+mod tryout;
 mod verify;
 mod writer;
 
-pub use experiment::read_experiment;
+pub use experiment::ExperimentFolder;
 pub use facts::{read_facts, read_run_facts};
 pub use listing::{RunAnswer, RunListing, list};
-pub use matrix::MatrixFolder;
 pub use redact::redacted_command;
 pub use remains::Remains;
 pub use run::Run;
 pub use trial::Trial;
+pub use tryout::read_tryout;
 pub use writer::{NewRun, RunWriter};
 
 /// Longest line that is read. Unit: bytes.
@@ -60,11 +60,11 @@ pub const MAX_TRIALS: usize = 1024;
 /// Most values of the series that are kept in memory, columns times rows, at 16 bytes each.
 pub const MAX_SERIES_VALUES: usize = 128 << 20;
 
-/// Most lines that are read of an experiment.
-pub const MAX_EXPERIMENT_LINES: usize = 100_000;
+/// Most lines that are read of a tryout.
+pub const MAX_TRY_LINES: usize = 100_000;
 
-/// Most lines that are read of a matrix, two for each trial.
-pub const MAX_MATRIX_LINES: usize = 20_000;
+/// Most lines that are read of an experiment, two for each trial.
+pub const MAX_EXPERIMENT_LINES: usize = 20_000;
 
 /// Most lines of work that are kept in memory.
 pub const MAX_WORK_LINES: usize = 1 << 20;
@@ -90,13 +90,13 @@ const RESERVE: &str = "reserve";
 const EVENTS: &str = "events.jsonl";
 const PROBE: &str = "probe.jsonl";
 const ANALYSIS: &str = "analysis.json";
-const EXPERIMENT: &str = "experiment.jsonl";
+const TRY_LINES: &str = "experiment.jsonl";
 const CONCLUSION: &str = "experiment.json";
 const OPERATIONS: &str = "operations.jsonl";
 const WORK: &str = "work.json";
 const REPORT: &str = "report.html";
-const MATRIX: &str = "matrix.json";
-const MATRIX_RUNS: &str = "runs";
+const EXPERIMENT: &str = "matrix.json";
+const EXPERIMENT_RUNS: &str = "runs";
 
 #[cfg(test)]
 pub(crate) mod sample;

@@ -3,8 +3,9 @@
 //! A value is kept only if its field's name is known to carry no secret; anything else is replaced. What is unknown is
 //! taken for a secret, since a record is made to be mailed.
 
-use crate::experiment::{Action, CommandSpec, ExperimentPlan, Workload};
+use crate::command::CommandSpec;
 use crate::plan::{HeaderField, LoadPlan, Plan, RunPlan};
+use crate::tryout::{Action, TryPlan, TryWorkload};
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "«redacted»";
@@ -42,16 +43,16 @@ pub(super) fn redacted_plan(plan: &Plan) -> Plan {
         Plan::Run(run) => Plan::Run(RunPlan { load: redacted_load(&run.load), ..run.clone() }),
         Plan::Load(load) => Plan::Load(redacted_load(load)),
         Plan::Work(work) => Plan::Work(work.clone()),
-        Plan::Experiment(experiment) => Plan::Experiment(Box::new(redacted_experiment(experiment))),
+        Plan::Try(tryout) => Plan::Try(Box::new(redacted_tryout(tryout))),
     }
 }
 
-fn redacted_experiment(plan: &ExperimentPlan) -> ExperimentPlan {
+fn redacted_tryout(plan: &TryPlan) -> TryPlan {
     let mut plan = plan.clone();
     match &mut plan.workload {
-        Workload::Load(load) => **load = redacted_load(load),
-        Workload::Capacity(run) => run.load = redacted_load(&run.load),
-        Workload::Commands => {}
+        TryWorkload::Load(load) => **load = redacted_load(load),
+        TryWorkload::Capacity(run) => run.load = redacted_load(&run.load),
+        TryWorkload::Commands => {}
     }
     for variant in &mut plan.variants {
         match &mut variant.action {

@@ -2,11 +2,11 @@
 
 use super::{Run, Trial};
 use crate::event::Event;
-use crate::experiment::ExperimentLine;
 use crate::facts::HostFacts;
 use crate::load::{Interval, LatencySet};
 use crate::probe::ProbeReply;
 use crate::series::{Series, SeriesLine};
+use crate::tryout::TryLine;
 use crate::work::WorkLine;
 
 /// The end of a run as memory holds it. What the folder has, too, is taken from the folder.
@@ -28,8 +28,8 @@ pub struct Remains {
     pub probe: Vec<ProbeReply>,
     /// All events.
     pub events: Vec<Event>,
-    /// Lines of an experiment that could not be written.
-    pub experiment: Vec<ExperimentLine>,
+    /// Lines of a tryout that could not be written.
+    pub tryout: Vec<TryLine>,
     /// Lines of work that could not be written.
     pub operations: Vec<WorkLine>,
 }
@@ -51,7 +51,7 @@ impl Run {
         let new: Vec<_> =
             remains.probe.into_iter().filter(|reply| !is_known(reply, &self.probe[..known])).collect();
         self.probe.extend(new);
-        self.experiment.extend(remains.experiment);
+        self.tryout.extend(remains.tryout);
         self.operations.extend(remains.operations);
         if let Some(trial) = remains.trial {
             self.complete_trial(trial, remains.latency);

@@ -2,18 +2,17 @@
 
 use super::folder::Folder;
 use super::latency::read_latency;
-use super::lines::{Caps, FolderReader, Line};
+use super::lines::{Caps, FolderReader, LineFate};
 use super::trial::Trial;
 use super::{
-    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY,
-    LATENCY_TAIL, MANIFEST, MAX_EXPERIMENT_LINES, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES,
-    MAX_TRIALS, MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
-    SERVER_SERIES_TAIL, TRIALS, WORK, plausible, schema, verify,
+    ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY, LATENCY_TAIL,
+    MANIFEST, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, MAX_TRY_LINES,
+    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
+    SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
 use crate::event::Event;
-use crate::experiment::{ExperimentConclusion, ExperimentLine};
 use crate::facts::HostFacts;
 use crate::load::{Interval, LatencySet, LatencyWindow, TrialBegin, TrialEnd};
 use crate::manifest::{Manifest, RunStatus, SCHEMA};
@@ -21,6 +20,7 @@ use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::remote::RemoteHost;
 use crate::series::{Row, Series, SeriesLine};
+use crate::tryout::{TryConclusion, TryLine};
 use crate::work::{WorkLine, WorkSummary};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -55,10 +55,10 @@ pub struct Run {
     pub probe: Vec<ProbeReply>,
     /// What was concluded; `None`: not yet, or damaged.
     pub analysis: Option<Analysis>,
-    /// What the pilot settled, stages, trials and pairs of an experiment, in the order of the file; empty if it is none.
-    pub experiment: Vec<ExperimentLine>,
-    /// What was concluded of an experiment; `None`: it is none, or not yet, or damaged.
-    pub conclusion: Option<ExperimentConclusion>,
+    /// What the pilot settled, stages, trials and pairs of a tryout, in the order of the file; empty if it is none.
+    pub tryout: Vec<TryLine>,
+    /// What was concluded of a tryout; `None`: it is none, or not yet, or damaged.
+    pub conclusion: Option<TryConclusion>,
     /// Latency of the measured phases, merged, by trial.
     pub latency: BTreeMap<u32, LatencySet>,
     /// The same by window, for the kinds of [`LatencyWindow`], in the order of the log.
@@ -94,7 +94,7 @@ const FILES: [&str; 20] = [
     EVENTS,
     PROBE,
     ANALYSIS,
-    EXPERIMENT,
+    TRY_LINES,
     CONCLUSION,
     OPERATIONS,
     WORK,
@@ -146,7 +146,7 @@ impl Run {
             analysis: reader.document(ANALYSIS)?,
             operations: reader.values_if_any(OPERATIONS, MAX_WORK_LINES, wrong_work)?,
             work: reader.document(WORK)?,
-            experiment: reader.values_if_any(EXPERIMENT, MAX_EXPERIMENT_LINES, |_| None)?,
+            tryout: reader.values_if_any(TRY_LINES, MAX_TRY_LINES, |_| None)?,
             conclusion: reader.document(CONCLUSION)?,
             latency: latency.merged,
             latency_windows: latency.windows,
@@ -236,32 +236,32 @@ pub(super) fn read_manifest(folder: &Folder) -> Result<Manifest, RecordError> {
 fn read_trials(reader: &mut FolderReader<'_>) -> Result<Vec<Trial>, RecordError> {
     let mut trials: Vec<Trial> = Vec::new();
     reader.lines(TRIALS, |line| match serde_json::from_slice(line) {
-        Err(error) => Line::Malformed(error.to_string()),
+        Err(error) => LineFate::Malformed(error.to_string()),
         Ok(TrialLine { begin: Some(_), .. }) if trials.len() >= MAX_TRIALS => {
-            Line::Enough(format!("more than {MAX_TRIALS} trials"))
+            LineFate::Enough(format!("more than {MAX_TRIALS} trials"))
         }
         Ok(TrialLine { begin: Some(begin), end: None }) => {
             if trials.iter().any(|trial| trial.begin.trial == begin.trial) {
-                return Line::Malformed(format!("trial {} starts twice", begin.trial));
+                return LineFate::Malformed(format!("trial {} starts twice", begin.trial));
             }
             trials.push(Trial { begin, end: None });
-            Line::Taken
+            LineFate::Taken
         }
         Ok(TrialLine { begin: None, end: Some(end) }) => take_trial_end(&mut trials, end),
-        Ok(_) => Line::Unknown,
+        Ok(_) => LineFate::Unknown,
     })?;
     Ok(trials)
 }
 
-fn take_trial_end(trials: &mut [Trial], end: TrialEnd) -> Line {
+fn take_trial_end(trials: &mut [Trial], end: TrialEnd) -> LineFate {
     if let Err(cause) = plausible::check_trial_end(&end) {
-        return Line::Malformed(cause);
+        return LineFate::Malformed(cause);
     }
     match trials.iter_mut().find(|trial| trial.begin.trial == end.trial && trial.end.is_none()) {
         Some(trial) => trial.end = Some(end),
-        None => return Line::Malformed(format!("trial {} ends without a start", end.trial)),
+        None => return LineFate::Malformed(format!("trial {} ends without a start", end.trial)),
     }
-    Line::Taken
+    LineFate::Taken
 }
 
 pub(super) fn read_intervals(reader: &mut FolderReader<'_>) -> Result<Vec<Interval>, RecordError> {
@@ -278,9 +278,9 @@ pub(super) fn read_intervals(reader: &mut FolderReader<'_>) -> Result<Vec<Interv
             match parsed.and_then(|interval| plausible::check_interval(&interval).map(|()| interval)) {
                 Ok(interval) if tail_from.is_some_and(|from| interval.begin_mono_ns < from) => {}
                 Ok(interval) => intervals.push(interval),
-                Err(cause) => return Line::Malformed(cause),
+                Err(cause) => return LineFate::Malformed(cause),
             }
-            Line::Taken
+            LineFate::Taken
         })?;
     }
     Ok(intervals)
@@ -306,7 +306,7 @@ pub(super) fn read_series(
         let is_known =
             |line: &SeriesLine| matches!(line, SeriesLine::Row(row) if Some(row.begin_mono_ns) < from);
         read_series_lines(reader, tail, |line| {
-            if is_known(&line) { Line::Taken } else { take_series_line(&mut series, line) }
+            if is_known(&line) { LineFate::Taken } else { take_series_line(&mut series, line) }
         })?;
     }
     Ok(series)
@@ -315,7 +315,7 @@ pub(super) fn read_series(
 fn read_series_lines(
     reader: &mut FolderReader<'_>,
     name: &str,
-    mut take: impl FnMut(SeriesLine) -> Line,
+    mut take: impl FnMut(SeriesLine) -> LineFate,
 ) -> Result<(), RecordError> {
     reader.lines(name, |line| {
         let parsed = match serde_json::from_slice::<Row>(line) {
@@ -330,45 +330,45 @@ fn read_series_lines(
 }
 
 /// A line that is neither header nor row may come from a newer version; a header or row that cannot be read is damage.
-fn unknown_series_line(line: &[u8], error: &serde_json::Error) -> Line {
+fn unknown_series_line(line: &[u8], error: &serde_json::Error) -> LineFate {
     #[derive(Deserialize)]
     struct Known {
         columns: Option<IgnoredAny>,
         values: Option<IgnoredAny>,
     }
     match serde_json::from_slice::<Known>(line) {
-        Ok(Known { columns: None, values: None }) => Line::Unknown,
-        Ok(_) => Line::Malformed("a header or row that cannot be read".into()),
-        Err(_) => Line::Malformed(error.to_string()),
+        Ok(Known { columns: None, values: None }) => LineFate::Unknown,
+        Ok(_) => LineFate::Malformed("a header or row that cannot be read".into()),
+        Err(_) => LineFate::Malformed(error.to_string()),
     }
 }
 
-fn take_series_line(series: &mut Series, line: SeriesLine) -> Line {
+fn take_series_line(series: &mut Series, line: SeriesLine) -> LineFate {
     let (mut columns, mut rows) = (series.columns().len(), series.windows().len());
     match &line {
         SeriesLine::Header { columns: added, .. } => columns += added.len(),
         SeriesLine::Row(row) => {
             let last = series.windows().last().map(|window| window[0]);
             if row.end_mono_ns < row.begin_mono_ns || Some(row.begin_mono_ns) < last {
-                return Line::Malformed(
+                return LineFate::Malformed(
                     "the row's window lies before an earlier one or ends before it begins".into(),
                 );
             }
             if let Err(cause) = plausible::check_row(row) {
-                return Line::Malformed(cause);
+                return LineFate::Malformed(cause);
             }
             if row.values.len() != series.width() {
                 let (values, columns) = (row.values.len(), series.width());
-                return Line::Malformed(format!("the row has {values} values for {columns} columns"));
+                return LineFate::Malformed(format!("the row has {values} values for {columns} columns"));
             }
             rows += 1;
         }
     }
     if columns.saturating_mul(rows) > MAX_SERIES_VALUES {
-        return Line::Enough(format!("more than {MAX_SERIES_VALUES} values"));
+        return LineFate::Enough(format!("more than {MAX_SERIES_VALUES} values"));
     }
     series.push(line);
-    Line::Taken
+    LineFate::Taken
 }
 
 fn wrong_reply(reply: &ProbeReply) -> Option<&'static str> {

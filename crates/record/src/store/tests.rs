@@ -240,7 +240,7 @@ fn long_lines_and_long_files_end_the_reading() {
         let mut reader = lines::FolderReader::new(&folder, caps);
         let take = |_: &[u8]| {
             taken += 1;
-            lines::Line::Taken
+            lines::LineFate::Taken
         };
         reader.lines(EVENTS, take).expect("reads");
         (taken, reader.damage.join("; "))

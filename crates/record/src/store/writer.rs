@@ -6,14 +6,13 @@ use super::log::Log;
 use super::readings_log::ReadingsLog;
 use super::verify::{self, document, hexadecimal};
 use super::{
-    ANALYSIS, CONCLUSION, EVENTS, EXPERIMENT, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS,
-    PLAN, PROBE, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS,
-    WORK, redact,
+    ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
+    REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK,
+    redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
 use crate::event::Event;
-use crate::experiment::{ExperimentConclusion, ExperimentLine};
 use crate::facts::HostFacts;
 use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
@@ -21,6 +20,7 @@ use crate::plan::Plan;
 use crate::probe::ProbeReply;
 use crate::remote::RemoteHost;
 use crate::series::SeriesLine;
+use crate::tryout::{TryConclusion, TryLine};
 use crate::units::{MonoNs, SpanNs, WallNs};
 use crate::work::{WorkLine, WorkSummary};
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub struct NewRun {
 pub struct RunWriter {
     folder: Folder,
     manifest: Manifest,
-    /// Files of lines. Some are made with their first line: few runs have a probe, only experiments have pairs.
+    /// Files of lines. Some are made with their first line: few runs have a probe, only tryouts have pairs.
     logs: Vec<Log>,
     intervals: IntervalLog,
     series: ReadingsLog,
@@ -231,14 +231,14 @@ impl RunWriter {
         self.line(PROBE, reply)
     }
 
-    /// Writes a line of an experiment.
-    pub fn experiment(&mut self, line: &ExperimentLine) -> Result<(), RecordError> {
-        self.check::<_, ExperimentLine>(EXPERIMENT, line)?;
-        self.line(EXPERIMENT, line)
+    /// Writes a line of a tryout.
+    pub fn tryout(&mut self, line: &TryLine) -> Result<(), RecordError> {
+        self.check::<_, TryLine>(TRY_LINES, line)?;
+        self.line(TRY_LINES, line)
     }
 
     /// Writes `experiment.json`, in the place of an earlier one.
-    pub fn conclusion(&mut self, conclusion: &ExperimentConclusion) -> Result<(), RecordError> {
+    pub fn conclusion(&mut self, conclusion: &TryConclusion) -> Result<(), RecordError> {
         self.document(CONCLUSION, conclusion)
     }
 

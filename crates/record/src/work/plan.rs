@@ -1,6 +1,6 @@
 //! What is to be done, with every default filled in.
 
-use crate::experiment::CommandSpec;
+use crate::command::CommandSpec;
 use crate::plan::PhaseEnd;
 use crate::units::SpanNs;
 use serde::{Deserialize, Serialize};

@@ -22,7 +22,7 @@ const SIDES_MAX: usize = 6;
 pub fn render(comparison: &RunsComparison, page: Option<&Path>, style: &Style) -> String {
     let mut screen = Screen::new(*style);
     draw_answer(comparison, &mut screen);
-    match &comparison.matrix {
+    match &comparison.experiment {
         Some(_) => variants::draw_names(comparison, &mut screen),
         None => draw_sides(comparison, &mut screen),
     }

@@ -1,4 +1,4 @@
-//! The variants of a matrix: what they are called, and what limits each.
+//! The variants of an experiment: what they are called, and what limits each.
 
 use super::worst;
 use crate::escape;
@@ -11,7 +11,7 @@ use sysdyno_record::comparison::RunsComparison;
 const VARIANT_LINES: usize = 5;
 const VARIANT_COLUMNS: usize = 30;
 
-/// What the variants of a matrix are called, which says more than their runs; as many in a line as fit, each with a mark
+/// What the variants of an experiment are called, which says more than their runs; as many in a line as fit, each with a mark
 /// unless it is valid.
 pub(super) fn draw_names(comparison: &RunsComparison, screen: &mut Screen) {
     let named = comparison.sides.iter().map(|side| {
@@ -42,10 +42,10 @@ pub(super) fn draw_names(comparison: &RunsComparison, screen: &mut Screen) {
     screen.gap();
 }
 
-/// What limits each variant of a matrix, as most of its runs say.
+/// What limits each variant of an experiment, as most of its runs say.
 pub(super) fn draw_found(comparison: &RunsComparison, screen: &mut Screen) {
-    let Some(matrix) = &comparison.matrix else { return };
-    for variant in &matrix.variants {
+    let Some(experiment) = &comparison.experiment else { return };
+    for variant in &experiment.variants {
         let Some(found) = variant.found.first() else { continue };
         let count: u64 = variant.found.iter().map(|found| found.runs_count).sum();
         let failed = variant.failed_ratio.filter(|ratio| *ratio > 0.0);
@@ -55,12 +55,13 @@ pub(super) fn draw_found(comparison: &RunsComparison, screen: &mut Screen) {
         let label = format!("limit {}", comparison.sides[variant.side].letter);
         screen.sentence(Rank::Useful, (Tone::Quiet, &label), (Tone::Plain, &text));
     }
-    if matrix.measured_count < matrix.planned_count {
-        let text = format!("{} of {} trials were measured", matrix.measured_count, matrix.planned_count);
+    if experiment.measured_count < experiment.planned_count {
+        let text =
+            format!("{} of {} trials were measured", experiment.measured_count, experiment.planned_count);
         screen.sentence(Rank::Needed, (Tone::Doubtful, "Missing"), (Tone::Plain, &text));
     }
-    if matrix.repeated_count > 0 {
-        let runs = match matrix.repeated_count {
+    if experiment.repeated_count > 0 {
+        let runs = match experiment.repeated_count {
             1 => "1 disturbed run was".to_owned(),
             count => format!("{count} disturbed runs were"),
         };

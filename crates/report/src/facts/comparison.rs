@@ -6,7 +6,7 @@ use crate::number;
 use crate::terminal::{Style, Tone, wrap};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use sysdyno_record::facts::{COMPARISON_SCHEMA, FactDifference, FactsComparison, Workload};
+use sysdyno_record::facts::{COMPARISON_SCHEMA, FactDifference, FactsComparison, HostUse};
 
 /// Differences that are printed unless all are asked for.
 const SCREEN_DIFFERENCES: usize = 10;
@@ -81,12 +81,12 @@ fn summary(comparison: &FactsComparison, left_count: usize) -> String {
     text
 }
 
-fn workload(workload: Workload) -> &'static str {
+fn workload(workload: HostUse) -> &'static str {
     match workload {
-        Workload::Web => "a web server",
-        Workload::Files => "work with many files",
-        Workload::Memory => "an in-memory data server",
-        Workload::Any => "any workload",
+        HostUse::Web => "a web server",
+        HostUse::Files => "work with many files",
+        HostUse::Memory => "an in-memory data server",
+        HostUse::Any => "any workload",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use sysdyno_record::facts::{
-    Fact, FactDifference, FactsComparison, HostFacts, KnownFact, LeftOutFact, Workload,
+    Fact, FactDifference, FactsComparison, HostFacts, HostUse, KnownFact, LeftOutFact,
 };
 
 fn style(width_columns: usize) -> Style {
@@ -22,7 +22,7 @@ fn difference(name: &str, a: Option<Fact>, b: Option<Fact>, known: Option<KnownF
 
 fn comparison(differences: Vec<FactDifference>) -> FactsComparison {
     let left_out = vec![LeftOutFact { name: "kernel.boot_id".into(), reason: "random at every boot" }];
-    FactsComparison { workload: Workload::Files, differences, same_count: 1234, left_out }
+    FactsComparison { workload: HostUse::Files, differences, same_count: 1234, left_out }
 }
 
 #[test]

@@ -8,12 +8,12 @@
 //! of the record is text in the page, never markup.
 
 mod encode;
-mod experiment;
 mod payload;
+mod tryout;
 
-use crate::experiment::{ExperimentInput, action_text, word_badge};
 use crate::input::ReportInput;
 use crate::terminal::{self, Style};
+use crate::tryout::{TryInput, action_text, word_badge};
 use sysdyno_record::comparison::RunsComparison;
 
 /// The page without a record. Made by `npm run build` in `web/`.
@@ -38,14 +38,12 @@ pub fn render(input: &ReportInput<'_>) -> String {
     document(&title, &screen, &data)
 }
 
-/// The report of an experiment: a complete HTML document.
-pub fn render_experiment(input: &ExperimentInput<'_>) -> String {
-    let screen =
-        terminal::render_experiment(input, &Style { width_columns: TEXT_COLUMNS, ..Style::default() });
+/// The report of a tryout: a complete HTML document.
+pub fn render_tryout(input: &TryInput<'_>) -> String {
+    let screen = terminal::render_tryout(input, &Style { width_columns: TEXT_COLUMNS, ..Style::default() });
     let about = input.variants().map_or_else(String::new, |[_, b]| action_text(&b.action));
     let title = format!("{} – {about}", word_badge(input.conclusion.verdict.word));
-    let data =
-        serde_json::to_string(&experiment::payload(input)).expect("string keys and no custom serialisers");
+    let data = serde_json::to_string(&tryout::payload(input)).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
 }
 

@@ -41,7 +41,7 @@ const EVENTS_MAX: usize = 4_000;
 const GENERATOR: &str = "generator's host: ";
 
 #[derive(Serialize)]
-pub(super) struct Payload<'a> {
+pub(super) struct RunPayload<'a> {
     schema: &'static str,
     folder: String,
     manifest: &'a Manifest,
@@ -144,8 +144,8 @@ struct SeriesColumn<'a> {
     bounds: Option<Bounds>,
 }
 
-pub(super) fn payload<'a>(input: &ReportInput<'a>) -> Payload<'a> {
-    Payload {
+pub(super) fn payload<'a>(input: &ReportInput<'a>) -> RunPayload<'a> {
+    RunPayload {
         schema: "sysdyno.report/1",
         folder: input.folder.path.to_string_lossy().into_owned(),
         manifest: input.folder.manifest,

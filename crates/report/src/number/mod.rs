@@ -7,7 +7,7 @@ mod effect;
 
 pub use self::effect::{effect, margin};
 use std::time::Duration;
-use sysdyno_record::experiment::Metric;
+use sysdyno_record::tryout::Metric;
 use sysdyno_record::units::rounding_step;
 
 /// What stands for a value that there is not.

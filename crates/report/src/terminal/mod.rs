@@ -7,7 +7,6 @@
 
 mod answer;
 mod checks;
-mod experiment;
 mod explain;
 mod hosts;
 mod judged;
@@ -20,15 +19,16 @@ mod session;
 mod settings;
 mod style;
 mod table;
+mod tryout;
 mod verdict;
 mod work;
 
 pub(crate) use answer::ending;
-pub use experiment::render_experiment;
 pub use explain::{Diagnosis, render_diagnoses, render_diagnosis, render_explanation};
 pub use judged::render_judged;
 pub(crate) use screen::{Rank, Screen, wrap};
 pub use style::{Style, Tone};
+pub use tryout::render_tryout;
 pub(crate) use verdict::{draw_reason, draw_state, shape};
 
 use crate::input::ReportInput;

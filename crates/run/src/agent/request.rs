@@ -11,8 +11,8 @@ use crate::error::RunError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::net::SocketAddr;
-use sysdyno_analyze::experiment::CommandOutcome;
-use sysdyno_load::Outcome;
+use sysdyno_analyze::tryout::CommandOutcome;
+use sysdyno_load::LoadOutcome;
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::plan::{Endpoint, LoadPlan};
@@ -110,7 +110,12 @@ pub trait Generator: Agent {
     ///
     /// # Errors
     /// It could not be sent, or a notice could not be written down.
-    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn AgentLink) -> Result<Outcome, RunError>;
+    fn load(
+        &mut self,
+        trial: u32,
+        plan: &LoadPlan,
+        link: &mut dyn AgentLink,
+    ) -> Result<LoadOutcome, RunError>;
 
     /// Does nothing for a while, sampling on.
     ///

@@ -4,8 +4,9 @@ use crate::clock;
 use crate::error::RunError;
 use crate::service::{Guardians, roots_with_programs};
 use std::path::PathBuf;
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::{Change, Now, Persisted, Plan, Recovery, StateFolder, Trial, TrialOrder, TrialSummary};
+use sysdyno_tune::{HeldTrial, Now, Persisted, Recovery, SettingsTrial, StateFolder, TrialOrder, TunePlan};
 
 /// Something that is to be done about settings, and where.
 #[derive(Clone, Debug)]
@@ -24,12 +25,12 @@ pub enum TuneTask {
     /// Say what changes would do. Answer: [`TuneAnswer::Plan`].
     Plan {
         /// The changes.
-        changes: Vec<Change>,
+        changes: Vec<SettingChange>,
     },
     /// Try changes, under a guardian. Answer: [`TuneAnswer::Held`] or [`TuneAnswer::Nothing`].
     Apply {
         /// The changes.
-        changes: Vec<Change>,
+        changes: Vec<SettingChange>,
         /// After which time they are undone.
         deadline: SpanNs,
         /// This program, which the guardian runs.
@@ -52,7 +53,7 @@ pub enum TuneTask {
     /// Keep settings over a reboot, in a file of ours; nothing in force is touched. Answer: [`TuneAnswer::Persisted`].
     Persist {
         /// The settings.
-        changes: Vec<Change>,
+        changes: Vec<SettingChange>,
     },
     /// Take settings out of that file. Answer: [`TuneAnswer::Persisted`].
     Forget {
@@ -90,7 +91,7 @@ pub enum TrialKind {
 #[derive(Clone, Debug)]
 pub enum TuneAnswer {
     /// What the changes would do.
-    Plan(Plan),
+    Plan(TunePlan),
     /// All settings are what they should become.
     Nothing,
     /// The changes are made, and a guardian watches.
@@ -98,7 +99,7 @@ pub enum TuneAnswer {
         /// The trial.
         id: String,
         /// What was done.
-        plan: Plan,
+        plan: TunePlan,
         /// After which time it is undone.
         deadline: SpanNs,
     },
@@ -114,7 +115,7 @@ pub enum TuneAnswer {
     /// Trials.
     Trials {
         /// In the order of their names.
-        trials: Vec<TrialSummary>,
+        trials: Vec<SettingsTrial>,
         /// Now, on `CLOCK_BOOTTIME`, for their deadlines. Unit: nanoseconds.
         now_boot_ns: u64,
     },
@@ -122,7 +123,7 @@ pub enum TuneAnswer {
 
 impl TuneRequest {
     /// Does it on this host. A trial that lasts with its agent is put into `held`.
-    pub(crate) fn carry_out(self, held: &mut Vec<Trial>) -> Result<TuneAnswer, RunError> {
+    pub(crate) fn carry_out(self, held: &mut Vec<HeldTrial>) -> Result<TuneAnswer, RunError> {
         let roots = roots_with_programs(self.root);
         let state = StateFolder::below(self.state.as_deref());
         Ok(match self.task {

@@ -8,9 +8,11 @@ use crate::agent::{Lasts, TrialKind, TuneAnswer, TuneRequest, TuneTask};
 use crate::error::RunError;
 use crate::service::roots_with_programs;
 use std::path::PathBuf;
-use sysdyno_record::experiment::{ChangeShown, CommandSpec, SettingChange};
+use sysdyno_record::change::SettingChange;
+use sysdyno_record::command::CommandSpec;
+use sysdyno_record::tryout::ChangeShown;
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::{Change, Plan, PlannedChange, Recovery, Refusal, TrialSummary, TuneError};
+use sysdyno_tune::{PlannedChange, Recovery, Refusal, SettingsTrial, TuneError, TunePlan};
 
 /// After which time changes are undone if this process lives on but forgets them.
 const DEADLINE: SpanNs = SpanNs::from_secs(24 * 3600);
@@ -40,7 +42,7 @@ impl Tuning {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let planned = sysdyno_tune::plan(&parsed(changes), &roots_with_programs(&self.root))?;
+        let planned = sysdyno_tune::plan(changes, &roots_with_programs(&self.root))?;
         let refusals: Vec<Refusal> = planned.changes.iter().filter_map(refusal).collect();
         if !refusals.is_empty() {
             return Err(TuneError::Refused(refusals).into());
@@ -54,7 +56,7 @@ impl Tuning {
         bench: &mut Bench<'_, '_>,
         changes: &[SettingChange],
     ) -> Result<Option<String>, RunError> {
-        match self.call(bench, self.task(parsed(changes), Lasts::WithAgent))? {
+        match self.call(bench, self.task(changes.to_vec(), Lasts::WithAgent))? {
             TuneAnswer::Held { id, .. } => Ok(Some(id)),
             TuneAnswer::Nothing => Ok(None),
             _ => Err(RunError::Answer { request: "apply changes" }),
@@ -62,7 +64,7 @@ impl Tuning {
     }
 
     /// The task of making changes.
-    pub(super) fn task(&self, changes: Vec<Change>, lasts: Lasts) -> TuneTask {
+    pub(super) fn task(&self, changes: Vec<SettingChange>, lasts: Lasts) -> TuneTask {
         let (program, version) = (self.program.clone(), self.version.clone());
         TuneTask::Apply { changes, deadline: DEADLINE, program, version, lasts }
     }
@@ -85,15 +87,15 @@ impl Tuning {
         &self,
         bench: &mut Bench<'_, '_>,
         changes: &[SettingChange],
-    ) -> Result<Plan, RunError> {
-        match self.call(bench, TuneTask::Plan { changes: parsed(changes) })? {
+    ) -> Result<TunePlan, RunError> {
+        match self.call(bench, TuneTask::Plan { changes: changes.to_vec() })? {
             TuneAnswer::Plan(plan) => Ok(plan),
             _ => Err(RunError::Answer { request: "plan changes" }),
         }
     }
 
     /// Trials that are open on this host, whoever made them.
-    pub(super) fn open_trials(&self, bench: &mut Bench<'_, '_>) -> Result<Vec<TrialSummary>, RunError> {
+    pub(super) fn open_trials(&self, bench: &mut Bench<'_, '_>) -> Result<Vec<SettingsTrial>, RunError> {
         match self.call(bench, TuneTask::List { which: TrialKind::Open })? {
             TuneAnswer::Trials { trials, .. } => Ok(trials),
             _ => Err(RunError::Answer { request: "list trials" }),
@@ -119,10 +121,6 @@ pub(super) fn prepare(bench: &mut Bench<'_, '_>, command: &CommandSpec) -> Resul
 pub(super) fn not_restored(recoveries: &[Recovery]) -> Vec<String> {
     let left = recoveries.iter().flat_map(|recovery| &recovery.restored);
     left.filter(|restored| !restored.outcome.is_clean()).map(|restored| restored.key.clone()).collect()
-}
-
-pub(super) fn parsed(changes: &[SettingChange]) -> Vec<Change> {
-    changes.iter().map(|change| Change { key: change.key.clone(), value: change.value.clone() }).collect()
 }
 
 /// Why a change cannot be tried; `None` if it can.

@@ -6,7 +6,8 @@ use super::RunJournal;
 use super::change::{Tuning, prepare};
 use super::steps::{Bench, Hosts};
 use crate::error::RunError;
-use sysdyno_record::experiment::{CommandSpec, SettingChange};
+use sysdyno_record::change::SettingChange;
+use sysdyno_record::command::CommandSpec;
 
 /// What is to hold during a run.
 #[derive(Debug)]

@@ -2,14 +2,14 @@
 //!
 //! Invariants are those of [`super::change`]: they are undone when this process ends, however it ends.
 
-use super::change::{Tuning, not_restored, parsed};
+use super::change::{Tuning, not_restored};
 use crate::agent::{Lasts, TuneAnswer, TuneRequest, TuneTask};
 use crate::clock;
 use crate::error::RunError;
 use std::time::Duration;
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::event::SettingHeld;
-use sysdyno_record::experiment::SettingChange;
-use sysdyno_tune::{PlannedChange, Trial, TuneError};
+use sysdyno_tune::{HeldTrial, PlannedChange, TuneError};
 
 /// After which time it is looked again whether another trial is over: its guardian cannot be awaited.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -19,7 +19,7 @@ pub struct HeldHere {
     /// The trial; `None`: all of it was so already.
     id: Option<String>,
     /// It alone: trials in two folders may have one name.
-    trials: Vec<Trial>,
+    trials: Vec<HeldTrial>,
     /// What they are, and were.
     pub settings: Vec<SettingHeld>,
 }
@@ -39,7 +39,7 @@ impl Tuning {
         let mut trials = Vec::new();
         let end = clock::monotonic().after(patience);
         let tried = loop {
-            match self.here(self.task(parsed(changes), Lasts::WithAgent), &mut trials) {
+            match self.here(self.task(changes.to_vec(), Lasts::WithAgent), &mut trials) {
                 Err(RunError::Tune(TuneError::Busy { .. })) if clock::monotonic() < end => {
                     std::thread::sleep(PAUSE);
                 }
@@ -78,7 +78,7 @@ impl Tuning {
         }
     }
 
-    fn here(&self, task: TuneTask, trials: &mut Vec<Trial>) -> Result<TuneAnswer, RunError> {
+    fn here(&self, task: TuneTask, trials: &mut Vec<HeldTrial>) -> Result<TuneAnswer, RunError> {
         let request = TuneRequest { root: self.root.clone(), state: self.state.clone(), task };
         request.carry_out(trials)
     }

@@ -6,12 +6,11 @@ use crate::agent::{AgentLink, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
 use sysdyno_analyze::TrialView;
-use sysdyno_analyze::experiment::Standing;
+use sysdyno_analyze::tryout::Standing;
 use sysdyno_record::RecordError;
 use sysdyno_record::analysis::Verdict;
 use sysdyno_record::column::Quantity;
 use sysdyno_record::event::{Event, EventKind, SettingHeld, WatchedProcess};
-use sysdyno_record::experiment::{ExperimentConclusion, ExperimentLine, Settled};
 use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::log::LogLines;
@@ -21,6 +20,7 @@ use sysdyno_record::progress::RunProgress;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::store::{Remains, RunWriter, Trial};
+use sysdyno_record::tryout::{Settled, TryConclusion, TryLine};
 use sysdyno_record::units::{MonoNs, SpanNs};
 use sysdyno_record::view::ServerView;
 
@@ -38,10 +38,10 @@ pub trait Watcher {
     /// Is asked several times a second whether the plan is to be stopped.
     fn is_interrupted(&mut self) -> bool;
 
-    /// An experiment begins to measure: what its pilot settled.
+    /// A tryout begins to measure: what its pilot settled.
     fn settled(&mut self, _settled: &Settled) {}
 
-    /// A pair of an experiment is complete, and that is how it stands.
+    /// A pair of a tryout is complete, and that is how it stands.
     fn standing(&mut self, _standing: &Standing) {}
 
     /// An operation of the probe is over.
@@ -78,9 +78,9 @@ pub struct RunJournal<'a> {
     events: Vec<Event>,
     probe: Vec<ProbeReply>,
     so_far: SoFar,
-    /// The last trial and lines of an experiment, where they could not be written.
+    /// The last trial and lines of a tryout, where they could not be written.
     unwritten_trial: Option<(Trial, LatencySet)>,
-    unwritten_lines: Vec<ExperimentLine>,
+    unwritten_lines: Vec<TryLine>,
     progress: RunProgress,
     begin: MonoNs,
     trial_begin: MonoNs,
@@ -153,7 +153,7 @@ impl<'a> RunJournal<'a> {
             server_series: self.server_series.into_series(),
             probe: self.probe,
             events: self.events,
-            experiment: self.unwritten_lines,
+            tryout: self.unwritten_lines,
             operations: Vec::new(),
         })
     }
@@ -375,18 +375,18 @@ impl<'a> RunJournal<'a> {
         self.writer.plan_sha256().unwrap_or_default().to_owned()
     }
 
-    pub(super) fn keep_line(&mut self, line: &ExperimentLine) -> Result<(), RunError> {
-        if let ExperimentLine::Settled(settled) = line {
+    pub(super) fn keep_line(&mut self, line: &TryLine) -> Result<(), RunError> {
+        if let TryLine::Settled(settled) = line {
             self.watcher.settled(settled);
         }
-        let written = self.writer.experiment(line);
+        let written = self.writer.tryout(line);
         if written.is_err() {
             self.unwritten_lines.push(line.clone());
         }
         self.kept(written)
     }
 
-    pub(super) fn keep_conclusion(&mut self, conclusion: &ExperimentConclusion) -> Result<(), RunError> {
+    pub(super) fn keep_conclusion(&mut self, conclusion: &TryConclusion) -> Result<(), RunError> {
         let written = self.writer.conclusion(conclusion);
         self.kept(written)
     }

@@ -7,21 +7,21 @@
 
 mod change;
 mod conditions;
-mod experiment;
 mod held;
 mod journal;
 mod recent;
 mod server;
 mod steps;
+mod tryout;
 mod watched;
 mod within;
 
 pub use change::Tuning;
 pub use conditions::Conditions;
-pub use experiment::{ExperimentEnd, ExperimentOrder, experiment, planned_changes};
 pub use held::HeldHere;
 pub use journal::{RunJournal, SoFar, Watcher};
 pub use steps::{AskServices, Hosts, SamplingPlan, load, run};
+pub use tryout::{TryEnd, TryOrder, planned_changes, tryout};
 pub use within::{SettingGround, hold_within};
 
 #[cfg(test)]

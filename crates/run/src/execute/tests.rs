@@ -8,13 +8,13 @@ use crate::clock;
 use crate::error::RunError;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use sysdyno_analyze::experiment::CommandOutcome;
-use sysdyno_load::Outcome;
+use sysdyno_analyze::tryout::CommandOutcome;
+use sysdyno_load::LoadOutcome;
 use sysdyno_record::manifest::{RunKind, Tool};
 use sysdyno_record::plan::*;
 use sysdyno_record::progress::RunProgress;
 use sysdyno_record::store::{NewRun, RunWriter};
-use sysdyno_record::units::{Bytes, MonoNs, SpanNs};
+use sysdyno_record::units::{MonoNs, SpanNs};
 
 /// The agent of this process, and what it was asked for.
 #[derive(Default)]
@@ -33,7 +33,12 @@ impl Agent for Noted {
 }
 
 impl Generator for Noted {
-    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn AgentLink) -> Result<Outcome, RunError> {
+    fn load(
+        &mut self,
+        trial: u32,
+        plan: &LoadPlan,
+        link: &mut dyn AgentLink,
+    ) -> Result<LoadOutcome, RunError> {
         self.requests.push("load");
         let begin = clock::monotonic();
         let outcome = self.agent.load(trial, plan, link)?;
@@ -83,29 +88,9 @@ fn serve() -> String {
 }
 
 fn ten_requests(url: &str) -> LoadPlan {
-    LoadPlan {
-        target: sysdyno_load::target::resolve(url).expect("resolves"),
-        request: RequestSpec { method: "GET".into(), headers: vec![], body: vec![], body_bytes: 0 },
-        validators: Validators::default(),
-        arrival: Arrival::Closed,
-        connections: 1,
-        keep_alive: KeepAlive::Unlimited,
-        phases: vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(10) }],
-        deadlines: Deadlines::default(),
-        max_body: Bytes(1 << 20),
-        hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
-        threads: 1,
-        seed: 1,
-        fail_if: vec![],
-        objective: None,
-        probe: None,
-        io: IoChoice::Auto,
-        spin: SpinChoice::Off,
-        stamps: StampChoice::Kernel,
-        origin: Default::default(),
-        workload: Default::default(),
-        wire: Default::default(),
-    }
+    let phase = PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(10) };
+    let target = sysdyno_load::target::resolve(url).expect("resolves");
+    LoadPlan { phases: vec![phase], spin: SpinChoice::Off, ..LoadPlan::plain(target) }
 }
 
 #[test]

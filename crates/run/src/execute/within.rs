@@ -8,8 +8,8 @@ use crate::error::RunError;
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::event::SettingHeld;
-use sysdyno_record::experiment::SettingChange;
 
 /// How long the guardian of a process that was just killed may take.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! A command of an experiment: started without a shell, in a process group of its own, awaited by a thread.
+//! A command of a tryout: started without a shell, in a process group of its own, awaited by a thread.
 //!
 //! Its output goes nowhere: it would share the terminal with the progress, and printing it would take time of its own.
 
@@ -9,7 +9,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
-use sysdyno_analyze::experiment::CommandOutcome;
+use sysdyno_analyze::tryout::CommandOutcome;
 use sysdyno_observe::reaped_cpu_seconds;
 use sysdyno_record::units::MonoNs;
 

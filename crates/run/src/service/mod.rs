@@ -12,12 +12,12 @@ pub(crate) use command::RunningCommand;
 pub use guardian::Guardians;
 
 use std::path::Path;
-use sysdyno_tune::Roots;
+use sysdyno_tune::TuneRoots;
 
 /// The roots of settings below a path; on the live host with all programs that changing some of them takes. Below another
 /// root there are none: they would reload the services of this host, and change its file systems.
-pub fn roots_with_programs(root: impl AsRef<Path>) -> Roots {
-    let roots = Roots::at(root.as_ref());
+pub fn roots_with_programs(root: impl AsRef<Path>) -> TuneRoots {
+    let roots = TuneRoots::at(root.as_ref());
     match roots.is_host() {
         true => roots
             .with_services(&programs::SERVICE_PROGRAMS)

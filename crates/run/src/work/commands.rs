@@ -5,7 +5,7 @@ use super::{Count, Message, Shift};
 use crate::error::RunError;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
-use sysdyno_record::experiment::CommandSpec;
+use sysdyno_record::command::CommandSpec;
 use sysdyno_record::work::{CacheChoice, CommandRun, CommandWork, Ending, Served, Step, WorkLine};
 
 pub(super) fn work(

@@ -139,7 +139,7 @@ fn a_file_is_put_back_after_a_reboot_and_unless_somebody_has_edited_it() {
         *fake.is_deaf.lock().expect("is whole") = 1;
         let recovered = crate::recover(&host.state, &host.roots).expect("recovers");
         let outcomes: Vec<_> = recovered[0].restored.iter().map(|restored| restored.outcome).collect();
-        use crate::journal::Outcome::{Conflict, Restored, Void};
+        use crate::journal::UndoOutcome::{Conflict, Restored, Void};
         if is_edited {
             assert_eq!(outcomes, [Void, Conflict]);
             assert_eq!(fs::read_to_string(host.roots.place(FILE)).expect("reads"), edited);

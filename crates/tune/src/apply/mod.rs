@@ -1,13 +1,12 @@
 //! Makes the changes of a plan as a trial: journal first, then guardian, then the writes.
 
-use crate::change::Change;
 use crate::error::TuneError;
 use crate::journal::{Intent, JournalRecord, Member, Transaction, TrialStart, Twin, Write};
 use crate::netns;
-use crate::plan::{Plan, plan_alone};
+use crate::plan::{TunePlan, plan_alone};
 use crate::process::start_ticks;
 use crate::restore::{self, Recovery};
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::spool;
 use crate::state::StateFolder;
 use crate::store::{Lock, PATIENCE, Store, StoreSection};
@@ -16,6 +15,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::units::{SpanNs, WallNs};
 
 /// The present, which the caller reads.
@@ -31,11 +31,11 @@ pub struct Now {
 #[derive(Clone, Debug)]
 pub struct TrialOrder<'a> {
     /// Where settings lie.
-    pub roots: &'a Roots,
+    pub roots: &'a TuneRoots,
     /// Where the journal is kept.
     pub state: &'a StateFolder,
     /// The changes.
-    pub changes: &'a [Change],
+    pub changes: &'a [SettingChange],
     /// After which time the guardian undoes them.
     pub deadline: SpanNs,
     /// The present.
@@ -74,24 +74,24 @@ pub trait Armed {
 }
 
 /// A trial that is held.
-pub struct Trial {
+pub struct HeldTrial {
     /// The name of its journal.
     pub id: String,
     /// What was planned.
-    pub plan: Plan,
+    pub plan: TunePlan,
     guardian: Box<dyn Armed>,
     state: Arc<Store>,
-    roots: Roots,
+    roots: TuneRoots,
     twin: Twin,
     transaction: Transaction,
 }
 
-impl Trial {
+impl HeldTrial {
     /// Leaves the trial to its guardian, which undoes it at the deadline.
     ///
     /// # Errors
     /// The guardian is dead; the trial was undone.
-    pub fn detach(mut self) -> Result<Plan, TuneError> {
+    pub fn detach(mut self) -> Result<TunePlan, TuneError> {
         match self.guardian.detach() {
             Ok(()) => Ok(self.plan),
             Err(source) => Err(self.undo_alone(source)),
@@ -119,7 +119,10 @@ impl Trial {
 ///
 /// # Errors
 /// See [`TuneError`]: whatever it is, either nothing was written or all was restored, or the text says what was not.
-pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn ArmGuardian) -> Result<Option<Trial>, TuneError> {
+pub fn apply(
+    order: &TrialOrder<'_>,
+    guardians: &mut dyn ArmGuardian,
+) -> Result<Option<HeldTrial>, TuneError> {
     // Wrong changes are named before anything of ours is made.
     plan_alone(order.changes, order.roots)?.check_unblocked()?;
     let state = Arc::new(order.state.hold()?);
@@ -154,7 +157,7 @@ pub fn apply(order: &TrialOrder<'_>, guardians: &mut dyn ArmGuardian) -> Result<
     }
     drop::<Lock<'_>>(lock);
     let roots = order.roots.clone();
-    Ok(Some(Trial { id: begin.id, plan, guardian, state, roots, twin, transaction }))
+    Ok(Some(HeldTrial { id: begin.id, plan, guardian, state, roots, twin, transaction }))
 }
 
 fn refuse_second(state: &Store, spool: &Arc<Store>) -> Result<(), TuneError> {
@@ -208,7 +211,7 @@ struct Failed {
     cause: String,
 }
 
-fn write_all(transaction: &mut Transaction, twin: &mut Twin, roots: &Roots) -> Result<(), Failed> {
+fn write_all(transaction: &mut Transaction, twin: &mut Twin, roots: &TuneRoots) -> Result<(), Failed> {
     for intent in &transaction.intents {
         let failed = |cause: String| Failed {
             key: intent.key.clone(),
@@ -234,7 +237,7 @@ fn write_all(transaction: &mut Transaction, twin: &mut Twin, roots: &Roots) -> R
 }
 
 /// Writes one change, if its members are still what they were, and reads them back.
-fn write_one(intent: &Intent, roots: &Roots) -> Result<Vec<String>, String> {
+fn write_one(intent: &Intent, roots: &TuneRoots) -> Result<Vec<String>, String> {
     let read = |member: &Member| {
         member.read(roots).map_err(|error| format!("cannot read '{}': {error}", member.place.text()))
     };

@@ -10,7 +10,7 @@ use crate::error::TuneError;
 use crate::journal::{Transaction, TrialStart, Twin};
 use crate::process::start_ticks;
 use crate::restore::{self, Recovery};
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::spool;
 use crate::state::StateFolder;
 use crate::store::{Lock, PATIENCE, Store, StoreSection};
@@ -36,7 +36,7 @@ pub struct TrialGuard {
     /// What the journal said when it was opened: what it takes to undo the trial.
     known: Transaction,
     state: Arc<Store>,
-    roots: Roots,
+    roots: TuneRoots,
     deadline: OwnedFd,
     moves: OwnedFd,
 }
@@ -55,7 +55,7 @@ impl TrialGuard {
     ///
     /// # Errors
     /// It is not there, cannot be read, or the deadline cannot be set.
-    pub fn arm(order: &GuardOrder, roots: Roots) -> Result<TrialGuard, TuneError> {
+    pub fn arm(order: &GuardOrder, roots: TuneRoots) -> Result<TrialGuard, TuneError> {
         let name = format!("{}.wal", order.id);
         let path = order.state.join(StoreSection::Open.name()).join(&name);
         let failed = |operation| {

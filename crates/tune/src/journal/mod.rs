@@ -10,7 +10,7 @@ mod transaction;
 mod twin;
 
 pub(crate) use file::{JournalFile, is_guarded, read};
-pub use record::Outcome;
+pub use record::UndoOutcome;
 pub(crate) use record::{Intent, JournalRecord, Member, NetnsId, TrialStart, Witness, Write};
 pub use transaction::Phase;
 pub(crate) use transaction::Transaction;

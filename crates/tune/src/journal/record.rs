@@ -1,6 +1,6 @@
 //! What a journal says, record by record.
 
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::setting::SettingPlace;
 use crate::text::one_line;
 use crate::tunable::Scope;
@@ -34,7 +34,7 @@ pub(crate) enum JournalRecord {
         /// Number of its intent.
         number: u32,
         /// What became of it.
-        outcome: Outcome,
+        outcome: UndoOutcome,
         /// What the members were before.
         found: Vec<String>,
         /// Why it failed; `None` unless it did.
@@ -138,7 +138,7 @@ impl Member {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(crate) fn read(&self, roots: &Roots) -> io::Result<String> {
+    pub(crate) fn read(&self, roots: &TuneRoots) -> io::Result<String> {
         match self.place.read(roots) {
             // A file of a scheduler or governor is there as long as that is in force; some are there and say EINVAL.
             Err(error)
@@ -207,7 +207,7 @@ pub(crate) struct Write {
 /// What became of a change that was to be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum UndoOutcome {
     /// The old value is back.
     Restored,
     /// It was there already.
@@ -222,10 +222,10 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl UndoOutcome {
     /// Whether the setting is what it was, or is no more.
     pub fn is_clean(self) -> bool {
-        !matches!(self, Outcome::Conflict | Outcome::Failed)
+        !matches!(self, UndoOutcome::Conflict | UndoOutcome::Failed)
     }
 }
 

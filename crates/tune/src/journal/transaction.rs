@@ -6,7 +6,7 @@
 //!                          └──────end──────┴──► Ended
 //! ```
 
-use super::record::{Intent, JournalRecord, Outcome, TrialStart};
+use super::record::{Intent, JournalRecord, TrialStart, UndoOutcome};
 use std::collections::BTreeMap;
 
 /// How far a trial has come.
@@ -37,7 +37,7 @@ pub(crate) struct Transaction {
     /// What settings read back as after they were written, by intent.
     pub(crate) applied: BTreeMap<u32, Vec<String>>,
     /// What became of each intent when it was undone last.
-    pub(crate) restored: BTreeMap<u32, Outcome>,
+    pub(crate) restored: BTreeMap<u32, UndoOutcome>,
     /// Why it was undone before its time; `None` if it was not.
     pub(crate) cause: Option<String>,
     /// How many records it has.

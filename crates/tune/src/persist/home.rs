@@ -4,7 +4,7 @@
 //! Sources: udev(7), tmpfiles.d(5), systemd.unit(5), systemd.exec(5).
 
 use crate::plan::PlannedChange;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::setting::{AtBoot, UNITS, read_file};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) struct Home {
 ///
 /// # Errors
 /// It cannot be.
-pub(super) fn home(change: &PlannedChange, roots: &Roots) -> Result<Home, String> {
+pub(super) fn home(change: &PlannedChange, roots: &TuneRoots) -> Result<Home, String> {
     let kept = |file: &str, line: String| Home { file: file.into(), key: change.key.clone(), line };
     match change.at_boot() {
         AtBoot::Disk { device, attribute } => {
@@ -64,7 +64,7 @@ pub(super) fn home(change: &PlannedChange, roots: &Roots) -> Result<Home, String
 }
 
 /// Refuses a file that nothing on this host would read at boot.
-fn is_read(file: &str, reader: &str, programs: &[&str], roots: &Roots) -> Result<(), String> {
+fn is_read(file: &str, reader: &str, programs: &[&str], roots: &TuneRoots) -> Result<(), String> {
     if programs.iter().any(|program| roots.place(program).exists()) {
         return Ok(());
     }
@@ -72,7 +72,7 @@ fn is_read(file: &str, reader: &str, programs: &[&str], roots: &Roots) -> Result
 }
 
 /// Files of ours among the drop-ins of services that may be there.
-pub(super) fn drop_ins(roots: &Roots) -> Vec<String> {
+pub(super) fn drop_ins(roots: &TuneRoots) -> Vec<String> {
     let entries = std::fs::read_dir(roots.place(UNITS)).into_iter().flatten().flatten();
     let folders = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let folders = folders.filter(|name| name.ends_with(DROP_INS));
@@ -90,7 +90,7 @@ fn quoted(text: &str) -> Result<&str, String> {
     }
 }
 
-fn disk(device: &str, attribute: &str, value: &str, roots: &Roots) -> Result<String, String> {
+fn disk(device: &str, attribute: &str, value: &str, roots: &TuneRoots) -> Result<String, String> {
     let read = |file: &str| {
         let text = read_file(roots, &format!("/sys/block/{device}/{file}")).ok()?;
         Some(text.trim().to_owned()).filter(|text| quoted(text).is_ok())
@@ -107,7 +107,7 @@ fn disk(device: &str, attribute: &str, value: &str, roots: &Roots) -> Result<Str
     ))
 }
 
-fn interface(device: &str, attribute: &str, value: &str, roots: &Roots) -> Result<String, String> {
+fn interface(device: &str, attribute: &str, value: &str, roots: &TuneRoots) -> Result<String, String> {
     let address = read_file(roots, &format!("/sys/class/net/{device}/address")).unwrap_or_default();
     let address = match address.trim() {
         "" | "00:00:00:00:00:00" => String::new(),

@@ -9,14 +9,14 @@ mod own;
 #[cfg(test)]
 mod trees;
 
-use crate::change::Change;
 use crate::error::{Refusal, TuneError};
 use crate::plan::{PlannedChange, Rival, plan, rivals_of};
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::setting::AtBoot;
 use crate::tunable::find;
 use home::{Home, LINES, RULES};
 use std::collections::BTreeMap;
+use sysdyno_record::change::SettingChange;
 
 /// The file of sysctls, from the root.
 const FILE: &str = "/etc/sysctl.d/90-sysdyno.conf";
@@ -56,7 +56,7 @@ pub struct Overridden {
 ///
 /// # Errors
 /// A change is not in order, or cannot be kept; a file is not ours; one cannot be written.
-pub fn persist(changes: &[Change], roots: &Roots) -> Result<Persisted, TuneError> {
+pub fn persist(changes: &[SettingChange], roots: &TuneRoots) -> Result<Persisted, TuneError> {
     let planned = plan(changes, roots)?;
     let (sysctls, rest): (Vec<_>, Vec<_>) =
         planned.changes.into_iter().partition(|change| change.at_boot() == AtBoot::Sysctl);
@@ -91,7 +91,7 @@ pub fn persist(changes: &[Change], roots: &Roots) -> Result<Persisted, TuneError
     Ok(persisted(settings, others, roots))
 }
 
-fn homes(changes: &[PlannedChange], roots: &Roots) -> Result<Vec<Home>, TuneError> {
+fn homes(changes: &[PlannedChange], roots: &TuneRoots) -> Result<Vec<Home>, TuneError> {
     let (mut homes, mut refusals) = (Vec::new(), Vec::new());
     for change in changes {
         let home = match change.survives_boot {
@@ -110,7 +110,7 @@ fn homes(changes: &[PlannedChange], roots: &Roots) -> Result<Vec<Home>, TuneErro
 ///
 /// # Errors
 /// One of them is in none; a file is not ours; one cannot be written or removed.
-pub fn forget(keys: &[String], roots: &Roots) -> Result<Persisted, TuneError> {
+pub fn forget(keys: &[String], roots: &TuneRoots) -> Result<Persisted, TuneError> {
     let mut settings = read(roots)?;
     let mut others = others(roots)?;
     let is_kept =
@@ -137,7 +137,7 @@ pub fn forget(keys: &[String], roots: &Roots) -> Result<Persisted, TuneError> {
     Ok(persisted(settings, others, roots))
 }
 
-fn persisted(settings: BTreeMap<String, String>, others: Vec<PersistedFile>, roots: &Roots) -> Persisted {
+fn persisted(settings: BTreeMap<String, String>, others: Vec<PersistedFile>, roots: &TuneRoots) -> Persisted {
     let last = |key: &String| rivals_of(key, roots).into_iter().find(|rival| rival.is_last);
     let rivals = settings.keys().filter_map(|key| Some((key, last(key)?)));
     let rivals = rivals.filter(|(_, rival)| !rival.who.starts_with(FILE));
@@ -146,13 +146,13 @@ fn persisted(settings: BTreeMap<String, String>, others: Vec<PersistedFile>, roo
 }
 
 /// The settings of the file of sysctls; none if it is not there.
-fn read(roots: &Roots) -> Result<BTreeMap<String, String>, TuneError> {
+fn read(roots: &TuneRoots) -> Result<BTreeMap<String, String>, TuneError> {
     let text = own::read(FILE, roots)?.unwrap_or_default();
     let line = |line: &str| line.split_once('=').map(|(key, value)| (key.trim().into(), value.trim().into()));
     Ok(text.lines().filter(|line| !line.starts_with('#')).filter_map(line).collect())
 }
 
-fn write(settings: &BTreeMap<String, String>, roots: &Roots) -> Result<(), TuneError> {
+fn write(settings: &BTreeMap<String, String>, roots: &TuneRoots) -> Result<(), TuneError> {
     let mut text = String::new();
     for (key, value) in settings {
         let does = find(key).map_or("", |tunable| tunable.does);
@@ -162,7 +162,7 @@ fn write(settings: &BTreeMap<String, String>, roots: &Roots) -> Result<(), TuneE
 }
 
 /// Our other files that are there.
-fn others(roots: &Roots) -> Result<Vec<PersistedFile>, TuneError> {
+fn others(roots: &TuneRoots) -> Result<Vec<PersistedFile>, TuneError> {
     let files = [RULES.to_owned(), LINES.to_owned()].into_iter().chain(home::drop_ins(roots));
     let mut found = Vec::new();
     for file in files {
@@ -173,7 +173,7 @@ fn others(roots: &Roots) -> Result<Vec<PersistedFile>, TuneError> {
     Ok(found)
 }
 
-fn write_other(kept: &PersistedFile, roots: &Roots) -> Result<(), TuneError> {
+fn write_other(kept: &PersistedFile, roots: &TuneRoots) -> Result<(), TuneError> {
     match kept.lines.is_empty() {
         true => own::remove(&kept.file, roots),
         false => own::write(&kept.file, &home::text(&kept.file, &kept.lines), roots),

@@ -2,7 +2,7 @@
 
 use crate::error::TuneError;
 use crate::files::{make_folder, sync_folder};
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::setting::UNITS;
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 ///
 /// # Errors
 /// It is there and is not ours, or cannot be read.
-pub(super) fn read(file: &str, roots: &Roots) -> Result<Option<String>, TuneError> {
+pub(super) fn read(file: &str, roots: &TuneRoots) -> Result<Option<String>, TuneError> {
     let path = roots.place(file);
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = match rustix::fs::open(&path, flags, Mode::empty()) {
@@ -41,7 +41,7 @@ pub(super) fn read(file: &str, roots: &Roots) -> Result<Option<String>, TuneErro
 }
 
 /// Replaces a file of ours, or makes it, by the first line and `text`; what was there has been read before.
-pub(super) fn write(file: &str, text: &str, roots: &Roots) -> Result<(), TuneError> {
+pub(super) fn write(file: &str, text: &str, roots: &TuneRoots) -> Result<(), TuneError> {
     let path = roots.place(file);
     let folder = path.parent().expect("the file is in a folder");
     make_readable(folder)?;
@@ -61,7 +61,7 @@ fn make_readable(folder: &Path) -> Result<(), TuneError> {
 }
 
 /// Removes a file of ours, and its folder if that was made for it and is empty.
-pub(super) fn remove(file: &str, roots: &Roots) -> Result<(), TuneError> {
+pub(super) fn remove(file: &str, roots: &TuneRoots) -> Result<(), TuneError> {
     let path = roots.place(file);
     fs::remove_file(&path).map_err(TuneError::io("remove", &path))?;
     let Some(folder) = path.parent() else { return Ok(()) };

@@ -5,11 +5,10 @@
 
 mod rivals;
 
-use crate::change::Change;
 use crate::error::{Refusal, TuneError};
 use crate::journal::{Intent, Member, Write};
 use crate::netns;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::setting::{AtBoot, SettingPlace};
 use crate::text::one_line;
 use crate::tunable::{EffectTime, Located, Risk, Scope, Tunable, find, nearest, never};
@@ -19,13 +18,14 @@ pub(crate) use rivals::rivals_of;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::io;
+use sysdyno_record::change::SettingChange;
 
 /// Most changes of a plan.
 const MAX_CHANGES: usize = 256;
 
 /// A plan, with nothing left to decide.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Plan {
+pub struct TunePlan {
     /// Its changes, in the order in which they are made.
     pub changes: Vec<PlannedChange>,
     /// Whether settings of the network are those of the namespace that the host was booted with.
@@ -87,7 +87,7 @@ impl PlannedChange {
     }
 }
 
-impl Plan {
+impl TunePlan {
     /// Changes that are not there already.
     pub fn effective(&self) -> impl Iterator<Item = &PlannedChange> {
         self.changes.iter().filter(|change| !change.is_same)
@@ -113,7 +113,7 @@ impl Plan {
 ///
 /// # Errors
 /// Every change that is not in order, with its reason; or one of them could not be read.
-pub fn plan(changes: &[Change], roots: &Roots) -> Result<Plan, TuneError> {
+pub fn plan(changes: &[SettingChange], roots: &TuneRoots) -> Result<TunePlan, TuneError> {
     let mut plan = plan_alone(changes, roots)?;
     let rivals = rivals::Rivals::find(roots);
     plan.changes.iter_mut().for_each(|change| change.rivals = rivals.of(&change.key));
@@ -121,7 +121,7 @@ pub fn plan(changes: &[Change], roots: &Roots) -> Result<Plan, TuneError> {
 }
 
 /// Plans changes, and does not look for who else sets the same.
-pub(crate) fn plan_alone(changes: &[Change], roots: &Roots) -> Result<Plan, TuneError> {
+pub(crate) fn plan_alone(changes: &[SettingChange], roots: &TuneRoots) -> Result<TunePlan, TuneError> {
     let mut refusals = clashes(changes);
     let is_initial_network = netns::is_initial(roots);
     let mut planned = Vec::new();
@@ -143,14 +143,14 @@ pub(crate) fn plan_alone(changes: &[Change], roots: &Roots) -> Result<Plan, Tune
     }
     refusals.extend(overlaps(&planned));
     if refusals.is_empty() {
-        Ok(Plan { changes: planned, is_initial_network })
+        Ok(TunePlan { changes: planned, is_initial_network })
     } else {
         Err(TuneError::Refused(refusals))
     }
 }
 
 /// Changes that cannot be in one plan.
-fn clashes(changes: &[Change]) -> Vec<Refusal> {
+fn clashes(changes: &[SettingChange]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     if changes.len() > MAX_CHANGES {
         refusals.push(Refusal::new(
@@ -196,8 +196,8 @@ fn overlaps(planned: &[PlannedChange]) -> Vec<Refusal> {
 }
 
 fn one(
-    change: &Change,
-    roots: &Roots,
+    change: &SettingChange,
+    roots: &TuneRoots,
     is_initial_network: bool,
     earlier: &[PlannedChange],
 ) -> Result<PlannedChange, Refusal> {
@@ -247,13 +247,13 @@ fn one(
     })
 }
 
-fn of_initial_network(change: &Change) -> Refusal {
+fn of_initial_network(change: &SettingChange) -> Refusal {
     let cause = "it belongs to the initial network namespace, but this is another one";
     let hint = "plan it on the host itself; from there, it applies to all namespaces";
     Refusal::new(&change.text(), cause).hint(hint)
 }
 
-fn known(change: &Change) -> Result<&'static Tunable, Refusal> {
+fn known(change: &SettingChange) -> Result<&'static Tunable, Refusal> {
     let refuse = |cause: &str| Refusal::new(&change.text(), cause);
     if let Some(reason) = never(&change.key) {
         return Err(refuse(&format!("{reason}; sysdyno does not change '{}'", change.key)));
@@ -277,7 +277,7 @@ enum Unreadable {
 }
 
 /// The text of a setting, if it is the same when it is read again.
-fn read_twice(roots: &Roots, place: &SettingPlace) -> Result<String, Unreadable> {
+fn read_twice(roots: &TuneRoots, place: &SettingPlace) -> Result<String, Unreadable> {
     let read = || {
         place.read(roots).map_err(|error| match place.absent(&error) {
             Some(cause) => Unreadable::Absent(cause),
@@ -291,10 +291,10 @@ fn read_twice(roots: &Roots, place: &SettingPlace) -> Result<String, Unreadable>
 
 /// What is written down of a change. The first place has been read by now.
 fn intent(
-    (change, tunable): (&Change, &Tunable),
+    (change, tunable): (&SettingChange, &Tunable),
     located: Located,
     (old, new): (String, String),
-    roots: &Roots,
+    roots: &TuneRoots,
 ) -> Result<Intent, String> {
     let write = |member: usize, text: &str| Write { member, text: text.into() };
     let is_open = tunable.kind.is_open();
@@ -369,7 +369,7 @@ fn blocked(error: Errno, tunable: &Tunable, is_initial_network: bool) -> String 
 }
 
 /// Lines of shell that undo a change.
-pub(crate) fn undo_lines(intent: &Intent, roots: &Roots) -> Vec<String> {
+pub(crate) fn undo_lines(intent: &Intent, roots: &TuneRoots) -> Vec<String> {
     let line = |write: &Write| intent.members[write.member].place.shell_line(roots, &write.text);
     intent.restore.iter().map(line).collect()
 }

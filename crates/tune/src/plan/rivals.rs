@@ -3,7 +3,7 @@
 //! Precedence of the files is that of `sysctl.d(5)`: a file hides those of the same name in later folders, files are
 //! read in the order of their names, and the last word counts; `/etc/sysctl.conf` is read last.
 
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
@@ -50,7 +50,7 @@ pub struct Rival {
 }
 
 /// Who else sets a setting.
-pub(crate) fn rivals_of(key: &str, roots: &Roots) -> Vec<Rival> {
+pub(crate) fn rivals_of(key: &str, roots: &TuneRoots) -> Vec<Rival> {
     Rivals::find(roots).of(key)
 }
 
@@ -68,7 +68,7 @@ struct Line {
 
 impl Rivals {
     /// Looks at files and processes; what cannot be read is passed over.
-    pub(super) fn find(roots: &Roots) -> Rivals {
+    pub(super) fn find(roots: &TuneRoots) -> Rivals {
         Rivals { lines: lines(roots), programs: programs(roots) }
     }
 
@@ -98,7 +98,7 @@ impl Rivals {
 }
 
 /// Lines of all files, in the order in which they are read.
-fn lines(roots: &Roots) -> Vec<Line> {
+fn lines(roots: &TuneRoots) -> Vec<Line> {
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     for folder in FOLDERS {
         for entry in fs::read_dir(roots.place(folder)).into_iter().flatten().flatten() {
@@ -138,7 +138,7 @@ fn parse(path: &str, text: &str) -> Vec<Line> {
 }
 
 /// Programs of the table that run.
-fn programs(roots: &Roots) -> Vec<(usize, u32)> {
+fn programs(roots: &TuneRoots) -> Vec<(usize, u32)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(roots.place("/proc")).into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
@@ -170,7 +170,7 @@ mod tests {
         write("etc/sysctl.d/70-other.txt", "net.core.somaxconn = 4\n");
         write("proc/77/comm", "tuned\n");
         write("proc/78/comm", "NetworkManager\n");
-        let rivals = Rivals::find(&Roots::at(root.path())).of("net.core.somaxconn");
+        let rivals = Rivals::find(&TuneRoots::at(root.path())).of("net.core.somaxconn");
         let rival = |who: &str, sets: &str, is_last| Rival { who: who.into(), sets: sets.into(), is_last };
         let expected = [
             rival("/usr/lib/sysctl.d/50-default.conf:1", "1", false),

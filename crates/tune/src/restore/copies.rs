@@ -3,7 +3,7 @@
 use super::{Recovery, recover_abandoned, recover_one};
 use crate::error::TuneError;
 use crate::journal::{JournalFile, Transaction, Twin};
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::spool;
 use crate::state::StateFolder;
 use crate::store::{PATIENCE, Store, StoreSection};
@@ -37,7 +37,7 @@ pub(super) fn find(
 ///
 /// # Errors
 /// The copies cannot be listed, or somebody else is at them.
-pub(crate) fn recover_lost(spool: &Arc<Store>, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+pub(crate) fn recover_lost(spool: &Arc<Store>, roots: &TuneRoots) -> Result<Vec<Recovery>, TuneError> {
     let mut recovered = Vec::new();
     let mut lock = None;
     for name in spool.journals(StoreSection::Open)? {
@@ -69,7 +69,7 @@ pub(crate) fn lost(state: &str) -> String {
 ///
 /// # Errors
 /// The second copies cannot be used.
-pub(super) fn recover_all(own: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+pub(super) fn recover_all(own: &StateFolder, roots: &TuneRoots) -> Result<Vec<Recovery>, TuneError> {
     let Some(spool) = spool::hold_if_there(roots)?.map(Arc::new) else { return Ok(Vec::new()) };
     let mut recovered = recover_lost(&spool, roots)?;
     // One that was found by several of its trials is recovered once; the own one was.

@@ -6,7 +6,7 @@
 use super::{Recovery, intents, recover_lost};
 use crate::error::TuneError;
 use crate::journal::JournalFile;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::spool;
 use crate::state::StateFolder;
 use crate::store::{PATIENCE, Store, StoreSection};
@@ -31,7 +31,7 @@ pub const GUARDIAN: &CStr = c"tune-guardian";
 /// The second copies cannot be used either, or the guardian is not done in time.
 pub(super) fn undo(
     state: &StateFolder,
-    roots: &Roots,
+    roots: &TuneRoots,
     id: Option<&str>,
 ) -> Result<Option<Recovery>, TuneError> {
     let Some(spool) = spool::hold_if_there(roots)?.map(Arc::new) else { return Ok(None) };

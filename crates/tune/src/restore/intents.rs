@@ -5,14 +5,14 @@
 //! theirs. Nothing here waits for the journal: what cannot be written down is done all the same.
 
 use super::{Restored, boot_id};
-use crate::journal::{Intent, JournalRecord, Member, Outcome, Transaction, Twin, Witness};
+use crate::journal::{Intent, JournalRecord, Member, Transaction, Twin, UndoOutcome, Witness};
 use crate::netns;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::tunable::Scope;
 use std::io;
 
 /// Puts all settings of a trial back.
-pub(super) fn restore_all(journal: &mut Twin, transaction: &Transaction, roots: &Roots) -> Vec<Restored> {
+pub(super) fn restore_all(journal: &mut Twin, transaction: &Transaction, roots: &TuneRoots) -> Vec<Restored> {
     let begin = &transaction.begin;
     let failed = |cause: String| move |intent: &Intent| Found::failed(cause.clone()).of(intent);
     match boot_id(roots) {
@@ -21,7 +21,7 @@ pub(super) fn restore_all(journal: &mut Twin, transaction: &Transaction, roots: 
         Ok(boot_id) if boot_id != begin.boot_id => {
             return note_all(journal, transaction, |intent| match intent.scope.survives_boot() {
                 true => restore_one(intent, transaction, roots),
-                false => Found::without(Outcome::Void).of(intent),
+                false => Found::without(UndoOutcome::Void).of(intent),
             });
         }
         Ok(_) => {}
@@ -33,7 +33,7 @@ pub(super) fn restore_all(journal: &mut Twin, transaction: &Transaction, roots: 
     let there = begin.netns.filter(|there| here.is_some_and(|here| !here.is_same(*there)));
     let restore = |intent: &Intent| restore_one(intent, transaction, roots);
     let gone = |intent: &Intent| match intent.scope.is_of_network() {
-        true => Found::without(Outcome::Gone).of(intent),
+        true => Found::without(UndoOutcome::Gone).of(intent),
         false => restore(intent),
     };
     // /sys shows the devices of the namespace that it was mounted in.
@@ -83,18 +83,18 @@ pub(super) fn told(transaction: &Transaction) -> Vec<Restored> {
 
 /// What was found, and what became of it.
 struct Found {
-    outcome: Outcome,
+    outcome: UndoOutcome,
     texts: Vec<String>,
     cause: Option<String>,
 }
 
 impl Found {
-    fn without(outcome: Outcome) -> Found {
+    fn without(outcome: UndoOutcome) -> Found {
         Found { outcome, texts: Vec::new(), cause: None }
     }
 
     fn failed(cause: String) -> Found {
-        Found { cause: Some(cause), ..Found::without(Outcome::Failed) }
+        Found { cause: Some(cause), ..Found::without(UndoOutcome::Failed) }
     }
 
     fn of(self, intent: &Intent) -> Restored {
@@ -111,15 +111,15 @@ impl Found {
     }
 }
 
-pub(super) fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Roots) -> Restored {
-    let mut found = Found::without(Outcome::Failed);
+pub(super) fn restore_one(intent: &Intent, transaction: &Transaction, roots: &TuneRoots) -> Restored {
+    let mut found = Found::without(UndoOutcome::Failed);
     let is_another = |witness: &Witness| witness.place.read(roots).is_ok_and(|text| text != witness.text);
     if intent.witnesses.iter().any(is_another) {
-        return Found::without(Outcome::Gone).of(intent);
+        return Found::without(UndoOutcome::Gone).of(intent);
     }
     intent.members.iter().for_each(|member| member.place.clean(roots));
     match read_members(intent, roots) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => found.outcome = Outcome::Gone,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => found.outcome = UndoOutcome::Gone,
         Err(error) => found.cause = Some(error.to_string()),
         Ok(texts) => {
             let made = ChangeMade::of(intent.number, transaction);
@@ -130,7 +130,7 @@ pub(super) fn restore_one(intent: &Intent, transaction: &Transaction, roots: &Ro
     found.of(intent)
 }
 
-pub(super) fn read_members(intent: &Intent, roots: &Roots) -> io::Result<Vec<String>> {
+pub(super) fn read_members(intent: &Intent, roots: &TuneRoots) -> io::Result<Vec<String>> {
     intent.members.iter().map(|member| member.read(roots)).collect()
 }
 
@@ -177,7 +177,7 @@ impl ChangeMade<'_> {
 }
 
 /// Has what was put back be felt; why that failed, if it did.
-fn tell(intent: &Intent, roots: &Roots) -> Option<String> {
+fn tell(intent: &Intent, roots: &TuneRoots) -> Option<String> {
     let tell = |member: &Member| member.place.take_effect(roots).err();
     let failed = intent.members.iter().find_map(tell);
     failed.map(|error| format!("restored, but not yet in effect: {error}"))
@@ -187,26 +187,26 @@ pub(super) fn put_back(
     intent: &Intent,
     texts: &[String],
     made: &ChangeMade<'_>,
-    roots: &Roots,
-) -> (Outcome, Option<String>) {
+    roots: &TuneRoots,
+) -> (UndoOutcome, Option<String>) {
     let is_old =
         |texts: &[String]| intent.members.iter().zip(texts).all(|(member, text)| member.is_old(text));
     if is_old(texts) {
         // It may have been put back by a restore that died before it could tell.
         let cause = if matches!(made, ChangeMade::Unknown) { None } else { tell(intent, roots) };
-        return (Outcome::Already, cause);
+        return (UndoOutcome::Already, cause);
     }
     let shown = |texts: &[String]| {
         let pairs = intent.members.iter().zip(texts);
         pairs.map(|(member, text)| member.shown(text)).collect::<Vec<_>>()
     };
     if !(0..texts.len()).all(|index| made.is_ours(intent, texts, index)) {
-        return (Outcome::Conflict, None);
+        return (UndoOutcome::Conflict, None);
     }
     for write in &intent.restore {
         let Some(member) = intent.members.get(write.member) else {
             return (
-                Outcome::Failed,
+                UndoOutcome::Failed,
                 Some("the journal refers to a setting that it does not contain".into()),
             );
         };
@@ -216,12 +216,12 @@ pub(super) fn put_back(
             continue;
         }
         if let Err(error) = member.place.put_back(roots, &write.text) {
-            return (Outcome::Failed, Some(error.to_string()));
+            return (UndoOutcome::Failed, Some(error.to_string()));
         }
     }
     match read_members(intent, roots) {
-        Ok(back) if is_old(&back) => (Outcome::Restored, tell(intent, roots)),
-        Ok(back) => (Outcome::Failed, Some(format!("it reads back as '{}'", shown(&back).join("', '")))),
-        Err(error) => (Outcome::Failed, Some(error.to_string())),
+        Ok(back) if is_old(&back) => (UndoOutcome::Restored, tell(intent, roots)),
+        Ok(back) => (UndoOutcome::Failed, Some(format!("it reads back as '{}'", shown(&back).join("', '")))),
+        Err(error) => (UndoOutcome::Failed, Some(error.to_string())),
     }
 }

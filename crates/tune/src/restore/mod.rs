@@ -11,8 +11,8 @@ pub use guarded::GUARDIAN;
 pub(crate) use copies::{lost, recover_lost, refuse_lost};
 
 use crate::error::TuneError;
-use crate::journal::{JournalFile, JournalRecord, Outcome, Phase, Transaction, Twin};
-use crate::roots::Roots;
+use crate::journal::{JournalFile, JournalRecord, Phase, Transaction, Twin, UndoOutcome};
+use crate::roots::TuneRoots;
 use crate::spool;
 use crate::state::StateFolder;
 use crate::store::{Lock, PATIENCE, Store, StoreSection};
@@ -39,7 +39,7 @@ pub struct Restored {
     /// The setting.
     pub key: String,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: UndoOutcome,
     /// What it was before the trial.
     pub old: String,
     /// What the trial had made of it.
@@ -69,7 +69,7 @@ struct Stores {
 }
 
 impl Stores {
-    fn hold(state: &StateFolder, roots: &Roots) -> Result<Stores, TuneError> {
+    fn hold(state: &StateFolder, roots: &TuneRoots) -> Result<Stores, TuneError> {
         let state = state.hold()?;
         let spool = spool::hold(roots, &state)?;
         Ok(Stores { state: Arc::new(state), spool: Arc::new(spool) })
@@ -79,7 +79,7 @@ impl Stores {
         self.state.lock(task, PATIENCE)
     }
 
-    fn recover_abandoned(&self, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+    fn recover_abandoned(&self, roots: &TuneRoots) -> Result<Vec<Recovery>, TuneError> {
         recover_abandoned(&self.state, Some(&self.spool), roots)
     }
 }
@@ -88,7 +88,7 @@ impl Stores {
 ///
 /// # Errors
 /// The state folder cannot be used, somebody else is at it, or a journal is of a newer version.
-pub fn recover(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+pub fn recover(state: &StateFolder, roots: &TuneRoots) -> Result<Vec<Recovery>, TuneError> {
     let own = recover_own(state, roots);
     // What is wrong with one state folder keeps no trial of another one from being undone.
     let others = copies::recover_all(state, roots);
@@ -101,7 +101,7 @@ pub fn recover(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, Tune
     }
 }
 
-fn recover_own(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, TuneError> {
+fn recover_own(state: &StateFolder, roots: &TuneRoots) -> Result<Vec<Recovery>, TuneError> {
     let Some(store) = state.hold_if_there()?.map(Arc::new) else { return Ok(Vec::new()) };
     let spool = spool::hold_if_there(roots)?.map(Arc::new);
     let _lock = store.lock("recover", PATIENCE)?;
@@ -112,7 +112,7 @@ fn recover_own(state: &StateFolder, roots: &Roots) -> Result<Vec<Recovery>, Tune
 pub(crate) fn recover_abandoned(
     state: &Arc<Store>,
     spool: Option<&Arc<Store>>,
-    roots: &Roots,
+    roots: &TuneRoots,
 ) -> Result<Vec<Recovery>, TuneError> {
     state.remove_drafts()?;
     spool.map_or(Ok(()), |spool| spool.remove_drafts())?;
@@ -152,7 +152,7 @@ pub(crate) fn twin_of(
 /// Recovers one journal; the caller holds the lock.
 pub(crate) fn recover_one(
     twin: &mut Twin,
-    roots: &Roots,
+    roots: &TuneRoots,
     cause: Option<&str>,
 ) -> Result<Recovery, TuneError> {
     let aside = twin.set_damaged_aside();
@@ -175,7 +175,7 @@ pub(crate) fn recover_one(
 ///
 /// # Errors
 /// There is no such trial, or that it is kept could not be made durable: then it is still a trial.
-pub fn commit(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<String, TuneError> {
+pub fn commit(state: &StateFolder, roots: &TuneRoots, id: Option<&str>) -> Result<String, TuneError> {
     let stores = Stores::hold(state, roots)?;
     let _lock = stores.lock("commit")?;
     stores.recover_abandoned(roots)?;
@@ -196,7 +196,7 @@ pub fn commit(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<St
 ///
 /// # Errors
 /// There is none, or its journal cannot be used.
-pub fn undo(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Recovery, TuneError> {
+pub fn undo(state: &StateFolder, roots: &TuneRoots, id: Option<&str>) -> Result<Recovery, TuneError> {
     undo_here(state, roots, id).or_else(|error| match error {
         // The second copy and the guardian can do without it.
         TuneError::Io { .. } | TuneError::NotDurable { .. } => {
@@ -207,7 +207,7 @@ pub fn undo(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Reco
     })
 }
 
-fn undo_here(state: &StateFolder, roots: &Roots, id: Option<&str>) -> Result<Recovery, TuneError> {
+fn undo_here(state: &StateFolder, roots: &TuneRoots, id: Option<&str>) -> Result<Recovery, TuneError> {
     let stores = Stores::hold(state, roots)?;
     let _lock = stores.lock("undo")?;
     stores.state.remove_drafts()?;
@@ -263,7 +263,7 @@ fn no_trial(operation: &'static str, cause: &str) -> TuneError {
 pub(crate) fn finish(
     twin: &mut Twin,
     transaction: &Transaction,
-    roots: &Roots,
+    roots: &TuneRoots,
     cause: Option<&str>,
 ) -> Recovery {
     let cause = cause.map(str::to_owned);
@@ -286,7 +286,7 @@ pub(crate) fn finish(
         recovery.notes.push(format!("journal {} is damaged; it is kept in 'damaged'", recovery.id));
         StoreSection::Damaged
     };
-    if recovery.restored.iter().any(|restored| restored.outcome == Outcome::Failed) {
+    if recovery.restored.iter().any(|restored| restored.outcome == UndoOutcome::Failed) {
         recovery.notes.push("the journal stays open: `sysdyno tune recover` retries".into());
         return recovery;
     }
@@ -300,7 +300,7 @@ fn stays_open(error: TuneError) -> String {
 }
 
 /// The boot that volatile settings belong to.
-pub(crate) fn boot_id(roots: &Roots) -> Result<String, TuneError> {
+pub(crate) fn boot_id(roots: &TuneRoots) -> Result<String, TuneError> {
     let path = roots.place("/proc/sys/kernel/random/boot_id");
     let text = std::fs::read_to_string(&path).map_err(TuneError::io("read", &path))?;
     Ok(text.trim().to_owned())

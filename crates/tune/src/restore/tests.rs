@@ -24,7 +24,7 @@ fn now(host: &Host) -> Vec<String> {
     host.all().iter().map(|text| one_line(text)).collect()
 }
 
-fn outcomes(recoveries: &[Recovery]) -> Vec<Outcome> {
+fn outcomes(recoveries: &[Recovery]) -> Vec<UndoOutcome> {
     recoveries.iter().flat_map(|recovery| &recovery.restored).map(|restored| restored.outcome).collect()
 }
 
@@ -78,7 +78,7 @@ fn a_setting_that_somebody_else_has_changed_since_is_left_as_it_is() {
     let (host, before) = abandoned();
     host.set("net.ipv4.tcp_rmem", "7 8 9\n");
     let recoveries = recover(&host.state, &host.roots).expect("recovers");
-    assert_eq!(outcomes(&recoveries), [Outcome::Restored, Outcome::Conflict, Outcome::Restored]);
+    assert_eq!(outcomes(&recoveries), [UndoOutcome::Restored, UndoOutcome::Conflict, UndoOutcome::Restored]);
     assert_eq!(recoveries[0].restored[1].found.as_deref(), Some("7 8 9"));
     assert!(!recoveries[0].is_clean());
     assert_eq!(now(&host), [before[0].as_str(), "7 8 9", before[2].as_str()]);
@@ -149,7 +149,7 @@ fn a_damaged_journal_restores_what_it_still_says_and_is_set_aside() {
     let kept: Vec<&str> = text.split_inclusive('\n').take(2).collect();
     fs::write(&path, kept.concat()).expect("writes");
     let recoveries = recover(&host.state, &host.roots).expect("recovers");
-    assert_eq!(outcomes(&recoveries), [Outcome::Restored]);
+    assert_eq!(outcomes(&recoveries), [UndoOutcome::Restored]);
     assert!(recoveries[0].is_damaged && !recoveries[0].is_clean());
     assert_eq!(now(&host), [before[0].as_str(), "1 2 3", "10"]);
     assert_eq!(host.journals("damaged").len(), 1);
@@ -161,7 +161,7 @@ fn after_a_reboot_nothing_is_written() {
     host.boot("second");
     let tried = now(&host);
     let recoveries = recover(&host.state, &host.roots).expect("recovers");
-    assert_eq!(outcomes(&recoveries), [Outcome::Void; 3]);
+    assert_eq!(outcomes(&recoveries), [UndoOutcome::Void; 3]);
     assert!(recoveries[0].is_clean());
     assert_eq!(now(&host), tried);
 }
@@ -171,10 +171,10 @@ fn without_a_boot_to_compare_with_a_trial_stays_open() {
     let (host, before) = abandoned();
     fs::remove_file(host.path("kernel.random.boot_id")).expect("removes");
     let recoveries = recover(&host.state, &host.roots).expect("recovers");
-    assert_eq!(outcomes(&recoveries), [Outcome::Failed; 3]);
+    assert_eq!(outcomes(&recoveries), [UndoOutcome::Failed; 3]);
     assert_eq!(host.journals("open").len(), 1);
     host.boot("first");
-    assert_eq!(outcomes(&recover(&host.state, &host.roots).expect("recovers")), [Outcome::Restored; 3]);
+    assert_eq!(outcomes(&recover(&host.state, &host.roots).expect("recovers")), [UndoOutcome::Restored; 3]);
     assert_eq!(now(&host), before);
 }
 
@@ -183,7 +183,7 @@ fn a_setting_that_is_no_more_is_gone_and_the_rest_is_restored() {
     let (host, before) = abandoned();
     fs::remove_file(host.path("net.ipv4.tcp_rmem")).expect("removes");
     let recoveries = recover(&host.state, &host.roots).expect("recovers");
-    assert_eq!(outcomes(&recoveries), [Outcome::Restored, Outcome::Gone, Outcome::Restored]);
+    assert_eq!(outcomes(&recoveries), [UndoOutcome::Restored, UndoOutcome::Gone, UndoOutcome::Restored]);
     assert_eq!(one_line(&host.get("net.core.somaxconn")), before[0]);
 }
 
@@ -198,7 +198,7 @@ fn a_restore_writes_recorded_old_values_to_recorded_settings_and_nothing_else() 
     for wrong in ["/etc/passwd", "/proc/sys/../../etc/passwd"] {
         transaction.intents[0].members[0].place = wrong.to_owned().into();
         let restored = restore_one(&transaction.intents[0], &transaction, &host.roots);
-        assert_eq!(restored.outcome, Outcome::Failed, "{wrong}");
+        assert_eq!(restored.outcome, UndoOutcome::Failed, "{wrong}");
         assert_eq!(fs::read_to_string(&outside).expect("reads"), "8192\n");
     }
 }
@@ -244,7 +244,7 @@ fn what_follows_a_setting_is_put_back_with_it_unless_somebody_has_set_it_since()
         restore: vec![write(0, "none"), write(1, "256")],
     };
     let applied = ["bfq".to_owned(), "64".to_owned()];
-    let check = |made: ChangeMade<'_>, (scheduler, requests): (&str, &str), expected: Outcome| {
+    let check = |made: ChangeMade<'_>, (scheduler, requests): (&str, &str), expected: UndoOutcome| {
         let host = Host::new();
         host.put(LEADER, scheduler);
         host.put(FOLLOWER, requests);
@@ -256,13 +256,13 @@ fn what_follows_a_setting_is_put_back_with_it_unless_somebody_has_set_it_since()
         assert_eq!(is_old, outcome.is_clean(), "{now:?}");
         assert!(outcome.is_clean() || now == texts, "a conflict writes nothing");
     };
-    check(ChangeMade::As(&applied), ("bfq", "64"), Outcome::Restored);
-    check(ChangeMade::As(&applied), ("none", "256"), Outcome::Already);
-    check(ChangeMade::As(&applied), ("none", "128"), Outcome::Restored);
-    check(ChangeMade::As(&applied), ("bfq", "65"), Outcome::Conflict);
-    check(ChangeMade::As(&applied), ("kyber", "64"), Outcome::Conflict);
-    check(ChangeMade::Perhaps, ("bfq", "65"), Outcome::Restored);
-    check(ChangeMade::Perhaps, ("kyber", "65"), Outcome::Conflict);
-    check(ChangeMade::Unknown, ("none", "65"), Outcome::Conflict);
-    check(ChangeMade::Unknown, ("bfq", "65"), Outcome::Restored);
+    check(ChangeMade::As(&applied), ("bfq", "64"), UndoOutcome::Restored);
+    check(ChangeMade::As(&applied), ("none", "256"), UndoOutcome::Already);
+    check(ChangeMade::As(&applied), ("none", "128"), UndoOutcome::Restored);
+    check(ChangeMade::As(&applied), ("bfq", "65"), UndoOutcome::Conflict);
+    check(ChangeMade::As(&applied), ("kyber", "64"), UndoOutcome::Conflict);
+    check(ChangeMade::Perhaps, ("bfq", "65"), UndoOutcome::Restored);
+    check(ChangeMade::Perhaps, ("kyber", "65"), UndoOutcome::Conflict);
+    check(ChangeMade::Unknown, ("none", "65"), UndoOutcome::Conflict);
+    check(ChangeMade::Unknown, ("bfq", "65"), UndoOutcome::Restored);
 }

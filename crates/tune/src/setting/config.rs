@@ -6,7 +6,7 @@
 
 use super::{Setting, SettingFamily, SettingPlace};
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::service::Service;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
@@ -43,7 +43,7 @@ impl SettingFamily for Directives {
         format!("a file of {}", Directives::of(id).map_or("a service", |(service, _)| service.name()))
     }
 
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         let (service, _) = Directives::of(name.id).ok_or("it is of no service")?;
         Ok(vec![SettingPlace::of(ConfigFile::find(service, name.first(), roots)?)])
     }
@@ -68,7 +68,7 @@ impl ConfigFile {
     ///
     /// # Errors
     /// It is not there, could not be put back as it is, or belongs to no configuration.
-    fn find(service: Service, path: &str, roots: &Roots) -> Result<ConfigFile, String> {
+    fn find(service: Service, path: &str, roots: &TuneRoots) -> Result<ConfigFile, String> {
         let place = roots.place(path);
         let found =
             fs::symlink_metadata(&place).map_err(|error| format!("cannot look at '{path}': {error}"))?;
@@ -112,7 +112,7 @@ impl fmt::Display for ConfigFile {
 }
 
 impl Setting for ConfigFile {
-    fn read(&self, roots: &Roots) -> io::Result<String> {
+    fn read(&self, roots: &TuneRoots) -> io::Result<String> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = rustix::fs::open(roots.place(&self.path), flags, Mode::empty())?;
         let mut text = String::new();
@@ -124,7 +124,7 @@ impl Setting for ConfigFile {
     }
 
     /// Replaces it by a text that its service understands.
-    fn write(&self, roots: &Roots, text: &str) -> io::Result<()> {
+    fn write(&self, roots: &TuneRoots, text: &str) -> io::Result<()> {
         let place = roots.place(&self.path);
         let services =
             roots.services().ok_or_else(|| io::Error::other("no program is available to check it"))?;
@@ -145,7 +145,7 @@ impl Setting for ConfigFile {
     }
 
     /// Puts its bytes back, with the time of their last change.
-    fn put_back(&self, roots: &Roots, text: &str) -> io::Result<()> {
+    fn put_back(&self, roots: &TuneRoots, text: &str) -> io::Result<()> {
         let place = roots.place(&self.path);
         let draft = draft(&place)?;
         make(&place, &draft, text)?;
@@ -160,12 +160,12 @@ impl Setting for ConfigFile {
     }
 
     /// Has the service read its files again.
-    fn take_effect(&self, roots: &Roots) -> io::Result<()> {
+    fn take_effect(&self, roots: &TuneRoots) -> io::Result<()> {
         let main = self.main(&roots.place(&self.path))?;
         roots.services().map_or(Ok(()), |services| services.reload(self.service, &main))
     }
 
-    fn clean(&self, roots: &Roots) {
+    fn clean(&self, roots: &TuneRoots) {
         // What is not there, or cannot be removed, is read by nothing.
         let _ = draft(&roots.place(&self.path)).and_then(fs::remove_file);
     }
@@ -178,7 +178,7 @@ impl Setting for ConfigFile {
         text.to_owned()
     }
 
-    fn unwritable(&self, roots: &Roots) -> Option<Errno> {
+    fn unwritable(&self, roots: &TuneRoots) -> Option<Errno> {
         let place = roots.place(&self.path);
         rustix::fs::accessat(CWD, place.parent()?, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS).err()
     }
@@ -190,7 +190,7 @@ impl Setting for ConfigFile {
         if own.is_empty() { format!("{} bytes", text.len()) } else { own.join(" | ") }
     }
 
-    fn shell_line(&self, _: &Roots, _: &str) -> String {
+    fn shell_line(&self, _: &TuneRoots, _: &str) -> String {
         format!("# {}: its old bytes are in the journal; `sysdyno tune undo` puts them back", self.path)
     }
 }

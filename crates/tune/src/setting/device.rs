@@ -1,7 +1,7 @@
 //! A device of the network, as netlink knows it: by its index, in the network namespace of the calling thread.
 
 use super::live_only;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::netdevice::{index_to_name, name_to_index};
@@ -32,7 +32,7 @@ impl NetworkDevice {
     ///
     /// # Errors
     /// There is none in this network namespace, or `/sys` is not that of this namespace.
-    pub(super) fn find(name: &str, roots: &Roots) -> Result<NetworkDevice, String> {
+    pub(super) fn find(name: &str, roots: &TuneRoots) -> Result<NetworkDevice, String> {
         live_only(roots)?;
         let absent = |_| format!("there is no network device '{name}' in this network namespace");
         let index = socket().and_then(|socket| name_to_index(socket, name)).map_err(absent)?;
@@ -60,7 +60,7 @@ impl fmt::Display for NetworkDevice {
 }
 
 /// Refuses an interface that `/sys` shows and this network namespace does not have: `/sys` is then another one's.
-pub(super) fn check_shown(name: &str, roots: &Roots) -> Result<(), String> {
+pub(super) fn check_shown(name: &str, roots: &TuneRoots) -> Result<(), String> {
     if !roots.is_host() {
         return Ok(());
     }

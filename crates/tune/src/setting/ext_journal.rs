@@ -10,7 +10,7 @@
 use super::{Setting, SettingFamily, SettingPlace, quoted};
 use crate::file_system::{FileSystem, FileSystems};
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::sys;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -75,7 +75,7 @@ struct Volume {
 
 impl Volume {
     /// Opens what is at a path, as soon as no program is at work on it.
-    fn open(roots: &Roots, path: &str, is_alone: bool) -> io::Result<Volume> {
+    fn open(roots: &TuneRoots, path: &str, is_alone: bool) -> io::Result<Volume> {
         let programs = roots.file_systems();
         let programs = programs.ok_or_else(|| io::Error::other("no program is available to check it"))?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -94,7 +94,7 @@ impl Volume {
     }
 
     /// Refuses one that is used, by anybody that can be seen.
-    fn check_unused(&self, roots: &Roots, path: &str) -> Result<(), String> {
+    fn check_unused(&self, roots: &TuneRoots, path: &str) -> Result<(), String> {
         let found = self.file.metadata().map_err(|error| error.to_string())?;
         match FileType::from_raw_mode(found.mode()) {
             FileType::BlockDevice => {
@@ -201,7 +201,7 @@ fn lock(file: &File, is_alone: bool) -> io::Result<()> {
 }
 
 /// Where a device is mounted, as far as this namespace shows.
-fn mounted_at(roots: &Roots, device: &str) -> Option<String> {
+fn mounted_at(roots: &TuneRoots, device: &str) -> Option<String> {
     let list = fs::read_to_string(roots.place("/proc/thread-self/mountinfo")).unwrap_or_default();
     let mut mounts = list.lines().map(|line| line.split(' '));
     let at = mounts.find_map(|mut words| (words.nth(2) == Some(device)).then(|| words.nth(1)));
@@ -209,7 +209,7 @@ fn mounted_at(roots: &Roots, device: &str) -> Option<String> {
 }
 
 /// The loop device that a file is attached to.
-fn looped(roots: &Roots, found: &fs::Metadata) -> Option<String> {
+fn looped(roots: &TuneRoots, found: &fs::Metadata) -> Option<String> {
     let devices = fs::read_dir(roots.place("/sys/block")).into_iter().flatten().flatten();
     let is_it = |device: &fs::DirEntry| {
         let file = fs::read_to_string(device.path().join("loop/backing_file")).ok();
@@ -229,7 +229,7 @@ impl SettingFamily for ExtJournals {
         "the file system itself, by tune2fs(8)".into()
     }
 
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         Ok(vec![SettingPlace::of(ExtJournal::find(name.first(), roots)?)])
     }
 }
@@ -246,7 +246,7 @@ impl ExtJournal {
     ///
     /// # Errors
     /// It is not there, is used, is not in order, or could not be brought back.
-    fn find(path: &str, roots: &Roots) -> Result<ExtJournal, String> {
+    fn find(path: &str, roots: &TuneRoots) -> Result<ExtJournal, String> {
         let failed = |error: io::Error| format!("cannot look at '{path}': {error}");
         let found = fs::metadata(roots.place(path)).map_err(failed)?;
         let kind = FileType::from_raw_mode(found.mode());
@@ -274,7 +274,7 @@ impl ExtJournal {
     }
 
     /// Its file system; not found if another one is there by now.
-    fn volume(&self, roots: &Roots, is_alone: bool) -> io::Result<Volume> {
+    fn volume(&self, roots: &TuneRoots, is_alone: bool) -> io::Result<Volume> {
         let volume = Volume::open(roots, &self.path, is_alone)?;
         if volume.found.uuid == self.uuid { Ok(volume) } else { Err(io::ErrorKind::NotFound.into()) }
     }
@@ -287,11 +287,11 @@ impl fmt::Display for ExtJournal {
 }
 
 impl Setting for ExtJournal {
-    fn read(&self, roots: &Roots) -> io::Result<String> {
+    fn read(&self, roots: &TuneRoots) -> io::Result<String> {
         Ok(self.volume(roots, false)?.text())
     }
 
-    fn write(&self, roots: &Roots, text: &str) -> io::Result<()> {
+    fn write(&self, roots: &TuneRoots, text: &str) -> io::Result<()> {
         let size_mib: u64 = text.parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let volume = self.volume(roots, true)?;
         if volume.text() == text {
@@ -309,18 +309,18 @@ impl Setting for ExtJournal {
     }
 
     /// Refuses a size that there is no room for.
-    fn check_fits(&self, roots: &Roots, text: &str) -> Result<(), String> {
+    fn check_fits(&self, roots: &TuneRoots, text: &str) -> Result<(), String> {
         let size_mib: u64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
         let volume = self.volume(roots, false).map_err(|error| error.to_string())?;
         volume.check_size(size_mib.saturating_mul(MIB))
     }
 
-    fn unwritable(&self, roots: &Roots) -> Option<Errno> {
+    fn unwritable(&self, roots: &TuneRoots) -> Option<Errno> {
         let place = roots.place(&self.path);
         rustix::fs::accessat(CWD, place, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS).err()
     }
 
-    fn shell_line(&self, roots: &Roots, text: &str) -> String {
+    fn shell_line(&self, roots: &TuneRoots, text: &str) -> String {
         let path = quoted(&roots.place(&self.path).display().to_string());
         format!("tune2fs -O ^has_journal {path}; tune2fs -J size={text} {path}; e2fsck -fn {path}")
     }

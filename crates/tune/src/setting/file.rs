@@ -4,7 +4,7 @@
 
 use super::{AtBoot, Setting, SettingFamily, SettingPlace, device, quoted};
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 use std::fmt;
@@ -39,11 +39,11 @@ impl fmt::Display for KernelFile {
 }
 
 impl Setting for KernelFile {
-    fn read(&self, roots: &Roots) -> io::Result<String> {
+    fn read(&self, roots: &TuneRoots) -> io::Result<String> {
         read_file(roots, &self.0)
     }
 
-    fn write(&self, roots: &Roots, text: &str) -> io::Result<()> {
+    fn write(&self, roots: &TuneRoots, text: &str) -> io::Result<()> {
         let mut file = open(roots, &self.0, OFlags::WRONLY)?;
         let line = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
         let written = file.write(line.as_bytes())?;
@@ -54,7 +54,7 @@ impl Setting for KernelFile {
         if roots.is_host() { Ok(()) } else { file.set_len(line.len() as u64) }
     }
 
-    fn shell_line(&self, roots: &Roots, text: &str) -> String {
+    fn shell_line(&self, roots: &TuneRoots, text: &str) -> String {
         if !is_setting(&self.0) {
             return format!("# '{}' cannot be understood", self.0);
         }
@@ -64,7 +64,7 @@ impl Setting for KernelFile {
         format!("echo {} > {place}", quoted(text))
     }
 
-    fn unwritable(&self, roots: &Roots) -> Option<Errno> {
+    fn unwritable(&self, roots: &TuneRoots) -> Option<Errno> {
         rustix::fs::accessat(CWD, roots.place(&self.0), Access::WRITE_OK, AtFlags::EACCESS).err()
     }
 
@@ -86,7 +86,7 @@ impl SettingFamily for Sysctls {
         format!("/proc/sys/{}", id.replace('.', "/"))
     }
 
-    fn find(&self, name: &SettingName<'_>, _: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, _: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         Ok(vec![SettingPlace::of(KernelFile(self.place(name.id)))])
     }
 
@@ -109,7 +109,7 @@ impl SettingFamily for DeviceFiles {
         self.path.into()
     }
 
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         if self.path.starts_with("/sys/class/net/") {
             device::check_shown(name.first(), roots)?;
         }
@@ -129,7 +129,7 @@ impl SettingFamily for DeviceFiles {
 ///
 /// # Errors
 /// It is not there, cannot be read, is longer than 64 KiB, or is not UTF-8.
-pub(crate) fn read_file(roots: &Roots, path: &str) -> io::Result<String> {
+pub(crate) fn read_file(roots: &TuneRoots, path: &str) -> io::Result<String> {
     let mut text = String::new();
     let file = open(roots, path, OFlags::RDONLY)?;
     file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
@@ -143,7 +143,7 @@ pub(crate) fn read_file(roots: &Roots, path: &str) -> io::Result<String> {
 ///
 /// # Errors
 /// A folder cannot be read: what it holds is then not known, and is not nothing.
-pub(crate) fn expanded(path: &str, roots: &Roots) -> io::Result<Vec<SettingPlace>> {
+pub(crate) fn expanded(path: &str, roots: &TuneRoots) -> io::Result<Vec<SettingPlace>> {
     if let Some((folder, rest)) = path.split_once("/+/") {
         let mut all = Vec::new();
         for name in names(folder, roots)? {
@@ -161,7 +161,7 @@ pub(crate) fn expanded(path: &str, roots: &Roots) -> io::Result<Vec<SettingPlace
 }
 
 /// What a folder holds, in order; nothing if it is not there.
-fn names(folder: &str, roots: &Roots) -> io::Result<Vec<String>> {
+fn names(folder: &str, roots: &TuneRoots) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(roots.place(folder)) {
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
         entries => entries?,
@@ -172,7 +172,7 @@ fn names(folder: &str, roots: &Roots) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-fn exists(roots: &Roots, path: &str) -> bool {
+fn exists(roots: &TuneRoots, path: &str) -> bool {
     match fs::metadata(roots.place(path)) {
         Ok(metadata) => metadata.is_file(),
         // What cannot be told now is told by whoever reads it.
@@ -184,7 +184,7 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn open(roots: &Roots, path: &str, flags: OFlags) -> io::Result<File> {
+fn open(roots: &TuneRoots, path: &str, flags: OFlags) -> io::Result<File> {
     if !is_setting(path) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not the path of a setting"));
     }
@@ -214,14 +214,14 @@ mod tests {
         ];
         for path in wrong {
             assert!(!is_setting(path), "{path}");
-            assert!(KernelFile(path.into()).write(&Roots::host(), "1").is_err(), "{path}");
+            assert!(KernelFile(path.into()).write(&TuneRoots::host(), "1").is_err(), "{path}");
         }
     }
 
     #[test]
     fn a_shorter_value_leaves_nothing_of_the_longer_one() {
         let root = tempfile::tempdir().expect("a folder");
-        let roots = Roots::at(root.path());
+        let roots = TuneRoots::at(root.path());
         std::fs::create_dir_all(root.path().join("proc/sys/vm")).expect("makes");
         std::fs::write(root.path().join("proc/sys/vm/swappiness"), "100\n").expect("writes");
         let setting = KernelFile("/proc/sys/vm/swappiness".into());

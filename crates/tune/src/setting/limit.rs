@@ -7,7 +7,7 @@ use super::at_boot::UNITS;
 use super::{AtBoot, Setting, SettingFamily, SettingPlace, live_only};
 use crate::name::SettingName;
 use crate::process::start_ticks;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use std::fmt;
 use std::fs;
@@ -55,7 +55,7 @@ impl SettingFamily for ProcessLimits {
         "prlimit(2)".into()
     }
 
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         live_only(roots)?;
         let first = name.first();
         let pid = first.parse().map_err(|_| format!("'{first}' is not a process id"))?;
@@ -98,7 +98,7 @@ impl fmt::Display for ProcessLimit {
 }
 
 impl Setting for ProcessLimit {
-    fn read(&self, _: &Roots) -> io::Result<String> {
+    fn read(&self, _: &TuneRoots) -> io::Result<String> {
         self.check_alive()?;
         let limits = fs::read_to_string(format!("/proc/{}/limits", self.pid))?;
         let line = limits.lines().find_map(|line| line.strip_prefix(self.limit.heading));
@@ -107,7 +107,7 @@ impl Setting for ProcessLimit {
         Ok(values.join(" "))
     }
 
-    fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
+    fn write(&self, _: &TuneRoots, text: &str) -> io::Result<()> {
         self.check_alive()?;
         let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
         let value = |word: &str| match word {
@@ -122,7 +122,7 @@ impl Setting for ProcessLimit {
         Ok(())
     }
 
-    fn shell_line(&self, _: &Roots, text: &str) -> String {
+    fn shell_line(&self, _: &TuneRoots, text: &str) -> String {
         match self.check_alive() {
             Ok(()) => {
                 format!("prlimit --pid {} --{}={}", self.pid, self.limit.name, text.replace(' ', ":"))
@@ -144,7 +144,7 @@ mod tests {
     fn limits_of_a_process_that_runs_are_set_and_put_back() {
         let child = std::process::Command::new("sleep").arg("60").spawn();
         let mut child = child.expect("sleep can be run");
-        let (roots, key) = (Roots::host(), format!("process.{}.nofile", child.id()));
+        let (roots, key) = (TuneRoots::host(), format!("process.{}.nofile", child.id()));
         let name = SettingName::of("process.*.nofile", &key).expect("is one");
         let limit = OPEN_FILES.find(&name, &roots).expect("it runs").remove(0);
         let before = limit.read(&roots).expect("reads");

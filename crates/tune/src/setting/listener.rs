@@ -7,7 +7,7 @@
 
 use super::{Setting, SettingFamily, SettingPlace, live_only, read_file};
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::fmt;
@@ -29,7 +29,7 @@ impl SettingFamily for Backlogs {
         "listen(2) on the socket itself".into()
     }
 
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         live_only(roots)?;
         Ok(listeners(name.first())?.into_iter().map(SettingPlace::of).collect())
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Backlog {
 }
 
 impl Setting for Backlog {
-    fn read(&self, _: &Roots) -> io::Result<String> {
+    fn read(&self, _: &TuneRoots) -> io::Result<String> {
         let backlog = crate::sys::listen_backlog(self.socket()?.as_fd());
         backlog
             .map(|backlog| backlog.to_string())
@@ -70,17 +70,17 @@ impl Setting for Backlog {
     }
 
     /// Calls `listen` again.
-    fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
+    fn write(&self, _: &TuneRoots, text: &str) -> io::Result<()> {
         let backlog = text.trim().parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         Ok(rustix::net::listen(self.socket()?, backlog)?)
     }
 
-    fn shell_line(&self, _: &Roots, text: &str) -> String {
+    fn shell_line(&self, _: &TuneRoots, text: &str) -> String {
         format!("# no shell can set the backlog back to {text}: restart the server")
     }
 
     /// Refuses a backlog that the kernel would cut down to another setting.
-    fn check_fits(&self, roots: &Roots, text: &str) -> Result<(), String> {
+    fn check_fits(&self, roots: &TuneRoots, text: &str) -> Result<(), String> {
         let ceiling = read_file(roots, "/proc/sys/net/core/somaxconn").map_err(|error| error.to_string())?;
         match (ceiling.trim().parse::<u64>(), text.parse::<u64>()) {
             (Ok(ceiling), Ok(wanted)) if wanted > ceiling => {
@@ -184,7 +184,7 @@ mod tests {
         // Another process may be asked for its sockets by the privileged only; this one may always be.
         let found = found.expect("finds its own");
         let [backlog] = &found[..] else { panic!("one listener") };
-        let roots = Roots::host();
+        let roots = TuneRoots::host();
         assert_eq!(backlog.read(&roots).expect("reads"), "128");
         for text in ["7", "128"] {
             backlog.write(&roots, text).expect("sets");

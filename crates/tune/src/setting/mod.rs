@@ -26,7 +26,7 @@ pub(crate) use mount::Mounts;
 pub(crate) use qdisc::Qdiscs;
 
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::text::{self, one_line};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -41,22 +41,22 @@ pub(crate) trait Setting: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// It is not there (`NotFound`), cannot be read, is too long, or is not UTF-8.
-    fn read(&self, roots: &Roots) -> io::Result<String>;
+    fn read(&self, roots: &TuneRoots) -> io::Result<String>;
 
     /// Writes its text in one go.
     ///
     /// # Errors
     /// What the kernel says; nothing is written again.
-    fn write(&self, roots: &Roots, text: &str) -> io::Result<()>;
+    fn write(&self, roots: &TuneRoots, text: &str) -> io::Result<()>;
 
     /// A line of shell that writes it, without this program; a comment where a shell cannot.
-    fn shell_line(&self, roots: &Roots, text: &str) -> String;
+    fn shell_line(&self, roots: &TuneRoots, text: &str) -> String;
 
     /// Writes the text that it had before a change.
     ///
     /// # Errors
     /// As for [`Setting::write`].
-    fn put_back(&self, roots: &Roots, text: &str) -> io::Result<()> {
+    fn put_back(&self, roots: &TuneRoots, text: &str) -> io::Result<()> {
         self.write(roots, text)
     }
 
@@ -64,12 +64,12 @@ pub(crate) trait Setting: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// It could not be told; the setting is written all the same.
-    fn take_effect(&self, _roots: &Roots) -> io::Result<()> {
+    fn take_effect(&self, _roots: &TuneRoots) -> io::Result<()> {
         Ok(())
     }
 
     /// Removes what a death in the middle of a write left behind.
-    fn clean(&self, _roots: &Roots) {}
+    fn clean(&self, _roots: &TuneRoots) {}
 
     /// Whether two of its texts mean the same.
     fn is_same(&self, one: &str, other: &str) -> bool {
@@ -87,12 +87,12 @@ pub(crate) trait Setting: fmt::Debug + fmt::Display + Send + Sync {
     }
 
     /// Refuses a text that this host cannot take, or could not be brought back from.
-    fn check_fits(&self, _roots: &Roots, _text: &str) -> Result<(), String> {
+    fn check_fits(&self, _roots: &TuneRoots, _text: &str) -> Result<(), String> {
         Ok(())
     }
 
     /// Why this process could not write it; `None` if it could, as far as can be seen beforehand.
-    fn unwritable(&self, _roots: &Roots) -> Option<Errno> {
+    fn unwritable(&self, _roots: &TuneRoots) -> Option<Errno> {
         (!rustix::process::geteuid().is_root()).then_some(Errno::PERM)
     }
 
@@ -121,7 +121,7 @@ pub(crate) trait SettingFamily: fmt::Debug + Sync {
     ///
     /// # Errors
     /// There is none, or it cannot be told from others or put back.
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String>;
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String>;
 
     /// Paths of files that are as they were as long as the device is the same.
     fn witnesses(&self) -> &'static [&'static str] {
@@ -210,7 +210,7 @@ impl Deref for SettingPlace {
 }
 
 /// Refuses what a tree that is no live host does not have.
-fn live_only(roots: &Roots) -> Result<(), String> {
+fn live_only(roots: &TuneRoots) -> Result<(), String> {
     if roots.is_host() { Ok(()) } else { Err("it can only be changed on the live host".into()) }
 }
 
@@ -237,7 +237,7 @@ mod tests {
         ] {
             let place = SettingPlace::from(text.to_owned());
             assert_eq!((place.text(), place.to_string().as_str()), (text, text));
-            assert!(!place.shell_line(&Roots::host(), "1").starts_with("# '"), "{text}");
+            assert!(!place.shell_line(&TuneRoots::host(), "1").starts_with("# '"), "{text}");
         }
     }
 
@@ -257,10 +257,10 @@ mod tests {
             "other:1",
         ] {
             let place = SettingPlace::from(text.to_owned());
-            let read = place.read(&Roots::host()).expect_err("is refused");
+            let read = place.read(&TuneRoots::host()).expect_err("is refused");
             assert_eq!(read.kind(), io::ErrorKind::InvalidInput, "{text}");
-            assert!(place.write(&Roots::host(), "1").is_err(), "{text}");
-            assert!(place.shell_line(&Roots::host(), "1").starts_with("# '"), "{text}");
+            assert!(place.write(&TuneRoots::host(), "1").is_err(), "{text}");
+            assert!(place.shell_line(&TuneRoots::host(), "1").starts_with("# '"), "{text}");
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use super::{Setting, SettingFamily, SettingPlace, live_only, quoted};
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use rustix::mount::{MountFlags, mount_remount};
 use std::fmt;
 use std::fs;
@@ -231,7 +231,7 @@ impl SettingFamily for Mounts {
         "mount(2): what is mounted at the path".into()
     }
 
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         live_only(roots)?;
         Ok(vec![SettingPlace::of(MountOptions::find(name.first())?)])
     }
@@ -298,11 +298,11 @@ impl fmt::Display for MountOptions {
 }
 
 impl Setting for MountOptions {
-    fn read(&self, _: &Roots) -> io::Result<String> {
+    fn read(&self, _: &TuneRoots) -> io::Result<String> {
         self.listed().map(|(mount, _)| mount.text.shown())
     }
 
-    fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
+    fn write(&self, _: &TuneRoots, text: &str) -> io::Result<()> {
         let (now, is_on_top) = self.listed()?;
         if !is_on_top {
             return Err(io::Error::other("something else is mounted over it"));
@@ -319,7 +319,7 @@ impl Setting for MountOptions {
         Ok(())
     }
 
-    fn shell_line(&self, _: &Roots, text: &str) -> String {
+    fn shell_line(&self, _: &TuneRoots, text: &str) -> String {
         let path = quoted(&self.path);
         let now = self.listed().map(|(mount, _)| mount.text).ok();
         let Some(wanted) = Text::parse(text) else { return format!("# the options of {path} were {text}") };

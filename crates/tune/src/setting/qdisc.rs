@@ -8,7 +8,7 @@
 use super::device::{INTERFACE, NetworkDevice};
 use super::{Setting, SettingFamily, SettingPlace};
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use std::fmt::{self, Write};
 use std::io;
 use sysdyno_netlink::{CREATE, NetlinkSocket, REPLACE, find, put, text, word};
@@ -57,7 +57,7 @@ impl SettingFamily for Qdiscs {
         "rtnetlink(7): the root of the device".into()
     }
 
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         Ok(vec![SettingPlace::of(RootQdisc(NetworkDevice::find(name.first(), roots)?))])
     }
 
@@ -83,7 +83,7 @@ impl fmt::Display for RootQdisc {
 }
 
 impl Setting for RootQdisc {
-    fn read(&self, _: &Roots) -> io::Result<String> {
+    fn read(&self, _: &TuneRoots) -> io::Result<String> {
         let mut found = Vec::new();
         let of_device = |message: &[u8]| found.extend(parse(message, self.0.index));
         NetlinkSocket::route()?.list(RTM_GETQDISC, &head(0, 0, 0), of_device)?;
@@ -92,7 +92,7 @@ impl Setting for RootQdisc {
         Ok(shown(found))
     }
 
-    fn write(&self, _: &Roots, text: &str) -> io::Result<()> {
+    fn write(&self, _: &TuneRoots, text: &str) -> io::Result<()> {
         let root = root(text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         let mut netlink = NetlinkSocket::route()?;
         let mut request = head(self.0.index, root.handle, TC_H_ROOT);
@@ -106,7 +106,7 @@ impl Setting for RootQdisc {
         netlink.change(RTM_NEWQDISC, CREATE | REPLACE, &request)
     }
 
-    fn shell_line(&self, _: &Roots, text: &str) -> String {
+    fn shell_line(&self, _: &TuneRoots, text: &str) -> String {
         let name = &self.0.name;
         match root(text) {
             Some(root) if root.handle == 0 => format!("tc qdisc delete dev {name} root"),
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn shells_are_told_what_undoes_it() {
         let shell_line =
-            |text| RootQdisc::parse("3:eth0").expect("is a device").shell_line(&Roots::host(), text);
+            |text| RootQdisc::parse("3:eth0").expect("is a device").shell_line(&TuneRoots::host(), text);
         assert_eq!(shell_line("noqueue 0:"), "tc qdisc delete dev eth0 root");
         let line = shell_line("pfifo 8001: e8030000");
         assert_eq!(line, "tc qdisc replace dev eth0 root handle 8001: pfifo limit 1000");

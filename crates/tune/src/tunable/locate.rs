@@ -3,7 +3,7 @@
 use super::Tunable;
 use crate::journal::Witness;
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use crate::setting::{SettingPlace, expanded};
 use std::io;
 
@@ -26,7 +26,7 @@ impl Tunable {
     ///
     /// # Errors
     /// There is no such thing, or it cannot be told from others.
-    pub(crate) fn locate(&self, key: &str, roots: &Roots) -> Result<Located, String> {
+    pub(crate) fn locate(&self, key: &str, roots: &TuneRoots) -> Result<Located, String> {
         let name = self.name(key).ok_or("it has no such name")?;
         let places = self.family.find(&name, roots)?;
         // One that is not there cannot change either.
@@ -52,7 +52,7 @@ impl Tunable {
     }
 
     /// Files that are there and that the kernel sets anew when the setting of this name is written.
-    pub(crate) fn followers(&self, key: &str, roots: &Roots) -> io::Result<Vec<SettingPlace>> {
+    pub(crate) fn followers(&self, key: &str, roots: &TuneRoots) -> io::Result<Vec<SettingPlace>> {
         let mut all = Vec::new();
         for path in self.followers {
             all.extend(expanded(&self.filled(path, key), roots)?);

@@ -1,12 +1,12 @@
 // Runs side by side: the word and its interval on the first screen, then why, then every number.
 
-import type { Comparison as Compared, GateOutcome, MatrixShown } from "../../record/comparison.ts";
+import type { Comparison as Compared, ExperimentShown, GateOutcome } from "../../record/comparison.ts";
 import { prose } from "../../record/text.ts";
 import { WordBadge } from "../Forest.tsx";
 import { Frame, type Part } from "../Frame.tsx";
 import { Forests } from "./Forests.tsx";
 import { Machines } from "./Machines.tsx";
-import { Curves, hasCurve, Variants } from "./Matrix.tsx";
+import { Curves, hasCurve, Variants } from "./Variants.tsx";
 import { Numbers } from "./Numbers.tsx";
 import { Sides } from "./Sides.tsx";
 import { TrendChart } from "./Trend.tsx";
@@ -17,9 +17,9 @@ const GATES_MAX = 3;
 function partsOf(compared: Compared): Part[] {
   const parts: (Part | false)[] = [
     compared.trend !== undefined && { id: "trend", title: "Runs over time", short: "Trend", body: <TrendChart trend={compared.trend} /> },
-    compared.matrix !== undefined && { id: "variants", title: "Bottleneck of each variant", short: "Variants", body: <Variants compared={compared} matrix={compared.matrix} /> },
+    compared.matrix !== undefined && { id: "variants", title: "Bottleneck of each variant", short: "Variants", body: <Variants compared={compared} experiment={compared.matrix} /> },
     compared.matrix !== undefined &&
-      hasCurve(compared.matrix) && { id: "curves", title: "Every trial of every variant", short: "Curves", body: <Curves compared={compared} matrix={compared.matrix} /> },
+      hasCurve(compared.matrix) && { id: "curves", title: "Every trial of every variant", short: "Curves", body: <Curves compared={compared} experiment={compared.matrix} /> },
     compared.operations.length > 0 && { id: "numbers", title: "All numbers", short: "Numbers", body: <Numbers compared={compared} /> },
     compared.gates.length > 0 && { id: "gates", title: "Obstacles to a comparison", short: "Gates", body: <Gates compared={compared} /> },
     compared.machines.length > 0 && { id: "machines", title: "What differs between the machines", short: "Machines", body: <Machines compared={compared} /> },
@@ -28,9 +28,9 @@ function partsOf(compared: Compared): Part[] {
   return parts.filter((part) => part !== false);
 }
 
-function trialsOf(matrix: MatrixShown): string {
-  const again = matrix.repeated_count > 0 ? `, ${matrix.repeated_count} repeated because they were disturbed` : "";
-  return `${matrix.measured_count} of ${matrix.planned_count} trials${again}`;
+function trialsOf(experiment: ExperimentShown): string {
+  const again = experiment.repeated_count > 0 ? `, ${experiment.repeated_count} repeated because they were disturbed` : "";
+  return `${experiment.measured_count} of ${experiment.planned_count} trials${again}`;
 }
 
 export function Comparison({ compared }: { compared: Compared }) {

@@ -8,7 +8,7 @@ mod network;
 mod storage;
 
 use super::pattern;
-use sysdyno_record::facts::{KnownFact, Workload};
+use sysdyno_record::facts::{HostUse, KnownFact};
 
 /// How much a difference matters, from 0 to 10, by workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +23,12 @@ pub struct Weights {
 
 impl Weights {
     /// The weight for a workload.
-    pub fn of(&self, workload: Workload) -> u8 {
+    pub fn of(&self, workload: HostUse) -> u8 {
         match workload {
-            Workload::Web => self.web,
-            Workload::Files => self.files,
-            Workload::Memory => self.memory,
-            Workload::Any => self.web.max(self.files).max(self.memory),
+            HostUse::Web => self.web,
+            HostUse::Files => self.files,
+            HostUse::Memory => self.memory,
+            HostUse::Any => self.web.max(self.files).max(self.memory),
         }
     }
 }

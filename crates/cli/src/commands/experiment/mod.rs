@@ -22,14 +22,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use sysdyno_analyze::matrix::{Cell, Measured, Timed, conclude, conclude_work, forecast, missing, order};
+use sysdyno_analyze::experiment::{
+    MeasuredVariant, PlannedCell, Timed, conclude, conclude_work, forecast, missing, order,
+};
 use sysdyno_lab::Labs;
 use sysdyno_plan::options::Combine;
 use sysdyno_plan::{Checked, ExperimentDraft, resolve_again};
+use sysdyno_record::experiment::{ExperimentPlan, MeasuredCell, measured_cells};
 use sysdyno_record::manifest::RunStatus;
-use sysdyno_record::matrix::{MatrixCell, MatrixPlan, measured_cells};
 use sysdyno_record::plan::Plan;
-use sysdyno_record::store::MatrixFolder;
+use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::{compare as text, escape, html};
 use sysdyno_run::RunError;
@@ -43,12 +45,12 @@ pub fn experiment(args: ExperimentArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ExperimentCommand::Plan(args) => show_plan(&args, ui),
         ExperimentCommand::Run(args) => run(&args, ui),
         ExperimentCommand::Resume(args) => resume(&args, ui),
-        ExperimentCommand::Report(args) => report(&MatrixFolder::open(&args.folder)?, &args.host, ui),
+        ExperimentCommand::Report(args) => report(&ExperimentFolder::open(&args.folder)?, &args.host, ui),
     }
 }
 
 /// The plan that a file says.
-fn read(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<MatrixPlan> {
+fn read(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<ExperimentPlan> {
     let draft = ExperimentDraft { file: args.file.clone(), is_quick: args.quick };
     let Checked { plan, notes } = draft.finish(&Here)?;
     ui.notes(&notes);
@@ -84,13 +86,13 @@ fn run(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let now = clock::wall().0 / 1_000_000_000;
     let folder = format!("{}-{now}-{:05x}", plan.name, draw_seed() & 0xf_ffff);
     ui.note(&sentence(&plan, &order(&plan)));
-    let folder = MatrixFolder::create(&parent, &folder, plan)?;
+    let folder = ExperimentFolder::create(&parent, &folder, plan)?;
     ui.note(&format!("results in {}", folder.path().display()));
     measure(folder, (labs, &tuning, &guard), &args.host, ui)
 }
 
 fn resume(args: &ExperimentFolderArgs, ui: &Ui) -> anyhow::Result<Exit> {
-    let mut folder = MatrixFolder::open(&args.folder)?;
+    let mut folder = ExperimentFolder::open(&args.folder)?;
     resolve_again(&mut folder.plan)?;
     folder.damage.iter().for_each(|damage| ui.note(&format!("warning: {damage}")));
     let tuning = tuning(args.host.root.clone(), args.host.state_dir.clone())?;
@@ -111,7 +113,7 @@ pub(super) fn beside(runs: &Path) -> PathBuf {
 }
 
 /// Says what each variant changes, before anything is sent. What a lab will be like is not known yet.
-fn check(plan: &MatrixPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> {
+fn check(plan: &ExperimentPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> {
     if plan.lab.is_some() {
         return Ok(());
     }
@@ -124,7 +126,7 @@ fn check(plan: &MatrixPlan, tuning: &Tuning, ui: &Ui) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn sentence(plan: &MatrixPlan, cells: &[Cell]) -> String {
+fn sentence(plan: &ExperimentPlan, cells: &[PlannedCell]) -> String {
     format!(
         "measuring {} variants in {} blocks: {} trials, about {}",
         plan.variants.len(),
@@ -134,7 +136,7 @@ fn sentence(plan: &MatrixPlan, cells: &[Cell]) -> String {
     )
 }
 
-fn name(plan: &MatrixPlan, cell: Cell) -> String {
+fn name(plan: &ExperimentPlan, cell: PlannedCell) -> String {
     plan.variants.get(cell.variant as usize).map_or(String::new(), |variant| shown(&variant.name))
 }
 
@@ -144,7 +146,7 @@ fn shown(text: &str) -> String {
 
 /// Makes the trials that are missing, and says what came of all.
 fn measure(
-    mut folder: MatrixFolder,
+    mut folder: ExperimentFolder,
     (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<LoadGuard>),
     args: &ExperimentHostArgs,
     ui: &Ui,
@@ -166,7 +168,7 @@ fn measure(
 
 /// Makes the trials that are missing, in the lab that is put up for them; how the program has to end, if that is settled.
 pub(super) fn make(
-    folder: &mut MatrixFolder,
+    folder: &mut ExperimentFolder,
     (labs, tuning, guard): (Option<Labs>, &Tuning, &RefCell<LoadGuard>),
     ssh: &LabSshOptions,
     signals: &Signals,
@@ -192,7 +194,7 @@ pub(super) fn make(
 
 /// What may be loaded; of an experiment on this host, all of it is judged before anything is made.
 pub(super) fn guard(
-    plan: &MatrixPlan,
+    plan: &ExperimentPlan,
     tuning: &Tuning,
     args: &ExperimentHostArgs,
     ui: &Ui,
@@ -205,13 +207,13 @@ pub(super) fn guard(
 }
 
 /// Where the loads of all variants go.
-fn goals(plan: &MatrixPlan) -> Vec<Goal> {
+fn goals(plan: &ExperimentPlan) -> Vec<Goal> {
     plan.variants.iter().flat_map(|variant| fence::goals(&variant.plan, "load")).collect()
 }
 
 /// Makes the trials that are missing, one after the other; how the program has to end, if that is settled.
 fn trials(
-    folder: &mut MatrixFolder,
+    folder: &mut ExperimentFolder,
     (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<LoadGuard>),
     signals: &Signals,
     ui: &Ui,
@@ -253,7 +255,7 @@ fn trials(
     Ok(None)
 }
 
-fn hint(folder: &MatrixFolder, ui: &Ui) {
+fn hint(folder: &ExperimentFolder, ui: &Ui) {
     ui.note(&format!(
         "hint: sysdyno experiment resume '{}' measures the missing trials",
         folder.path().display()
@@ -261,7 +263,7 @@ fn hint(folder: &MatrixFolder, ui: &Ui) {
 }
 
 /// Why an experiment ends before its trials are made, and what goes on with it.
-fn stopped(folder: &MatrixFolder, place: &str, error: &anyhow::Error) -> anyhow::Error {
+fn stopped(folder: &ExperimentFolder, place: &str, error: &anyhow::Error) -> anyhow::Error {
     let lost = error.chain().find_map(|cause| match cause.downcast_ref()? {
         RunError::Lost { host, .. } | RunError::Reach { host, .. } => Some(host),
         _ => None,
@@ -275,8 +277,8 @@ fn stopped(folder: &MatrixFolder, place: &str, error: &anyhow::Error) -> anyhow:
 }
 
 /// What is said of a trial that is made once more.
-fn again(folder: &MatrixFolder, cell: Cell) -> &'static str {
-    let is_it = |one: &MatrixCell| (one.block, one.variant) == (cell.block, cell.variant);
+fn again(folder: &ExperimentFolder, cell: PlannedCell) -> &'static str {
+    let is_it = |one: &MeasuredCell| (one.block, one.variant) == (cell.block, cell.variant);
     match measured_cells(&folder.lines).iter().any(is_it) {
         true => ", repeated because it was disturbed",
         false => "",
@@ -285,13 +287,13 @@ fn again(folder: &MatrixFolder, cell: Cell) -> &'static str {
 
 /// The runs that count, as `read` sees them, of each variant.
 fn measured<R>(
-    folder: &MatrixFolder,
+    folder: &ExperimentFolder,
     read: impl Fn(&Path) -> anyhow::Result<R>,
-) -> anyhow::Result<Vec<Measured<R>>> {
-    let mut measured: BTreeMap<usize, Measured<R>> = BTreeMap::new();
+) -> anyhow::Result<Vec<MeasuredVariant<R>>> {
+    let mut measured: BTreeMap<usize, MeasuredVariant<R>> = BTreeMap::new();
     for cell in measured_cells(&folder.lines) {
         let variant = cell.variant as usize;
-        let nothing = || Measured { variant, runs: Vec::new(), repeated_count: 0 };
+        let nothing = || MeasuredVariant { variant, runs: Vec::new(), repeated_count: 0 };
         let of_variant = measured.entry(variant).or_insert_with(nothing);
         of_variant.runs.push(read(&folder.runs().join(&cell.run))?);
         of_variant.repeated_count += cell.tries.saturating_sub(1) as u64;
@@ -300,7 +302,7 @@ fn measured<R>(
 }
 
 /// Compares what was measured, prints it and writes the page.
-fn report(folder: &MatrixFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
+fn report(folder: &ExperimentFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let is_work = folder.plan.variants.iter().all(|variant| matches!(variant.plan, Plan::Work(_)));
     let compared = if is_work {
         conclude_work(&folder.plan, measured(folder, work_profile)?)

@@ -12,9 +12,9 @@ use sysdyno_lab::{self as lab, LabPlan, LabStage, Labs, Missing, StageSetting, U
 use sysdyno_plan::options::{ServerOptions, Typed};
 use sysdyno_plan::with_words;
 use sysdyno_record::event::SettingHeld;
-use sysdyno_record::matrix::{MatrixPlan, MatrixVariant};
+use sysdyno_record::experiment::{ExperimentPlan, ExperimentVariant};
 use sysdyno_record::service::ServiceReading;
-use sysdyno_record::store::MatrixFolder;
+use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::work::{ServiceCounter, WorkPlan};
 use sysdyno_run::RunError;
 use sysdyno_run::execute::Tuning;
@@ -31,7 +31,7 @@ pub enum TrialPlace {
 impl TrialPlace {
     /// Puts the lab of an experiment up, if it has one; `labs` have met its hosts behind ssh already.
     pub fn of(
-        folder: &MatrixFolder,
+        folder: &ExperimentFolder,
         (labs, ssh): (Option<Labs>, &LabSshOptions),
         signals: &Signals,
         ui: &Ui,
@@ -59,7 +59,7 @@ impl TrialPlace {
 
     /// The hosts of a variant that are not those of this process: of the server, where that is another one than the
     /// generator's, and of the generator, if that is behind ssh.
-    pub fn hosts(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<ServerOptions> {
+    pub fn hosts(&self, plan: &ExperimentPlan, variant: &ExperimentVariant) -> anyhow::Result<ServerOptions> {
         let (TrialPlace::Lab(stage, ssh), Some(service), Some(kept)) = (self, &variant.service, &plan.lab)
         else {
             return Ok(ServerOptions::default());
@@ -75,13 +75,17 @@ impl TrialPlace {
     }
 
     /// Where services behind that of a variant listen.
-    pub fn behind(&self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<Vec<SocketAddr>> {
+    pub fn behind(
+        &self,
+        plan: &ExperimentPlan,
+        variant: &ExperimentVariant,
+    ) -> anyhow::Result<Vec<SocketAddr>> {
         let lab = lab_plan_of(plan, variant)?;
         Ok(lab.zip(variant.service.as_ref()).map_or(Vec::new(), |(lab, service)| lab.behind(service)))
     }
 
     /// Makes the lab that of a variant.
-    pub fn set(&mut self, plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<()> {
+    pub fn set(&mut self, plan: &ExperimentPlan, variant: &ExperimentVariant) -> anyhow::Result<()> {
         if let (TrialPlace::Lab(stage, _), Some(lab)) = (self, lab_plan_of(plan, variant)?) {
             stage.set_plan(lab);
         }
@@ -99,7 +103,7 @@ impl TrialPlace {
     /// Does `work` in the lab of a variant, with services `again` started anew, under its settings, which `work` is told.
     pub fn hold(
         &self,
-        (variant, again): (&MatrixVariant, &[String]),
+        (variant, again): (&ExperimentVariant, &[String]),
         tuning: &Tuning,
         signals: &Signals,
         work: impl FnOnce(&[SettingHeld]) -> Result<(), RunError>,
@@ -140,7 +144,7 @@ impl TrialPlace {
 /// Sees to it that what services of all variants need gets installed and fetched, if that is wanted, by the labs that are
 /// returned; `None`: the experiment has no lab.
 pub fn provide_all(
-    plan: &MatrixPlan,
+    plan: &ExperimentPlan,
     (tuning, ssh): (&Tuning, &LabSshOptions),
     yes: bool,
     ui: &Ui,
@@ -165,7 +169,7 @@ pub fn provide_all(
 }
 
 /// What `experiment plan` says of the lab: its hosts, and the services of all variants.
-pub fn described(plan: &MatrixPlan) -> anyhow::Result<Vec<String>> {
+pub fn described(plan: &ExperimentPlan) -> anyhow::Result<Vec<String>> {
     let labs = plan.variants.iter().map(|variant| lab_plan_of(plan, variant));
     let labs: Vec<LabPlan> = labs.collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect();
     let Some(first) = labs.first() else { return Ok(Vec::new()) };
@@ -182,7 +186,7 @@ pub fn described(plan: &MatrixPlan) -> anyhow::Result<Vec<String>> {
 }
 
 /// The lab of a variant; `None`: the experiment has none.
-fn lab_plan_of(plan: &MatrixPlan, variant: &MatrixVariant) -> anyhow::Result<Option<LabPlan>> {
+fn lab_plan_of(plan: &ExperimentPlan, variant: &ExperimentVariant) -> anyhow::Result<Option<LabPlan>> {
     let Some(lab) = &plan.lab else { return Ok(None) };
     let understood = LabPlan::parse(&lab.text, Path::new(&plan.source))?;
     Ok(Some(understood.with(&variant.services)?))

@@ -8,13 +8,13 @@ use crate::commands::work::record as record_work;
 use crate::ui::{Signals, Ui};
 use anyhow::Context;
 use std::cell::RefCell;
-use sysdyno_analyze::matrix::{Cell, is_disturbed, trial_plan};
+use sysdyno_analyze::experiment::{PlannedCell, is_disturbed, trial_plan};
 use sysdyno_plan::SAMPLING_HZ;
 use sysdyno_record::event::SettingHeld;
+use sysdyno_record::experiment::{ExperimentLine, ExperimentVariant, TrialBegan, TrialEnded};
 use sysdyno_record::manifest::RunKind;
-use sysdyno_record::matrix::{MatrixBegan, MatrixEnded, MatrixLine, MatrixVariant};
 use sysdyno_record::plan::Plan;
-use sysdyno_record::store::MatrixFolder;
+use sysdyno_record::store::ExperimentFolder;
 use sysdyno_record::work::WorkPlan;
 use sysdyno_run::RunError;
 use sysdyno_run::agent::LoadGuard;
@@ -23,12 +23,12 @@ use sysdyno_run::work::Manner;
 
 /// Makes a trial in a run folder of its own.
 pub(super) fn trial(
-    folder: &mut MatrixFolder,
-    cell: Cell,
+    folder: &mut ExperimentFolder,
+    cell: PlannedCell,
     (place, tuning, guard): (&mut TrialPlace, &Tuning, &RefCell<LoadGuard>),
     signals: &Signals,
     ui: &Ui,
-) -> anyhow::Result<MatrixEnded> {
+) -> anyhow::Result<TrialEnded> {
     let variant = folder.plan.variants.get(cell.variant as usize).context("a variant is missing")?.clone();
     place.set(&folder.plan, &variant)?;
     let plan = trial_plan(&variant, cell.block);
@@ -57,7 +57,7 @@ pub(super) fn trial(
     let recorded = record_quietly(&session, &plan, ui, |hosts, journal| {
         let run = journal.run_id().to_owned();
         let (trial, block) = (number, cell.block);
-        folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
+        folder.append(ExperimentLine::Began(TrialBegan { trial, block, variant: cell.variant, run }))?;
         not_restored = conditions.hold(hosts, journal, |hosts, journal| {
             let ask = || place.readings();
             let Hosts { generator, server, behind, .. } = hosts;
@@ -74,25 +74,25 @@ pub(super) fn trial(
     not_restored.append(&mut left);
     let status = recorded.run.manifest.status;
     let is_spoilt = is_disturbed(&recorded.analysis.verdict, folder.plan.is_noisy);
-    let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt };
-    folder.append(MatrixLine::Ended(ended.clone()))?;
+    let ended = TrialEnded { trial: number, status, not_restored, is_spoilt };
+    folder.append(ExperimentLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.analysis.headline)));
     Ok(ended)
 }
 
 /// The number of the next trial.
-fn next_number(folder: &MatrixFolder) -> u32 {
-    folder.lines.iter().filter(|line| matches!(line, MatrixLine::Began(_))).count() as u32 + 1
+fn next_number(folder: &ExperimentFolder) -> u32 {
+    folder.lines.iter().filter(|line| matches!(line, ExperimentLine::Began(_))).count() as u32 + 1
 }
 
 /// Makes a trial of commands in a run folder of its own.
 fn work_trial(
-    folder: &mut MatrixFolder,
-    (cell, variant, work): (Cell, &MatrixVariant, &WorkPlan),
+    folder: &mut ExperimentFolder,
+    (cell, variant, work): (PlannedCell, &ExperimentVariant, &WorkPlan),
     (place, tuning): (&mut TrialPlace, &Tuning),
     signals: &Signals,
     ui: &Ui,
-) -> anyhow::Result<MatrixEnded> {
+) -> anyhow::Result<TrialEnded> {
     let work = place.fill(work)?;
     let (number, runs) = (next_number(folder), folder.runs());
     let again = folder.plan.lab.as_ref().map_or(Vec::new(), |lab| lab.restart.clone());
@@ -102,13 +102,13 @@ fn work_trial(
     let count = || place.count(work.counter.as_ref()?);
     let manner = Manner { is_shown: false, count: work.counter.as_ref().map(|_| &count as _) };
     let recorded = record_work(&work, (&runs, manner), signals, ui, |run, do_work| {
-        folder.append(MatrixLine::Began(MatrixBegan { trial, block, variant: cell.variant, run }))?;
+        folder.append(ExperimentLine::Began(TrialBegan { trial, block, variant: cell.variant, run }))?;
         not_restored = place.hold((variant, &again), tuning, signals, do_work)?;
         Ok(())
     })?;
     let status = recorded.run.manifest.status;
-    let ended = MatrixEnded { trial: number, status, not_restored, is_spoilt: false };
-    folder.append(MatrixLine::Ended(ended.clone()))?;
+    let ended = TrialEnded { trial: number, status, not_restored, is_spoilt: false };
+    folder.append(ExperimentLine::Ended(ended.clone()))?;
     ui.note(&format!("  {}", shown(&recorded.summary.headline)));
     Ok(ended)
 }
@@ -119,6 +119,6 @@ fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Res
         Plan::Load(load) => {
             execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
         }
-        Plan::Experiment(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
+        Plan::Try(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
     }
 }

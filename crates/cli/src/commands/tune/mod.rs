@@ -7,12 +7,13 @@ use crate::args::{TuneArgs, TuneCommand};
 use crate::exit::Exit;
 use crate::here::program;
 use crate::ui::Ui;
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use std::path::PathBuf;
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::units::SpanNs;
 use sysdyno_run::RunError;
 use sysdyno_run::agent::{Generator, Lasts, LocalAgent, TrialKind, TuneAnswer, TuneRequest, TuneTask};
-use sysdyno_tune::{Change, Phase, Recovery, Roots, StateFolder, TUNABLES, Terminal, Tunable, TuneError};
+use sysdyno_tune::{Phase, Recovery, StateFolder, TUNABLES, Terminal, Tunable, TuneError, TuneRoots};
 
 /// Longest trial. It bounds for how long a forgotten one can stay.
 const MAX_TRIAL: SpanNs = SpanNs::from_secs(24 * 3600);
@@ -43,16 +44,15 @@ pub fn tune(args: TuneArgs, ui: &Ui) -> anyhow::Result<Exit> {
 /// Says so if a trial was left behind by a guardian that died. It costs one look into two folders.
 pub fn remind(ui: &Ui) {
     let state = StateFolder::below(std::env::var_os("SYSDYNO_STATE_DIR").map(PathBuf::from).as_deref());
-    let roots = Roots::host();
+    let roots = TuneRoots::host();
     if state.unfinished(&roots).abandoned_count + sysdyno_tune::abandoned_count(&roots) > 0 {
         ui.note("warning: this host still has settings of a trial whose guardian died");
         ui.note("hint: `sysdyno tune recover` restores them");
     }
 }
 
-fn parse(changes: &[String]) -> anyhow::Result<Vec<Change>> {
-    let read = |text: &String| text.parse::<Change>().map_err(|refusal| anyhow!("{refusal}"));
-    changes.iter().map(read).collect()
+fn parse(changes: &[String]) -> anyhow::Result<Vec<SettingChange>> {
+    Ok(changes.iter().map(|text| text.parse()).collect::<Result<_, _>>()?)
 }
 
 fn apply(changes: &[String], deadline: SpanNs) -> anyhow::Result<TuneTask> {
@@ -90,7 +90,7 @@ impl Place {
 
     fn print_shell(&self, id: Option<&str>, ui: &Ui) -> anyhow::Result<Exit> {
         let state = StateFolder::below(self.state.as_deref());
-        match sysdyno_tune::undo_lines(&state, &Roots::at(&self.root), id) {
+        match sysdyno_tune::undo_lines(&state, &TuneRoots::at(&self.root), id) {
             Ok(lines) => {
                 ui.print(&lines.join("\n"));
                 Ok(Exit::Done)

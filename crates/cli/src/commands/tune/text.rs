@@ -5,7 +5,7 @@ use sysdyno_record::units::SpanNs;
 use sysdyno_report::escape;
 use sysdyno_run::agent::TuneAnswer;
 use sysdyno_tune::{
-    Outcome, Persisted, Plan, PlannedChange, Recovery, Restored, Risk, TrialSummary, Tunable,
+    Persisted, PlannedChange, Recovery, Restored, Risk, SettingsTrial, Tunable, TunePlan, UndoOutcome,
 };
 
 /// Longest value that is shown. Unit: characters.
@@ -88,7 +88,7 @@ pub(super) fn described(tunable: &Tunable) -> String {
     text
 }
 
-fn planned(plan: &Plan) -> String {
+fn planned(plan: &TunePlan) -> String {
     let mut text = lines(plan.changes.iter().map(change));
     if !plan.is_initial_network {
         text.push_str("\nnetwork settings are those of the current network namespace");
@@ -134,7 +134,7 @@ fn change(change: &PlannedChange) -> String {
     text
 }
 
-fn held(id: &str, plan: &Plan, deadline: SpanNs) -> String {
+fn held(id: &str, plan: &TunePlan, deadline: SpanNs) -> String {
     let mut text = String::new();
     for change in plan.effective() {
         let _ = writeln!(text, "{}: {} -> {}", change.key, shown(&change.old), shown(&change.new));
@@ -205,21 +205,21 @@ fn restored(restored: &Restored) -> String {
     let (old, new) = (shown(&restored.old), shown(&restored.new));
     let found = shown(restored.found.as_deref().unwrap_or("?"));
     match restored.outcome {
-        Outcome::Restored => format!("{key}: {new} -> {old}, restored{}", warning(restored)),
-        Outcome::Already => format!("{key}: {old}, unchanged{}", warning(restored)),
-        Outcome::Conflict => format!(
+        UndoOutcome::Restored => format!("{key}: {new} -> {old}, restored{}", warning(restored)),
+        UndoOutcome::Already => format!("{key}: {old}, unchanged{}", warning(restored)),
+        UndoOutcome::Conflict => format!(
             "{key}: {found}, changed by somebody else since; left alone (before the trial: {old}, during the \
              trial: {new})"
         ),
-        Outcome::Void => format!("{key}: reset by the last boot"),
-        Outcome::Gone => format!("{key}: gone, together with its network namespace or module"),
-        Outcome::Failed => {
+        UndoOutcome::Void => format!("{key}: reset by the last boot"),
+        UndoOutcome::Gone => format!("{key}: gone, together with its network namespace or module"),
+        UndoOutcome::Failed => {
             format!("{key}: cannot restore {old}: {}", shown(restored.cause.as_deref().unwrap_or("?")))
         }
     }
 }
 
-fn summary(trial: &TrialSummary, now_boot_ns: u64) -> String {
+fn summary(trial: &SettingsTrial, now_boot_ns: u64) -> String {
     let mut text = format!("{}  {}", trial.id, super::phase(trial.phase));
     let is_open = matches!(trial.phase, sysdyno_tune::Phase::Applying | sysdyno_tune::Phase::Held);
     if is_open && trial.is_guarded {

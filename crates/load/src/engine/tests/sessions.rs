@@ -54,7 +54,7 @@ pub(super) fn users(plan: &mut LoadPlan, users: u32) {
 }
 
 /// Loads until the server has seen enough, however long that takes on this machine.
-pub(super) fn load_until(plan: &LoadPlan, is_enough: impl Fn() -> bool) -> (Outcome, Kept) {
+pub(super) fn load_until(plan: &LoadPlan, is_enough: impl Fn() -> bool) -> (LoadOutcome, Kept) {
     let control = Control::new();
     let mut kept = Kept::default();
     let outcome = std::thread::scope(|scope| {

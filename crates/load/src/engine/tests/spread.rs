@@ -94,11 +94,11 @@ fn told(window: PartWindow) -> Said {
 }
 
 /// What comes of these lines of two hosts, and which of the two was refused.
-fn merged(lines: Vec<(usize, Said)>) -> (crate::engine::Outcome, Kept, Vec<usize>) {
+fn merged(lines: Vec<(usize, Said)>) -> (crate::engine::LoadOutcome, Kept, Vec<usize>) {
     merged_of(&plan(), lines)
 }
 
-fn merged_of(plan: &LoadPlan, lines: Vec<(usize, Said)>) -> (crate::engine::Outcome, Kept, Vec<usize>) {
+fn merged_of(plan: &LoadPlan, lines: Vec<(usize, Said)>) -> (crate::engine::LoadOutcome, Kept, Vec<usize>) {
     let (control, mut kept) = (Control::new(), Kept::default());
     let mut script = Script { lines: lines.into(), refused: Vec::new() };
     let hosts = vec![host("a"), host("b")];

@@ -4,7 +4,7 @@ use crate::clock;
 use crate::engine::gaps::{Gaps, MAX_GAPS_COUNT};
 use crate::engine::job::Job;
 use crate::schedule::{Due, Schedule, Share};
-use crate::workload::Kind;
+use crate::workload::RequestKind;
 use std::collections::VecDeque;
 use sysdyno_record::load::GapSample;
 use sysdyno_record::units::MonoNs;
@@ -21,7 +21,7 @@ pub(super) struct Waiting {
     pub intended: MonoNs,
     pub noticed: MonoNs,
     pub phase: u32,
-    pub kind: Kind,
+    pub kind: RequestKind,
     pub user: u32,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Arrivals<'a> {
 
     /// Takes an arrival off the schedule that is due; `draw` chooses its request where the schedule does not.
     #[inline]
-    pub(super) fn take_due(&mut self, now: MonoNs, draw: impl FnOnce() -> Kind) -> Option<Waiting> {
+    pub(super) fn take_due(&mut self, now: MonoNs, draw: impl FnOnce() -> RequestKind) -> Option<Waiting> {
         let due = self.next?;
         let intended = self.instant(due);
         if intended > now {

@@ -6,10 +6,10 @@ use crate::clock;
 use crate::engine::connection::{Connection, Request};
 use crate::engine::job::Job;
 use crate::protocol::http1::kept::Kept;
-use crate::protocol::memcached::{Decoder, Source};
+use crate::protocol::memcached::{Decoder, MemcachedSource};
 use crate::schedule::Share;
 use crate::transport::Slot;
-use crate::workload::Kind;
+use crate::workload::RequestKind;
 use crate::workload::cookies::{CookieOrigin, path_of};
 use crate::workload::values::{Drawn, Filling};
 use rand::SeedableRng;
@@ -24,7 +24,7 @@ const KIND_STREAM: u64 = 0x6b69_6e64;
 pub(super) struct Content<'a> {
     job: &'a Job<'a>,
     /// Where requests come from that are made one by one; `None`: all are the same.
-    source: Option<Source>,
+    source: Option<MemcachedSource>,
     pub users: Option<Users>,
     /// What is put into requests that are not always the same; `None`: all are.
     values: Option<RequestValues>,
@@ -38,7 +38,7 @@ impl<'a> Content<'a> {
         let session = job.plan.workload.session.as_deref().zip(job.requests.session.as_ref());
         Content {
             job,
-            source: job.memcached.as_ref().map(|load| Source::new(load.plan, seed, share.thread)),
+            source: job.memcached.as_ref().map(|load| MemcachedSource::new(load.plan, seed, share.thread)),
             users: session.map(|(plan, tables)| Users::new(plan, tables, share, seed)),
             values: RequestValues::new(job, share),
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(share.thread) << 32) ^ KIND_STREAM),
@@ -47,7 +47,7 @@ impl<'a> Content<'a> {
 
     /// Draws a request from the mix.
     #[inline]
-    pub(super) fn draw_kind(&mut self) -> Kind {
+    pub(super) fn draw_kind(&mut self) -> RequestKind {
         self.job.requests.mix.draw(&mut self.random)
     }
 
@@ -66,7 +66,7 @@ impl<'a> Content<'a> {
 
     /// Decides what is put into a request that begins; it stays so if the request is sent again.
     #[inline]
-    pub(super) fn draw_values(&mut self, slot: Slot, kind: Kind, user: u32) {
+    pub(super) fn draw_values(&mut self, slot: Slot, kind: RequestKind, user: u32) {
         let Some((values, templates)) = self.values.as_mut().zip(self.job.requests.templates.as_ref()) else {
             return;
         };

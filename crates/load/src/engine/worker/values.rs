@@ -8,7 +8,7 @@ use crate::schedule::Share;
 use crate::transport::Slot;
 use crate::workload::cookies::path_of;
 use crate::workload::values::{Drawn, Filling};
-use crate::workload::{Kind, Templates};
+use crate::workload::{RequestKind, Templates};
 
 /// What a thread knows about the values of its requests.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl RequestValues {
     }
 
     /// The next number of a kind, of those that are this thread's.
-    pub(super) fn next_number(&mut self, kind: Kind) -> u64 {
+    pub(super) fn next_number(&mut self, kind: RequestKind) -> u64 {
         let count = &mut self.counts[kind as usize];
         let number = *count * u64::from(self.share.threads) + u64::from(self.share.thread);
         *count += 1;
@@ -48,7 +48,7 @@ impl RequestValues {
     pub(super) fn write(
         &mut self,
         templates: &Templates,
-        kind: Kind,
+        kind: RequestKind,
         slot: Slot,
         filling: &Filling<'_>,
         out: &mut Vec<u8>,

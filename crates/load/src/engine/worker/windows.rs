@@ -6,7 +6,7 @@ use crate::engine::connection::Request;
 use crate::engine::job::Job;
 use crate::engine::spin::Spin;
 use crate::engine::tally::{Tallies, Tally, ThreadWindow};
-use crate::workload::Kind;
+use crate::workload::RequestKind;
 use std::sync::mpsc::Receiver;
 use sysdyno_record::load::{Counts, FailureClass, LatencyKind};
 use sysdyno_record::units::MonoNs;
@@ -73,7 +73,7 @@ impl<'a> Windows<'a> {
 
     /// Counts a request in its phase and under its operation.
     #[inline]
-    pub(super) fn count(&mut self, phase: u32, kind: Kind, change: impl Fn(&mut Counts)) {
+    pub(super) fn count(&mut self, phase: u32, kind: RequestKind, change: impl Fn(&mut Counts)) {
         let tally = self.tallies.of(phase);
         change(&mut tally.counts);
         if let Some(operation) = self.job.requests.operation(kind) {

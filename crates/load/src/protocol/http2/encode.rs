@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// HTTP/2 as a trial uses it.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct Http2Settings {
     /// Requests at a time on one connection.
     pub streams: u32,
     /// What requests say about how they come.
@@ -18,7 +18,7 @@ pub(crate) struct Settings {
     pub requests: Arc<[EncodedRequest]>,
 }
 
-impl Settings {
+impl Http2Settings {
     /// Most bytes of requests that are on their way at a time on one connection.
     pub(crate) fn in_flight_bytes(&self) -> usize {
         let bytes = |request: &EncodedRequest| 2 * HEADER_BYTES + request.block.len() + request.body.len();

@@ -42,7 +42,7 @@ mod place;
 mod static_table;
 
 pub use encode::EncodedRequest;
-pub(crate) use encode::{Settings, write_block};
+pub(crate) use encode::{Http2Settings, write_block};
 pub(crate) use error::{NO_ERROR, REFUSED_STREAM};
 pub use hpack::{HeaderFields, HpackDecoder};
 pub use link::{Lane, Link, LinkEvent};

@@ -30,7 +30,7 @@ pub use decoder::Decoder;
 pub(crate) use decoder::foreign;
 pub use keys::Keys;
 pub(crate) use size::max_request_bytes;
-pub(crate) use source::{Source, write_set};
+pub(crate) use source::{MemcachedSource, write_set};
 
 /// Longest key that memcached takes. Unit: bytes.
 pub const MAX_KEY_BYTES: usize = 250;

@@ -9,7 +9,7 @@ use sysdyno_record::wire::{MemcachedDialect, MemcachedPlan, Popularity};
 
 /// Draws requests and writes their bytes.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct MemcachedSource {
     rng: Xoshiro256PlusPlus,
     zipf: Option<Zipf<f64>>,
     dialect: MemcachedDialect,
@@ -20,9 +20,9 @@ pub(crate) struct Source {
     asked: Vec<u64>,
 }
 
-impl Source {
+impl MemcachedSource {
     /// The source of a thread; the same requests for the same seed and thread.
-    pub(crate) fn new(plan: &MemcachedPlan, seed: u64, thread: u32) -> Source {
+    pub(crate) fn new(plan: &MemcachedPlan, seed: u64, thread: u32) -> MemcachedSource {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         // Threads draw from parts of the sequence that are 2^128 numbers apart.
         (0..=thread).for_each(|_| rng.jump());
@@ -30,7 +30,7 @@ impl Source {
             Popularity::Uniform => None,
             Popularity::Zipf(exponent) => Zipf::new(plan.keys_count as f64, exponent).ok(),
         };
-        Source {
+        MemcachedSource {
             rng,
             zipf,
             dialect: plan.dialect,
@@ -126,7 +126,7 @@ mod tests {
     fn the_mix_and_the_popularity_are_those_of_the_plan() {
         let plan = MemcachedPlan { keys_count: 1000, popularity: Popularity::Zipf(1.0), ..plan() };
         let keys = Keys::new(&plan, 3);
-        let mut source = Source::new(&plan, 3, 0);
+        let mut source = MemcachedSource::new(&plan, 3, 0);
         let mut decoder = Decoder::new(&plan);
         let (mut gets, mut firsts) = (0, 0);
         for _ in 0..20_000 {
@@ -155,7 +155,7 @@ mod tests {
             let sizes = MemcachedPlan { key_size, value_size, expiry_seconds, ..plan() };
             let plan = MemcachedPlan { dialect, get_ratio, keys_per_get, ..sizes };
             let keys = Keys::new(&plan, 3);
-            let mut source = Source::new(&plan, 3, 0);
+            let mut source = MemcachedSource::new(&plan, 3, 0);
             let mut decoder = Decoder::new(&plan);
             let longest = (0..100).map(|_| {
                 let mut out = Vec::new();

@@ -8,7 +8,7 @@ use sysdyno_record::load::FailureClass;
 
 /// How far a connection was when an error was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct HandshakeState {
     pub is_handshaking: bool,
     /// The server asked for a certificate, and there is none.
     pub is_asked: bool,
@@ -20,7 +20,7 @@ const CLOSED: Detail = Detail::Clause("it closed the connection during the hands
 pub(super) const CLOSED_EARLY: Fault = Fault::with(FailureClass::TlsHandshake, CLOSED);
 
 /// The failure that an error is.
-pub(super) fn classify(error: &Error, standing: Standing) -> Fault {
+pub(super) fn classify(error: &Error, standing: HandshakeState) -> Fault {
     let class = match error {
         Error::InvalidCertificate(cause) => return of_certificate(cause),
         Error::NoCertificatesPresented => {

@@ -1,12 +1,14 @@
 //! The transport that enciphers what is sent and deciphers what arrives.
 
 use super::asked::Asked;
-use super::failure::{CLOSED_EARLY, Standing, classify};
+use super::failure::{CLOSED_EARLY, HandshakeState, classify};
 use super::sessions::{Access, Sessions};
-use super::settings::Settings;
+use super::settings::TlsSettings;
 use crate::error::LoadError;
 use crate::failure::{Detail, Fault, is_tls_record};
-use crate::transport::{Completion, Gather, Handshake, Message, Route, Send, Slot, Submitted, Transport};
+use crate::transport::{
+    Completion, ConnectionRoute, Gather, Handshake, Message, Send, Slot, Submitted, Transport,
+};
 use rustix::io::Errno;
 use rustls::client::Resumption;
 use rustls::{ClientConfig, ClientConnection, HandshakeKind};
@@ -22,7 +24,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// A transport with TLS.
 pub(crate) struct Tls<T> {
     below: T,
-    settings: Settings,
+    settings: TlsSettings,
     sessions: Arc<Sessions>,
     /// Configurations for full and for resumed handshakes.
     full: Arc<ClientConfig>,
@@ -80,7 +82,7 @@ impl<T: Transport> Tls<T> {
         link.wishes_resumption = self.ratio.next(self.sessions.is_ready());
         let config = if link.wishes_resumption { &self.resuming } else { &self.full };
         let made = ClientConnection::new(Arc::clone(config), self.settings.name.clone());
-        let standing = Standing { is_handshaking: true, is_asked: false };
+        let standing = HandshakeState { is_handshaking: true, is_asked: false };
         let connection = made.map_err(|error| Completion::Refused(classify(&error, standing)))?;
         *link = Link {
             connection: Some(connection),
@@ -170,7 +172,7 @@ impl<T: Transport> Tls<T> {
         let has_ended = match read {
             Ok(has_ended) => has_ended,
             Err(error) => {
-                let fault = classify(&error, Standing { is_handshaking, is_asked: link.is_asked });
+                let fault = classify(&error, HandshakeState { is_handshaking, is_asked: link.is_asked });
                 // An alert tells the server why.
                 let _ = self.pass_on(slot);
                 return Some(Completion::Refused(fault));
@@ -242,12 +244,13 @@ pub fn read_records(
 }
 
 impl<T: Transport> Transport for Tls<T> {
-    fn new(slots: usize, route: &Route) -> Result<Tls<T>, LoadError> {
+    fn new(slots: usize, route: &ConnectionRoute) -> Result<Tls<T>, LoadError> {
         let Some(settings) = route.tls.as_deref().cloned() else {
             return Err(LoadError::plan("it says nothing about TLS"));
         };
         // What goes through the transport below is made up here, record by record.
-        let route_below = Route { is_made_up: true, messages: Arc::from([]), tls: None, ..route.clone() };
+        let route_below =
+            ConnectionRoute { is_made_up: true, messages: Arc::from([]), tls: None, ..route.clone() };
         let sessions = Arc::new(Sessions::default());
         let asked = Arc::new(Asked::default());
         let with = |access: Access| {

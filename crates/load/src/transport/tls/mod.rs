@@ -29,7 +29,7 @@ mod verifier;
 
 pub(crate) use layer::Tls;
 pub use layer::read_records;
-pub(crate) use settings::Settings;
+pub(crate) use settings::TlsSettings;
 pub(crate) use stream::Stream;
 
 #[cfg(doc)]

@@ -20,7 +20,7 @@ const SYSTEM_ROOTS: [&str; 4] = [
 
 /// TLS as a trial uses it.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct TlsSettings {
     /// The configuration that each thread adds its own sessions to.
     pub config: ClientConfig,
     /// Whom the certificate must name.
@@ -31,12 +31,12 @@ pub(crate) struct Settings {
     pub required_alpn: Option<Vec<u8>>,
 }
 
-impl Settings {
+impl TlsSettings {
     /// The settings of a plan, for a protocol by its ALPN name; `None`: it has none.
     ///
     /// # Errors
     /// A file that cannot be read or holds no certificate or key, or a name that cannot be one.
-    pub(crate) fn new(plan: &TlsPlan, alpn: Option<&str>) -> Result<Settings, LoadError> {
+    pub(crate) fn new(plan: &TlsPlan, alpn: Option<&str>) -> Result<TlsSettings, LoadError> {
         let provider = Arc::new(ring::default_provider());
         let versions: &[&SupportedProtocolVersion] = match plan.version {
             None => rustls::ALL_VERSIONS,
@@ -66,7 +66,7 @@ impl Settings {
             LoadError::plan(format!("'{}' is not a valid server name", plan.server_name.escape_debug()))
         })?;
         let required_alpn = alpn.filter(|alpn| *alpn == "h2").map(|alpn| alpn.as_bytes().to_vec());
-        Ok(Settings { config, name, resume_ratio: plan.resume_ratio, required_alpn })
+        Ok(TlsSettings { config, name, resume_ratio: plan.resume_ratio, required_alpn })
     }
 }
 

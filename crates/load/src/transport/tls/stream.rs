@@ -2,9 +2,9 @@
 //! has no more time than the reader gives.
 
 use super::asked::Asked;
-use super::failure::{CLOSED_EARLY, Standing, classify};
+use super::failure::{CLOSED_EARLY, HandshakeState, classify};
 use super::layer::read_records;
-use super::settings::Settings;
+use super::settings::TlsSettings;
 use crate::clock;
 use crate::failure::{Detail, Fault, is_tls_record};
 use rustls::ClientConnection;
@@ -17,7 +17,7 @@ use sysdyno_record::units::SpanNs;
 /// Bytes that are read at a time: one record.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-const HANDSHAKING: Standing = Standing { is_handshaking: true, is_asked: false };
+const HANDSHAKING: HandshakeState = HandshakeState { is_handshaking: true, is_asked: false };
 
 /// A failure as an error with its reason, and a hint on a line of its own.
 fn told(fault: Fault, arrived: &[u8]) -> io::Error {
@@ -49,7 +49,7 @@ impl Stream {
     ///
     /// # Errors
     /// The socket fails, or the server is none that may be spoken to.
-    pub(crate) fn secure(socket: TcpStream, settings: &Settings, patience: SpanNs) -> io::Result<Stream> {
+    pub(crate) fn secure(socket: TcpStream, settings: &TlsSettings, patience: SpanNs) -> io::Result<Stream> {
         let mut config = settings.config.clone();
         let asked = Arc::new(Asked::default());
         asked.note_in(&mut config);
@@ -92,7 +92,7 @@ impl Stream {
         let passed_on = self.pass_on();
         let has_ended = read.map_err(|error| {
             let is_handshaking = self.connection.is_handshaking();
-            let standing = Standing { is_handshaking, is_asked: self.asked.take() };
+            let standing = HandshakeState { is_handshaking, is_asked: self.asked.take() };
             told(classify(&error, standing), &[])
         })?;
         passed_on?;

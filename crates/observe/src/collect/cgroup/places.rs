@@ -4,7 +4,7 @@
 use super::{HIDDEN, folder_of, normal, parents};
 use crate::roots::Roots;
 use crate::source::{cgroup, read_once};
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ impl GroupPlace {
 
 /// The processes whose groups have columns, with the scopes of these: the first of the target, of the generator, and of each
 /// tier behind the target.
-pub(super) fn members(scene: &Scene, roles: &[(ProcessRole, &str)]) -> Vec<(u32, String)> {
+pub(super) fn members(scene: &Watchlist, roles: &[(ProcessRole, &str)]) -> Vec<(u32, String)> {
     let of_role = |(role, scope): &(ProcessRole, &str)| Some((scene.first(*role)?.pid, (*scope).to_owned()));
     let mut members: Vec<(u32, String)> = roles.iter().filter_map(of_role).collect();
     let most = members.len() + MAX_TIERS;

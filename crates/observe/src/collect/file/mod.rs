@@ -4,7 +4,7 @@ use super::{Collector, Pass, Table};
 use crate::error::{ObserveError, ParseError};
 use crate::roots::Roots;
 use crate::source::{KeptFile, Shape};
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 use std::path::PathBuf;
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::series::Column;
@@ -33,7 +33,7 @@ pub(crate) enum FilePlace {
 }
 
 impl FilePlace {
-    fn path(self, scene: &Scene) -> PathBuf {
+    fn path(self, scene: &Watchlist) -> PathBuf {
         match (self, scene.first(ProcessRole::Target)) {
             (FilePlace::Proc(name), _) => scene.roots.in_proc(name),
             (FilePlace::Net(name), Some(target)) => {
@@ -89,7 +89,7 @@ impl<F: Format + 'static> FileCollector<F> {
     }
 
     /// The target may have moved to another network namespace together with its process.
-    fn follow(&mut self, scene: &Scene) {
+    fn follow(&mut self, scene: &Watchlist) {
         if self.generation != scene.generation() {
             self.generation = scene.generation();
             let path = self.place.path(scene);

@@ -9,7 +9,7 @@ const HEADER: &str = "Inter-|   Receive  |  Transmit\n face |bytes packets|bytes
 
 struct Host {
     folder: tempfile::TempDir,
-    scene: Scene,
+    scene: Watchlist,
     collector: Box<dyn Collector>,
 }
 
@@ -17,7 +17,7 @@ impl Host {
     fn new() -> Host {
         let folder = tempfile::tempdir().expect("makes a folder");
         std::fs::create_dir_all(folder.path().join("proc/net")).expect("makes folders");
-        let scene = Scene::new(Roots::at(folder.path()), None, vec![]);
+        let scene = Watchlist::new(Roots::at(folder.path()), None, vec![]);
         Host { folder, scene, collector: netdev::collector() }
     }
 

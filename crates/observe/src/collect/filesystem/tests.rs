@@ -3,7 +3,7 @@
 use super::*;
 use crate::collect::Beat;
 use crate::roots::Roots;
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 
 fn chosen(text: &str) -> Vec<String> {
     let mut candidates = Vec::new();
@@ -47,7 +47,7 @@ fn what_a_later_mount_hides_is_not_asked() {
 
 #[test]
 fn the_space_of_this_host_is_read_every_five_seconds_and_at_the_end() {
-    let mut scene = Scene::new(Roots::host(), None, vec![]);
+    let mut scene = Watchlist::new(Roots::host(), None, vec![]);
     let mut collector = FilesystemCollector::default();
     let mut read = |collector: &mut FilesystemCollector| {
         collector.read(&mut Pass { scene: &mut scene, buffer: &mut Vec::new(), beat: Beat::Second });

@@ -9,7 +9,7 @@ mod service;
 use super::{Collector, Pass, Table};
 use crate::clock;
 use crate::logs::{Allowance, KernelLog, LogLook, LogOwner, LogTally, kernel_severity};
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 use service::ServerLog;
 use std::collections::HashMap;
 use sysdyno_record::column::{self, Quantity, log_scope};
@@ -77,7 +77,7 @@ impl LogCollector {
     }
 
     /// Looks for logs of processes that were not searched for long. Returns whether there are others than before.
-    fn search(&mut self, scene: &Scene, buffer: &mut Vec<u8>, look: &LogLook) -> bool {
+    fn search(&mut self, scene: &Watchlist, buffer: &mut Vec<u8>, look: &LogLook) -> bool {
         let until_cpu_ns = clock::thread_cpu_ns().saturating_add(SEARCH_CPU_NS);
         let key = |process: &WatchedProcess| (process.pid, process.start_ticks);
         let searched = &mut self.searched;
@@ -114,7 +114,7 @@ impl LogCollector {
         }
     }
 
-    fn tell(&mut self, scene: &mut Scene, look: &LogLook) {
+    fn tell(&mut self, scene: &mut Watchlist, look: &LogLook) {
         let kernel = LogOwner { log: KERNEL_LOG.into(), pid: None, command: None };
         let mut due = self.kernel_tally.due(&kernel, look, &mut self.allowance);
         for log in &mut self.logs {

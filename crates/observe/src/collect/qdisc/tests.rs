@@ -3,7 +3,7 @@
 use super::codec::{MAJOR, QdiscCounts, ROOT};
 use super::*;
 use crate::collect::Beat;
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 use proptest::prelude::*;
 use sysdyno_netlink::put;
 
@@ -83,7 +83,7 @@ fn a_hierarchy_is_limited_by_its_only_class_or_its_default_one() {
 
 #[test]
 fn the_queues_of_this_host_can_be_listed() {
-    let mut scene = Scene::new(Roots::host(), None, vec![]);
+    let mut scene = Watchlist::new(Roots::host(), None, vec![]);
     let mut collector = QdiscCollector::default();
     let mut buffer = Vec::new();
     for beat in [Beat::Second, Beat::HalfSecond, Beat::Second] {

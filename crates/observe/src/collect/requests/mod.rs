@@ -11,7 +11,7 @@ mod program;
 
 use super::{Collector, Pass, Table};
 use crate::discover::Entrances;
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 use party::{Party, Role};
 use program::{Program, Sums, WIDTH};
 use std::collections::HashMap;
@@ -90,7 +90,7 @@ fn columns(quantities: &[Quantity], scope: &str) -> Vec<Column> {
 }
 
 impl RequestCollector {
-    fn try_read(&mut self, scene: &Scene) -> Result<(), String> {
+    fn try_read(&mut self, scene: &Watchlist) -> Result<(), String> {
         let program = self.program.get_or_insert_with(|| Program::load(&scene.roots)).as_mut();
         let program = program.map_err(|reason| reason.clone())?;
         self.told.tell(program, scene)?;
@@ -123,7 +123,7 @@ impl RequestCollector {
 
 impl Told {
     /// Tells the program which processes and places are whose, where that has changed.
-    fn tell(&mut self, program: &mut Program, scene: &Scene) -> Result<(), String> {
+    fn tell(&mut self, program: &mut Program, scene: &Watchlist) -> Result<(), String> {
         if self.entrances.hosts != scene.entrances.hosts {
             program.set_entrances(&scene.entrances)?;
             self.entrances.hosts.clone_from(&scene.entrances.hosts);
@@ -139,7 +139,7 @@ impl Told {
 }
 
 /// What a party is shown as; `None`: as nothing.
-fn shown(party: &Party, tier: Option<Option<Endpoint>>, scene: &Scene) -> Option<Shown> {
+fn shown(party: &Party, tier: Option<Option<Endpoint>>, scene: &Watchlist) -> Option<Shown> {
     match party.role {
         Role::Server => Some(Shown::Requests(tier?)),
         Role::Client => Some(Shown::Asked(tier?, party.asked(&scene.entrances)?)),

@@ -11,7 +11,7 @@ mod wait;
 use super::{Collector, Pass, Table};
 use crate::clock;
 use crate::discover::{ServedAddress, TierSearch};
-use crate::watch::Scene;
+use crate::watch::Watchlist;
 use census::{Census, TierCounts};
 use sysdyno_record::column::{self, Quantity, asking_scope, listener_scope, tier_scope};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
@@ -100,7 +100,7 @@ const OF_THREADS: [Quantity; 1 + wait::KINDS.len()] = [
 
 impl TierCollector {
     /// Takes the census, and looks at who is connected to whom, if that is due.
-    fn read_now(&mut self, scene: &mut Scene, is_search: bool, buffer: &mut Vec<u8>) {
+    fn read_now(&mut self, scene: &mut Watchlist, is_search: bool, buffer: &mut Vec<u8>) {
         let cpu_ns = clock::thread_cpu_ns();
         let seen: Vec<_> = tiers(scene)
             .into_iter()
@@ -151,7 +151,7 @@ impl TierCollector {
 }
 
 /// The processes of each tier, that of the load first.
-fn tiers(scene: &Scene) -> Vec<(Option<Endpoint>, Vec<WatchedProcess>)> {
+fn tiers(scene: &Watchlist) -> Vec<(Option<Endpoint>, Vec<WatchedProcess>)> {
     let mut tiers: Vec<(Option<Endpoint>, Vec<WatchedProcess>)> = Vec::new();
     for process in scene.living(ProcessRole::Target) {
         let address = process.tier.as_ref().map(|tier| tier.address.clone());

@@ -22,8 +22,8 @@ use crate::clock;
 use crate::error::RunError;
 use std::cell::RefCell;
 use std::time::Duration;
-use sysdyno_analyze::experiment::CommandOutcome;
-use sysdyno_load::{Control, Outcome, Part, SpreadHost, spread};
+use sysdyno_analyze::tryout::CommandOutcome;
+use sysdyno_load::{Control, LoadOutcome, Part, SpreadHost, spread};
 use sysdyno_observe::describe_process;
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, SpinChoice};
@@ -150,7 +150,12 @@ impl Agent for Fleet {
 }
 
 impl Generator for Fleet {
-    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn AgentLink) -> Result<Outcome, RunError> {
+    fn load(
+        &mut self,
+        trial: u32,
+        plan: &LoadPlan,
+        link: &mut dyn AgentLink,
+    ) -> Result<LoadOutcome, RunError> {
         let hosts = self.set_up(trial, plan)?;
         let trip_ns = hosts.iter().map(|host| host.clock.round_trip_ns).max().unwrap_or(0);
         let delay_ns = BEGIN_DELAY_NS.max(ROUND_TRIPS.saturating_mul(trip_ns));

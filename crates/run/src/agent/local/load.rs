@@ -7,7 +7,7 @@ use crate::error::RunError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use sysdyno_load::probe::{Probe, ProbeJob, ProbeSink};
-use sysdyno_load::{Control, LoadError, Outcome, Sink};
+use sysdyno_load::{Control, LoadError, LoadOutcome, Sink};
 use sysdyno_record::load::{Interval, LatencySet};
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
@@ -20,7 +20,7 @@ impl LocalAgent {
         trial: u32,
         plan: &LoadPlan,
         link: &mut dyn AgentLink,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<LoadOutcome, RunError> {
         raise_descriptor_limit();
         self.authorize(plan, self.is_target_mine())?;
         let plan = &LoadPlan { spin: spin::resolve(plan, &self.watched), ..plan.clone() };
@@ -59,7 +59,7 @@ impl LocalAgent {
 /// What a load is waited for.
 struct Awaited {
     is_probing: bool,
-    outcome: Option<Result<Outcome, LoadError>>,
+    outcome: Option<Result<LoadOutcome, LoadError>>,
     failure: Option<RunError>,
 }
 
@@ -85,7 +85,7 @@ impl Awaited {
         self.failure = self.failure.take().or(failure);
     }
 
-    fn outcome(self) -> Result<Outcome, RunError> {
+    fn outcome(self) -> Result<LoadOutcome, RunError> {
         match (self.outcome, self.failure) {
             (Some(Err(error)), _) => Err(error.into()),
             (_, Some(failure)) => Err(failure),

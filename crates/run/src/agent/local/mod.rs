@@ -18,14 +18,14 @@ use crate::service::RunningCommand;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
-use sysdyno_analyze::experiment::CommandOutcome;
+use sysdyno_analyze::tryout::CommandOutcome;
 use sysdyno_load::target::Fence;
-use sysdyno_load::{Aside, LoadError, Outcome, PartOrder};
+use sysdyno_load::{Aside, LoadError, LoadOutcome, PartOrder};
 use sysdyno_observe::{Roots, SamplerPlan, Sampling};
 use sysdyno_record::event::WatchedProcess;
 use sysdyno_record::plan::LoadPlan;
 use sysdyno_record::units::SpanNs;
-use sysdyno_tune::Trial;
+use sysdyno_tune::HeldTrial;
 
 /// Between two questions whether to go on.
 const TICK: Duration = Duration::from_millis(50);
@@ -38,7 +38,7 @@ pub struct LocalAgent {
     /// The processes that the present or last sampling measures.
     watched: Vec<WatchedProcess>,
     /// Trials of settings that end with this agent: their guardians see it go.
-    trials: Vec<Trial>,
+    trials: Vec<HeldTrial>,
     /// Orders for a part of a load; `None`: nobody gives any.
     orders: Option<Receiver<PartOrder>>,
     /// Shares of labs; `None`: nobody else has any here.
@@ -59,7 +59,7 @@ pub struct LoadGuard {
 /// What comes through the channel.
 enum Message {
     Notice(Notice),
-    Loaded(Box<Result<Outcome, LoadError>>),
+    Loaded(Box<Result<LoadOutcome, LoadError>>),
     Probed(Result<(), LoadError>),
     Parted(Result<(), LoadError>),
 }
@@ -177,7 +177,12 @@ impl Agent for LocalAgent {
 }
 
 impl Generator for LocalAgent {
-    fn load(&mut self, trial: u32, plan: &LoadPlan, link: &mut dyn AgentLink) -> Result<Outcome, RunError> {
+    fn load(
+        &mut self,
+        trial: u32,
+        plan: &LoadPlan,
+        link: &mut dyn AgentLink,
+    ) -> Result<LoadOutcome, RunError> {
         self.send_load(trial, plan, link)
     }
 

@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use sysdyno_record::change::SettingChange;
 use sysdyno_record::units::{SpanNs, WallNs};
 use sysdyno_tune::{
-    ArmGuardian, Armed, Change, GuardOrder, Now, Outcome, Recovery, Roots, StateFolder, Trial, TrialOrder,
-    TuneError,
+    ArmGuardian, Armed, GuardOrder, HeldTrial, Now, Recovery, StateFolder, TrialOrder, TuneError, TuneRoots,
+    UndoOutcome,
 };
 
 /// A guardian that died at once.
@@ -141,8 +142,8 @@ impl Host {
         self.put("proc/sys/kernel/random/boot_id", name);
     }
 
-    fn roots(&self, programs: &'static dyn FileSystems) -> Roots {
-        Roots::at(self.folder.path()).with_file_systems(programs)
+    fn roots(&self, programs: &'static dyn FileSystems) -> TuneRoots {
+        TuneRoots::at(self.folder.path()).with_file_systems(programs)
     }
 
     /// What the superblock says, after all of the structure was found in order, and with the text that is in it.
@@ -158,8 +159,12 @@ impl Host {
         self.look().0.journal_bytes.map(|bytes| bytes >> 20)
     }
 
-    fn apply(&self, size_mib: &str, programs: &'static dyn FileSystems) -> Result<Option<Trial>, TuneError> {
-        let changes: [Change; 1] =
+    fn apply(
+        &self,
+        size_mib: &str,
+        programs: &'static dyn FileSystems,
+    ) -> Result<Option<HeldTrial>, TuneError> {
+        let changes: [SettingChange; 1] =
             [format!("ext4:/disk.img:journal_mib={size_mib}").parse().expect("is one")];
         let order = TrialOrder {
             roots: &self.roots(programs),
@@ -235,7 +240,7 @@ fn a_reboot_does_not_bring_a_journal_back_but_recovery_does() {
     let outcome = |what: &[Recovery]| what[0].restored[0].outcome;
     drop(host.apply("16", &FILE_SYSTEM_PROGRAMS).expect("applies"));
     host.boot("second");
-    assert_eq!(outcome(&host.recover(&FILE_SYSTEM_PROGRAMS)), Outcome::Restored);
+    assert_eq!(outcome(&host.recover(&FILE_SYSTEM_PROGRAMS)), UndoOutcome::Restored);
     assert_eq!(host.look(), before);
     // Somebody else decides.
     drop(host.apply("16", &FILE_SYSTEM_PROGRAMS).expect("applies"));
@@ -243,12 +248,12 @@ fn a_reboot_does_not_bring_a_journal_back_but_recovery_does() {
     FILE_SYSTEM_PROGRAMS.remove_journal(&image).expect("removes");
     FILE_SYSTEM_PROGRAMS.add_journal(&image, 12).expect("adds");
     drop(image);
-    assert_eq!(outcome(&host.recover(&FILE_SYSTEM_PROGRAMS)), Outcome::Conflict);
+    assert_eq!(outcome(&host.recover(&FILE_SYSTEM_PROGRAMS)), UndoOutcome::Conflict);
     assert_eq!(host.journal_mib(), Some(12));
     // Another file system is there.
     drop(host.apply("16", &FILE_SYSTEM_PROGRAMS).expect("applies"));
     host.make("ext4 -J size=16");
-    assert_eq!(outcome(&host.recover(&FILE_SYSTEM_PROGRAMS)), Outcome::Gone);
+    assert_eq!(outcome(&host.recover(&FILE_SYSTEM_PROGRAMS)), UndoOutcome::Gone);
     assert_eq!(host.journal_mib(), Some(16));
 }
 
@@ -260,7 +265,7 @@ fn one_that_is_used_when_it_should_be_put_back_waits_for_the_next_recovery() {
     let backing = "sys/block/loop7/loop/backing_file";
     host.put(backing, &format!("{}\n", host.image().display()));
     let failed = &host.recover(&FILE_SYSTEM_PROGRAMS)[0].restored[0];
-    assert_eq!(failed.outcome, Outcome::Failed);
+    assert_eq!(failed.outcome, UndoOutcome::Failed);
     assert_eq!(failed.cause.as_deref(), Some("it is attached as '/dev/loop7': detach it first"));
     assert_eq!(host.journal_mib(), Some(16));
     fs::remove_file(host.folder.path().join(backing)).expect("removes");
@@ -309,8 +314,8 @@ fn what_is_used_or_not_in_order_or_too_large_is_refused_before_anything_is_writt
     assert!(fs::read(host.image()).expect("reads") == before, "not a byte was written");
     host.make("ext2");
     refuses("16", "it has no journal");
-    let plain = Roots::at(host.folder.path());
-    let change: Change = "ext4:/disk.img:journal_mib=16".parse().expect("is one");
+    let plain = TuneRoots::at(host.folder.path());
+    let change: SettingChange = "ext4:/disk.img:journal_mib=16".parse().expect("is one");
     let alone = sysdyno_tune::plan(&[change], &plain).expect_err("is refused").to_string();
     assert!(alone.contains("no program is available to check it"), "{alone}");
 }

@@ -8,7 +8,7 @@
 use super::device::{INTERFACE, NetworkDevice};
 use super::{Setting, SettingFamily, SettingPlace};
 use crate::name::SettingName;
-use crate::roots::Roots;
+use crate::roots::TuneRoots;
 use std::fmt;
 use std::io;
 use sysdyno_netlink::ethtool::{
@@ -115,7 +115,7 @@ impl SettingFamily for DeviceGroup {
         "the netlink family ethtool".into()
     }
 
-    fn find(&self, name: &SettingName<'_>, roots: &Roots) -> Result<Vec<SettingPlace>, String> {
+    fn find(&self, name: &SettingName<'_>, roots: &TuneRoots) -> Result<Vec<SettingPlace>, String> {
         let device = NetworkDevice::find(name.first(), roots)?;
         Ok(vec![SettingPlace::of(GroupOfDevice { group: *self, device })])
     }
@@ -147,7 +147,7 @@ impl fmt::Display for GroupOfDevice {
 }
 
 impl Setting for GroupOfDevice {
-    fn read(&self, _: &Roots) -> io::Result<String> {
+    fn read(&self, _: &TuneRoots) -> io::Result<String> {
         self.device.check_there()?;
         let answer = &Ethtool::open()?.get(self.group.get, DeviceId::Index(self.device.index))?;
         Ok(match self.group.content {
@@ -157,7 +157,7 @@ impl Setting for GroupOfDevice {
     }
 
     /// Sets what differs in a text from what is there.
-    fn write(&self, roots: &Roots, text: &str) -> io::Result<()> {
+    fn write(&self, roots: &TuneRoots, text: &str) -> io::Result<()> {
         let now = self.read(roots)?;
         let now = pairs(&now);
         let differing: Vec<(&str, &str)> =
@@ -183,7 +183,7 @@ impl Setting for GroupOfDevice {
         differing(text, beside)
     }
 
-    fn shell_line(&self, _: &Roots, text: &str) -> String {
+    fn shell_line(&self, _: &TuneRoots, text: &str) -> String {
         format!("ethtool {} {} {}", self.group.option, self.device.name, joined(&pairs(text)))
     }
 }

@@ -45,7 +45,7 @@ fn numbers_are_sent_in_the_width_of_their_attribute() {
 
 #[test]
 fn shells_are_told_what_undoes_it() {
-    let shell_line = |rest: &str, text: &str| of_device(rest).shell_line(&Roots::host(), text);
+    let shell_line = |rest: &str, text: &str| of_device(rest).shell_line(&TuneRoots::host(), text);
     assert_eq!(shell_line("rings:3:eth0", "rx 256 tx 256"), "ethtool -G eth0 rx 256 tx 256");
     assert_eq!(shell_line("offloads:3:eth0", "rx-gro on active rx-gro"), "ethtool -K eth0 rx-gro on");
 }
@@ -53,7 +53,7 @@ fn shells_are_told_what_undoes_it() {
 /// The loopback device is in every network namespace, has offloads and has no rings.
 #[test]
 fn the_loopback_device_is_read() {
-    let roots = Roots::host();
+    let roots = TuneRoots::host();
     let device = NetworkDevice::find("lo", &roots).expect("is there");
     let read = |rest: String| of_device(&rest).read(&roots);
     let found = read(format!("offloads:{device}")).expect("reads");

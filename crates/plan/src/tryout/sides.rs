@@ -1,0 +1,132 @@
+//! What A and B are, as it was typed or as a file says it.
+
+use super::TryDraft;
+use crate::change::settings;
+use crate::command::command;
+use crate::file;
+use crate::options::{Combine, SideTable, TargetOptions, TryFile, TryOptions};
+use anyhow::{Context, bail, ensure};
+use std::path::Path;
+use sysdyno_analyze::tryout::variants_of;
+use sysdyno_record::tryout::{Action, Variant};
+
+/// Most changes that are tried one by one and together.
+const CHANGES_MAX: usize = 6;
+
+/// What is compared, before anything else is known.
+pub(super) struct Sides {
+    /// The server under load; `None`: commands are compared.
+    pub url: Option<String>,
+    /// A, B, and what else there is.
+    pub variants: Vec<Variant>,
+    /// How it goes.
+    pub options: TryOptions,
+    /// The request and its response.
+    pub target: TargetOptions,
+    /// Whether A is B.
+    pub is_calibration: bool,
+}
+
+/// What was typed.
+pub(super) fn of_arguments(draft: &TryDraft) -> anyhow::Result<Sides> {
+    let (options, target) = (draft.options.clone(), draft.target.clone());
+    let is_calibration = options.calibrate == Some(true);
+    let variant = |name: &str, action| Variant { name: name.into(), action };
+    let sides = |url, variants| Sides { url, variants, options, target, is_calibration };
+    if let Some([a, b]) = &draft.commands {
+        let b = if is_calibration { a } else { b };
+        let variants = vec![
+            variant("A", Action::Command(command(a, draft.has_shell)?)),
+            variant("B", Action::Command(command(b, draft.has_shell)?)),
+        ];
+        return Ok(sides(None, variants));
+    }
+    match (draft.servers.as_slice(), draft.changes.as_slice()) {
+        ([], _) => bail!(
+            "cannot try anything: no server to load\nhint: give its URL after '--', such as sysdyno try \
+             'net.core.somaxconn=4096' -- http://127.0.0.1/"
+        ),
+        ([url], []) if is_calibration => {
+            let same = vec![variant("A", Action::AsItIs), variant("B", Action::AsItIs)];
+            Ok(sides(Some(url.clone()), same))
+        }
+        ([_], []) => bail!("cannot try nothing: give a change, a second URL, or --calibrate"),
+        ([_], _) | ([_, _], _) if is_calibration => {
+            bail!("cannot combine --calibrate with a change")
+        }
+        ([url], changes) => {
+            let changes = settings(changes, url)?;
+            ensure!(
+                changes.len() <= CHANGES_MAX,
+                "cannot try {} changes: the maximum is {CHANGES_MAX}",
+                changes.len()
+            );
+            Ok(sides(Some(url.clone()), variants_of(&changes)))
+        }
+        ([a, b], []) => {
+            let url = |url: &str| SideTable { url: Some(url.into()), ..SideTable::default() };
+            let variants = vec![variant("A", action(&url(a), a)?), variant("B", action(&url(b), a)?)];
+            Ok(sides(Some(a.clone()), variants))
+        }
+        _ => bail!("cannot compare two servers and change a setting at the same time"),
+    }
+}
+
+/// What a file says; what was typed wins over its options.
+pub(super) fn of_file(path: &Path, draft: &TryDraft) -> anyhow::Result<Sides> {
+    let (options, target) = (draft.options.clone(), draft.target.clone());
+    let cannot = || format!("cannot read experiment '{}'", path.display());
+    let text = file::read(path).with_context(cannot)?;
+    let file: TryFile = toml::from_str(&text).with_context(cannot)?;
+    file.target.check_no_fence().with_context(cannot)?;
+    let url = file.url.clone().or_else(|| file.a.url.clone());
+    let base = url.clone().unwrap_or_default();
+    let variant = |name: &str, side: &SideTable| {
+        Ok::<Variant, anyhow::Error>(Variant {
+            name: name.into(),
+            action: action(side, &base).with_context(cannot)?,
+        })
+    };
+    let variants = vec![variant("A", &file.a)?, variant("B", &file.b)?];
+    let is_command = |variant: &&Variant| matches!(variant.action, Action::Command(_));
+    match variants.iter().filter(is_command).count() {
+        0 => ensure!(url.is_some(), "{}: it has no url to load", cannot()),
+        1 => bail!("{}: a command can only be compared with a command", cannot()),
+        _ => {}
+    }
+    let options = options.or(file.options);
+    ensure!(
+        options.calibrate == Some(true) || variants[0].action != variants[1].action,
+        "{}: A and B are the same\nhint: --calibrate compares the host with itself",
+        cannot()
+    );
+    let is_calibration = options.calibrate == Some(true);
+    let commands = variants.iter().any(|variant| is_command(&variant));
+    Ok(Sides {
+        url: url.filter(|_| !commands),
+        variants,
+        options,
+        target: target.or(file.target),
+        is_calibration,
+    })
+}
+
+/// What one side does, of which it may say one thing.
+fn action(side: &SideTable, url: &str) -> anyhow::Result<Action> {
+    let given = usize::from(!side.settings.is_empty())
+        + [&side.command, &side.prepare, &side.url].into_iter().flatten().count();
+    ensure!(given <= 1, "a side has one of settings, command, prepare, or url");
+    if !side.settings.is_empty() {
+        return Ok(Action::Settings(settings(&side.settings, url)?));
+    }
+    if let Some(text) = &side.command {
+        return Ok(Action::Command(command(text, false)?));
+    }
+    if let Some(text) = &side.prepare {
+        return Ok(Action::Prepare(command(text, false)?));
+    }
+    match &side.url {
+        Some(url) => Ok(Action::Target(Box::new(sysdyno_load::target::resolve(url)?))),
+        None => Ok(Action::AsItIs),
+    }
+}

@@ -1,0 +1,148 @@
+//! The variants of a tryout on the host: put on, read back, taken off.
+//!
+//! One variant is on at a time. What is on is a trial of settings with a guardian, which undoes it when this process
+//! dies; what a variant runs before its trials is run again whenever another one was on in between.
+
+use super::Bench;
+use super::strangers::{self, Stranger};
+use crate::error::RunError;
+use crate::execute::change::{Tuning, prepare, shown};
+use sysdyno_record::change::SettingChange;
+use sysdyno_record::tryout::{Action, ChangeShown, ReadBack, TryPlan};
+use sysdyno_tune::PlannedChange;
+
+/// What the variants of a plan change, as far as it can be said before anything is.
+///
+/// # Errors
+/// A change is not in order, cannot be made by this user, or changes nothing.
+pub fn planned_changes(plan: &TryPlan, tuning: &Tuning) -> Result<Vec<ChangeShown>, RunError> {
+    tuning.planned(&Arms::new(plan, tuning.clone()).all_changes())
+}
+
+/// The variants, and which of them is on.
+pub(super) struct Arms<'a> {
+    plan: &'a TryPlan,
+    tuning: Tuning,
+    /// All settings that any variant changes, as they were found.
+    baseline: Vec<PlannedChange>,
+    held: Option<Held>,
+    /// The variant whose command has run last.
+    prepared: Option<u32>,
+    /// Settings that could not be put back.
+    pub(super) not_restored: Vec<String>,
+}
+
+struct Held {
+    variant: u32,
+    id: String,
+}
+
+/// What was read back before or after a trial.
+#[derive(Debug, Default)]
+pub(super) struct InForce {
+    pub(super) read_back: Vec<ReadBack>,
+    /// A sentence for each setting that is not what the variant says.
+    pub(super) wrong: Vec<String>,
+}
+
+impl<'a> Arms<'a> {
+    pub(super) fn new(plan: &'a TryPlan, tuning: Tuning) -> Arms<'a> {
+        Arms { plan, tuning, baseline: Vec::new(), held: None, prepared: None, not_restored: Vec::new() }
+    }
+
+    /// Reads what all settings are before anything is changed.
+    pub(super) fn learn_baseline(&mut self, bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
+        let all = self.all_changes();
+        if !all.is_empty() {
+            self.baseline = self.tuning.plan(bench, &all)?.changes;
+        }
+        Ok(())
+    }
+
+    /// Every change of any variant, once.
+    fn all_changes(&self) -> Vec<SettingChange> {
+        let changes = self.plan.variants.iter().flat_map(|variant| match &variant.action {
+            Action::Settings(changes) => changes.as_slice(),
+            _ => &[],
+        });
+        let mut all: Vec<SettingChange> = Vec::new();
+        for change in changes {
+            if all.iter().all(|known| known.key != change.key) {
+                all.push(change.clone());
+            }
+        }
+        all
+    }
+
+    /// Brings the host into a variant, and reads it back.
+    pub(super) fn enter(&mut self, bench: &mut Bench<'_, '_>, variant: u32) -> Result<InForce, RunError> {
+        let plan = self.plan;
+        let action = &plan.variants[variant as usize].action;
+        if self.held.as_ref().is_some_and(|held| held.variant != variant) {
+            self.leave(bench)?;
+        }
+        match action {
+            Action::Settings(changes) if self.held.is_none() => self.apply(bench, variant, changes)?,
+            Action::Prepare(command) if self.prepared != Some(variant) => {
+                self.prepared = None;
+                prepare(bench, command)?;
+                self.prepared = Some(variant);
+            }
+            _ => {}
+        }
+        self.read_back(bench, variant)
+    }
+
+    fn apply(
+        &mut self,
+        bench: &mut Bench<'_, '_>,
+        variant: u32,
+        changes: &[SettingChange],
+    ) -> Result<(), RunError> {
+        // What is so already was set by somebody else meanwhile; reading back says so.
+        self.held = self.tuning.apply(bench, changes)?.map(|id| Held { variant, id });
+        Ok(())
+    }
+
+    /// Reads what is in force, and compares it with what the variant says: before a trial, and after it.
+    pub(super) fn read_back(&self, bench: &mut Bench<'_, '_>, variant: u32) -> Result<InForce, RunError> {
+        if self.baseline.is_empty() {
+            return Ok(InForce::default());
+        }
+        let action = &self.plan.variants[variant as usize].action;
+        let changed: &[SettingChange] = if let Action::Settings(changes) = action { changes } else { &[] };
+        let now = self.tuning.plan(bench, &self.all_changes())?.changes;
+        let (mut read_back, mut strangers) = (Vec::new(), Vec::new());
+        for (before, now) in self.baseline.iter().zip(&now) {
+            let is_changed = changed.iter().any(|change| change.key == now.key);
+            let is_right = if is_changed { now.is_same } else { now.old == before.old };
+            if !is_right {
+                let expected = if is_changed { &now.new } else { &before.old };
+                strangers.push(Stranger { now, expected });
+            }
+            read_back.push(ReadBack { key: now.key.clone(), value: now.old.clone() });
+        }
+        let own = self.held.as_ref().map(|held| held.id.as_str());
+        Ok(InForce { read_back, wrong: strangers::told(&strangers, own, &self.tuning, bench) })
+    }
+
+    /// Undoes what is on.
+    pub(super) fn leave(&mut self, bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
+        let Some(held) = self.held.take() else { return Ok(()) };
+        let left = self.tuning.undo(bench, held.id)?;
+        self.not_restored.extend(left);
+        Ok(())
+    }
+
+    /// Puts a variant on for good.
+    pub(super) fn keep(&mut self, bench: &mut Bench<'_, '_>, variant: u32) -> Result<(), RunError> {
+        self.enter(bench, variant)?;
+        let Some(held) = self.held.take() else { return Ok(()) };
+        self.tuning.commit(bench, held.id)
+    }
+
+    /// What the changes are, for the conclusion.
+    pub(super) fn changes(&self) -> Vec<ChangeShown> {
+        self.baseline.iter().map(shown).collect()
+    }
+}

@@ -1,0 +1,143 @@
+//! One trial of a tryout: variant on, load or command, what it showed.
+
+use super::arms::InForce;
+use super::{COMMAND_LIMIT, COMMAND_REST, Lab, clock_step_ns};
+use crate::clock;
+use crate::error::RunError;
+use crate::execute::steps::trial_plan;
+use sysdyno_analyze::search::{Search, TrialRequest};
+use sysdyno_analyze::tryout::{NextTrial, ObservedTrial, observe_capacity, observe_command, observe_load};
+use sysdyno_record::command::CommandSpec;
+use sysdyno_record::event::WatchedProcess;
+use sysdyno_record::load::TrialPurpose;
+use sysdyno_record::plan::{Arrival, HardStops, LoadPlan, RunPlan};
+use sysdyno_record::tryout::{Action, Settled, TryTrial, TryWorkload};
+use sysdyno_record::units::SpanNs;
+
+/// What a trial came to.
+struct Ran {
+    observation: ObservedTrial,
+    load_trials: Vec<u32>,
+}
+
+impl Lab<'_, '_, '_> {
+    pub(super) fn trial(&mut self, next: &NextTrial, settled: &Settled) -> Result<TryTrial, RunError> {
+        let InForce { read_back, wrong } = self.arms.enter(&mut self.bench, next.variant)?;
+        let begin = clock::monotonic();
+        let plan = self.plan;
+        let mut ran = match &plan.workload {
+            TryWorkload::Load(load) => self.run_load(load, next, settled)?,
+            TryWorkload::Capacity(run) => self.run_search(run, next)?,
+            TryWorkload::Commands => self.run_command(next)?,
+        };
+        let end_mono_ns = clock::monotonic();
+        // What changed under way is not what was compared, whoever took CPUs besides.
+        let wrong =
+            if wrong.is_empty() { self.arms.read_back(&mut self.bench, next.variant)?.wrong } else { wrong };
+        ran.observation.environment.invalid.splice(0..0, wrong);
+        if self.has_load() {
+            self.bench.cool_down()?;
+        }
+        let ObservedTrial { values, environment, failure } = ran.observation;
+        Ok(TryTrial {
+            trial: next.trial,
+            stage: next.stage.stage,
+            pair: next.pair,
+            arm: next.arm,
+            variant: next.variant,
+            begin_mono_ns: begin,
+            end_mono_ns,
+            load_trials: ran.load_trials,
+            values,
+            environment,
+            read_back,
+            failure,
+        })
+    }
+
+    /// The load of a variant: to its own target if it has one. Nothing stops it: what fails is a number to compare.
+    pub(super) fn load_of(&self, load: &LoadPlan, variant: u32) -> LoadPlan {
+        let target = match &self.plan.variants[variant as usize].action {
+            Action::Target(target) => (**target).clone(),
+            _ => load.target.clone(),
+        };
+        let hard_stops =
+            HardStops { connect_failures_in_a_row: None, failure_ratio: load.hard_stops.failure_ratio };
+        LoadPlan { target, hard_stops, ..load.clone() }
+    }
+
+    /// The processes whose CPU counts for a variant; empty: all targets.
+    pub(super) fn targets_of(&self, variant: u32) -> &[WatchedProcess] {
+        self.targets.get(variant as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn run_load(&mut self, load: &LoadPlan, next: &NextTrial, settled: &Settled) -> Result<Ran, RunError> {
+        let base = self.load_of(load, next.variant);
+        let request = TrialRequest {
+            purpose: TrialPurpose::Try,
+            arrival: if settled.rate_hz.is_some() { open(load.arrival) } else { Arrival::Closed },
+            connections: load.connections,
+            rate_hz: settled.rate_hz,
+            window: settled.window,
+            warmup: settled.warmup,
+            seed: next.seed,
+        };
+        self.one_load(&base, &request, next.variant)
+    }
+
+    fn run_search(&mut self, run: &RunPlan, next: &NextTrial) -> Result<Ran, RunError> {
+        let base = self.load_of(&run.load, next.variant);
+        let run = RunPlan { load: base.clone(), seed: next.seed, ..run.clone() };
+        let mut search = Search::new(&run);
+        let (mut observations, mut load_trials) = (Vec::new(), Vec::new());
+        while let Some(request) = search.next().filter(|_| !self.bench.journal.is_interrupted()) {
+            let clocks = clock::pair();
+            let left = search.remaining();
+            let done = self.bench.load(request.purpose, trial_plan(&base, &request), left)?;
+            load_trials.push(done.begin.trial);
+            observations.push(self.observe(&done, next.variant, clock_step_ns(&clocks)));
+            search.record(&done.begin, &done.end, &done.verdict);
+            self.bench.cool_down()?;
+        }
+        let observation = observe_capacity(&observations, search.capacity().rate_hz);
+        Ok(Ran { observation, load_trials })
+    }
+
+    fn one_load(&mut self, base: &LoadPlan, request: &TrialRequest, variant: u32) -> Result<Ran, RunError> {
+        let clocks = clock::pair();
+        let left = SpanNs(request.warmup.0 + request.window.0);
+        let done = self.bench.load(request.purpose, trial_plan(base, request), left)?;
+        let observation = self.observe(&done, variant, clock_step_ns(&clocks));
+        Ok(Ran { observation, load_trials: vec![done.begin.trial] })
+    }
+
+    fn observe(
+        &self,
+        done: &crate::execute::steps::LoadedTrial,
+        variant: u32,
+        clock_step_ns: i64,
+    ) -> ObservedTrial {
+        let ends = (&done.begin, &done.end);
+        self.bench.journal.last_trial(ends, &done.latency, self.targets_of(variant), |view| {
+            observe_load(view, &done.verdict, &self.plan.limits, clock_step_ns)
+        })
+    }
+
+    fn run_command(&mut self, next: &NextTrial) -> Result<Ran, RunError> {
+        let plan = self.plan;
+        let Action::Command(CommandSpec { words, .. }) = &plan.variants[next.variant as usize].action else {
+            return Err(RunError::Answer { request: "run a command" });
+        };
+        let clocks = clock::pair();
+        let outcome = self.bench.ask(|agent, link| agent.command(words, COMMAND_LIMIT, link))?;
+        self.bench.ask(|agent, link| agent.rest(COMMAND_REST, link))?;
+        let series = self.bench.journal.series();
+        let observation = observe_command(&outcome, series, &plan.limits, clock_step_ns(&clocks));
+        Ok(Ran { observation, load_trials: Vec::new() })
+    }
+}
+
+/// The arrival process of an open load; a closed one is taken for users that come on their own.
+fn open(arrival: Arrival) -> Arrival {
+    if arrival.is_open() { arrival } else { Arrival::Poisson }
+}
