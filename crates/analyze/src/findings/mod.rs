@@ -21,6 +21,7 @@ mod cpu;
 mod delayed_ack;
 mod disks;
 mod effect;
+mod error_pages;
 mod gateway;
 mod generator;
 mod handshakes;
@@ -153,7 +154,7 @@ pub static RULES: &[&Rule] = &[
     &tables::TASKS,
     &memory::OOM,
     &logs::SERVER,
-    &logs::RESPONSES,
+    &error_pages::SAID,
     &accept::OVERFLOW,
     &sockets::SYN_QUEUE_FULL,
     &tables::CONNECTIONS,

@@ -2,17 +2,17 @@
 
 /// A line that says its cause.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(in super::super) struct Known {
     /// Words of the line, in any case.
-    pub(super) words: &'static str,
+    pub(in super::super) words: &'static str,
     /// What it means, as a sentence without its end.
-    pub(super) cause: &'static str,
+    pub(in super::super) cause: &'static str,
     /// What could be changed.
-    pub(super) remedy: &'static str,
+    pub(in super::super) remedy: &'static str,
     /// Whether it only tells that another tier failed or was slow.
-    pub(super) is_symptom: bool,
+    pub(in super::super) is_symptom: bool,
     /// Whether it is written once a second at most, however often it happens.
-    pub(super) is_rationed: bool,
+    pub(in super::super) is_rationed: bool,
 }
 
 const fn cause(words: &'static str, cause: &'static str, remedy: &'static str) -> Known {
@@ -28,7 +28,7 @@ const fn symptom(words: &'static str, cause: &'static str, remedy: &'static str)
 }
 
 /// Lines of servers.
-pub(super) const OF_SERVERS: &[Known] = &[
+pub(in super::super) const OF_SERVERS: &[Known] = &[
     rationed(
         "worker_connections are not enough, reusing",
         "A worker of nginx has no connections left, and closes some to reuse them",
@@ -159,7 +159,7 @@ pub(super) const OF_SERVERS: &[Known] = &[
 ];
 
 /// Responses, before what logs say.
-pub(super) const OF_RESPONSES: &[Known] = &[
+pub(in super::super) const OF_RESPONSES: &[Known] = &[
     cause(
         "establishing a database connection",
         "The application gets no connection to its database",
@@ -202,12 +202,12 @@ pub(super) const OF_KERNEL: &[Known] = &[
     ),
     cause(
         "neighbor table overflow",
-        "The table of neighbours is full",
+        "The table of neighbors is full",
         "raise net.ipv4.neigh.default.gc_thresh3",
     ),
     cause(
         "neighbour table overflow",
-        "The table of neighbours is full",
+        "The table of neighbors is full",
         "raise net.ipv4.neigh.default.gc_thresh3",
     ),
     cause("tcp: out of memory", "TCP is short of memory", "raise net.ipv4.tcp_mem, or use fewer connections"),
@@ -229,7 +229,7 @@ pub(super) const OF_KERNEL: &[Known] = &[
 ];
 
 /// The entry whose words a line has.
-pub(super) fn find(line: &str, list: &'static [Known]) -> Option<&'static Known> {
+pub(in super::super) fn find(line: &str, list: &'static [Known]) -> Option<&'static Known> {
     let line = line.to_lowercase();
     list.iter().find(|known| line.contains(known.words))
 }

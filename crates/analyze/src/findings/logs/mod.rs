@@ -1,8 +1,6 @@
-//! What the server's logs, the kernel's, and wrong responses said while requests failed: servers write most of what stops them into a
-//! log, and applications into their error pages.
+//! What the server's logs, and the kernel's, said while requests failed: servers write most of what stops them into a log.
 
-mod known;
-mod responses;
+pub(super) mod known;
 
 use super::effect::Slow;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
@@ -11,7 +9,6 @@ use crate::logged::LoggedMessage;
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use known::{Known, OF_KERNEL, OF_SERVERS};
-pub(super) use responses::RESPONSES;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, Quantity, log_scope};
 

@@ -33,7 +33,7 @@ const NO_TIER: u32 = u32::MAX;
 const FIRST_PIDS: u64 = 0xefff_fffc;
 
 /// The program at work; it is unloaded when this is dropped.
-pub(super) struct Program {
+pub(super) struct RequestTracer {
     /// Keeps the functions attached.
     _loaded: Ebpf,
     processes: Set<u32>,
@@ -45,12 +45,12 @@ pub(super) struct Program {
     tiers: Vec<Option<Endpoint>>,
 }
 
-impl Program {
+impl RequestTracer {
     /// Loads the program and attaches it.
     ///
     /// # Errors
     /// Why it cannot be, as a reason to be shown.
-    pub(super) fn load(roots: &Roots) -> Result<Program, String> {
+    pub(super) fn load(roots: &Roots) -> Result<RequestTracer, String> {
         if !is_in_first_pids(roots) {
             return Err("process IDs are those of a container here, and not the kernel's".to_owned());
         }
@@ -59,11 +59,11 @@ impl Program {
         for (function, tracepoint) in FUNCTIONS {
             attach(&mut loaded, function, tracepoint, &btf).map_err(|error| reason(&error))?;
         }
-        Program::of(loaded).map_err(|error| reason(&error))
+        RequestTracer::of(loaded).map_err(|error| reason(&error))
     }
 
-    fn of(mut loaded: Ebpf) -> Result<Program, MapError> {
-        Ok(Program {
+    fn of(mut loaded: Ebpf) -> Result<RequestTracer, MapError> {
+        Ok(RequestTracer {
             processes: Set::new(take(&mut loaded, "processes")?)?,
             tcp_listeners: Set::new(take(&mut loaded, "tcp_listeners")?)?,
             unix_listeners: Set::new(take(&mut loaded, "unix_listeners")?)?,

@@ -1,6 +1,6 @@
-//! What wrong responses say of their cause.
+//! What error pages say: applications name the cause there that stops them.
 
-use super::known::{self, OF_RESPONSES, OF_SERVERS};
+use super::logs::known::{self, OF_RESPONSES, OF_SERVERS};
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence};
 use crate::format::{counted, percent};
 use crate::readings::ratio;
@@ -13,7 +13,7 @@ const ANSWERED: Threshold =
     Threshold::new("wrong responses of one kind ÷ requests that failed or timed out", 0.5, "ratio", HOUSE);
 
 /// L03.
-pub(in super::super) const RESPONSES: Rule = Rule {
+pub(super) const SAID: Rule = Rule {
     id: "L03",
     name: "error-response",
     meaning: "The server says in its error pages why requests fail.",
