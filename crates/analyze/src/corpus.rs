@@ -10,7 +10,7 @@ use sysdyno_record::probe::{ProbeKind, ProbeOutcome, ProbePlan, ProbeReply};
 use sysdyno_record::remote::ClockOffset;
 use sysdyno_record::series::{Column, ReadingKind, Row, Series, SeriesLine};
 use sysdyno_record::spread::GeneratorShare;
-use sysdyno_record::units::{Bytes, MonoNs, SpanNs};
+use sysdyno_record::units::{MonoNs, SpanNs};
 use sysdyno_stats::censored::LowerBounds;
 use sysdyno_stats::histogram::LatencyHistogram;
 
@@ -145,34 +145,14 @@ pub(crate) fn load_plan(arrival: Arrival, connections: u32, rate_hz: Option<f64>
         rate_hz,
         end: PhaseEnd::After(SpanNs((seconds * 1e9) as u64)),
     };
-    LoadPlan {
-        target: Target {
-            url: "http://127.0.0.1:8080/".into(),
-            endpoint: Endpoint::Tcp("127.0.0.1:8080".parse().expect("an address")),
-            host: "127.0.0.1:8080".into(),
-            path: "/".into(),
-        },
-        request: RequestSpec { method: "GET".into(), headers: vec![], body: vec![], body_bytes: 0 },
-        validators: Validators::default(),
-        arrival,
-        connections,
-        keep_alive: KeepAlive::Unlimited,
-        phases: vec![phase(PhaseKind::Warmup, WARMUP), phase(PhaseKind::Steady, seconds)],
-        deadlines: Deadlines::default(),
-        max_body: Bytes(1 << 20),
-        hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
-        threads: 1,
-        seed: 1,
-        fail_if: vec![],
-        objective: None,
-        probe: None,
-        io: IoChoice::Auto,
-        spin: SpinChoice::Auto,
-        stamps: StampChoice::Kernel,
-        origin: Default::default(),
-        workload: Default::default(),
-        wire: Default::default(),
-    }
+    let target = Target {
+        url: "http://127.0.0.1:8080/".into(),
+        endpoint: Endpoint::Tcp("127.0.0.1:8080".parse().expect("an address")),
+        host: "127.0.0.1:8080".into(),
+        path: "/".into(),
+    };
+    let phases = vec![phase(PhaseKind::Warmup, WARMUP), phase(PhaseKind::Steady, seconds)];
+    LoadPlan { arrival, connections, phases, ..LoadPlan::plain(target) }
 }
 
 /// The trial with a process that listens at an address and is asked by another one.

@@ -117,17 +117,9 @@ fn rule(name: &str, operation: &SessionOperationSummary, passed: bool, sentence:
 fn judge_limit(operation: &SessionOperationSummary, limit: OperationLimit) -> RuleOutcome {
     let latency = &operation.latency;
     let name = format!("p{}", limit.percentile_ratio * 100.0);
-    let recorded = [
-        (0.5, latency.p50),
-        (0.9, latency.p90),
-        (0.95, latency.p95),
-        (0.99, latency.p99),
-        (0.999, latency.p99_9),
-    ];
-    let value = recorded.iter().find(|(ratio, _)| (ratio - limit.percentile_ratio).abs() < 1e-9);
     let most = duration(limit.limit.0 as f64);
     // With too few samples for the percentile, the greatest one decides if it is within the limit.
-    let (known, is_max) = match value.and_then(|(_, value)| *value) {
+    let (known, is_max) = match latency.percentile(limit.percentile_ratio) {
         Some(value) => (Some(value), false),
         None => (latency.max, true),
     };

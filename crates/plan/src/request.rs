@@ -6,14 +6,12 @@ use crate::wire;
 use anyhow::{Context, bail, ensure};
 use std::path::Path;
 use sysdyno_load::protocol::http1::limits::DEFAULT_MAX_BODY_BYTES;
-use sysdyno_record::origin::OriginPlan;
 use sysdyno_record::plan::{
     Arrival, Deadlines, ExpectedHeader, HardStops, HeaderField, IoChoice, KeepAlive, LoadPlan, PhasePlan,
     RequestSpec, SpinChoice, StampChoice, Validators,
 };
 use sysdyno_record::units::{Bytes, SpanNs};
 use sysdyno_record::wire::WirePlan;
-use sysdyno_record::workload::Workload;
 
 const DEFAULT_DRAIN: SpanNs = SpanNs::from_secs(5);
 
@@ -65,7 +63,6 @@ pub fn plan(
     let target = sysdyno_load::target::resolve(url)?;
     let wire = wire::plan(url, &options.wire)?;
     Ok(LoadPlan {
-        target,
         request,
         validators: validators(options, &wire)?,
         arrival: shape.arrival,
@@ -80,15 +77,11 @@ pub fn plan(
         },
         threads,
         seed: options.seed.unwrap_or_else(|| here.seed()),
-        fail_if: Vec::new(),
-        objective: None,
-        probe: None,
         io: options.io.map_or(IoChoice::Auto, |word| word.0),
         spin: options.spin.map_or(SpinChoice::Auto, |word| word.0),
         stamps: options.stamps.map_or(StampChoice::Kernel, |word| word.0),
-        workload: Workload::default(),
         wire,
-        origin: OriginPlan::default(),
+        ..LoadPlan::plain(target)
     })
 }
 

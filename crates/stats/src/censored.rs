@@ -22,6 +22,12 @@ pub struct LowerBounds {
     pub min_ns: u64,
 }
 
+impl Default for LowerBounds {
+    fn default() -> LowerBounds {
+        LowerBounds::NONE
+    }
+}
+
 impl LowerBounds {
     /// None of the values is.
     pub const NONE: LowerBounds = LowerBounds { count: 0, min_ns: u64::MAX };

@@ -35,7 +35,7 @@ use metric::{MeasuredSide, applying};
 use std::cmp::Reverse;
 use sysdyno_record::comparison::{
     ComparedRun, ComparedSide, GateOutcome, MachineDifferences, MetricComparison, MetricEffect,
-    OperationComparison, RUNS_COMPARISON_SCHEMA, RunsComparison, Severity, SideValues,
+    OperationComparison, RUNS_COMPARISON_SCHEMA, RunsComparison, Severity,
 };
 use sysdyno_record::facts::HostUse;
 use sysdyno_record::workload::MAX_OPERATIONS;
@@ -223,13 +223,22 @@ fn metric_comparison(
     Sides { sides, refused }: &Sides,
     options: &CompareOptions,
 ) -> MetricComparison {
-    let measured: Vec<MeasuredSide> =
-        sides.iter().map(|side| metric.measure(&side.runs, operation)).collect();
-    let margin_ratio = options.margin_ratio.unwrap_or(metric.margin.value);
-    let mut effects: Vec<MetricEffect> = Vec::new();
-    for (side, other) in measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]) {
-        effects.push(effect::effect(&measured[0], other, metric, margin_ratio).of_side(side));
-    }
+    let measured = sides.iter().map(|side| metric.measure(&side.runs, operation)).collect();
+    compared(metric, measured, refused, options.margin_ratio)
+}
+
+/// The effects of a metric on each side that is not refused, against the first one; without a margin, with the metric's own.
+fn compared(
+    metric: &'static ComparedMetric,
+    measured: Vec<MeasuredSide>,
+    refused: &[bool],
+    margin_ratio: Option<f64>,
+) -> MetricComparison {
+    let margin_ratio = margin_ratio.unwrap_or(metric.margin.value);
+    let others = measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]);
+    let effects: Vec<MetricEffect> = others
+        .map(|(side, other)| effect::effect(&measured[0], other, metric, margin_ratio).of_side(side))
+        .collect();
     MetricComparison {
         metric: metric.name,
         title: metric.title,
@@ -237,7 +246,7 @@ fn metric_comparison(
         better: metric.better,
         margin_ratio,
         letters: letters::letters(&measured, refused, metric),
-        sides: measured.into_iter().map(MeasuredSide::shown).collect::<Vec<SideValues>>(),
+        sides: measured.into_iter().map(MeasuredSide::shown).collect(),
         effects,
     }
 }

@@ -4,15 +4,14 @@
 //! As with runs under load, a record gives one number per command, and intervals come from how the records of a side
 //! differ among themselves. A record in which nothing succeeded, or that was cut short, may not be compared.
 
+use super::adjust;
 use super::gate::sound::INVALID_RUN;
 use super::headline::{NOT_INTERLEAVED_LIMIT, SINGLE_LIMIT};
 use super::metric::{ComparedMetric, MeasuredSide, WORK_CPU, WORK_RATE, WORK_SERVER_CPU, WORK_TIME};
-use super::{adjust, effect, letters};
 use crate::format;
 use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::comparison::{
-    ComparedRun, GateOutcome, MetricComparison, MetricEffect, OperationComparison, RunValue, RunsComparison,
-    Severity,
+    ComparedRun, GateOutcome, MetricComparison, OperationComparison, RunValue, RunsComparison, Severity,
 };
 use sysdyno_record::units::WallNs;
 use sysdyno_record::work::{ServedSummary, Spread, WorkSummary};
@@ -163,23 +162,8 @@ fn compare(
     (name, one): (Option<&str>, WorkMetric),
     options: WorkCompareOptions<'_>,
 ) -> MetricComparison {
-    let metric = one.metric;
-    let margin_ratio = options.margin_ratio.unwrap_or(metric.margin.value);
-    let measured: Vec<MeasuredSide> = sides.iter().map(|side| measure(side, name, one)).collect();
-    let others = measured.iter().enumerate().skip(1).filter(|(side, _)| !refused[*side]);
-    let effects: Vec<MetricEffect> = others
-        .map(|(side, other)| effect::effect(&measured[0], other, metric, margin_ratio).of_side(side))
-        .collect();
-    MetricComparison {
-        metric: metric.name,
-        title: metric.title,
-        unit: metric.unit,
-        better: metric.better,
-        margin_ratio,
-        letters: letters::letters(&measured, refused, metric),
-        sides: measured.into_iter().map(MeasuredSide::shown).collect(),
-        effects,
-    }
+    let measured = sides.iter().map(|side| measure(side, name, one)).collect();
+    super::compared(one.metric, measured, refused, options.margin_ratio)
 }
 
 fn measure(side: &WorkSide, name: Option<&str>, one: WorkMetric) -> MeasuredSide {

@@ -106,17 +106,12 @@ pub(super) const REASSEMBLY: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "Fragments could not be put together",
         not: "All fragments could be put together",
-        mechanism: &[LimitSign {
-            quantity: column::IP_REASSEMBLY_FAILURES,
-            measure: SignMeasure::Events,
-            least: Threshold::new(
-                "packets whose fragments could not be put together",
-                5.0,
-                "count",
-                "Ip.ReasmFails",
-            ),
-            say: |count, _| format!("{} lost", counted(count, "packet")),
-        }],
+        mechanism: &[LimitSign::events(
+            column::IP_REASSEMBLY_FAILURES,
+            "packets whose fragments could not be put together",
+            "Ip.ReasmFails",
+            |count, _| format!("{} lost", counted(count, "packet")),
+        )],
         given: &[],
         confirmers: &[SENT_AGAIN, TIMED_OUT],
         touch: Touch::Packets,
@@ -185,17 +180,12 @@ pub(super) const REVERSE_PATH: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "The reverse path filter dropped packets",
         not: "The reverse path filter dropped no packets",
-        mechanism: &[LimitSign {
-            quantity: column::REVERSE_PATH_DROPS,
-            measure: SignMeasure::Events,
-            least: Threshold::new(
-                "packets that the reverse path filter dropped",
-                5.0,
-                "count",
-                "TcpExt.IPReversePathFilter",
-            ),
-            say: |count, _| format!("{} dropped", counted(count, "packet")),
-        }],
+        mechanism: &[LimitSign::events(
+            column::REVERSE_PATH_DROPS,
+            "packets that the reverse path filter dropped",
+            "TcpExt.IPReversePathFilter",
+            |count, _| format!("{} dropped", counted(count, "packet")),
+        )],
         given: &[],
         confirmers: &[in_vain(column::TCP_SYN_RETRANS, "retransmitted SYN packets", |count, _| {
             format!("{} retransmitted", counted(count, "SYN packet"))

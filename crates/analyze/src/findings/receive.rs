@@ -22,20 +22,16 @@ const BROKEN: Threshold =
     Threshold::new("packets with errors on an interface", 5.0, "count", "netdata, interface errors alarm");
 
 /// That what was dropped was sent again.
-pub(super) const SENT_AGAIN: LimitSign = LimitSign {
-    quantity: column::TCP_RETRANS_SEGS,
-    measure: SignMeasure::Events,
-    least: Threshold::new("retransmitted TCP segments", 5.0, "count", HOUSE),
-    say: |count, _| format!("{} retransmitted", counted(count, "TCP segment")),
-};
+pub(super) const SENT_AGAIN: LimitSign =
+    LimitSign::events(column::TCP_RETRANS_SEGS, "retransmitted TCP segments", HOUSE, |count, _| {
+        format!("{} retransmitted", counted(count, "TCP segment"))
+    });
 
 /// That senders waited for answers that did not come.
-pub(super) const TIMED_OUT: LimitSign = LimitSign {
-    quantity: column::TCP_TIMEOUTS,
-    measure: SignMeasure::Events,
-    least: Threshold::new("expired retransmission timers", 5.0, "count", HOUSE),
-    say: |count, _| format!("{} expired", counted(count, "retransmission timer")),
-};
+pub(super) const TIMED_OUT: LimitSign =
+    LimitSign::events(column::TCP_TIMEOUTS, "expired retransmission timers", HOUSE, |count, _| {
+        format!("{} expired", counted(count, "retransmission timer"))
+    });
 
 /// N04.
 pub(super) const BACKLOG_DROPS: Rule = Rule {
@@ -175,17 +171,12 @@ pub(super) const QUEUE_DROPS: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "Packets were dropped before they were sent",
         not: "No packet was dropped before it was sent",
-        mechanism: &[LimitSign {
-            quantity: column::QDISC_DROPS,
-            measure: SignMeasure::Events,
-            least: Threshold::new(
-                "packets dropped in front of an interface",
-                5.0,
-                "count",
-                "netdata, qdisc drops alarm",
-            ),
-            say: |count, device| format!("{} dropped in the queue of {device}", counted(count, "packet")),
-        }],
+        mechanism: &[LimitSign::events(
+            column::QDISC_DROPS,
+            "packets dropped in front of an interface",
+            "netdata, qdisc drops alarm",
+            |count, device| format!("{} dropped in the queue of {device}", counted(count, "packet")),
+        )],
         given: &[],
         confirmers: &[SENT_AGAIN, TIMED_OUT],
         touch: Touch::Packets,

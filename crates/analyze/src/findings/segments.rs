@@ -2,27 +2,11 @@
 //! segment that TCP took for an old one.
 
 use super::receive::{SENT_AGAIN, TIMED_OUT};
-use super::signs::{LimitSign, SignMeasure, Signs, Touch, Whose};
+use super::signs::{LimitSign, Signs, Touch, Whose};
 use super::sockets::{COLLAPSED, PRUNED};
 use super::{Examination, Place, Rule};
 use crate::format::counted;
-use crate::threshold::Threshold;
-use sysdyno_record::column::{self, Quantity};
-
-/// So many of these were dropped.
-const fn dropped(
-    quantity: Quantity,
-    what: &'static str,
-    source: &'static str,
-    say: fn(f64, &str) -> String,
-) -> LimitSign {
-    LimitSign {
-        quantity,
-        measure: SignMeasure::Events,
-        least: Threshold::new(what, 5.0, "count", source),
-        say,
-    }
-}
+use sysdyno_record::column;
 
 /// T19.
 pub(super) const OLD_TIMESTAMPS: Rule = Rule {
@@ -38,7 +22,7 @@ pub(super) const OLD_TIMESTAMPS: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "TCP dropped segments with old timestamps",
         not: "No segment had an old timestamp",
-        mechanism: &[dropped(
+        mechanism: &[LimitSign::events(
             column::PAWS_DROPS,
             "segments dropped because their timestamp was older than the last one",
             "TcpExt.PAWSEstab, RFC 7323 section 5",
@@ -65,14 +49,14 @@ pub(super) const PORTS_REUSED: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "New connections reuse ports of open ones",
         not: "No connection reuses the port of an open one",
-        mechanism: &[dropped(
+        mechanism: &[LimitSign::events(
             column::TCP_SYN_CHALLENGES,
             "SYN packets for connections that are open",
             "TcpExt.TCPSYNChallenge, RFC 5961 section 4",
             |count, _| format!("{} met an open connection", counted(count, "SYN packet")),
         )],
         given: &[],
-        confirmers: &[dropped(
+        confirmers: &[LimitSign::events(
             column::TCP_SYN_RETRANS,
             "retransmitted SYN packets",
             "TcpExt.TCPSynRetrans",
@@ -97,25 +81,25 @@ pub(super) const RECEIVE_QUEUE: Rule = Rule {
         title: "TCP dropped data at full sockets",
         not: "No socket was too full to take data",
         mechanism: &[
-            dropped(
+            LimitSign::events(
                 column::TCP_RECEIVE_QUEUE_DROPS,
                 "segments dropped because the receive queue was full",
                 "TcpExt.TCPRcvQDrop",
                 |count, _| format!("{} found no room in the receive queue", counted(count, "segment")),
             ),
-            dropped(
+            LimitSign::events(
                 column::TCP_OUT_OF_ORDER_DROPS,
                 "segments dropped because the out-of-order queue was full",
                 "TcpExt.TCPOFODrop",
                 |count, _| format!("{} found no room in the out-of-order queue", counted(count, "segment")),
             ),
-            dropped(
+            LimitSign::events(
                 column::RECEIVE_PRUNED,
                 "segments dropped because a receive queue could not be made smaller",
                 "TcpExt.RcvPruned",
                 |count, _| format!("{} dropped from receive queues", counted(count, "segment")),
             ),
-            dropped(
+            LimitSign::events(
                 column::TCP_ZERO_WINDOW_DROPS,
                 "segments dropped because the receive window was closed",
                 "TcpExt.TCPZeroWindowDrop",
@@ -143,7 +127,7 @@ pub(super) const SOCKET_BACKLOG: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "A busy socket dropped segments",
         not: "No socket was too busy to take segments",
-        mechanism: &[dropped(
+        mechanism: &[LimitSign::events(
             column::TCP_BACKLOG_DROPS,
             "segments dropped because a socket's backlog was full",
             "TcpExt.TCPBacklogDrop",
@@ -170,7 +154,7 @@ pub(super) const CHECKSUMS: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "Segments arrived damaged",
         not: "No segment arrived damaged",
-        mechanism: &[dropped(
+        mechanism: &[LimitSign::events(
             column::TCP_CHECKSUM_ERRORS,
             "TCP segments with a wrong checksum",
             "Tcp.InCsumErrors",

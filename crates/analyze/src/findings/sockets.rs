@@ -43,12 +43,12 @@ pub(super) const SYN_QUEUE_FULL: Rule = Rule {
             },
         ],
         given: &[],
-        confirmers: &[LimitSign {
-            quantity: column::TCP_SYN_RETRANS,
-            measure: SignMeasure::Events,
-            least: Threshold::new("retransmitted SYN packets", 5.0, "count", HOUSE),
-            say: |count, _| format!("{} retransmitted", counted(count, "SYN packet")),
-        }],
+        confirmers: &[LimitSign::events(
+            column::TCP_SYN_RETRANS,
+            "retransmitted SYN packets",
+            HOUSE,
+            |count, _| format!("{} retransmitted", counted(count, "SYN packet")),
+        )],
         touch: Touch::Connects,
         whose: Whose::Server,
     }),
@@ -67,17 +67,12 @@ pub(super) const TIME_WAIT_FULL: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "The table of closed connections overflowed",
         not: "The table of closed connections did not overflow",
-        mechanism: &[LimitSign {
-            quantity: column::TCP_TW_OVERFLOWS,
-            measure: SignMeasure::Events,
-            least: Threshold::new(
-                "connections that found no place in TIME_WAIT",
-                5.0,
-                "count",
-                "TcpExt.TCPTimeWaitOverflow",
-            ),
-            say: |count, _| format!("{} left TIME_WAIT early", counted(count, "connection")),
-        }],
+        mechanism: &[LimitSign::events(
+            column::TCP_TW_OVERFLOWS,
+            "connections that found no place in TIME_WAIT",
+            "TcpExt.TCPTimeWaitOverflow",
+            |count, _| format!("{} left TIME_WAIT early", counted(count, "connection")),
+        )],
         given: &[],
         confirmers: &[LimitSign {
             quantity: column::SOCKSTAT_TCP_TW,
@@ -188,19 +183,17 @@ pub(super) const DELAYED_ACK: Rule = Rule {
     examine: Examination::By(examine),
 };
 
-pub(super) const PRUNED: LimitSign = LimitSign {
-    quantity: column::PRUNE_CALLED,
-    measure: SignMeasure::Events,
-    least: Threshold::new("receive queues that were pruned", 5.0, "count", HOUSE),
-    say: |count, _| format!("{} pruned", counted(count, "receive queue")),
-};
+pub(super) const PRUNED: LimitSign =
+    LimitSign::events(column::PRUNE_CALLED, "receive queues that were pruned", HOUSE, |count, _| {
+        format!("{} pruned", counted(count, "receive queue"))
+    });
 
-pub(super) const COLLAPSED: LimitSign = LimitSign {
-    quantity: column::TCP_COLLAPSED,
-    measure: SignMeasure::Events,
-    least: Threshold::new("packets merged in receive queues to save memory", 5.0, "count", HOUSE),
-    say: |count, _| format!("{} merged in receive queues", counted(count, "packet")),
-};
+pub(super) const COLLAPSED: LimitSign = LimitSign::events(
+    column::TCP_COLLAPSED,
+    "packets merged in receive queues to save memory",
+    HOUSE,
+    |count, _| format!("{} merged in receive queues", counted(count, "packet")),
+);
 
 /// T09.
 pub(super) const ORPHANS: Rule = Rule {

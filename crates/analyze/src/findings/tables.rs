@@ -4,21 +4,7 @@ use super::signs::{LimitSign, SignMeasure, Signs, Touch, Whose};
 use super::{Examination, Place, Rule};
 use crate::format::{counted, percent};
 use crate::threshold::{HOUSE, Threshold};
-use sysdyno_record::column::{self, Quantity};
-
-const fn refused(
-    quantity: Quantity,
-    what: &'static str,
-    source: &'static str,
-    say: fn(f64, &str) -> String,
-) -> LimitSign {
-    LimitSign {
-        quantity,
-        measure: SignMeasure::Events,
-        least: Threshold::new(what, 5.0, "count", source),
-        say,
-    }
-}
+use sysdyno_record::column;
 
 /// T12.
 pub(super) const CONNECTIONS: Rule = Rule {
@@ -35,13 +21,13 @@ pub(super) const CONNECTIONS: Rule = Rule {
         title: "The table of tracked connections is full",
         not: "The table of tracked connections is not full",
         mechanism: &[
-            refused(
+            LimitSign::events(
                 column::CONNTRACK_DROPS,
                 "packets dropped because a connection could not be tracked",
                 "conntrack statistics, drop",
                 |count, _| format!("{} dropped", counted(count, "packet")),
             ),
-            refused(
+            LimitSign::events(
                 column::CONNTRACK_EARLY_DROPS,
                 "tracked connections given up to make room for new ones",
                 "conntrack statistics, early_drop",
@@ -78,7 +64,7 @@ pub(super) const NEIGHBORS: Rule = Rule {
     examine: Examination::Signs(&Signs {
         title: "The ARP table is full",
         not: "The ARP table is not full",
-        mechanism: &[refused(
+        mechanism: &[LimitSign::events(
             column::NEIGHBORS_FULL,
             "times that a neighbor found no place in the ARP table",
             "arp_cache, table_fulls",

@@ -244,12 +244,7 @@ impl OperationTally {
     }
 
     fn clear(&mut self) {
-        let latency = self.latency.take().map(|mut latency| {
-            if !latency.is_empty() {
-                latency.clear();
-            }
-            latency
-        });
+        let latency = emptied(self.latency.take());
         *self = OperationTally { latency, ..OperationTally::default() };
     }
 
@@ -265,8 +260,18 @@ impl OperationTally {
     }
 }
 
+/// The same memory with nothing in it.
+fn emptied(latency: Option<Box<LatencyHistogram>>) -> Option<Box<LatencyHistogram>> {
+    latency.map(|mut latency| {
+        if !latency.is_empty() {
+            latency.clear();
+        }
+        latency
+    })
+}
+
 /// What users did of one operation in one phase and window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SessionTally {
     pub started: u64,
     pub completed: u64,
@@ -278,22 +283,6 @@ pub(super) struct SessionTally {
     /// Sums. Unit: nanoseconds; of a million users for a month they fit.
     pub cycle_planned_ns: u64,
     pub cycle_actual_ns: u64,
-}
-
-impl Default for SessionTally {
-    fn default() -> SessionTally {
-        SessionTally {
-            started: 0,
-            completed: 0,
-            failed: 0,
-            unfinished: 0,
-            latency: None,
-            bounds: LowerBounds::NONE,
-            cycles: 0,
-            cycle_planned_ns: 0,
-            cycle_actual_ns: 0,
-        }
-    }
 }
 
 impl SessionTally {
@@ -324,12 +313,7 @@ impl SessionTally {
     }
 
     fn clear(&mut self) {
-        let latency = self.latency.take().map(|mut latency| {
-            if !latency.is_empty() {
-                latency.clear();
-            }
-            latency
-        });
+        let latency = emptied(self.latency.take());
         *self = SessionTally { latency, ..SessionTally::default() };
     }
 

@@ -6,12 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sysdyno_record::load::FailureClass;
-use sysdyno_record::plan::{
-    Arrival, Deadlines, HardStops, IoChoice, KeepAlive, PhaseEnd, PhaseKind, PhasePlan, RequestSpec,
-    SpinChoice, StampChoice, Validators,
-};
+use sysdyno_record::plan::{PhaseEnd, PhaseKind, PhasePlan};
 use sysdyno_record::probe::ProbeOutcome;
-use sysdyno_record::units::Bytes;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LAST_RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
@@ -50,29 +46,8 @@ fn run_to_end(job: &ProbeJob) -> Vec<ProbeReply> {
 
 fn http(address: SocketAddr, count: u64) -> ProbeJob {
     let target = crate::target::resolve(&format!("http://{address}/")).expect("resolves");
-    let plan = LoadPlan {
-        target,
-        request: RequestSpec { method: "GET".into(), headers: vec![], body: vec![], body_bytes: 0 },
-        validators: Validators::default(),
-        arrival: Arrival::Closed,
-        connections: 1,
-        keep_alive: KeepAlive::Unlimited,
-        phases: vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(1) }],
-        deadlines: Deadlines::default(),
-        max_body: Bytes(1 << 20),
-        hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
-        threads: 1,
-        seed: 7,
-        io: IoChoice::Auto,
-        spin: SpinChoice::Auto,
-        stamps: StampChoice::Kernel,
-        origin: Default::default(),
-        workload: Default::default(),
-        wire: Default::default(),
-        fail_if: Vec::new(),
-        objective: None,
-        probe: None,
-    };
+    let phase = PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(1) };
+    let plan = LoadPlan { phases: vec![phase], seed: 7, ..LoadPlan::plain(target) };
     job(ProbeKind::Http, Way::Http(Box::new(plan)), Some(count))
 }
 

@@ -73,6 +73,13 @@ impl LatencySummary {
             censored_min_ns: uncertain_from_ns(histogram, bounds),
         }
     }
+
+    /// The percentile of this ratio; `None`: it is none of those that are kept, or the sample is too small for it.
+    pub fn percentile(&self, ratio: f64) -> Option<u64> {
+        let kept =
+            [(0.5, self.p50), (0.9, self.p90), (0.95, self.p95), (0.99, self.p99), (0.999, self.p99_9)];
+        kept.into_iter().find(|(known, _)| (known - ratio).abs() < 1e-9)?.1
+    }
 }
 
 /// Level of the intervals that are shown beside percentiles.

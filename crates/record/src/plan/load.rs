@@ -68,6 +68,33 @@ pub struct LoadPlan {
 }
 
 impl LoadPlan {
+    /// GET over one connection in a closed loop, with no phase yet and nothing of what can be asked for besides.
+    pub fn plain(target: Target) -> LoadPlan {
+        LoadPlan {
+            target,
+            request: RequestSpec { method: "GET".into(), headers: vec![], body: vec![], body_bytes: 0 },
+            validators: Validators::default(),
+            arrival: Arrival::Closed,
+            connections: 1,
+            keep_alive: KeepAlive::Unlimited,
+            phases: vec![],
+            deadlines: Deadlines::default(),
+            max_body: Bytes(1 << 20),
+            hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
+            threads: 1,
+            seed: 1,
+            fail_if: vec![],
+            objective: None,
+            probe: None,
+            io: IoChoice::Auto,
+            spin: SpinChoice::Auto,
+            stamps: StampChoice::Kernel,
+            origin: OriginPlan::default(),
+            workload: Workload::default(),
+            wire: WirePlan::default(),
+        }
+    }
+
     /// Requests that can be in flight: one on each connection, or on each stream of HTTP/2.
     pub fn lanes(&self) -> u64 {
         u64::from(self.connections) * u64::from(self.streams())

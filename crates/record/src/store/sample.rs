@@ -33,13 +33,13 @@ pub(super) fn new_run(suffix: u32) -> NewRun {
 }
 
 pub(crate) fn load_plan() -> LoadPlan {
+    let target = Target {
+        url: "http://127.0.0.1:8080/".into(),
+        endpoint: Endpoint::Tcp("127.0.0.1:8080".parse().expect("an address")),
+        host: "127.0.0.1:8080".into(),
+        path: "/".into(),
+    };
     LoadPlan {
-        target: Target {
-            url: "http://127.0.0.1:8080/".into(),
-            endpoint: Endpoint::Tcp("127.0.0.1:8080".parse().expect("an address")),
-            host: "127.0.0.1:8080".into(),
-            path: "/".into(),
-        },
         request: RequestSpec {
             method: "GET".into(),
             headers: vec![
@@ -49,29 +49,18 @@ pub(crate) fn load_plan() -> LoadPlan {
             body: Vec::new(),
             body_bytes: 0,
         },
-        validators: Validators::default(),
         arrival: Arrival::Poisson,
         connections: 4,
-        keep_alive: KeepAlive::Unlimited,
         phases: vec![PhasePlan {
             kind: PhaseKind::Steady,
             rate_hz: Some(100.0),
             end: PhaseEnd::After(SpanNs::from_secs(2)),
         }],
-        deadlines: Deadlines::default(),
         hard_stops: HardStops { connect_failures_in_a_row: Some(50), failure_ratio: None },
         max_body: Bytes(10 << 20),
-        threads: 1,
         seed: 7,
         fail_if: vec!["p99>20ms".into()],
-        objective: None,
-        probe: None,
-        io: IoChoice::Auto,
-        spin: SpinChoice::Auto,
-        stamps: StampChoice::Kernel,
-        origin: Default::default(),
-        workload: Default::default(),
-        wire: Default::default(),
+        ..LoadPlan::plain(target)
     }
 }
 

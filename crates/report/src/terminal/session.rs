@@ -50,15 +50,7 @@ fn draw_operations(session: &SessionResult, screen: &mut Screen) {
 fn time(operation: &SessionOperationResult) -> String {
     let latency = &operation.measured.latency;
     let ratio = operation.limit.map_or(0.9, |limit| limit.percentile_ratio);
-    let recorded = [
-        (0.5, latency.p50),
-        (0.9, latency.p90),
-        (0.95, latency.p95),
-        (0.99, latency.p99),
-        (0.999, latency.p99_9),
-    ];
-    let value = recorded.into_iter().find(|(known, _)| (known - ratio).abs() < 1e-9);
-    match (value.and_then(|(_, value)| value), latency.max) {
+    match (latency.percentile(ratio), latency.max) {
         (Some(value_ns), _) => number::duration_ns(value_ns),
         (None, Some(max_ns)) => format!("< {}", number::duration_ns(max_ns)),
         (None, None) => number::MISSING.to_owned(),

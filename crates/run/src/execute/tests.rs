@@ -14,7 +14,7 @@ use sysdyno_record::manifest::{RunKind, Tool};
 use sysdyno_record::plan::*;
 use sysdyno_record::progress::RunProgress;
 use sysdyno_record::store::{NewRun, RunWriter};
-use sysdyno_record::units::{Bytes, MonoNs, SpanNs};
+use sysdyno_record::units::{MonoNs, SpanNs};
 
 /// The agent of this process, and what it was asked for.
 #[derive(Default)]
@@ -88,29 +88,9 @@ fn serve() -> String {
 }
 
 fn ten_requests(url: &str) -> LoadPlan {
-    LoadPlan {
-        target: sysdyno_load::target::resolve(url).expect("resolves"),
-        request: RequestSpec { method: "GET".into(), headers: vec![], body: vec![], body_bytes: 0 },
-        validators: Validators::default(),
-        arrival: Arrival::Closed,
-        connections: 1,
-        keep_alive: KeepAlive::Unlimited,
-        phases: vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(10) }],
-        deadlines: Deadlines::default(),
-        max_body: Bytes(1 << 20),
-        hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
-        threads: 1,
-        seed: 1,
-        fail_if: vec![],
-        objective: None,
-        probe: None,
-        io: IoChoice::Auto,
-        spin: SpinChoice::Off,
-        stamps: StampChoice::Kernel,
-        origin: Default::default(),
-        workload: Default::default(),
-        wire: Default::default(),
-    }
+    let phase = PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(10) };
+    let target = sysdyno_load::target::resolve(url).expect("resolves");
+    LoadPlan { phases: vec![phase], spin: SpinChoice::Off, ..LoadPlan::plain(target) }
 }
 
 #[test]

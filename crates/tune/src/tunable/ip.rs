@@ -6,11 +6,23 @@ use crate::value::ValueKind;
 const IP: &str = "networking/ip-sysctl.rst";
 const CONNTRACK: &str = "networking/nf_conntrack-sysctl.rst";
 
-const fn own(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
+/// A setting of each network namespace.
+pub(super) const fn own(
+    id: &'static str,
+    kind: ValueKind,
+    unit: &'static str,
+    does: &'static str,
+) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::Network, IP)
 }
 
-const fn host(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
+/// A setting of the namespace that the host was booted with.
+pub(super) const fn host(
+    id: &'static str,
+    kind: ValueKind,
+    unit: &'static str,
+    does: &'static str,
+) -> Tunable {
     Tunable::new(id, kind, unit, does).of(Scope::InitialNetwork, IP)
 }
 

@@ -1,17 +1,7 @@
 //! IPv6.
 
-use super::{EffectTime, FLAG, INT_MAX, LONG_MAX, Risk, Scope, Tunable, int};
-use crate::value::ValueKind;
-
-const IP: &str = "networking/ip-sysctl.rst";
-
-const fn own(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
-    Tunable::new(id, kind, unit, does).of(Scope::Network, IP)
-}
-
-const fn host(id: &'static str, kind: ValueKind, unit: &'static str, does: &'static str) -> Tunable {
-    Tunable::new(id, kind, unit, does).of(Scope::InitialNetwork, IP)
-}
+use super::ip::{host, own};
+use super::{EffectTime, FLAG, INT_MAX, LONG_MAX, Risk, Tunable, int};
 
 /// The settings below `net.ipv6.`.
 pub const TABLE: &[Tunable] = &[

@@ -56,6 +56,19 @@ pub(crate) struct LimitSign {
     pub(super) say: fn(f64, &str) -> String,
 }
 
+impl LimitSign {
+    /// Five or more of these events.
+    pub(super) const fn events(
+        quantity: Quantity,
+        what: &'static str,
+        source: &'static str,
+        say: fn(f64, &str) -> String,
+    ) -> LimitSign {
+        let least = Threshold::new(what, 5.0, "count", source);
+        LimitSign { quantity, measure: SignMeasure::Events, least, say }
+    }
+}
+
 /// What a mechanism can have done to requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Touch {

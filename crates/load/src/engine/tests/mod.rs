@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sysdyno_record::load::{FailureClass, LatencyKind};
 use sysdyno_record::plan::*;
-use sysdyno_record::units::{Bytes, SpanNs};
+use sysdyno_record::units::SpanNs;
 
 use sessions::{
     an_operation_fails_with_any_of_its_requests, sessions_that_arrive_also_leave,
@@ -155,27 +155,14 @@ pub(crate) fn plan_of(url: &str) -> LoadPlan {
 
 fn plan(io: IoChoice, url: &str) -> LoadPlan {
     LoadPlan {
-        target: target::resolve(url).expect("resolves"),
-        request: RequestSpec { method: "GET".into(), headers: Vec::new(), body: Vec::new(), body_bytes: 0 },
         validators: Validators { same_body: true, ..Validators::default() },
-        arrival: Arrival::Closed,
         connections: 4,
-        keep_alive: KeepAlive::Unlimited,
         phases: vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(200) }],
         deadlines: Deadlines { total: SpanNs::from_secs(5), ..Deadlines::default() },
-        max_body: Bytes(1 << 20),
         hard_stops: HardStops { connect_failures_in_a_row: Some(20), failure_ratio: None },
-        threads: 1,
-        seed: 1,
-        fail_if: vec![],
-        objective: None,
-        probe: None,
         io,
         spin: SpinChoice::Off,
-        stamps: StampChoice::Kernel,
-        origin: Default::default(),
-        workload: Default::default(),
-        wire: Default::default(),
+        ..LoadPlan::plain(target::resolve(url).expect("resolves"))
     }
 }
 
