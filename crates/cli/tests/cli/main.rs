@@ -22,6 +22,7 @@ mod peers;
 mod probe;
 mod quota;
 mod readme;
+mod recorded;
 mod rig;
 mod screens;
 mod selftest;
