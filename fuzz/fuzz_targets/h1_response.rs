@@ -15,8 +15,8 @@ use sysdyno_load::protocol::Progress;
 use sysdyno_load::protocol::http1::{ResponseParser, Rules};
 use sysdyno_record::load::FailureClass;
 use sysdyno_record::plan::{
-    Arrival, Deadlines, Endpoint, ExpectedHeader, HardStops, IoChoice, KeepAlive, LoadPlan, PhaseEnd,
-    PhaseKind, PhasePlan, RequestSpec, SpinChoice, StampChoice, Target, Validators,
+    Endpoint, ExpectedHeader, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RequestSpec, StampChoice, Target,
+    Validators,
 };
 use sysdyno_record::units::Bytes;
 
@@ -84,13 +84,13 @@ fn check_oracle(bytes: &[u8], parser: &ResponseParser) {
 
 fn plan(options: u8) -> LoadPlan {
     let has = |bit: u8| options & (1 << bit) != 0;
+    let target = Target {
+        url: "http://127.0.0.1/".to_owned(),
+        endpoint: Endpoint::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 80))),
+        host: "127.0.0.1".to_owned(),
+        path: "/".to_owned(),
+    };
     LoadPlan {
-        target: Target {
-            url: "http://127.0.0.1/".to_owned(),
-            endpoint: Endpoint::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 80))),
-            host: "127.0.0.1".to_owned(),
-            path: "/".to_owned(),
-        },
         request: RequestSpec {
             method: if has(0) { "HEAD" } else { "GET" }.to_owned(),
             headers: Vec::new(),
@@ -104,23 +104,9 @@ fn plan(options: u8) -> LoadPlan {
             body_contains: has(3).then(|| "needle".to_owned()),
             same_body: has(4),
         },
-        arrival: Arrival::Closed,
-        connections: 1,
-        keep_alive: KeepAlive::Unlimited,
         phases: vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(1) }],
-        deadlines: Deadlines::default(),
         max_body: Bytes(MAX_BODY_BYTES),
-        hard_stops: HardStops { connect_failures_in_a_row: None, failure_ratio: None },
-        threads: 1,
-        seed: 1,
-        io: IoChoice::Auto,
-        spin: SpinChoice::Auto,
         stamps: StampChoice::User,
-        origin: Default::default(),
-        workload: Default::default(),
-        wire: Default::default(),
-        fail_if: Vec::new(),
-        objective: None,
-        probe: None,
+        ..LoadPlan::plain(target)
     }
 }

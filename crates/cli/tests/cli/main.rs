@@ -23,6 +23,7 @@ mod peers;
 mod probe;
 mod quota;
 mod readme;
+mod recorded;
 mod rig;
 mod screens;
 mod selftest;
