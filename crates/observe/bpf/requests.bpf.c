@@ -57,6 +57,7 @@ struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_type;
 	__u16 sk_protocol;
+	void *sk_bpf_storage;
 } OF_KERNEL;
 
 struct super_block {
@@ -110,6 +111,7 @@ enum { IPPROTO_TCP = 6, TCP_LISTEN = 10, MSG_PEEK = 2 };
 enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_SK_STORAGE = 24 };
 enum { NO_PREALLOC = 1, STORAGE_CREATE = 1, NO_EXIST = 1 };
 
+enum { PORTS = 65536, PORTS_EACH = 64 };
 enum { MAX_PARTIES = 512, MAX_LISTENERS = 16384, MAX_PROCESSES = 4096, NAME_BYTES = 108 };
 enum { SERVER = 0, CLIENT = 1 };
 
@@ -192,6 +194,14 @@ struct {
 	__u32 *value;
 } tcp_listeners SECTION(".maps");
 
+// A bit for each port that is in tcp_listeners, of whatever namespace: most sockets are out of the question by it.
+struct {
+	UINT(type, MAP_ARRAY);
+	UINT(max_entries, PORTS / PORTS_EACH);
+	__u32 *key;
+	__u64 *value;
+} tcp_ports SECTION(".maps");
+
 struct {
 	UINT(type, MAP_HASH);
 	UINT(max_entries, MAX_LISTENERS);
@@ -226,6 +236,20 @@ INLINE int is_stream(struct sock *sk)
 	if (family == AF_INET || family == AF_INET6)
 		return sk->sk_protocol == IPPROTO_TCP && sk->__sk_common.skc_state != TCP_LISTEN;
 	return family == AF_UNIX && (sk->sk_type == SOCK_STREAM || sk->sk_type == SOCK_SEQPACKET);
+}
+
+INLINE int is_at_listening_port(struct sock *sk)
+{
+	__u32 port = sk->__sk_common.skc_num;
+	__u32 word = port / PORTS_EACH;
+	__u64 *bits = map_lookup(&tcp_ports, &word);
+	return bits && (*bits >> (port % PORTS_EACH)) & 1;
+}
+
+// The state of this socket, if it has one. Nearly all calls are for sockets that have none, so that this is looked at first.
+INLINE struct connection *known(struct sock *sk)
+{
+	return sk->sk_bpf_storage ? sk_storage(&connections, sk, 0, 0) : 0;
 }
 
 INLINE int is_tcp(struct sock *sk)
@@ -341,7 +365,7 @@ INLINE struct connection *begin_client(struct sock *sk)
 {
 	__u32 tgid = pid_tgid() >> 32;
 	__u32 *tier = map_lookup(&processes, &tgid);
-	if (!tier || listener_of(sk))
+	if (!tier || !is_stream(sk) || listener_of(sk))
 		return 0;
 	struct party party = {};
 	struct place place = {};
@@ -366,11 +390,13 @@ SECTION("tp_btf/sk_data_ready")
 int data_ready(__u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
-	if (!is_stream(sk))
-		return 0;
-	struct connection *connection = sk_storage(&connections, sk, 0, 0);
-	if (!connection)
-		connection = begin_server(sk);
+	struct connection *connection = known(sk);
+	if (!connection) {
+		if (is_tcp(sk) && !is_at_listening_port(sk))
+			return 0;
+		if (is_stream(sk))
+			connection = begin_server(sk);
+	}
 	if (connection && !connection->ready_ns)
 		connection->ready_ns = ktime_ns();
 	return 0;
@@ -418,9 +444,7 @@ int received(__u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
 	__s32 length = (__s32)context[1];
-	if (!is_stream(sk))
-		return 0;
-	struct connection *connection = sk_storage(&connections, sk, 0, 0);
+	struct connection *connection = known(sk);
 	if (!connection || (context[2] & MSG_PEEK))
 		return 0;
 	if (length <= 0) {
@@ -443,9 +467,9 @@ SECTION("tp_btf/sock_send_length")
 int sent(__u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
-	if ((__s32)context[1] <= 0 || !is_stream(sk))
+	if ((__s32)context[1] <= 0)
 		return 0;
-	struct connection *connection = sk_storage(&connections, sk, 0, 0);
+	struct connection *connection = known(sk);
 	if (!connection)
 		connection = begin_client(sk);
 	if (!connection)

@@ -27,7 +27,7 @@ function partsOf(run: Run): Part[] {
   const hasReasons = analysis.verdict.reasons.length > 0 || run.payload.damage.length > 0;
   const parts: (Part | false)[] = [
     hasReasons && { id: "verdict", short: "Validity", title: "Validity", body: <Verdict run={run} /> },
-    (analysis.path?.length ?? 0) > 1 && { id: "path", short: "Request path", title: "Request path", body: <Path path={analysis.path ?? []} /> },
+    ((analysis.path?.length ?? 0) > 1 || analysis.path?.[0]?.requests !== undefined) && { id: "path", short: "Request path", title: "Request path", body: <Path path={analysis.path ?? []} /> },
     analysis.curve.length > 1 && { id: "capacity", short: "Load", title: "Rate and latency against load", body: <Capacity run={run} /> },
     { id: "latency", short: "Latency", title: "Latency distribution", body: <Latency run={run} /> },
     analysis.session !== undefined && { id: "session", short: "Users", title: "Users", body: <Session run={run} /> },

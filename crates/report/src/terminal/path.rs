@@ -19,8 +19,12 @@ const ROWS_MAX: usize = 12;
 
 pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     let path = &input.analysis.path;
-    // A server that asks nobody has no way to be shown.
+    // A server that asks nobody has no way to be shown, but a time of its own.
     if path.len() < 2 {
+        if path.iter().any(|tier| tier.requests.is_some()) {
+            screen.gap();
+            draw_times(path, screen);
+        }
         return;
     }
     screen.gap();

@@ -3,9 +3,9 @@
 use super::party::{PARTY_BYTES, PLACE_BYTES, Party};
 use crate::discover::{Entrance, Entrances, Host};
 use crate::roots::Roots;
-use aya::maps::{HashMap as BpfMap, Map, MapData, MapError, PerCpuArray};
+use aya::maps::{Array, HashMap as BpfMap, Map, MapData, MapError, PerCpuArray};
 use aya::programs::{BtfTracePoint, ProgramError};
-use aya::{Btf, BtfError, Ebpf, EbpfError, EbpfLoader, Pod};
+use aya::{Btf, BtfError, Ebpf, EbpfLoader, Pod};
 use std::collections::HashSet;
 use std::error::Error;
 use std::hash::Hash;
@@ -26,6 +26,9 @@ pub(super) const WIDTH: usize = 7;
 /// Begun, answered, merged; times until a server's first read, inside, until more of an answer, until an answer's read.
 pub(super) type Sums = [u64; WIDTH];
 
+/// Bits of a word of the map `tcp_ports`.
+const PORTS_EACH: usize = 64;
+
 /// Whoever listens there is no tier.
 const NO_TIER: u32 = u32::MAX;
 
@@ -38,6 +41,9 @@ pub(super) struct RequestTracer {
     _loaded: Ebpf,
     processes: Set<u32>,
     tcp_listeners: Set<[u32; 2]>,
+    tcp_ports: Array<MapData, u64>,
+    /// What that holds.
+    port_bits: Vec<u64>,
     unix_listeners: Set<[u32; 2]>,
     parties: BpfMap<MapData, [u8; PARTY_BYTES], [u8; PLACE_BYTES]>,
     sums: PerCpuArray<MapData, Sums>,
@@ -57,15 +63,23 @@ impl RequestTracer {
         let btf = Btf::from_sys_fs().map_err(|_| "the kernel has no BTF".to_owned())?;
         let mut loaded = EbpfLoader::new().btf(Some(&btf)).load(OBJECT).map_err(|error| reason(&error))?;
         for (function, tracepoint) in FUNCTIONS {
-            attach(&mut loaded, function, tracepoint, &btf).map_err(|error| reason(&error))?;
+            attach(&mut loaded, function, tracepoint, &btf)?;
         }
         RequestTracer::of(loaded).map_err(|error| reason(&error))
     }
 
+<<<<<<< HEAD
     fn of(mut loaded: Ebpf) -> Result<RequestTracer, MapError> {
         Ok(RequestTracer {
+=======
+    fn of(mut loaded: Ebpf) -> Result<Program, MapError> {
+        let tcp_ports: Array<MapData, u64> = take(&mut loaded, "tcp_ports")?.try_into()?;
+        Ok(Program {
+>>>>>>> bpf
             processes: Set::new(take(&mut loaded, "processes")?)?,
             tcp_listeners: Set::new(take(&mut loaded, "tcp_listeners")?)?,
+            port_bits: vec![0; tcp_ports.len() as usize],
+            tcp_ports,
             unix_listeners: Set::new(take(&mut loaded, "unix_listeners")?)?,
             parties: take(&mut loaded, "parties")?.try_into()?,
             sums: take(&mut loaded, "sums")?.try_into()?,
@@ -105,8 +119,24 @@ impl RequestTracer {
                 Entrance::Unix(file) => unix.push(([file.inode, file.device], number)),
             }
         }
+        self.set_ports(tcp.iter().map(|([_, port], _)| *port)).map_err(|error| reason(&error))?;
         self.tcp_listeners.set(tcp).map_err(|error| reason(&error))?;
         self.unix_listeners.set(unix).map_err(|error| reason(&error))
+    }
+
+    /// Sets the bits of these ports, and no others.
+    fn set_ports(&mut self, ports: impl Iterator<Item = u32>) -> Result<(), MapError> {
+        let mut bits = vec![0; self.port_bits.len()];
+        for port in ports {
+            bits[port as usize / PORTS_EACH] |= 1 << (port as usize % PORTS_EACH);
+        }
+        for (word, bits) in bits.into_iter().enumerate() {
+            if self.port_bits[word] != bits {
+                self.tcp_ports.set(word as u32, bits, 0)?;
+                self.port_bits[word] = bits;
+            }
+        }
+        Ok(())
     }
 
     /// The tier of that number; `Some(None)`: the one that the load reaches.
@@ -183,11 +213,17 @@ fn take(loaded: &mut Ebpf, name: &str) -> Result<Map, MapError> {
     loaded.take_map(name).ok_or_else(|| MapError::InvalidName { name: name.to_owned() })
 }
 
-fn attach(loaded: &mut Ebpf, function: &str, tracepoint: &str, btf: &Btf) -> Result<(), EbpfError> {
-    let program = loaded.program_mut(function).ok_or(ProgramError::NotLoaded)?;
-    let program: &mut BtfTracePoint = program.try_into()?;
-    program.load(tracepoint, btf)?;
-    program.attach()?;
+fn attach(loaded: &mut Ebpf, function: &str, tracepoint: &str, btf: &Btf) -> Result<(), String> {
+    let program =
+        loaded.program_mut(function).ok_or_else(|| format!("the BPF program has no '{function}'"))?;
+    let program: &mut BtfTracePoint = program.try_into().map_err(|error: ProgramError| reason(&error))?;
+    program.load(tracepoint, btf).map_err(|error| match error {
+        ProgramError::Btf(BtfError::UnknownBtfTypeName { .. }) => {
+            format!("the kernel has no tracepoint {tracepoint} (Linux 6.4 has)")
+        }
+        other => reason(&other),
+    })?;
+    program.attach().map_err(|error| reason(&error))?;
     Ok(())
 }
 
@@ -196,9 +232,6 @@ fn reason(error: &(dyn Error + 'static)) -> String {
     let mut cause = Some(error);
     let mut last = error;
     while let Some(next) = cause {
-        if let Some(BtfError::UnknownBtfTypeName { type_name }) = next.downcast_ref() {
-            return format!("the kernel does not have {type_name} (Linux 6.4 does)");
-        }
         if let Some(io) = next.downcast_ref::<io::Error>() {
             return match io.kind() {
                 io::ErrorKind::PermissionDenied => {
@@ -216,4 +249,28 @@ fn reason(error: &(dyn Error + 'static)) -> String {
 fn is_in_first_pids(roots: &Roots) -> bool {
     let own = std::fs::metadata(roots.in_proc("self/ns/pid"));
     own.is_ok_and(|found| found.ino() == FIRST_PIDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aya::sys::SyscallError;
+    use std::path::PathBuf;
+
+    #[test]
+    fn a_reason_is_the_error_of_the_system_and_not_the_log_of_the_verifier() {
+        let check = |io_error: io::Error, expected: &str| {
+            let error = MapError::SyscallError(SyscallError { call: "bpf", io_error });
+            assert_eq!(reason(&error), expected);
+        };
+        let denied = "not permitted (needs root, or CAP_BPF and CAP_PERFMON)";
+        check(io::ErrorKind::PermissionDenied.into(), denied);
+        let full = io::Error::from_raw_os_error(rustix::io::Errno::NOSPC.raw_os_error());
+        check(full, "cannot load the BPF program: No space left on device (os error 28)");
+    }
+
+    #[test]
+    fn a_tree_that_was_recorded_has_no_process_ids_of_this_kernel() {
+        assert!(!is_in_first_pids(&Roots::at(PathBuf::from("/nowhere"))));
+    }
 }
