@@ -171,6 +171,8 @@ struct connection {
 	__u32 slot;
 	__u8 role;
 	__u8 is_answered;
+	// Something was read after the answer that had come before it: the end of that request, unless it is answered, too.
+	__u8 is_rest_read;
 };
 
 struct {
@@ -405,8 +407,8 @@ int data_ready(__u64 *context)
 INLINE void read_as_server(struct connection *connection, struct sums *sums, __u64 now)
 {
 	if (!connection->ready_ns) {
-		// The rest of what came together; after the answer, it may be another request.
-		sums->merged += connection->is_answered;
+		// The rest of what came together; after the answer, it may be another request (php-fpm reads the end of its input late).
+		connection->is_rest_read |= connection->is_answered;
 		return;
 	}
 	if (connection->mark_ns && !connection->is_answered) {
@@ -417,6 +419,7 @@ INLINE void read_as_server(struct connection *connection, struct sums *sums, __u
 		sums->wait_ns += now - connection->ready_ns;
 		connection->is_answered = 0;
 	}
+	connection->is_rest_read = 0;
 	connection->mark_ns = now;
 	connection->ready_ns = 0;
 }
@@ -484,6 +487,8 @@ int sent(__u64 *context)
 			return 0;
 		mine->inside_ns += now - connection->mark_ns;
 		mine->answered += !connection->is_answered;
+		mine->merged += connection->is_rest_read;
+		connection->is_rest_read = 0;
 		connection->is_answered = 1;
 	} else {
 		if (connection->mark_ns && !connection->is_answered)

@@ -45,8 +45,13 @@ impl Drop for Running {
 
 /// The late server, and where it listens.
 fn late(at: &str) -> (Running, String) {
+    started(LATE, at)
+}
+
+/// A server in Python, and where it listens.
+fn started(program: &str, at: &str) -> (Running, String) {
     let mut command = Command::new("python3");
-    let child = command.arg("-c").arg(LATE).arg(at).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let child = command.arg("-c").arg(program).arg(at).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut server = Running(child.expect("python3 starts"));
     let mut line = String::new();
     let out = server.0.stdout.take().expect("is piped");
@@ -220,6 +225,31 @@ fn who_answers_late_is_seen_by_the_address_where_nobody_can_look_into_it() {
     let (_nginx, target) = nginx(folder.path(), &behind, "keepalive 8;");
     let (grown, count, mean_ns) = measure(target);
     check(&grown, &behind, count, mean_ns);
+}
+
+/// Reads the beginning of a request, answers, and then reads the rest, as php-fpm does.
+const READS_LATE: &str = r#"
+import socket, sys, threading
+def serve(connection):
+    while connection.recv(10):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nlate\n")
+        connection.recv(100)
+server = socket.create_server((sys.argv[1], 0))
+print("%s:%d" % server.getsockname(), flush=True)
+while True:
+    threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()
+"#;
+
+#[test]
+fn what_is_read_of_a_request_after_its_answer_is_not_another_request() {
+    if !sysdyno_needs::has("requests that are read late", &["python3", "root"]) {
+        return;
+    }
+    let (_server, listening) = started(READS_LATE, "127.0.0.1");
+    let (grown, count, _) = measure(listening.parse().expect("an address"));
+    let of = |name: &str| grown[&(name.to_owned(), "tier:target".to_owned())] / count;
+    assert!(is_near(of("requests.read_count"), 1.0, 0.05), "{grown:?}");
+    assert!(of("requests.merged_count") < 0.01, "{grown:?}");
 }
 
 fn answer_late(mut socket: TcpStream) {

@@ -68,14 +68,9 @@ impl RequestTracer {
         RequestTracer::of(loaded).map_err(|error| reason(&error))
     }
 
-<<<<<<< HEAD
     fn of(mut loaded: Ebpf) -> Result<RequestTracer, MapError> {
-        Ok(RequestTracer {
-=======
-    fn of(mut loaded: Ebpf) -> Result<Program, MapError> {
         let tcp_ports: Array<MapData, u64> = take(&mut loaded, "tcp_ports")?.try_into()?;
-        Ok(Program {
->>>>>>> bpf
+        Ok(RequestTracer {
             processes: Set::new(take(&mut loaded, "processes")?)?,
             tcp_listeners: Set::new(take(&mut loaded, "tcp_listeners")?)?,
             port_bits: vec![0; tcp_ports.len() as usize],
