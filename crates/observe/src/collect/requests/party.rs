@@ -23,7 +23,7 @@ const AF_INET6: u32 = 10;
 
 /// Which end of its connections a tier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ConnectionEnd {
     /// It accepted them.
     Server,
     /// It opened them.
@@ -35,7 +35,7 @@ pub(super) enum Role {
 pub(super) struct Party {
     /// The number of the tier.
     pub(super) tier: u32,
-    pub(super) role: Role,
+    pub(super) role: ConnectionEnd,
     /// The other end, if the tier is the client.
     peer: Option<Peer>,
     /// The number of the sums.
@@ -55,14 +55,14 @@ impl Party {
     pub(super) fn decode(key: &[u8; PARTY_BYTES], place: &[u8; PLACE_BYTES]) -> Option<Party> {
         let word = |offset: usize| u32::from_ne_bytes(std::array::from_fn(|byte| key[offset + byte]));
         let role = match word(4) {
-            0 => Role::Server,
-            1 => Role::Client,
+            0 => ConnectionEnd::Server,
+            1 => ConnectionEnd::Client,
             _ => return None,
         };
         let peer = match (role, word(8)) {
-            (Role::Server, _) => None,
-            (Role::Client, AF_UNIX) => Some(unix_peer(key, place, word(16))),
-            (Role::Client, family) => {
+            (ConnectionEnd::Server, _) => None,
+            (ConnectionEnd::Client, AF_UNIX) => Some(unix_peer(key, place, word(16))),
+            (ConnectionEnd::Client, family) => {
                 let ip = ip(family, std::array::from_fn(|byte| key[24 + byte]))?;
                 let port = u16::from_be_bytes([key[16], key[17]]);
                 Some(Peer::Tcp { namespace: u64::from(word(12)), address: SocketAddr::new(ip, port) })
@@ -175,6 +175,9 @@ mod tests {
         assert_eq!(Party::decode(&key([0, 2, 0, 0, 0], b""), &place(0, b"")), None);
         assert_eq!(Party::decode(&key([0, 1, 16, 0, 0], b""), &place(0, b"")), None);
         let server = Party::decode(&key([1, 0, 0, 0, 0], b""), &place(3, b""));
-        assert_eq!(server.map(|party| (party.tier, party.role, party.slot)), Some((1, Role::Server, 3)));
+        assert_eq!(
+            server.map(|party| (party.tier, party.role, party.slot)),
+            Some((1, ConnectionEnd::Server, 3))
+        );
     }
 }
