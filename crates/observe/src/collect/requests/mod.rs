@@ -12,8 +12,8 @@ mod program;
 use super::{Collector, Pass, Table};
 use crate::discover::Entrances;
 use crate::watch::Watchlist;
-use party::{Party, SocketRole};
-use program::{RequestTracer, Sums, WIDTH};
+use party::{ConnectionEnd, Party};
+use program::{SocketProgram, Sums, WIDTH};
 use std::collections::HashMap;
 use sysdyno_record::column::{self, Quantity, asking_scope, tier_scope};
 use sysdyno_record::event::ProcessRole;
@@ -30,7 +30,7 @@ const MAX_ASKED: usize = 64;
 #[derive(Default)]
 struct RequestCollector {
     table: Table,
-    program: Option<Result<RequestTracer, String>>,
+    program: Option<Result<SocketProgram, String>>,
     told: Told,
     /// What has columns, in their order.
     shown: Vec<Shown>,
@@ -91,7 +91,7 @@ fn columns(quantities: &[Quantity], scope: &str) -> Vec<Column> {
 
 impl RequestCollector {
     fn try_read(&mut self, scene: &Watchlist) -> Result<(), String> {
-        let program = self.program.get_or_insert_with(|| RequestTracer::load(&scene.roots)).as_mut();
+        let program = self.program.get_or_insert_with(|| SocketProgram::load(&scene.roots)).as_mut();
         let program = program.map_err(|reason| reason.clone())?;
         self.told.tell(program, scene)?;
         let mut sums: HashMap<Shown, Sums> = HashMap::new();
@@ -123,7 +123,7 @@ impl RequestCollector {
 
 impl Told {
     /// Tells the program which processes and places are whose, where that has changed.
-    fn tell(&mut self, program: &mut RequestTracer, scene: &Watchlist) -> Result<(), String> {
+    fn tell(&mut self, program: &mut SocketProgram, scene: &Watchlist) -> Result<(), String> {
         if self.entrances.hosts != scene.entrances.hosts {
             program.set_entrances(&scene.entrances)?;
             self.entrances.hosts.clone_from(&scene.entrances.hosts);
@@ -141,8 +141,8 @@ impl Told {
 /// What a party is shown as; `None`: as nothing.
 fn shown(party: &Party, tier: Option<Option<Endpoint>>, scene: &Watchlist) -> Option<Shown> {
     match party.role {
-        SocketRole::Server => Some(Shown::Requests(tier?)),
-        SocketRole::Client => Some(Shown::Asked(tier?, party.asked(&scene.entrances)?)),
+        ConnectionEnd::Server => Some(Shown::Requests(tier?)),
+        ConnectionEnd::Client => Some(Shown::Asked(tier?, party.asked(&scene.entrances)?)),
     }
 }
 

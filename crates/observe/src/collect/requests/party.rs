@@ -23,7 +23,7 @@ const AF_INET6: u32 = 10;
 
 /// Which end of its connections a tier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SocketRole {
+pub(super) enum ConnectionEnd {
     /// It accepted them.
     Server,
     /// It opened them.
@@ -35,7 +35,7 @@ pub(super) enum SocketRole {
 pub(super) struct Party {
     /// The number of the tier.
     pub(super) tier: u32,
-    pub(super) role: SocketRole,
+    pub(super) role: ConnectionEnd,
     /// The other end, if the tier is the client.
     peer: Option<Peer>,
     /// The number of the sums.
@@ -55,14 +55,14 @@ impl Party {
     pub(super) fn decode(key: &[u8; PARTY_BYTES], place: &[u8; PLACE_BYTES]) -> Option<Party> {
         let word = |offset: usize| u32::from_ne_bytes(std::array::from_fn(|byte| key[offset + byte]));
         let role = match word(4) {
-            0 => SocketRole::Server,
-            1 => SocketRole::Client,
+            0 => ConnectionEnd::Server,
+            1 => ConnectionEnd::Client,
             _ => return None,
         };
         let peer = match (role, word(8)) {
-            (SocketRole::Server, _) => None,
-            (SocketRole::Client, AF_UNIX) => Some(unix_peer(key, place, word(16))),
-            (SocketRole::Client, family) => {
+            (ConnectionEnd::Server, _) => None,
+            (ConnectionEnd::Client, AF_UNIX) => Some(unix_peer(key, place, word(16))),
+            (ConnectionEnd::Client, family) => {
                 let ip = ip(family, std::array::from_fn(|byte| key[24 + byte]))?;
                 let port = u16::from_be_bytes([key[16], key[17]]);
                 Some(Peer::Tcp { namespace: u64::from(word(12)), address: SocketAddr::new(ip, port) })
@@ -177,7 +177,7 @@ mod tests {
         let server = Party::decode(&key([1, 0, 0, 0, 0], b""), &place(3, b""));
         assert_eq!(
             server.map(|party| (party.tier, party.role, party.slot)),
-            Some((1, SocketRole::Server, 3))
+            Some((1, ConnectionEnd::Server, 3))
         );
     }
 }

@@ -36,7 +36,7 @@ const NO_TIER: u32 = u32::MAX;
 const FIRST_PIDS: u64 = 0xefff_fffc;
 
 /// The program at work; it is unloaded when this is dropped.
-pub(super) struct RequestTracer {
+pub(super) struct SocketProgram {
     /// Keeps the functions attached.
     _loaded: Ebpf,
     processes: Set<u32>,
@@ -51,12 +51,12 @@ pub(super) struct RequestTracer {
     tiers: Vec<Option<Endpoint>>,
 }
 
-impl RequestTracer {
+impl SocketProgram {
     /// Loads the program and attaches it.
     ///
     /// # Errors
     /// Why it cannot be, as a reason to be shown.
-    pub(super) fn load(roots: &Roots) -> Result<RequestTracer, String> {
+    pub(super) fn load(roots: &Roots) -> Result<SocketProgram, String> {
         if !is_in_first_pids(roots) {
             return Err("process IDs are those of a container here, and not the kernel's".to_owned());
         }
@@ -65,12 +65,12 @@ impl RequestTracer {
         for (function, tracepoint) in FUNCTIONS {
             attach(&mut loaded, function, tracepoint, &btf)?;
         }
-        RequestTracer::of(loaded).map_err(|error| reason(&error))
+        SocketProgram::of(loaded).map_err(|error| reason(&error))
     }
 
-    fn of(mut loaded: Ebpf) -> Result<RequestTracer, MapError> {
+    fn of(mut loaded: Ebpf) -> Result<SocketProgram, MapError> {
         let tcp_ports: Array<MapData, u64> = take(&mut loaded, "tcp_ports")?.try_into()?;
-        Ok(RequestTracer {
+        Ok(SocketProgram {
             processes: Set::new(take(&mut loaded, "processes")?)?,
             tcp_listeners: Set::new(take(&mut loaded, "tcp_listeners")?)?,
             port_bits: vec![0; tcp_ports.len() as usize],
