@@ -103,6 +103,7 @@ fn plan(options: u8) -> LoadPlan {
             header: has(2).then(|| ExpectedHeader { name: "Server".to_owned(), value: None }),
             body_contains: has(3).then(|| "needle".to_owned()),
             same_body: has(4),
+            may_vary: has(5),
         },
         phases: vec![PhasePlan { kind: PhaseKind::Steady, rate_hz: None, end: PhaseEnd::Requests(1) }],
         max_body: Bytes(MAX_BODY_BYTES),

@@ -107,7 +107,7 @@ static struct unix_sock *(*const to_unix_sock)(void *sk) = (void *)178;
 
 enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10 };
 enum { SOCK_STREAM = 1, SOCK_SEQPACKET = 5 };
-enum { IPPROTO_TCP = 6, TCP_LISTEN = 10, MSG_PEEK = 2 };
+enum { IPPROTO_TCP = 6, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10, MSG_PEEK = 2 };
 enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_SK_STORAGE = 24 };
 enum { NO_PREALLOC = 1, STORAGE_CREATE = 1, NO_EXIST = 1 };
 
@@ -388,6 +388,13 @@ INLINE struct connection *begin_client(struct sock *sk)
 	return begin(sk, &party, &place);
 }
 
+// Whether what came is only that the client has closed, after its answer.
+INLINE int is_end(struct sock *sk, struct connection *connection)
+{
+	return connection->role == SERVER && connection->is_answered &&
+	       sk->__sk_common.skc_state == TCP_CLOSE_WAIT && is_tcp(sk);
+}
+
 SECTION("tp_btf/sk_data_ready")
 int data_ready(__u64 *context)
 {
@@ -399,7 +406,7 @@ int data_ready(__u64 *context)
 		if (is_stream(sk))
 			connection = begin_server(sk);
 	}
-	if (connection && !connection->ready_ns)
+	if (connection && !connection->ready_ns && !is_end(sk, connection))
 		connection->ready_ns = ktime_ns();
 	return 0;
 }

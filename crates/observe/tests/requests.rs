@@ -85,12 +85,22 @@ fn nginx(folder: &Path, behind: &str, keepalive: &str) -> (Running, SocketAddr) 
     (server, free)
 }
 
+/// Whether clients keep their connection for all requests.
+#[derive(Clone, Copy, PartialEq)]
+enum Connection {
+    Kept,
+    OfOneRequest,
+}
+
 /// Requests one after the other for so long; returns how many were answered, and the mean time of one. Unit: nanoseconds.
-fn ask(target: SocketAddr, length: Duration) -> (f64, f64) {
+fn ask(target: SocketAddr, length: Duration, connection: Connection) -> (f64, f64) {
     let mut socket = TcpStream::connect(target).expect("connects");
     let (begin, mut count) = (Instant::now(), 0.0);
     let mut buffer = [0; 4096];
     while begin.elapsed() < length {
+        if connection == Connection::OfOneRequest && count > 0.0 {
+            socket = TcpStream::connect(target).expect("connects");
+        }
         socket.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").expect("is sent");
         let mut answer = Vec::new();
         while !answer.ends_with(b"late\n") {
@@ -107,12 +117,13 @@ fn ask(target: SocketAddr, length: Duration) -> (f64, f64) {
 type Grown = HashMap<(String, String), f64>;
 
 /// Samples a target while two clients ask it; returns what grew after the first second, and what the clients saw then.
-fn measure(target: SocketAddr) -> (Grown, f64, f64) {
+fn measure(target: SocketAddr, connection: Connection) -> (Grown, f64, f64) {
     let target_port = Some(Endpoint::Tcp(target));
     let plan = SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port, behind: vec![] };
     let mut sampler = Sampler::new(plan).expect("starts");
     let mut read = |length: Duration| {
-        let clients: Vec<_> = (0..2).map(|_| thread::spawn(move || ask(target, length))).collect();
+        let clients: Vec<_> =
+            (0..2).map(|_| thread::spawn(move || ask(target, length, connection))).collect();
         let begin = Instant::now();
         let mut lines = Vec::new();
         while begin.elapsed() < length {
@@ -189,7 +200,7 @@ fn an_event_loop_is_seen_waiting_for_a_tier_over_tcp() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let (_late, behind) = late("127.0.0.1");
     let (_nginx, target) = nginx(folder.path(), &behind, "keepalive 8;");
-    let (grown, count, mean_ns) = measure(target);
+    let (grown, count, mean_ns) = measure(target, Connection::Kept);
     check(&grown, &behind, count, mean_ns);
     let inside = grown[&("requests.inside_ns".to_owned(), format!("tier:{behind}"))] / count;
     assert!(is_near(inside, LATE_NS, 0.15), "{inside}");
@@ -204,7 +215,7 @@ fn an_event_loop_is_seen_waiting_for_a_tier_over_a_unix_socket_that_it_opens_eac
     let path = folder.path().join("late.sock");
     let (_late, behind) = late(path.to_str().expect("is text"));
     let (_nginx, target) = nginx(folder.path(), &behind, "");
-    let (grown, count, mean_ns) = measure(target);
+    let (grown, count, mean_ns) = measure(target, Connection::Kept);
     check(&grown, &format!("unix:{behind}"), count, mean_ns);
 }
 
@@ -223,7 +234,7 @@ fn who_answers_late_is_seen_by_the_address_where_nobody_can_look_into_it() {
     });
     let folder = tempfile::tempdir().expect("makes a folder");
     let (_nginx, target) = nginx(folder.path(), &behind, "keepalive 8;");
-    let (grown, count, mean_ns) = measure(target);
+    let (grown, count, mean_ns) = measure(target, Connection::Kept);
     check(&grown, &behind, count, mean_ns);
 }
 
@@ -231,9 +242,10 @@ fn who_answers_late_is_seen_by_the_address_where_nobody_can_look_into_it() {
 const READS_LATE: &str = r#"
 import socket, sys, threading
 def serve(connection):
-    while connection.recv(10):
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nlate\n")
-        connection.recv(100)
+    connection.recv(10)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nlate\n")
+    connection.recv(100)
+    connection.close()
 server = socket.create_server((sys.argv[1], 0))
 print("%s:%d" % server.getsockname(), flush=True)
 while True:
@@ -246,7 +258,7 @@ fn what_is_read_of_a_request_after_its_answer_is_not_another_request() {
         return;
     }
     let (_server, listening) = started(READS_LATE, "127.0.0.1");
-    let (grown, count, _) = measure(listening.parse().expect("an address"));
+    let (grown, count, _) = measure(listening.parse().expect("an address"), Connection::OfOneRequest);
     let of = |name: &str| grown[&(name.to_owned(), "tier:target".to_owned())] / count;
     assert!(is_near(of("requests.read_count"), 1.0, 0.05), "{grown:?}");
     assert!(of("requests.merged_count") < 0.01, "{grown:?}");

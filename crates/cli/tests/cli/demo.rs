@@ -18,7 +18,7 @@ fn the_planted_bottleneck_is_found_and_its_capacity_measured() {
     let findings = json["findings"].as_array().expect("findings are a list");
     let pool = findings.iter().find(|finding| {
         let is_held = matches!(finding["confidence"].as_str(), Some("likely" | "confirmed"));
-        is_held && finding["title"].as_str().is_some_and(|title| title.contains("worker pool"))
+        is_held && finding["title"].as_str().is_some_and(|title| title.contains("all workers are busy"))
     });
     // Where others take the CPUs they are the limit, and the verdict says so.
     assert!(

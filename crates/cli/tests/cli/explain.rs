@@ -42,5 +42,5 @@ fn what_the_servers_log_says_of_failures_is_the_explanation() {
     assert!(title.contains("Connection refused"), "{title}");
     let screen = program.run(["explain"]);
     screen.expect_code(0);
-    assert!(screen.stdout.contains("L01 server-log") && screen.stdout.contains("Ruled out"), "{screen}");
+    assert!(screen.stdout.contains("(server-log, L01)") && screen.stdout.contains("Ruled out"), "{screen}");
 }

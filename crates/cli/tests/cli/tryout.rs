@@ -120,7 +120,8 @@ fn a_setting_that_cannot_matter_does_not_and_is_undone_and_read_back() {
     assert_eq!(change["persist"], "sysdyno tune persist 'vm.swappiness=59'");
     let lines = bench.lines();
     let trials: Vec<&Value> = lines.iter().filter_map(|line| line.get("trial")).collect();
-    assert!(trials.len() >= 16, "{} trials", trials.len());
+    // Where others take the CPUs, pairs are discarded, and the verdict comes sooner.
+    assert!(word(&outcome) == "cannot_tell" || trials.len() >= 16, "{} trials: {outcome}", trials.len());
     for trial in trials {
         let expected = if trial["arm"] == "a" { "60" } else { "59" };
         assert_eq!(trial["read_back"][0]["value"], expected, "{trial}");
