@@ -143,17 +143,21 @@ fn what_is_dear_is_read_twice_a_second() {
 }
 
 #[test]
-fn connections_with_unread_bytes_are_counted() {
+fn connections_with_unread_and_with_unsent_bytes_are_counted() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
     let address = listener.local_addr().expect("is bound");
     let mut clients: Vec<TcpStream> =
         (0..3).map(|_| TcpStream::connect(address).expect("connects")).collect();
-    let _servers: Vec<TcpStream> = (0..3).map(|_| listener.accept().expect("one waits").0).collect();
+    let mut servers: Vec<TcpStream> = (0..3).map(|_| listener.accept().expect("one waits").0).collect();
     clients[1].write_all(b"unread").expect("writes");
+    // More than the buffers of both ends take, to a client that does not read.
+    servers[0].set_nonblocking(true).expect("is set");
+    while servers[0].write(&[0; 65_536]).is_ok() {}
     let target_port = Some(ListenerFilter::Tcp(address));
     let mut sampler = sampler(SamplerPlan { target_port, ..SamplerPlan::host() });
     await_value(&mut sampler, &format!("connections.unread_count@listener:{address}"), 1.0);
     await_value(&mut sampler, &format!("connections.established_count@listener:{address}"), 3.0);
+    await_value(&mut sampler, &format!("connections.unsent_count@listener:{address}"), 1.0);
 }
 
 /// Values of a sampler's first sample.

@@ -312,6 +312,7 @@ quantities! {
     LISTENER_LIMIT "listener.limit_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of LISTEN sockets";
     CONNECTIONS_ESTABLISHED "connections.established_count" "count" Gauge Listener "sock_diag" "ESTABLISHED sockets";
     CONNECTIONS_UNREAD "connections.unread_count" "count" Gauge Listener "sock_diag" "idiag_rqueue of ESTABLISHED sockets";
+    CONNECTIONS_UNSENT "connections.unsent_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of ESTABLISHED sockets";
     WAITS_THREADS "waits.threads_count" "count" Gauge Tier "/proc/PID/task" "threads that serve requests";
     WAITS_RUNNING "waits.running_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "running, or state R";
     WAITS_LOCK "waits.lock_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "futex, flock, fcntl, wait4, waitid";

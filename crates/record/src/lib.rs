@@ -23,6 +23,7 @@ pub mod experiment;
 pub mod facts;
 pub mod failure;
 pub mod hlog;
+pub mod json;
 pub mod judged;
 pub mod load;
 pub mod log;

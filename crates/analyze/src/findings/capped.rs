@@ -3,6 +3,7 @@
 //! Event loops keep thousands of connections; one that stands still at a number below what the load opens has been told to
 //! (`worker_connections`, memcached's `-c`, `server.max-connections`). Servers with a worker for each connection are `F04`'s. Where connections come and go, the descriptors of the server stand still instead.
 
+use super::waits::cpus_left;
 use super::{Case, ENGINE, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{counted, name, percent, whole};
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
@@ -133,6 +134,9 @@ fn examine_first<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let seen = evidence(EvidenceRole::Mechanism, &window, capped.source, text.clone());
     let mut found = vec![seen_in(capped.column.clone(), seen)];
     found.extend(kept_out);
+    // Where no CPU is left, event loops take up connections as late as everything else.
+    let is_busy = |evidence: &Evidence| evidence.role == EvidenceRole::Against;
+    found.extend(cpus_left(scene, &window).filter(is_busy));
     let failures = view.failures_of(ENDS) as f64 + view.counts().timed_out as f64;
     let reach = Reach { failures, ..Reach::used_up(view, 1.0 - capped.most / wanted) };
     Some(Case::new(format!("The server limits its connections: {text}"), found, reach))
@@ -255,6 +259,8 @@ mod tests {
     #[test]
     fn an_event_loop_that_holds_fewer_connections_than_wait_is_capped() {
         assert!(confidence(holding(32.0, 2.0, 32.0)) >= Some(Confidence::Likely), "the load opens 64");
+        let busy = holding(32.0, 2.0, 32.0).cpu(0.6, 0.35, 0.02).server(1.9);
+        assert_eq!(confidence(busy), Some(Confidence::Possible), "its event loops are late");
         assert_eq!(confidence(holding(64.0, 2.0, 0.0)), Some(Confidence::Excluded), "it holds all");
         assert_eq!(confidence(holding(32.0, 2.0, 0.0)), Some(Confidence::Excluded), "none waits");
         assert_eq!(confidence(holding(32.0, 32.0, 32.0)), Some(Confidence::Excluded), "each has a worker");

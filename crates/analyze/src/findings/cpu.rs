@@ -1,14 +1,16 @@
 //! CPU as the limit: all of it, or one thread's worth of it.
 
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
-use crate::format::{cpus, list, name, percent};
+use crate::format::{cpus, duration, list, name, percent};
+use crate::path::path_of;
 use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{foreign_cpus, generator_cpus};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, HOST};
+use sysdyno_record::column::{self, HOST, ScopeKind, listener_scope};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
+use sysdyno_record::plan::Endpoint;
 
 const MACHINE_BUSY: Threshold = Threshold::new(
     "busy share of all CPUs",
@@ -271,14 +273,22 @@ fn waiting(scene: &Scene, window: &Window) -> Vec<Evidence> {
 const THREAD_FULL: Threshold =
     Threshold::new("CPU that the busiest server thread used or waited for", 0.95, "ratio of a CPU", HOUSE);
 const SIBLINGS_IDLE: Threshold =
-    Threshold::new("the same for every other thread, at most", 0.20, "ratio of a CPU", HOUSE);
+    Threshold::new("the same for every other thread of its tier, at most", 0.20, "ratio of a CPU", HOUSE);
+const THREAD_QUEUED: Threshold = Threshold::new(
+    "the same as the first, if requests spend most of their time at its tier, and wait there to be read",
+    0.80,
+    "ratio of a CPU",
+    "Kleinrock, Queueing Systems I: at 0.8 a request of random length waits four times as long as it is served",
+);
+const AT_TIER: Threshold =
+    Threshold::new("share of a request's time at the tier of that thread", 0.5, "ratio", HOUSE);
 
 /// F05.
 pub(super) const SINGLE_THREAD: Rule = Rule {
     id: "F05",
     name: "single-thread",
     meaning: "A single server thread does all the work and saturates its CPU, while other CPUs are idle.",
-    thresholds: &[THREAD_FULL, SIBLINGS_IDLE, MACHINE_BUSY],
+    thresholds: &[THREAD_FULL, THREAD_QUEUED, AT_TIER, SIBLINGS_IDLE, MACHINE_BUSY],
     place: Place::Server,
     needs: &[column::PROCESS_CPU],
     remedy: "run one worker per CPU (several processes or SO_REUSEPORT), or move work out of that thread",
@@ -286,20 +296,47 @@ pub(super) const SINGLE_THREAD: Rule = Rule {
     examine: Examination::By(examine_single_thread),
 };
 
+/// That requests spend most of their time at a tier, and at least as much of it unread as read: they queue for its thread.
+fn queue_at(scene: &Scene, tier: Option<&Endpoint>) -> Option<String> {
+    let view = &scene.focus;
+    let path = path_of(view);
+    let address = tier.map(|tier| listener_scope(tier)[ScopeKind::Listener.prefix().len()..].to_owned());
+    let tier = path.iter().find(|tier| tier.address == address)?;
+    let requests = tier.requests.as_ref()?;
+    let mean_ns = view.summary(view.felt_kind()).mean?;
+    let share = ratio(requests.unread_ns + requests.inside_ns, mean_ns)?;
+    let text = format!(
+        "of a request's {}, {} pass at {} unread, and {} read",
+        duration(mean_ns),
+        duration(requests.unread_ns),
+        name(&tier.name),
+        duration(requests.inside_ns)
+    );
+    (share >= AT_TIER.value && requests.unread_ns >= requests.inside_ns).then_some(text)
+}
+
 fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let window = scene.focus.server_steady();
     let machine = window.machine();
-    let threads = window.threads(&scene.focus.processes(ProcessRole::Target));
+    let processes = scene.focus.processes(ProcessRole::Target);
+    let threads = window.threads(&processes);
     let first = threads.first()?;
+    let tier_of = |thread: &ThreadShare| {
+        let process = processes.iter().find(|process| process.pid == thread.pid);
+        process.and_then(|process| process.tier.as_ref()).map(|tier| &tier.address)
+    };
+    let queue = queue_at(scene, tier_of(first));
     let source = "/proc/PID/task/TID/schedstat";
     let seen = |role: EvidenceRole, text: String| {
         seen_in(first.column.clone(), evidence(role, &window, source, text))
     };
-    let next = threads[1..].iter().map(ThreadShare::wanted_ratio).fold(0.0, f64::max);
+    let siblings = threads[1..].iter().filter(|thread| tier_of(thread) == tier_of(first));
+    let next = siblings.map(ThreadShare::wanted_ratio).fold(0.0, f64::max);
     let against = |text: String| {
         excluded("No single thread is the bottleneck", vec![seen(EvidenceRole::Against, text)])
     };
-    if first.wanted_ratio() < THREAD_FULL.value {
+    let least = if queue.is_some() { THREAD_QUEUED.value } else { THREAD_FULL.value };
+    if first.wanted_ratio() < least {
         return against(format!("the busiest server thread used {} of a CPU", percent(first.busy_ratio)));
     }
     if next > SIBLINGS_IDLE.value {
@@ -329,6 +366,9 @@ fn examine_single_thread<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         }
         None => {}
     }
+    found.extend(
+        queue.map(|text| evidence(EvidenceRole::Confirmer, &window, "sk_data_ready, sock_recv_length", text)),
+    );
     let title = format!(
         "A single thread is the bottleneck: {who} has one busy thread, at {} of a CPU",
         percent(first.busy_ratio)

@@ -5,10 +5,11 @@
 
 use super::effect::Slow;
 use super::{Case, ENGINE, Reach, Scene, evidence, excluded, seen_in};
-use crate::format::percent;
+use crate::format::{duration, name, percent};
+use crate::path::path_of;
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
-use sysdyno_record::analysis::EvidenceRole;
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, NETNS};
 use sysdyno_record::load::LatencyKind;
 
@@ -18,6 +19,13 @@ pub(super) const IN_MODE: Threshold =
 /// The delayed acknowledgements.
 pub(super) const PER_RESPONSE: Threshold =
     Threshold::new("delayed acknowledgements ÷ responses that took 38 to 50 ms", 0.5, "ratio", HOUSE);
+/// What speaks against it.
+pub(super) const ELSEWHERE: Threshold = Threshold::new(
+    "share of a request's time that passes inside a tier, or at an address that one asks",
+    0.5,
+    "ratio",
+    HOUSE,
+);
 /// Least and most of a response that waited once. Unit: nanoseconds.
 const MODE_NS: [u64; 2] = [38_000_000, 50_000_000];
 
@@ -47,9 +55,31 @@ pub(super) fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     };
     let source = "/proc/PID/net/netstat TcpExt DelayedACKs";
     found.push(seen_in(column::DELAYED_ACKS.at(NETNS), evidence(role, &window, source, text)));
+    found.extend(passed_elsewhere(scene));
     let reach = Reach { slow: Slow::Share(share), ..Reach::default() };
     let title = format!("Responses wait 40 ms for a delayed acknowledgement: {}", percent(share));
     Some(Case::new(format!("{title} of them"), found, reach))
+}
+
+/// That most of a request's time passes where no acknowledgement is waited for: inside a tier, or at an address that one asks.
+///
+/// A response that is kept back has been written: its time is in no tier.
+fn passed_elsewhere(scene: &Scene) -> Option<Evidence> {
+    let view = &scene.focus;
+    let path = path_of(view);
+    let mean_ns = view.summary(view.felt_kind()).mean?;
+    let inside = path.iter().filter_map(|tier| Some((tier, tier.requests.as_ref()?.own_ns?)));
+    let asked = path.iter().filter_map(|tier| tier.requests.as_ref()).flat_map(|requests| &requests.asked);
+    let outside = asked.filter_map(|asked| {
+        let tier = path.get(asked.on).filter(|tier| tier.is_outside)?;
+        Some((tier, asked.waiting_ns))
+    });
+    let (tier, most_ns) = inside.chain(outside).max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let text =
+        format!("{} of a request's {} pass at {}", duration(most_ns), duration(mean_ns), name(&tier.name));
+    let source = "sock_recv_length, sock_send_length";
+    (ratio(most_ns, mean_ns)? >= ELSEWHERE.value)
+        .then(|| evidence(EvidenceRole::Against, &view.server_steady(), source, text))
 }
 
 fn percent_number(part: f64, whole: f64) -> String {
@@ -84,6 +114,14 @@ mod tests {
             Some(Confidence::Possible),
             "it takes 40 ms for another reason"
         );
+        let inside =
+            [("requests.read_count", 1.0), ("requests.merged_count", 0.0), ("requests.unread_ns", 0.0)];
+        let inside = inside.into_iter().chain([("requests.inside_ns", 38e6)]);
+        let inside = inside.fold(with(41_000_000, 2_000.0), |case, (name, each)| {
+            let rate_hz = case.end.summary.measured.achieved_hz;
+            case.counter(name, "tier:target", each * rate_hz)
+        });
+        assert_eq!(confidence(inside), Some(Confidence::Possible), "the server had not answered yet");
         assert_eq!(confidence(with(4_000_000, 2_000.0)), Some(Confidence::Excluded));
         assert_eq!(confidence(with(200_000_000, 2_000.0)), Some(Confidence::Excluded));
     }

@@ -25,6 +25,7 @@ mod error_pages;
 mod gateway;
 mod generator;
 mod handshakes;
+mod held;
 mod interrupts;
 mod ip_path;
 mod limits;
@@ -213,6 +214,7 @@ pub static RULES: &[&Rule] = &[
     &pool::POOL_FULL,
     &waits::SLEEP,
     &backend::RULE,
+    &held::RULE,
     &two_speeds::TWO_SPEEDS,
     &stalls::STALLED,
 ];

@@ -1,6 +1,6 @@
 //! What TCP itself ran out of: places for connections that begin or end, and memory for what they send.
 
-use super::delayed_ack::{IN_MODE, PER_RESPONSE, examine};
+use super::delayed_ack::{ELSEWHERE, IN_MODE, PER_RESPONSE, examine};
 use super::signs::{LimitSign, SignMeasure, Signs, Touch, Whose};
 use super::{Examination, Place, Rule};
 use crate::format::{counted, percent, whole};
@@ -175,7 +175,7 @@ pub(super) const DELAYED_ACK: Rule = Rule {
     name: "nagle-delayed-ack",
     meaning: "The server sends a response in pieces and waits, between them, for an acknowledgement that the client delays \
               by 40 ms.",
-    thresholds: &[IN_MODE, PER_RESPONSE],
+    thresholds: &[IN_MODE, PER_RESPONSE, ELSEWHERE],
     place: Place::Server,
     needs: &[column::DELAYED_ACKS],
     remedy: "set TCP_NODELAY, or write head and body in one call (writev, tcp_nopush)",

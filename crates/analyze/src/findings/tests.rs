@@ -9,7 +9,7 @@ use sysdyno_record::facts::Fact;
 use sysdyno_record::load::{FailureClass, TrialPurpose};
 use sysdyno_stats::histogram::LatencyHistogram;
 
-const LISTENER: &str = "listener:127.0.0.1:8080";
+pub(super) const LISTENER: &str = "listener:127.0.0.1:8080";
 
 /// What all rules conclude of a trial beyond the capacity, with a quiet one at a tenth of the load beside it.
 pub(super) fn conclude(focus: Specimen) -> Vec<Finding> {
@@ -215,6 +215,22 @@ fn f05_one_busy_thread() {
     let two = slow().server(0.98).counter("thread.cpu_us", &format!("thread:{TARGET}/1005"), 0.9e6);
     assert_eq!(confidence_of("F05", two), Some(Excluded));
     assert_eq!(confidence_of("F05", slow().server(0.5)), Some(Excluded));
+}
+
+#[test]
+fn f05_a_thread_that_is_nearly_full_with_requests_that_queue_for_it() {
+    let nearly = |unread: f64| {
+        let case = slow().server(0.88).cpu(0.4, 0.1, 0.02);
+        let view = case.view();
+        let (rate_hz, mean_ns) = (view.measured().achieved_hz, view.summary(view.felt_kind()).mean);
+        let each = mean_ns.expect("was filled") * rate_hz;
+        case.counter("requests.read_count", "tier:target", rate_hz)
+            .counter("requests.merged_count", "tier:target", 0.0)
+            .counter("requests.unread_ns", "tier:target", unread * each)
+            .counter("requests.inside_ns", "tier:target", 0.2 * each)
+    };
+    assert_eq!(confidence_of("F05", nearly(0.7)), Some(Likely));
+    assert_eq!(confidence_of("F05", nearly(0.1)), Some(Excluded), "nothing queues");
 }
 
 #[test]

@@ -21,7 +21,11 @@ pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let rate_hz = finite_or_zero(view.measured().achieved_hz);
     let mut path: Vec<PathTier> =
         groups.iter().map(|group| group.tier(&groups, (&window, &census), rate_hz)).collect();
-    let client_ns = view.summary(LatencyKind::Service).mean.filter(|mean| *mean > 0.0);
+    // Handshakes are read and answered, too, but are in no service time.
+    let handshakes = view.measured().handshakes.map_or(0, |handshakes| handshakes.full + handshakes.resumed);
+    let has_handshakes =
+        ratio(handshakes as f64, view.counts().sent as f64).is_some_and(|part| part >= HANDSHAKES_MIN);
+    let client_ns = view.summary(LatencyKind::Service).mean.filter(|mean| *mean > 0.0 && !has_handshakes);
     add_requests(&mut path, &Connections { window: &window, rate_hz }, client_ns);
     path
 }
@@ -86,6 +90,9 @@ fn census_window<'a>(view: &TrialView<'a>) -> Window<'a> {
     let is_long = window.end.seconds_since(last) >= CENSUS_SECONDS_MIN;
     if is_long { Window::new(view.server_series(), last, window.end) } else { window }
 }
+
+/// Handshakes ÷ requests from which on the times of the tier and of the load cannot be compared. Unit: ratio.
+const HANDSHAKES_MIN: f64 = 0.05;
 
 /// A census over less than this says little. Unit: seconds.
 const CENSUS_SECONDS_MIN: f64 = 1.0;

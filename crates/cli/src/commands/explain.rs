@@ -4,7 +4,7 @@ use super::{show, tryout};
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::Serialize;
 use sysdyno_analyze::analyze;
 use sysdyno_analyze::findings::{RULES, Rule};
@@ -22,7 +22,7 @@ pub fn explain(args: ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
     }
     let named = args.what.as_ref().and_then(|what| what.to_str()).and_then(find);
     match named {
-        Some(diagnosis) if args.json => ui.print(&json(&DiagnosisDocument::of(&diagnosis))?),
+        Some(diagnosis) if args.json => ui.print_json(&DiagnosisDocument::of(&diagnosis))?,
         Some(diagnosis) => ui.print(&render_diagnosis(&diagnosis, &ui.style())),
         None => explain_run(args, ui)?,
     }
@@ -39,7 +39,7 @@ fn explain_run(args: ExplainArgs, ui: &Ui) -> anyhow::Result<()> {
     }
     let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
     if args.json {
-        ui.print(&json(&Explanation::of(&analysis))?);
+        ui.print_json(&Explanation::of(&analysis))?;
     } else {
         ui.print(&render_explanation(&ReportInput::new(&run, &analysis), &ui.style()));
     }
@@ -98,15 +98,11 @@ fn print_list(is_json: bool, ui: &Ui) -> anyhow::Result<()> {
     let all: Vec<Diagnosis> = all().collect();
     if is_json {
         let documents: Vec<DiagnosisDocument> = all.iter().map(DiagnosisDocument::of).collect();
-        ui.print(&json(&documents)?);
+        ui.print_json(&documents)?;
     } else {
         ui.print(&render_diagnoses(&all, &ui.style()));
     }
     Ok(())
-}
-
-fn json(document: &impl Serialize) -> anyhow::Result<String> {
-    serde_json::to_string_pretty(document).context("cannot print JSON")
 }
 
 /// The diagnosis of this number or name, in any case of its letters.

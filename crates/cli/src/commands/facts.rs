@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use sysdyno_analyze::facts::{compare, matches, weight};
 use sysdyno_plan::options::Combine;
 use sysdyno_record::facts::{FactsDocument, HostFacts};
+use sysdyno_record::json;
 use sysdyno_record::store::{read_facts, read_run_facts};
 use sysdyno_report::facts::{self as text, Amount};
 use sysdyno_run::agent::{Agent, Deaf, LocalAgent};
@@ -77,7 +78,7 @@ fn amount(args: &FactsArgs) -> Amount {
 
 fn document(facts: &HostFacts) -> anyhow::Result<String> {
     let document = FactsDocument::new(facts.clone(), record::tool(), clock::wall());
-    serde_json::to_string_pretty(&document).context("cannot print JSON")
+    json::pretty(&document).context("cannot print JSON")
 }
 
 /// Where facts come from.

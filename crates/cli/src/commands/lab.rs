@@ -235,7 +235,7 @@ fn status(labs: &Labs, lab: Option<&str>, is_json: bool, ui: &Ui) -> anyhow::Res
     };
     let found = names.iter().map(|name| labs.status(name)).collect::<Result<Vec<_>, _>>()?;
     if is_json {
-        ui.print(&serde_json::to_string_pretty(&serde_json::json!({ "labs": found }))?);
+        ui.print_json(&serde_json::json!({ "labs": found }))?;
     } else if found.is_empty() {
         ui.print("no labs");
     } else {

@@ -39,7 +39,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     forecast::ramp(&plan).iter().for_each(|line| ui.note(line));
     if args.dry_run {
         ui.note(&format!("would send {}", forecast::load(&plan)));
-        ui.print(&serde_json::to_string_pretty(&plan)?);
+        ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
     ui.note(&format!("sending {}", forecast::load(&plan)));

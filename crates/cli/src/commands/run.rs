@@ -34,7 +34,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ui.notes(&notes);
     ui.note(&forecast::search(&plan));
     if args.dry_run {
-        ui.print(&serde_json::to_string_pretty(&plan)?);
+        ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
     let BaseDraft { target, probe, servers, .. } = draft.draft;

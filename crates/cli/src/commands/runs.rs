@@ -66,7 +66,7 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     sort_rows(&mut rows, sort);
     rows.truncate(limit.unwrap_or(usize::MAX));
     if json {
-        ui.print(&serde_json::to_string_pretty(&rows.iter().map(Row::document).collect::<Vec<_>>())?);
+        ui.print_json(&rows.iter().map(Row::document).collect::<Vec<_>>())?;
         return Ok(Exit::Done);
     }
     if rows.is_empty() && unreadable.is_empty() {

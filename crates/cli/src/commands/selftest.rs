@@ -79,7 +79,7 @@ fn diagnose(args: &SelftestDiagnoseArgs, ui: &Ui) -> anyhow::Result<Exit> {
     ensure!(!judged.is_empty(), "cannot judge anything: no case was measured");
     judged.sort_by(|a, b| (&a.fault, a.level, &a.name).cmp(&(&b.fault, b.level, &b.name)));
     if args.host.json {
-        ui.print(&serde_json::to_string_pretty(&judged)?);
+        ui.print_json(&judged)?;
     } else {
         ui.print(&render_judged(&judged, &ui.style()));
     }

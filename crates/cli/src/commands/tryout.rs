@@ -51,7 +51,7 @@ pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
         return failed(error, ui);
     }
     if args.dry_run {
-        ui.print(&serde_json::to_string_pretty(&plan)?);
+        ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
     let runs_dir = args.record.or(settings.record).folder()?;

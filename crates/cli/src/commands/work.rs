@@ -32,7 +32,7 @@ pub fn work(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let form = form(args.output.form())?;
     if args.dry_run {
         ui.note(&format!("dry run: {}", escape::terminal(&forecast::work(&plan), 1000)));
-        ui.print(&serde_json::to_string_pretty(&plan)?);
+        ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
     ui.note(&escape::terminal(&forecast::work(&plan), 1000));

@@ -10,7 +10,9 @@ pub use signals::Signals;
 
 use crate::args::Color;
 use anyhow::Context;
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
+use sysdyno_record::json;
 use sysdyno_report::escape;
 use sysdyno_report::terminal::Style;
 
@@ -36,6 +38,15 @@ impl Ui {
         let _ = out.write_all(text.as_bytes());
         let _ = out.write_all(if text.ends_with('\n') { b"" } else { b"\n" });
         let _ = out.flush();
+    }
+
+    /// Prints a document as JSON.
+    ///
+    /// # Errors
+    /// It has no JSON form.
+    pub fn print_json(&self, document: &impl Serialize) -> anyhow::Result<()> {
+        self.print(&json::pretty(document).context("cannot print JSON")?);
+        Ok(())
     }
 
     /// Prints a line of data as it comes; false once nobody reads any more.

@@ -57,8 +57,8 @@ pub(super) struct Queue {
     pub(super) limit_count: Option<u64>,
 }
 
-/// Columns of an address: queue, limit; then established and unread connections if it is TCP.
-const WIDTH: usize = 4;
+/// Columns of an address: queue, limit; then all, unread, and unsent connections if it is TCP.
+const WIDTH: usize = 5;
 
 impl ListenerCollector {
     fn try_read(&mut self, pass: &mut Pass<'_>, endpoint: &Endpoint) -> io::Result<()> {
@@ -99,8 +99,7 @@ impl ListenerCollector {
             self.table
                 .replace(self.shown.iter().flat_map(|address| columns(&listener_scope(address))).collect());
             if matches!(endpoint, Endpoint::Unix(_)) {
-                self.table.explain(2, Some("not counted for Unix sockets"));
-                self.table.explain(3, Some("not counted for Unix sockets"));
+                (2..WIDTH).for_each(|index| self.table.explain(index, Some("not counted for Unix sockets")));
             }
         }
     }
@@ -121,6 +120,7 @@ impl ListenerCollector {
             let connections = Connections::count(diag, address)?;
             self.table.set_count(index * WIDTH + 2, Some(connections.established_count));
             self.table.set_count(index * WIDTH + 3, Some(connections.unread_count));
+            self.table.set_count(index * WIDTH + 4, Some(connections.unsent_count));
         }
         let spent = clock::thread_cpu_ns().saturating_sub(cpu_ns);
         // The first count is made when the columns are found out; the first sample follows it at once.
@@ -246,6 +246,7 @@ fn fullness(queue: &Queue) -> (f64, u64) {
 struct Connections {
     established_count: u64,
     unread_count: u64,
+    unsent_count: u64,
 }
 
 impl Connections {
@@ -260,6 +261,7 @@ impl Connections {
             if let Some(socket) = socket.filter(is_its) {
                 out.established_count += 1;
                 out.unread_count += u64::from(socket.receive_queue > 0);
+                out.unsent_count += u64::from(socket.send_queue > 0);
             }
         })?;
         Ok(out)
@@ -272,6 +274,7 @@ fn columns(scope: &str) -> [Column; WIDTH] {
         column::LISTENER_LIMIT.of(scope),
         column::CONNECTIONS_ESTABLISHED.of(scope),
         column::CONNECTIONS_UNREAD.of(scope),
+        column::CONNECTIONS_UNSENT.of(scope),
     ]
 }
 

@@ -6,6 +6,8 @@ use sysdyno_netlink::{find, word};
 
 /// `struct inet_diag_req_v2`. Unit: bytes.
 const REQUEST_BYTES: usize = 56;
+/// `struct inet_diag_req`. Unit: bytes.
+const OLD_REQUEST_BYTES: usize = 60;
 /// `struct inet_diag_msg`. Unit: bytes.
 const ANSWER_BYTES: usize = 72;
 
@@ -57,6 +59,27 @@ impl InetQuestion {
     }
 }
 
+/// All TCP sockets of both families in these states.
+///
+/// The kernel walks its whole table for each question, which takes milliseconds on a host with much memory, however few sockets
+/// there are. This one, of the older interface, is the only one that both families answer.
+/// *Source*: `net/ipv4/inet_diag.c`, `inet_diag_dump_compat`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BothFamilies<'a>(pub(crate) &'a [SocketState]);
+
+impl BothFamilies<'_> {
+    /// The type of the message: `TCPDIAG_GETSOCK`.
+    pub(crate) const KIND: u16 = 18;
+
+    /// The body of the message: `struct inet_diag_req`.
+    pub(crate) fn encode(&self) -> [u8; OLD_REQUEST_BYTES] {
+        let mut body = [0; OLD_REQUEST_BYTES];
+        let states = self.0.iter().fold(0u32, |states, state| states | 1 << *state as u32);
+        body[52..56].copy_from_slice(&states.to_ne_bytes());
+        body
+    }
+}
+
 /// One TCP socket that listens at exactly this address.
 ///
 /// The kernel finds it by its hash, where [`InetQuestion`] walks all listening sockets. Of several at one address
@@ -86,6 +109,7 @@ impl ListenerQuestion {
 /// A TCP socket of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InetSocket {
+    pub(crate) is_listening: bool,
     pub(crate) local: SocketAddr,
     /// The other end; of a listening socket, all zeros.
     pub(crate) remote: SocketAddr,
@@ -106,6 +130,7 @@ impl InetSocket {
         let (local, remote) = (end(family, payload, 4, 8)?, end(family, payload, 6, 24)?);
         let only = find(payload.get(ANSWER_BYTES..)?, INET_DIAG_SKV6ONLY);
         Some(InetSocket {
+            is_listening: *payload.get(1)? == SocketState::Listen as u8,
             local,
             remote,
             receive_queue: word(payload, 56)?,
@@ -142,6 +167,9 @@ mod tests {
         assert_eq!(bytes[4..8], 0x400u32.to_ne_bytes());
         assert_eq!(&bytes[8..12], &[0x1f, 0x90, 0, 0]);
         assert_eq!(&bytes[48..56], &[0xff; 8]);
+        let all = BothFamilies(&[SocketState::Listen, SocketState::Established]).encode();
+        assert_eq!((all.len(), &all[..52], &all[56..]), (60, &[0; 52][..], &[0; 4][..]));
+        assert_eq!(all[52..56], 0x402u32.to_ne_bytes());
         let one = ListenerQuestion { local: "10.1.2.3:8080".parse().expect("is one") }.encode();
         assert_eq!(one[8..20], [0x1f, 0x90, 0, 0, 10, 1, 2, 3, 0, 0, 0, 0]);
     }
@@ -149,7 +177,7 @@ mod tests {
     #[test]
     fn a_listening_socket_is_read_with_its_attributes() {
         let mut payload = vec![0; ANSWER_BYTES];
-        payload[0] = 10;
+        payload[..2].copy_from_slice(&[10, 10]);
         payload[4..6].copy_from_slice(&80u16.to_be_bytes());
         payload[23] = 1;
         payload[56..60].copy_from_slice(&512u32.to_ne_bytes());
@@ -158,6 +186,7 @@ mod tests {
         put(&mut payload, 8, &[0]);
         put(&mut payload, INET_DIAG_SKV6ONLY, &[1]);
         let expected = InetSocket {
+            is_listening: true,
             local: "[::1]:80".parse().expect("is one"),
             remote: "[::]:0".parse().expect("is one"),
             receive_queue: 512,

@@ -6,7 +6,7 @@
 mod inet;
 mod unix;
 
-pub(crate) use inet::{Family, InetQuestion, InetSocket, ListenerQuestion};
+pub(crate) use inet::{BothFamilies, Family, InetQuestion, InetSocket, ListenerQuestion};
 pub(crate) use unix::{FileId, UnixQuestion, UnixSocket};
 
 /// The type of all questions.
@@ -70,6 +70,28 @@ mod tests {
             assert_eq!((found.local, found.receive_queue), (local, 1));
             drop(listener);
             assert_eq!(eventually(&mut ask, Option::is_none), None, "it is gone");
+        }
+    }
+
+    #[test]
+    fn one_question_is_answered_by_both_families() {
+        let bound = ["127.0.0.1:0", "[::1]:0"].map(TcpListener::bind);
+        let clients = bound.iter().flatten().map(|listener| {
+            let address = listener.local_addr().expect("is bound");
+            (address, TcpStream::connect(address).expect("connects"))
+        });
+        let clients: Vec<_> = clients.collect();
+        let mut found = Vec::new();
+        let question = BothFamilies(&[SocketState::Listen, SocketState::Established]).encode();
+        let add = |payload: &[u8]| found.extend(InetSocket::decode(payload));
+        open().list(BothFamilies::KIND, &question, add).expect("answers");
+        assert!(!clients.is_empty());
+        for (address, client) in &clients {
+            let is_listening = |socket: &&InetSocket| socket.is_listening && socket.local == *address;
+            assert_eq!(found.iter().filter(is_listening).count(), 1, "{found:?}");
+            let local = client.local_addr().expect("is bound");
+            let is_client = |socket: &&InetSocket| !socket.is_listening && socket.local == local;
+            assert_eq!(found.iter().filter(is_client).count(), 1, "{found:?}");
         }
     }
 

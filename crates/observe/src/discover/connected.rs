@@ -6,7 +6,7 @@
 
 use super::entrances::Entrance;
 use crate::diag::{
-    Family, FileId, InetQuestion, InetSocket, SOCK_DIAG_BY_FAMILY, SocketState, UnixQuestion, UnixSocket,
+    BothFamilies, FileId, InetSocket, SOCK_DIAG_BY_FAMILY, SocketState, UnixQuestion, UnixSocket,
 };
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -88,16 +88,12 @@ impl Snapshot {
         diag: &mut NetlinkSocket,
         target: Option<&Endpoint>,
     ) -> io::Result<()> {
-        for family in [Family::V4, Family::V6] {
-            list(diag, family, SocketState::Listen, |socket| self.add_listening(namespace, &socket))?;
-            list(diag, family, SocketState::Established, |socket| {
-                match target.map(|target| [socket.local, socket.remote].map(|end| is_at(end, target))) {
-                    Some([true, _]) => self.of_target.push(u64::from(socket.inode)),
-                    Some([_, true]) => {}
-                    Some([false, false]) | None => self.connections.push(connection(namespace, &socket)),
-                }
-            })?;
-        }
+        let question = BothFamilies(&[SocketState::Listen, SocketState::Established]).encode();
+        diag.list(BothFamilies::KIND, &question, |payload| match InetSocket::decode(payload) {
+            Some(socket) if socket.is_listening => self.add_listening(namespace, &socket),
+            Some(socket) => self.add_connection(namespace, &socket, target),
+            None => {}
+        })?;
         let listening = UnixQuestion(SocketState::Listen).encode();
         diag.list(SOCK_DIAG_BY_FAMILY, &listening, |payload| {
             UnixSocket::decode(payload).into_iter().for_each(|socket| self.add_unix(namespace, &socket));
@@ -119,6 +115,14 @@ impl Snapshot {
         }
         let (queue, limit) = (socket.receive_queue, socket.send_queue);
         self.served[position].listen(socket.inode, queue, limit);
+    }
+
+    fn add_connection(&mut self, namespace: u64, socket: &InetSocket, target: Option<&Endpoint>) {
+        match target.map(|target| [socket.local, socket.remote].map(|end| is_at(end, target))) {
+            Some([true, _]) => self.of_target.push(u64::from(socket.inode)),
+            Some([_, true]) => {}
+            Some([false, false]) | None => self.connections.push(connection(namespace, socket)),
+        }
     }
 
     fn add_unix(&mut self, namespace: u64, socket: &UnixSocket<'_>) {
@@ -209,23 +213,6 @@ impl ServedAddress {
     fn takes(&self, local: SocketAddr) -> bool {
         let Endpoint::Tcp(address) = &self.address else { return false };
         address.ip().is_unspecified() || address.ip().to_canonical() == local.ip()
-    }
-}
-
-fn list(
-    diag: &mut NetlinkSocket,
-    family: Family,
-    state: SocketState,
-    mut each: impl FnMut(InetSocket),
-) -> io::Result<()> {
-    let question = InetQuestion { family, state, port: 0 };
-    let asked = diag.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
-        InetSocket::decode(payload).into_iter().for_each(&mut each);
-    });
-    match asked {
-        // A kernel without IPv6 has no such sockets.
-        Err(error) if family == Family::V6 && error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
     }
 }
 

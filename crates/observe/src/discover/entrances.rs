@@ -32,6 +32,8 @@ pub(crate) struct Entrances {
     pub(crate) hosts: HashMap<Entrance, Host>,
     /// The tier that answers at an address, as it is called in this network namespace.
     pub(crate) dialed: HashMap<(u64, SocketAddr), Endpoint>,
+    /// Those at which a tier was seen asking, with that tier; `None`: the one that the load reaches.
+    pub(crate) asked: HashMap<Entrance, Option<Endpoint>>,
 }
 
 impl Entrances {

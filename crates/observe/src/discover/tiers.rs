@@ -85,7 +85,7 @@ impl TierSearch {
         self.walk_cpu_ns = 0;
         if now >= self.next_walk {
             let cpu_ns = clock::thread_cpu_ns();
-            let is_any = self.find_more(&served, scene);
+            let is_any = self.find_more(&served, scene) | self.find_asked(&entrances, &served, scene);
             self.walk_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
             // What a new tier asks is looked for at once, but not in a snapshot that is old by now.
             let spent = if is_any { 0 } else { self.walk_cpu_ns };
@@ -181,6 +181,31 @@ impl TierSearch {
             self.checked.clear();
         } else if self.checked.len() < MAX_CHECKED {
             self.checked.extend(inodes);
+        }
+        is_any
+    }
+
+    /// The same of what the tiers were seen asking, where no connection lasts until its ends are looked for.
+    fn find_asked(
+        &mut self,
+        entrances: &[(Entrance, Endpoint, Vec<u64>)],
+        served: &[ServedAddress],
+        scene: &mut Watchlist,
+    ) -> bool {
+        let mut is_any = false;
+        for (entrance, _, inodes) in entrances {
+            let is_open = |inode: &u64| !self.tiers.contains(inode) && !self.others.contains(inode);
+            let Some(tier) = scene.entrances.asked.get(entrance).filter(|_| inodes.iter().all(is_open))
+            else {
+                continue;
+            };
+            let of_tier =
+                |process: &&WatchedProcess| process.tier.as_ref().map(|tier| &tier.address) == tier.as_ref();
+            let asker = scene.living(ProcessRole::Target).find(of_tier).cloned();
+            let served = served.iter().find(|served| served.inodes == *inodes);
+            if let (Some(asker), Some(served)) = (asker, served) {
+                is_any |= self.take_up(served, &asker, scene);
+            }
         }
         is_any
     }

@@ -9,6 +9,7 @@ use super::verify::line as encoded;
 use super::{EXPERIMENT, EXPERIMENT_RUNS, MAX_DOCUMENT_BYTES, MAX_EXPERIMENT_LINES, REPORT, TRIALS, schema};
 use crate::RecordError;
 use crate::experiment::{EXPERIMENT_SCHEMA, ExperimentLine, ExperimentPlan, ExperimentVariant};
+use crate::json;
 use crate::plan::Plan;
 use std::fs::File;
 use std::io::Write;
@@ -34,11 +35,11 @@ impl ExperimentFolder {
     /// There is one of that name, or it cannot be written.
     pub fn create(parent: &Path, name: &str, plan: ExperimentPlan) -> Result<ExperimentFolder, RecordError> {
         let draft = Folder::create(parent, name)?;
-        let text = serde_json::to_vec_pretty(&plan).map_err(|error| RecordError::Unwritable {
+        let text = json::pretty(&plan).map_err(|error| RecordError::Unwritable {
             path: draft.folder().path_of(EXPERIMENT),
             cause: error.to_string(),
         })?;
-        draft.folder().replace(EXPERIMENT, &text)?;
+        draft.folder().replace(EXPERIMENT, text.as_bytes())?;
         let log = draft.folder().create_file(TRIALS)?;
         draft.folder().sync()?;
         let folder = draft.publish()?;

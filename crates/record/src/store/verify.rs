@@ -5,6 +5,7 @@
 use super::folder::{Folder, is_plain_name};
 use super::{MANIFEST, MAX_MANIFEST_BYTES};
 use crate::RecordError;
+use crate::json;
 use crate::manifest::{FileDigest, Manifest, RunStatus};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -30,10 +31,10 @@ pub(super) fn seal(folder: &Folder, manifest: &mut Manifest) -> Result<Vec<u8>, 
 
 /// A file that is one JSON document.
 pub(super) fn document<T: Serialize>(folder: &Folder, name: &str, value: &T) -> Result<Vec<u8>, RecordError> {
-    let mut bytes = serde_json::to_vec_pretty(value)
+    let mut text = json::pretty(value)
         .map_err(|error| RecordError::Unwritable { path: folder.path_of(name), cause: error.to_string() })?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    text.push('\n');
+    Ok(text.into_bytes())
 }
 
 /// A value as a line of a file, with its newline.

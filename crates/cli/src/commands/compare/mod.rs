@@ -47,7 +47,7 @@ pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
             .with_context(|| format!("cannot write report '{}'", path.display()))?;
     }
     if args.json {
-        ui.print(&serde_json::to_string_pretty(&comparison)?);
+        ui.print_json(&comparison)?;
     } else {
         ui.print(&screen);
     }

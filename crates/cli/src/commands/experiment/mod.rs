@@ -61,7 +61,7 @@ fn show_plan(args: &ExperimentRunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let plan = read(args, ui)?;
     check(&plan, &tuning(args.host.root.clone(), args.host.state_dir.clone())?, ui)?;
     if args.host.json {
-        ui.print(&serde_json::to_string_pretty(&plan)?);
+        ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
     let cells = order(&plan);
@@ -317,7 +317,7 @@ fn report(folder: &ExperimentFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyh
     };
     let page = folder.write_report(&html::render_comparison(&comparison))?;
     match args.json {
-        true => ui.print(&serde_json::to_string_pretty(&comparison)?),
+        true => ui.print_json(&comparison)?,
         false => ui.print(&text::render(&comparison, Some(&page), &ui.style())),
     }
     Ok(if comparison.is_refused { Exit::Untrusted } else { Exit::Done })

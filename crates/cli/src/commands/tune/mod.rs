@@ -7,7 +7,7 @@ use crate::args::{TuneArgs, TuneCommand};
 use crate::exit::Exit;
 use crate::here::program;
 use crate::ui::Ui;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use std::path::PathBuf;
 use sysdyno_record::change::SettingChange;
 use sysdyno_record::units::SpanNs;
@@ -80,7 +80,10 @@ impl Place {
         let request = TuneRequest { root: self.root.clone(), state: self.state.clone(), task };
         match LocalAgent::default().tune(request) {
             Ok(answer) => {
-                ui.print(&if self.is_json { json(&answer)? } else { text::answer(&answer) });
+                match self.is_json {
+                    true => ui.print_json(&document(&answer))?,
+                    false => ui.print(&text::answer(&answer)),
+                }
                 Ok(exit(&answer))
             }
             Err(RunError::Tune(error)) => failed(&error, ui),
@@ -121,8 +124,8 @@ fn exit(answer: &TuneAnswer) -> Exit {
     }
 }
 
-fn json(answer: &TuneAnswer) -> anyhow::Result<String> {
-    let value = match answer {
+fn document(answer: &TuneAnswer) -> serde_json::Value {
+    match answer {
         TuneAnswer::Plan(plan) => serde_json::json!({ "plan": plan }),
         TuneAnswer::Nothing => serde_json::json!({ "held": null }),
         TuneAnswer::Held { id, plan, deadline } => {
@@ -134,8 +137,7 @@ fn json(answer: &TuneAnswer) -> anyhow::Result<String> {
         TuneAnswer::Trials { trials, now_boot_ns } => {
             serde_json::json!({ "trials": trials, "now_boot_ns": now_boot_ns })
         }
-    };
-    serde_json::to_string_pretty(&value).context("cannot print JSON")
+    }
 }
 
 /// Settings that matter most often, in the order in which a request meets them.
@@ -172,11 +174,10 @@ fn list(part: Option<&str>, all: bool, is_json: bool, ui: &Ui) -> anyhow::Result
             part.unwrap_or("")
         );
     }
-    ui.print(&if is_json {
-        serde_json::to_string_pretty(&found.into_iter().map(text::definition).collect::<Vec<_>>())?
-    } else {
-        found.into_iter().map(text::described).collect::<Vec<_>>().join("\n")
-    });
+    match is_json {
+        true => ui.print_json(&found.into_iter().map(text::definition).collect::<Vec<_>>())?,
+        false => ui.print(&found.into_iter().map(text::described).collect::<Vec<_>>().join("\n")),
+    }
     Ok(Exit::Done)
 }
 

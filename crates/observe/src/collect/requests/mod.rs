@@ -90,13 +90,17 @@ fn columns(quantities: &[Quantity], scope: &str) -> Vec<Column> {
 }
 
 impl RequestCollector {
-    fn try_read(&mut self, scene: &Watchlist) -> Result<(), String> {
+    fn try_read(&mut self, scene: &mut Watchlist) -> Result<(), String> {
         let program = self.program.get_or_insert_with(|| SocketProgram::load(&scene.roots)).as_mut();
         let program = program.map_err(|reason| reason.clone())?;
         self.told.tell(program, scene)?;
         let mut sums: HashMap<Shown, Sums> = HashMap::new();
         for (party, of_party) in program.sums()? {
-            let Some(shown) = shown(&party, program.tier(party.tier), scene) else { continue };
+            let tier = program.tier(party.tier);
+            if let (Some(entrance), Some(tier)) = (party.entrance(), &tier) {
+                scene.entrances.asked.entry(entrance).or_insert_with(|| tier.clone());
+            }
+            let Some(shown) = shown(&party, tier, scene) else { continue };
             let all = sums.entry(shown).or_insert([0; WIDTH]);
             all.iter_mut().zip(of_party).for_each(|(sum, value)| *sum += value);
         }

@@ -72,6 +72,17 @@ impl Party {
         Some(Party { tier: word(0), role, peer, slot })
     }
 
+    /// Where the other end of a client accepts connections, if that is certain to be on this host.
+    pub(super) fn entrance(&self) -> Option<Entrance> {
+        match self.peer.as_ref()? {
+            Peer::Tcp { namespace, address } => {
+                let entrance = Entrance::Tcp { namespace: *namespace, port: address.port() };
+                address.ip().is_loopback().then_some(entrance)
+            }
+            Peer::Unix { file, .. } => file.map(Entrance::Unix),
+        }
+    }
+
     /// The address that a client asks: that of a tier, where it is one. `None`: it is not the requests that it is asked for.
     pub(super) fn asked(&self, entrances: &Entrances) -> Option<Endpoint> {
         match self.peer.as_ref()? {
@@ -143,6 +154,7 @@ mod tests {
         let remote = Party::decode(&key([2, 1, AF_INET, 7, port], &[10, 1, 2, 3]), &place(5, b""));
         assert_eq!(remote.as_ref().map(|party| (party.tier, party.slot)), Some((2, 5)));
         let at = |ip: [u8; 4]| Endpoint::Tcp((ip, 3306).into());
+        assert_eq!(remote.as_ref().and_then(Party::entrance), None, "it may be on another host");
         assert_eq!(asked(remote.clone(), &Entrances::default()), Some(at([10, 1, 2, 3])));
         let mut entrances = Entrances::default();
         entrances.dialed.insert((7, ([10, 1, 2, 3], 3306).into()), at([0, 0, 0, 0]));
@@ -151,6 +163,7 @@ mod tests {
         let local = Party::decode(&key([2, 1, AF_INET6, 7, port], &mapped), &place(5, b""));
         assert_eq!(asked(local.clone(), &entrances), Some(at([127, 0, 0, 1])));
         let entrance = Entrance::Tcp { namespace: 7, port: 3306 };
+        assert_eq!(local.as_ref().and_then(Party::entrance), Some(entrance));
         entrances.hosts.insert(entrance, Host::Tier(Some(at([0, 0, 0, 0]))));
         assert_eq!(asked(local, &entrances), Some(at([0, 0, 0, 0])), "it listens at all addresses");
     }

@@ -1,0 +1,177 @@
+//! Requests that the server has read, and holds: it does not compute, asks nobody, and has threads that wait for the next event.
+//!
+//! That is what delays on purpose look like (limits of rate, throttles, timers), and what is missed in an event loop. Against it
+//! speak threads that work or are blocked, and answers that the client's side does not take: these are other diagnoses.
+
+use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
+use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
+use crate::format::{counted, duration, name, percent};
+use crate::path::{path_of, scope_of};
+use crate::readings::{Window, ratio};
+use crate::threshold::{HOUSE, Threshold};
+use sysdyno_record::analysis::{Evidence, EvidenceRole};
+use sysdyno_record::column;
+use sysdyno_record::path::{PathTier, WaitKind};
+
+const HELD: Threshold =
+    Threshold::new("time of a request inside the server that is more than wake-ups", 1e6, "ns", HOUSE);
+const ENGAGED: Threshold = Threshold::new(
+    "threads of the server that work or are blocked ÷ threads, to be what is waited for",
+    0.5,
+    "ratio",
+    HOUSE,
+);
+const UNSENT: Threshold = Threshold::new(
+    "connections with bytes that the client's side has not taken ÷ requests in flight, to be what is waited for",
+    0.5,
+    "ratio",
+    HOUSE,
+);
+
+const ASKED: Threshold = Threshold::new(
+    "requests at a time at the next tier, for a limit of them to be what the others are held for",
+    0.9,
+    "count",
+    HOUSE,
+);
+
+/// A15.
+pub(super) const RULE: Rule = Rule {
+    id: "A15",
+    name: "held",
+    meaning: "The server has read the requests and holds them, although it neither computes nor waits for anybody.",
+    thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, ASKED],
+    place: Place::Server,
+    needs: &[column::REQUESTS_INSIDE_TIME],
+    remedy: "look for what delays requests in its configuration and its code: a limit of the rate of requests or bytes, a \
+             throttle, a timer",
+    counterfactual: "without that delay the responses would take as long",
+    examine: Examination::By(examine),
+};
+
+fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
+    let view = &scene.focus;
+    let path = path_of(view);
+    let tier = path.first().filter(|tier| tier.address.is_none() && !tier.is_outside)?;
+    let held_ns = tier.requests.as_ref()?.rest_ns?;
+    let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
+    let window = view.server_steady();
+    let who = name(&tier.name);
+    let text = format!("{} of a request's {} pass inside {who}", duration(held_ns), duration(mean_ns));
+    let column = column::REQUESTS_INSIDE_TIME.at(&scope_of(tier));
+    let seen = |role| {
+        let source = "sock_recv_length, sock_send_length";
+        seen_in(column.clone(), evidence(role, &window, source, text.clone()))
+    };
+    let share = ratio(held_ns, mean_ns)?.min(1.0);
+    if share < WAITED.value || held_ns < HELD.value || !is_slow(scene, mean_ns) {
+        return excluded(&format!("{who} does not hold requests"), vec![seen(EvidenceRole::Against)]);
+    }
+    let mut found = vec![seen(EvidenceRole::Mechanism)];
+    found.extend(cpus_left(scene, &window));
+    found.extend(engaged(tier, &window));
+    found.extend(unsent(scene, &window));
+    let title = format!("{who} holds requests, and neither computes nor waits for anybody: {text}");
+    let Some((asked, count)) = asked_at_a_time(scene, tier, &path) else {
+        return Some(Case::new(title, found, Reach::used_up(view, share)));
+    };
+    let asked = name(&asked.name);
+    let remedy = format!(
+        "raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a pool of connections); if \
+         {asked} can take more, {}",
+        RULE.remedy
+    );
+    let title = format!("{title}, while {count:.1} at a time are at {asked}");
+    Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) })
+}
+
+/// Where most of the requests are that the tier has passed on, and how many of them at a time, by Little's law.
+fn asked_at_a_time<'a>(scene: &Scene, tier: &PathTier, path: &'a [PathTier]) -> Option<(&'a PathTier, f64)> {
+    let asked = tier.requests.as_ref()?.asked.first()?;
+    let seconds = (asked.waiting_ns + asked.unread_ns) / 1e9;
+    let count = scene.focus.measured().achieved_hz * seconds;
+    (count >= ASKED.value).then_some((path.get(asked.on)?, count))
+}
+
+/// What its threads were seen at: those that rest can take up the next event at once.
+fn engaged(tier: &PathTier, window: &Window) -> Option<Evidence> {
+    let threads = tier.threads_count.or(tier.serving_count).filter(|threads| *threads > 0.0)?;
+    let is_engaged = |kind: WaitKind| !matches!(kind, WaitKind::Asking | WaitKind::Network);
+    let engaged: f64 =
+        tier.waits.iter().filter(|wait| is_engaged(wait.kind)).map(|wait| wait.threads_count).sum();
+    let share = ratio(engaged, threads)?;
+    let text = format!("{engaged:.1} of {} worked or were blocked", counted(threads.round(), "thread"));
+    (share >= ENGAGED.value)
+        .then(|| evidence(EvidenceRole::Against, window, "/proc/PID/task/TID/syscall", text))
+}
+
+/// That answers lie in the server's sockets until the client's side takes them.
+fn unsent(scene: &Scene, window: &Window) -> Option<Evidence> {
+    let in_flight = scene.focus.in_flight_mean()?;
+    let levels = window.scopes(column::CONNECTIONS_UNSENT).into_iter();
+    let (scope, level) = levels
+        .filter_map(|scope| Some((scope, window.level(column::CONNECTIONS_UNSENT, scope)?.mean)))
+        .max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let share = ratio(level, in_flight)?;
+    let text = format!(
+        "the client's side had not taken all of the answer on {} of connections in flight",
+        percent(share)
+    );
+    let against =
+        evidence(EvidenceRole::Against, window, "sock_diag, idiag_wqueue of ESTABLISHED sockets", text);
+    (share >= UNSENT.value).then(|| seen_in(column::CONNECTIONS_UNSENT.at(scope), against))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{LISTENER, conclude, slow};
+    use crate::corpus::Specimen;
+    use sysdyno_record::analysis::{Confidence, Finding};
+
+    fn find(case: Specimen) -> Option<Finding> {
+        conclude(case).into_iter().find(|finding| finding.id == "A15")
+    }
+
+    /// The server has each request for this share of its time, and is idle.
+    fn holding(case: Specimen, share: f64) -> Specimen {
+        let view = case.view();
+        let mean_ns = view.summary(view.felt_kind()).mean.expect("was filled");
+        let rate_hz = view.measured().achieved_hz;
+        let case = case.cpu(0.05, 0.05, 0.01).server(0.05);
+        let counters = [
+            ("requests.read_count", 1.0),
+            ("requests.merged_count", 0.0),
+            ("requests.unread_ns", 1e4),
+            ("requests.inside_ns", share * mean_ns),
+        ];
+        let add =
+            |case: Specimen, (name, each): (&str, f64)| case.counter(name, "tier:target", each * rate_hz);
+        counters.into_iter().fold(case, add)
+    }
+
+    #[test]
+    fn an_idle_server_that_has_read_the_requests_holds_them() {
+        let finding = find(holding(slow(), 0.9)).expect("a finding");
+        assert_eq!(finding.confidence, Confidence::Likely, "{finding:?}");
+        assert!(finding.title.contains("holds requests"), "{finding:?}");
+        let quick = find(holding(slow(), 0.1)).expect("a finding");
+        assert_eq!(quick.confidence, Confidence::Excluded, "{quick:?}");
+        let fast = find(holding(Specimen::open(2000.0, 10.0), 0.9)).expect("a finding");
+        assert_eq!(fast.confidence, Confidence::Excluded, "{fast:?}");
+    }
+
+    #[test]
+    fn blocked_threads_and_slow_readers_speak_against_it() {
+        let blocked = holding(slow(), 0.9).gauge("waits.threads_count", "tier:target", 1.0).gauge(
+            "waits.disk_count",
+            "tier:target",
+            0.9,
+        );
+        let readers = |unsent: f64| holding(slow(), 0.9).gauge("connections.unsent_count", LISTENER, unsent);
+        for case in [blocked, readers(1000.0)] {
+            let finding = find(case).expect("a finding");
+            assert_eq!(finding.confidence, Confidence::Possible, "{finding:?}");
+        }
+        assert_eq!(find(readers(0.0)).map(|finding| finding.confidence), Some(Confidence::Likely));
+    }
+}
