@@ -9,6 +9,7 @@ use crate::format::{duration, name, percent};
 use crate::path::path_of;
 use crate::readings::ratio;
 use crate::threshold::{HOUSE, Threshold};
+use crate::view::TrialView;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
 use sysdyno_record::column::{self, NETNS};
 use sysdyno_record::load::LatencyKind;
@@ -28,6 +29,8 @@ pub(super) const ELSEWHERE: Threshold = Threshold::new(
 );
 /// Least and most of a response that waited once. Unit: nanoseconds.
 const MODE_NS: [u64; 2] = [38_000_000, 50_000_000];
+/// A connection takes less to establish if the way is not what takes the time. Unit: nanoseconds.
+const NEAR_NS: f64 = 10e6;
 
 /// T11.
 pub(super) fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
@@ -35,30 +38,65 @@ pub(super) fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     // The client delays it: that is the generator's host.
     let window = view.whole();
     let acks = window.occurrences(column::DELAYED_ACKS, NETNS)?;
-    let histogram = view.latency.get(LatencyKind::Service);
-    let all = histogram.count() as f64;
-    let slow = histogram.as_hdr().count_between(MODE_NS[0], MODE_NS[1]) as f64;
-    let share = ratio(slow, all)?;
-    let text = format!("{} of the responses took 38 to 50 ms", percent(share));
-    let seen = |role| evidence(role, &view.steady(), ENGINE, text.clone());
-    if share < IN_MODE.value {
-        return excluded(
-            "No response waited for a delayed acknowledgement",
-            vec![seen(EvidenceRole::Against)],
-        );
+    let all = view.latency.get(LatencyKind::Service).count() as f64;
+    let mode = in_mode(view)?;
+    let late = if mode.share < IN_MODE.value { kept_back(view) } else { None };
+    if late.is_none() && mode.share < IN_MODE.value {
+        let against = evidence(EvidenceRole::Against, &view.steady(), ENGINE, mode.text);
+        return excluded("No response waited for a delayed acknowledgement", vec![against]);
     }
-    let mut found = vec![seen(EvidenceRole::Mechanism)];
-    let text = format!("{} acknowledgements were delayed per 100 such responses", percent_number(acks, slow));
-    let role = match ratio(acks, slow) {
+    let late = late.unwrap_or(mode);
+    let mut found = vec![evidence(EvidenceRole::Mechanism, &view.steady(), late.source, late.text)];
+    let late_count = late.part * all;
+    let text =
+        format!("{} acknowledgements were delayed per 100 such responses", percent_number(acks, late_count));
+    let role = match ratio(acks, late_count) {
         Some(part) if part >= PER_RESPONSE.value => EvidenceRole::Confirmer,
         _ => EvidenceRole::Against,
     };
     let source = "/proc/PID/net/netstat TcpExt DelayedACKs";
     found.push(seen_in(column::DELAYED_ACKS.at(NETNS), evidence(role, &window, source, text)));
     found.extend(passed_elsewhere(scene));
-    let reach = Reach { slow: Slow::Share(share), ..Reach::default() };
-    let title = format!("Responses wait 40 ms for a delayed acknowledgement: {}", percent(share));
+    let reach = Reach { slow: Slow::Share(late.share), ..Reach::default() };
+    let title = format!("Responses wait 40 ms for a delayed acknowledgement: {}", percent(late.part));
     Some(Case::new(format!("{title} of them"), found, reach))
+}
+
+/// Responses that may have waited for an acknowledgement.
+struct Late {
+    /// Of all responses.
+    part: f64,
+    /// Of their time, in which they waited.
+    share: f64,
+    text: String,
+    source: &'static str,
+}
+
+/// Responses that took hardly more than that.
+fn in_mode(view: &TrialView) -> Option<Late> {
+    let histogram = view.latency.get(LatencyKind::Service);
+    let slow = histogram.as_hdr().count_between(MODE_NS[0], MODE_NS[1]) as f64;
+    let share = ratio(slow, histogram.count() as f64)?;
+    let text = format!("{} of the responses took 38 to 50 ms", percent(share));
+    Some(Late { part: share, share, text, source: ENGINE })
+}
+
+/// Responses that took longer, of which so much passed after the server had written them, on a way that is short.
+fn kept_back(view: &TrialView) -> Option<Late> {
+    let path = path_of(view);
+    let tier = path.first().filter(|tier| tier.address.is_none())?;
+    let mean_ns = view.summary(LatencyKind::Service).mean?;
+    let share = tier.requests.as_ref()?.elsewhere_ratio?;
+    let is_near = view.summary(LatencyKind::Connect).mean.is_some_and(|connect_ns| connect_ns < NEAR_NS);
+    let is_in_mode = (MODE_NS[0] as f64..=MODE_NS[1] as f64).contains(&(share * mean_ns));
+    let text = format!(
+        "{} of a request's {} pass after {} has written the response",
+        duration(share * mean_ns),
+        duration(mean_ns),
+        name(&tier.name)
+    );
+    let source = "sk_data_ready, sock_send_length";
+    (is_near && is_in_mode).then_some(Late { part: 1.0, share, text, source })
 }
 
 /// That most of a request's time passes where no acknowledgement is waited for: inside a tier, or at an address that one asks.
@@ -122,6 +160,27 @@ mod tests {
             case.counter(name, "tier:target", each * rate_hz)
         });
         assert_eq!(confidence(inside), Some(Confidence::Possible), "the server had not answered yet");
+        let kept_back = |connect_ns: u64| {
+            let counters = [
+                ("requests.read_count", 1.0),
+                ("requests.merged_count", 0.0),
+                ("requests.unread_ns", 0.0),
+                ("requests.inside_ns", 20e6),
+            ];
+            let mut connects = LatencyHistogram::new();
+            connects.record(connect_ns);
+            let case = with(61_000_000, 2_000.0).edit(|case| case.fill(LatencyKind::Connect, connects));
+            counters.into_iter().fold(case, |case, (name, each)| {
+                let rate_hz = case.end.summary.measured.achieved_hz;
+                case.counter(name, "tier:target", each * rate_hz)
+            })
+        };
+        assert_eq!(
+            confidence(kept_back(100_000)),
+            Some(Confidence::Likely),
+            "on top of the server's own time"
+        );
+        assert_eq!(confidence(kept_back(41_000_000)), Some(Confidence::Excluded), "the way is long");
         assert_eq!(confidence(with(4_000_000, 2_000.0)), Some(Confidence::Excluded));
         assert_eq!(confidence(with(200_000_000, 2_000.0)), Some(Confidence::Excluded));
     }

@@ -63,11 +63,19 @@ pub(super) struct Look {
     sightings: Vec<Sighting>,
     /// All threads ÷ those that were looked at.
     scale: f64,
+    /// Whether one of its processes was not known before: which of its threads have begun since is not known either.
+    is_first: bool,
 }
 
 impl Look {
-    pub(super) fn is_empty(&self) -> bool {
-        self.sightings.is_empty()
+    /// Whether it can be counted: it is no first look, and the sockets that threads wait at are known; `is_new`: the list of these
+    /// is of now, so that what is not in it is somebody else's.
+    pub(super) fn counts(&self, ends: &ConnectionEnds, is_new: bool) -> bool {
+        let is_known = |sighting: &Sighting| match &sighting.seen {
+            Seen::Known(_) => true,
+            Seen::Sockets(inodes) => inodes.is_empty() || inodes.iter().any(|inode| ends.has(*inode)),
+        };
+        !self.sightings.is_empty() && !self.is_first && (is_new || self.sightings.iter().all(is_known))
     }
 }
 
@@ -92,20 +100,23 @@ impl Census {
         buffer: &mut Vec<u8>,
     ) -> Look {
         let threads: Vec<_> = processes.iter().flat_map(|process| threads(roots, process.pid)).collect();
-        self.note_residents(&threads);
+        let is_first = self.note_residents(&threads);
         self.turn = self.turn.wrapping_add(MAX_THREADS);
         let first = if threads.len() > MAX_THREADS { self.turn % threads.len() } else { 0 };
         let in_turn = threads.iter().cycle().skip(first).take(threads.len().min(MAX_THREADS));
         let sightings = in_turn.filter_map(|thread| sight(roots, *thread, buffer)).collect();
-        Look { sightings, scale: threads.len() as f64 / threads.len().clamp(1, MAX_THREADS) as f64 }
+        Look { sightings, scale: threads.len() as f64 / threads.len().clamp(1, MAX_THREADS) as f64, is_first }
     }
 
-    fn note_residents(&mut self, threads: &[(u32, u32, bool)]) {
+    /// Returns whether a process of several threads is new.
+    fn note_residents(&mut self, threads: &[(u32, u32, bool)]) -> bool {
         let mut new: HashMap<u32, HashSet<u32>> = HashMap::new();
         for (pid, id, _) in threads.iter().filter(|(pid, ..)| !self.residents.contains_key(pid)) {
             new.entry(*pid).or_default().insert(*id);
         }
+        let is_any = new.values().any(|ids| ids.len() > 1);
         self.residents.extend(new);
+        is_any
     }
 
     fn is_resident(&self, (pid, id): (u32, u32)) -> bool {
@@ -282,12 +293,29 @@ mod tests {
     }
 
     #[test]
+    fn a_look_counts_if_its_sockets_are_known_and_its_processes_are_not_new() {
+        let look = |seen: Seen, is_first: bool| Look {
+            sightings: vec![Sighting { thread: (1, 2), is_single: false, is_event_loop: false, seen }],
+            scale: 1.0,
+            is_first,
+        };
+        let check = |look: Look, is_new: bool, expected: bool| {
+            assert_eq!(look.counts(&ends(), is_new), expected, "{look:?}, {is_new}");
+        };
+        check(look(Seen::Sockets(vec![10]), false), false, true);
+        check(look(Seen::Sockets(vec![30]), false), false, false);
+        check(look(Seen::Sockets(vec![30]), false), true, true);
+        check(look(Seen::Known(Wait::Timer), false), false, true);
+        check(look(Seen::Known(Wait::Timer), true), true, false);
+    }
+
+    #[test]
     fn threads_of_a_pool_count_once_they_were_seen_at_a_request() {
         let mut census = Census::default();
         let sighting =
             |id: u32, seen: Seen| Sighting { thread: (1, id), is_single: false, is_event_loop: false, seen };
         let mut count = |sightings: Vec<Sighting>, connections: Option<f64>, scale: f64| {
-            let counts = census.count(&Look { sightings, scale }, &ends(), connections);
+            let counts = census.count(&Look { sightings, scale, is_first: false }, &ends(), connections);
             [counts.threads, counts.waits[Wait::Idle as usize], counts.waits[Wait::Lock as usize]]
         };
         let locked = |id: u32| sighting(id, Seen::Known(Wait::Lock));
@@ -311,7 +339,7 @@ mod tests {
                 is_event_loop: false,
                 seen: Seen::Known(Wait::Timer),
             };
-            let look = Look { sightings: (1..=4).map(sleeping).collect(), scale: 1.0 };
+            let look = Look { sightings: (1..=4).map(sleeping).collect(), scale: 1.0, is_first: false };
             census.count(&look, &ends(), Some(3.0)).waits[Wait::Timer as usize]
         };
         assert_eq!(slept(&[1]), 3.0);
@@ -336,7 +364,8 @@ mod tests {
                 Sighting { thread: (1, id as u32), is_single: false, is_event_loop, seen }
             };
             let sightings = sightings.into_iter().enumerate().map(sighting).collect();
-            let counts = Census::default().count(&Look { sightings, scale: 1.0 }, &ends(), Some(3.0));
+            let counts =
+                Census::default().count(&Look { sightings, scale: 1.0, is_first: false }, &ends(), Some(3.0));
             counts.waits[Wait::Lock as usize]
         };
         let locked = || Seen::Known(Wait::Lock);

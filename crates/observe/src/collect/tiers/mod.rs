@@ -2,8 +2,10 @@
 //! each address that they listen at, and takes a census of their threads.
 //!
 //! The columns of addresses have the names of the target's, the scope tells them apart. Those of [`super::behind`], which reads
-//! the queues of known addresses more often, are left to it. The census is taken just before the connections are listed, so
-//! that both are of one instant: many servers open a connection for a single request.
+//! the queues of known addresses more often, are left to it. The census is cheap, and a list of the connections takes milliseconds
+//! wherever the kernel has room for many: each has a budget of its own. Where both are due, the census comes just before the
+//! list, so that both are of one instant: many servers open a connection for a single request. A census without a new
+//! list counts if the last one has all sockets that threads wait at.
 
 mod census;
 mod wait;
@@ -13,6 +15,7 @@ use crate::clock;
 use crate::discover::{ServedAddress, TierSearch};
 use crate::watch::Watchlist;
 use census::{Census, TierCounts};
+use std::collections::HashMap;
 use sysdyno_record::column::{self, Quantity, asking_scope, listener_scope, tier_scope};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
@@ -23,10 +26,10 @@ pub(crate) fn collector() -> Box<dyn Collector> {
     Box::new(TierCollector::default())
 }
 
-/// Of the time between two passes, at most this part is spent on one.
-const MAX_PASS_RATIO: u64 = 200;
+/// Of the time between two censuses, and of that between two searches once a tier is known, at most this part is spent on one.
+const MAX_PART: u64 = 300;
 
-/// Between two searches while no tier is known, about: each takes a millisecond or two, in which it may disturb a server that needs
+/// Between two searches while no tier is known, about: each takes some milliseconds, in which it may disturb a server that needs
 /// the CPU. Unit: nanoseconds.
 const SEARCH_INTERVAL_NS: u64 = 1_000_000_000;
 
@@ -44,6 +47,8 @@ struct TierCollector {
     next_pass: MonoNs,
     next_search: MonoNs,
     searches_count: u32,
+    /// Connections of each tier when they were listed last.
+    connections: HashMap<Endpoint, f64>,
     /// What has columns, in their order.
     shown: Vec<Shown>,
 }
@@ -112,18 +117,18 @@ impl TierCollector {
         self.census_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
         // Who may not ask finds no tiers; the columns of the listener say why.
         let mut served = if is_search { self.search.look(scene).unwrap_or_default() } else { Vec::new() };
+        if is_search {
+            let counts =
+                served.iter().map(|served| (served.address.clone(), served.established_count as f64));
+            self.connections = counts.collect();
+        }
         let is_behind = |served: &ServedAddress| matches!(&served.address, Endpoint::Tcp(address) if scene.behind.contains(address));
         served.retain(|served| !is_behind(served));
-        let connections = |tier: &Option<Endpoint>| {
-            let of_it = served.iter().find(|served| Some(&served.address) == tier.as_ref());
-            of_it.map(|served| served.established_count as f64)
-        };
-        let seen = seen.into_iter().filter(|(_, look)| !look.is_empty());
-        let seen: Vec<_> = seen.map(|(tier, look)| (connections(&tier), tier, look)).collect();
         let mut values: Vec<(Shown, Vec<f64>)> = served.into_iter().map(of_address).collect();
-        for (connections, tier, look) in &seen {
-            let counts = self.census.count(look, self.search.ends(), *connections);
-            values.extend(of_threads(tier, counts));
+        let ends = self.search.ends();
+        for (tier, look) in seen.into_iter().filter(|(_, look)| look.counts(ends, is_search)) {
+            let connections = tier.as_ref().and_then(|address| self.connections.get(address)).copied();
+            values.extend(of_threads(&tier, self.census.count(&look, ends, connections)));
         }
         self.write(&values);
     }
@@ -184,20 +189,20 @@ impl Collector for TierCollector {
         if !has_target || !pass.scene.roots.is_host() || begin < self.next_pass {
             return;
         }
-        // Both are of one instant where there are tiers; where there are none, nothing is missed between two searches.
-        let is_search = self.search.has_tiers() || begin >= self.next_search;
+        let is_search = begin >= self.next_search;
         self.read_now(pass.scene, is_search, pass.buffer);
-        // Neither the time that others had the CPU, nor the search for new tiers, which has its own limit.
-        let spent = if self.search.has_tiers() {
-            clock::thread_cpu_ns().saturating_sub(cpu_ns).saturating_sub(self.search.walk_cpu_ns())
-        } else {
-            self.census_cpu_ns
-        };
-        self.next_pass = clock::about(begin, spent.saturating_mul(MAX_PASS_RATIO));
+        self.next_pass = clock::about(begin, self.census_cpu_ns.saturating_mul(MAX_PART));
         if is_search {
+            // Not the time that others had the CPU, nor the walk over descriptors, which has its own limit.
+            let spent_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
+            let spent_ns =
+                spent_ns.saturating_sub(self.search.walk_cpu_ns()).saturating_sub(self.census_cpu_ns);
             self.searches_count += 1;
-            let is_first = self.searches_count <= FIRST_SEARCHES;
-            let interval_ns = if is_first { FIRST_SEARCH_INTERVAL_NS } else { SEARCH_INTERVAL_NS };
+            let interval_ns = match self.searches_count <= FIRST_SEARCHES {
+                true => FIRST_SEARCH_INTERVAL_NS,
+                false if self.search.has_tiers() => spent_ns.saturating_mul(MAX_PART),
+                false => SEARCH_INTERVAL_NS.max(spent_ns.saturating_mul(MAX_PART)),
+            };
             self.next_search = clock::about(begin, interval_ns);
         }
     }
