@@ -58,7 +58,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let who = worst.at.address.as_deref().unwrap_or(&worst.at.name);
     let who =
         if worst.at.is_outside { name(who) } else { format!("{} at {}", name(&worst.at.name), name(who)) };
-    let text = format!("{} of a request's {} pass there", duration(worst.time_ns), duration(mean_ns));
+    let text =
+        format!("{} of a request's {} pass there", duration(worst.time_ns.min(mean_ns)), duration(mean_ns));
     let seen = |role| seen_in(worst.column.clone(), evidence(role, &window, worst.source, text.clone()));
     if share < WAITED.value || !is_slow(scene, mean_ns) {
         return by_threads().or_else(|| {

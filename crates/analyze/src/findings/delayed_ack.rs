@@ -113,8 +113,12 @@ fn passed_elsewhere(scene: &Scene) -> Option<Evidence> {
         Some((tier, asked.waiting_ns))
     });
     let (tier, most_ns) = inside.chain(outside).max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let text =
-        format!("{} of a request's {} pass at {}", duration(most_ns), duration(mean_ns), name(&tier.name));
+    let text = format!(
+        "{} of a request's {} pass at {}",
+        duration(most_ns.min(mean_ns)),
+        duration(mean_ns),
+        name(&tier.name)
+    );
     let source = "sock_recv_length, sock_send_length";
     (ratio(most_ns, mean_ns)? >= ELSEWHERE.value)
         .then(|| evidence(EvidenceRole::Against, &view.server_steady(), source, text))

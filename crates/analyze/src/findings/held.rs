@@ -57,7 +57,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     let mean_ns = view.summary(view.felt_kind()).mean.filter(|mean| *mean > 0.0)?;
     let window = view.server_steady();
     let who = name(&tier.name);
-    let text = format!("{} of a request's {} pass inside {who}", duration(held_ns), duration(mean_ns));
+    let of_it = duration(held_ns.min(mean_ns));
+    let text = format!("{of_it} of a request's {} pass inside {who}", duration(mean_ns));
     let column = column::REQUESTS_INSIDE_TIME.at(&scope_of(tier));
     let seen = |role| {
         let source = "sock_recv_length, sock_send_length";

@@ -93,7 +93,7 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     let text = format!(
         "{} waits for {what} {} of a request's {}",
         name(&worst.tier.name),
-        duration(worst.time_ns),
+        duration(worst.time_ns.min(mean_ns)),
         duration(mean_ns)
     );
     let seen = |role| seen_in(column_of(kind, worst.tier), evidence(role, &window, SOURCE, text.clone()));

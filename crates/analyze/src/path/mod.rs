@@ -15,7 +15,7 @@ use sysdyno_record::plan::Endpoint;
 /// server's processes are not known.
 pub(crate) fn path_of(view: &TrialView) -> Vec<PathTier> {
     let window = view.server_steady();
-    let census = census_window(view);
+    let census = since_known(view, window.clone());
     let mut groups = Group::all(&view.processes(ProcessRole::Target));
     groups.sort_by_key(|group| group.depth());
     let rate_hz = finite_or_zero(view.measured().achieved_hz);
@@ -79,23 +79,22 @@ fn outside(address: &str, asked_by: usize) -> PathTier {
     }
 }
 
-/// What the census says of tiers counts from when all of them were known: before, their threads were those of the tiers in front.
-/// Where that leaves less than a second, all of it counts.
-fn census_window<'a>(view: &TrialView<'a>) -> Window<'a> {
-    let window = view.server_steady();
+/// The part of a window in which all tiers were known: before, what they did was that of the tiers in front, or nobody's. Where that
+/// leaves less than a second, all of it.
+pub(crate) fn since_known<'a>(view: &TrialView<'a>, window: Window<'a>) -> Window<'a> {
     let is_tier =
         |event: &&Event| matches!(&event.event, EventKind::Watched(process) if process.tier.is_some());
     let found = view.events.iter().filter(is_tier).map(|event| event.mono_ns);
     let Some(last) = found.filter(|at| *at > window.begin && *at < window.end).max() else { return window };
-    let is_long = window.end.seconds_since(last) >= CENSUS_SECONDS_MIN;
+    let is_long = window.end.seconds_since(last) >= KNOWN_SECONDS_MIN;
     if is_long { Window::new(view.server_series(), last, window.end) } else { window }
 }
 
 /// Handshakes ÷ requests from which on the times of the tier and of the load cannot be compared. Unit: ratio.
 const HANDSHAKES_MIN: f64 = 0.05;
 
-/// A census over less than this says little. Unit: seconds.
-const CENSUS_SECONDS_MIN: f64 = 1.0;
+/// What was read in less than this says little. Unit: seconds.
+const KNOWN_SECONDS_MIN: f64 = 1.0;
 
 /// The processes behind one address; those that the load reaches are one group.
 struct Group<'a> {

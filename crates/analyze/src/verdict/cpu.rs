@@ -1,5 +1,6 @@
 //! Who used the CPUs in the measured phases: the server, the generator, or somebody else; and whether the server had any left.
 
+use crate::path::since_known;
 use crate::readings::{Window, ratio};
 use crate::threshold::Threshold;
 use crate::view::TrialView;
@@ -19,7 +20,8 @@ pub(crate) fn generator_cpus(view: &TrialView, window: &Window) -> Option<f64> {
 ///
 /// Time in interrupts belongs to nobody and is left out, so that the figure errs on the low side.
 /// `None`: the server's processes are not known, or nothing was read.
-pub(crate) fn foreign_cpus(view: &TrialView, window: &Window) -> Option<f64> {
+pub(crate) fn foreign_cpus<'a>(view: &TrialView<'a>, window: &Window<'a>) -> Option<f64> {
+    let window = &since_known(view, window.clone());
     let machine = window.machine()?;
     let targets = window.process_cpus(&view.processes(ProcessRole::Target))?;
     let generator = generator_cpus(view, window).or((!view.shares_machine()).then_some(0.0))?;
@@ -27,7 +29,7 @@ pub(crate) fn foreign_cpus(view: &TrialView, window: &Window) -> Option<f64> {
 }
 
 /// Busy share of the machine without the processes outside the measurement; `None` if nothing was read.
-pub(crate) fn own_busy_ratio(view: &TrialView, window: &Window) -> Option<f64> {
+pub(crate) fn own_busy_ratio<'a>(view: &TrialView<'a>, window: &Window<'a>) -> Option<f64> {
     let machine = window.machine()?;
     let foreign = foreign_cpus(view, window).and_then(|foreign| ratio(foreign.max(0.0), machine.cpus as f64));
     Some((machine.busy_ratio - foreign.unwrap_or(0.0)).max(0.0))

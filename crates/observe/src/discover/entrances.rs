@@ -34,6 +34,8 @@ pub(crate) struct Entrances {
     pub(crate) dialed: HashMap<(u64, SocketAddr), Endpoint>,
     /// Those at which a tier was seen asking, with that tier; `None`: the one that the load reaches.
     pub(crate) asked: HashMap<Entrance, Option<Endpoint>>,
+    /// Whether every connection that a tier asks at is seen, however short.
+    pub(crate) is_watched: bool,
 }
 
 impl Entrances {

@@ -19,12 +19,13 @@ use sysdyno_analyze::experiment::VARIANTS_MAX;
 use sysdyno_record::experiment::ExperimentPlan;
 
 /// The beds that are built in: name and file.
-const BEDS: [(&str, &str); 7] = [
+const BEDS: [(&str, &str); 8] = [
     ("static", include_str!("../../beds/static.toml")),
     ("bursts", include_str!("../../beds/bursts.toml")),
     ("php", include_str!("../../beds/php.toml")),
     ("proxy", include_str!("../../beds/proxy.toml")),
     ("memory", include_str!("../../beds/memory.toml")),
+    ("loopback", include_str!("../../beds/loopback.toml")),
     ("lossy", include_str!("../../beds/lossy.toml")),
     ("link", include_str!("../../beds/link.toml")),
 ];

@@ -94,6 +94,7 @@ impl RequestCollector {
         let program = self.program.get_or_insert_with(|| SocketProgram::load(&scene.roots)).as_mut();
         let program = program.map_err(|reason| reason.clone())?;
         self.told.tell(program, scene)?;
+        scene.entrances.is_watched = true;
         let mut sums: HashMap<Shown, Sums> = HashMap::new();
         for (party, of_party) in program.sums()? {
             let tier = program.tier(party.tier);

@@ -33,6 +33,9 @@ const MAX_PART: u64 = 300;
 /// the CPU. Unit: nanoseconds.
 const SEARCH_INTERVAL_NS: u64 = 1_000_000_000;
 
+/// The same where everything that a tier asks is seen at its connections, and starts a search. Unit: nanoseconds.
+const WATCHED_SEARCH_INTERVAL_NS: u64 = 5_000_000_000;
+
 /// The same for so many searches at the beginning. Unit: nanoseconds.
 const FIRST_SEARCH_INTERVAL_NS: u64 = 200_000_000;
 const FIRST_SEARCHES: u32 = 10;
@@ -47,6 +50,8 @@ struct TierCollector {
     next_pass: MonoNs,
     next_search: MonoNs,
     searches_count: u32,
+    /// Places that were asked at when it was searched last.
+    asked_count: usize,
     /// Connections of each tier when they were listed last.
     connections: HashMap<Endpoint, f64>,
     /// What has columns, in their order.
@@ -189,7 +194,8 @@ impl Collector for TierCollector {
         if !has_target || !pass.scene.roots.is_host() || begin < self.next_pass {
             return;
         }
-        let is_search = begin >= self.next_search;
+        let asked_count = pass.scene.entrances.asked.len();
+        let is_search = begin >= self.next_search || asked_count > self.asked_count;
         self.read_now(pass.scene, is_search, pass.buffer);
         self.next_pass = clock::about(begin, self.census_cpu_ns.saturating_mul(MAX_PART));
         if is_search {
@@ -197,10 +203,11 @@ impl Collector for TierCollector {
             let spent_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
             let spent_ns =
                 spent_ns.saturating_sub(self.search.walk_cpu_ns()).saturating_sub(self.census_cpu_ns);
-            self.searches_count += 1;
+            (self.searches_count, self.asked_count) = (self.searches_count + 1, asked_count);
             let interval_ns = match self.searches_count <= FIRST_SEARCHES {
                 true => FIRST_SEARCH_INTERVAL_NS,
                 false if self.search.has_tiers() => spent_ns.saturating_mul(MAX_PART),
+                false if pass.scene.entrances.is_watched => WATCHED_SEARCH_INTERVAL_NS,
                 false => SEARCH_INTERVAL_NS.max(spent_ns.saturating_mul(MAX_PART)),
             };
             self.next_search = clock::about(begin, interval_ns);
