@@ -275,10 +275,10 @@ const THREAD_FULL: Threshold =
 const SIBLINGS_IDLE: Threshold =
     Threshold::new("the same for every other thread of its tier, at most", 0.20, "ratio of a CPU", HOUSE);
 const THREAD_QUEUED: Threshold = Threshold::new(
-    "the same as the first, if requests spend most of their time at its tier, and wait there to be read",
+    "the same as the first, if most of a request's time passes at its tier, unread",
     0.80,
     "ratio of a CPU",
-    "Kleinrock, Queueing Systems I: at 0.8 a request of random length waits four times as long as it is served",
+    "Kleinrock, Queueing Systems I: M/M/1 at 0.8 waits 4 service times",
 );
 const AT_TIER: Threshold =
     Threshold::new("share of a request's time at the tier of that thread", 0.5, "ratio", HOUSE);
