@@ -362,6 +362,19 @@ impl Specimen {
         self
     }
 
+    /// Counters of a scope that each request of the load adds so much to.
+    pub(crate) fn per_request(self, scope: &str, counters: &[(&str, f64)]) -> Specimen {
+        let rate_hz = self.end.summary.measured.achieved_hz;
+        counters.iter().fold(self, |case, (name, each)| case.counter(name, scope, each * rate_hz))
+    }
+
+    /// What the kernel sees of requests at a tier, each of which is unread and inside for so long. Unit: nanoseconds.
+    pub(crate) fn requests(self, tier: &str, [unread_ns, inside_ns]: [f64; 2]) -> Specimen {
+        let counts = [("requests.read_count", 1.0), ("requests.merged_count", 0.0)];
+        let times = [("requests.unread_ns", unread_ns), ("requests.inside_ns", inside_ns)];
+        self.per_request(tier, &counts).per_request(tier, &times)
+    }
+
     pub(crate) fn gauge(mut self, name: &str, scope: &str, value: f64) -> Specimen {
         self.readings = self.readings.gauge(name, scope, value);
         self

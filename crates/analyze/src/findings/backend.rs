@@ -114,22 +114,13 @@ mod tests {
         conclude(case).into_iter().find(|finding| finding.id == "A05")
     }
 
-    /// What each request adds to a counter, as it grows in a second.
-    fn each(case: Specimen, scope: &str, counters: &[(&str, f64)]) -> Specimen {
-        let rate_hz = case.end.summary.measured.achieved_hz;
-        counters.iter().fold(case, |case, (name, value)| case.counter(name, scope, value * rate_hz))
-    }
-
     /// nginx has requests for so long, of which the address that it asks takes a part. Unit: nanoseconds.
     fn asking(case: Specimen, inside_ns: f64, asked: &str, waiting_ns: f64) -> Specimen {
-        let counts = [("requests.read_count", 1.0), ("requests.merged_count", 0.0)];
-        let case = each(case.cpu(0.05, 0.05, 0.01).server(0.05), "tier:target", &counts);
-        let times = [("requests.unread_ns", 1e4), ("requests.inside_ns", inside_ns)];
-        let case = each(case, "tier:target", &times);
+        let case = case.cpu(0.05, 0.05, 0.01).server(0.05).requests("tier:target", [1e4, inside_ns]);
         let counts = [("asked.sent_count", 1.0), ("asked.merged_count", 0.0), ("asked.trailing_ns", 0.0)];
         let scope = format!("tier:target>{asked}");
-        let case = each(case, &scope, &counts);
-        each(case, &scope, &[("asked.waiting_ns", waiting_ns), ("asked.unread_ns", 0.0)])
+        let case = case.per_request(&scope, &counts);
+        case.per_request(&scope, &[("asked.waiting_ns", waiting_ns), ("asked.unread_ns", 0.0)])
     }
 
     fn mean_ns(case: &Specimen) -> f64 {
@@ -154,10 +145,7 @@ mod tests {
     fn behind(case: Specimen, cpus: f64) -> Specimen {
         let ns = mean_ns(&case);
         let case = with_tier(asking(case, 0.95 * ns, LATE, 0.9 * ns), "node", LATE, 1, TARGET);
-        let scope = format!("tier:{LATE}");
-        let counts = [("requests.read_count", 1.0), ("requests.merged_count", 0.0)];
-        let case = each(case, &scope, &counts);
-        let case = each(case, &scope, &[("requests.unread_ns", 0.0), ("requests.inside_ns", 0.9 * ns)]);
+        let case = case.requests(&format!("tier:{LATE}"), [0.0, 0.9 * ns]);
         case.counter("process.cpu_us", &format!("process:{}", TARGET + 100), cpus * 1e6)
     }
 
@@ -168,8 +156,7 @@ mod tests {
         assert!(finding.title.contains("node") && finding.title.contains(LATE), "{finding:?}");
         let busy = find(behind(slow(), 0.9)).expect("a finding");
         assert_eq!(busy.confidence, Confidence::Possible, "{busy:?}");
-        let passed_on = each(
-            behind(slow(), 0.02),
+        let passed_on = behind(slow(), 0.02).per_request(
             &format!("tier:{LATE}>10.1.2.3:3306"),
             &[
                 ("asked.sent_count", 2.0),
@@ -186,7 +173,8 @@ mod tests {
     #[test]
     fn what_cannot_be_told_apart_or_is_fast_enough_is_no_finding() {
         let ns = mean_ns(&slow());
-        let shared = each(behind(slow(), 0.02), &format!("tier:{LATE}"), &[("requests.merged_count", 0.9)]);
+        let shared =
+            behind(slow(), 0.02).per_request(&format!("tier:{LATE}"), &[("requests.merged_count", 0.9)]);
         assert!(find(shared).is_none_or(|finding| finding.confidence == Confidence::Excluded));
         let fast = asking(Specimen::open(2000.0, 10.0), 9e5, "10.1.2.3:3306", 8e5);
         assert_eq!(find(fast).map(|finding| finding.confidence), Some(Confidence::Excluded));

@@ -156,28 +156,13 @@ mod tests {
             Some(Confidence::Possible),
             "it takes 40 ms for another reason"
         );
-        let inside =
-            [("requests.read_count", 1.0), ("requests.merged_count", 0.0), ("requests.unread_ns", 0.0)];
-        let inside = inside.into_iter().chain([("requests.inside_ns", 38e6)]);
-        let inside = inside.fold(with(41_000_000, 2_000.0), |case, (name, each)| {
-            let rate_hz = case.end.summary.measured.achieved_hz;
-            case.counter(name, "tier:target", each * rate_hz)
-        });
+        let inside = with(41_000_000, 2_000.0).requests("tier:target", [0.0, 38e6]);
         assert_eq!(confidence(inside), Some(Confidence::Possible), "the server had not answered yet");
         let kept_back = |connect_ns: u64| {
-            let counters = [
-                ("requests.read_count", 1.0),
-                ("requests.merged_count", 0.0),
-                ("requests.unread_ns", 0.0),
-                ("requests.inside_ns", 20e6),
-            ];
             let mut connects = LatencyHistogram::new();
             connects.record(connect_ns);
             let case = with(61_000_000, 2_000.0).edit(|case| case.fill(LatencyKind::Connect, connects));
-            counters.into_iter().fold(case, |case, (name, each)| {
-                let rate_hz = case.end.summary.measured.achieved_hz;
-                case.counter(name, "tier:target", each * rate_hz)
-            })
+            case.requests("tier:target", [0.0, 20e6])
         };
         assert_eq!(
             confidence(kept_back(100_000)),

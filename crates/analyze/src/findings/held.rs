@@ -137,17 +137,7 @@ mod tests {
     fn holding(case: Specimen, share: f64) -> Specimen {
         let view = case.view();
         let mean_ns = view.summary(view.felt_kind()).mean.expect("was filled");
-        let rate_hz = view.measured().achieved_hz;
-        let case = case.cpu(0.05, 0.05, 0.01).server(0.05);
-        let counters = [
-            ("requests.read_count", 1.0),
-            ("requests.merged_count", 0.0),
-            ("requests.unread_ns", 1e4),
-            ("requests.inside_ns", share * mean_ns),
-        ];
-        let add =
-            |case: Specimen, (name, each): (&str, f64)| case.counter(name, "tier:target", each * rate_hz);
-        counters.into_iter().fold(case, add)
+        case.cpu(0.05, 0.05, 0.01).server(0.05).requests("tier:target", [1e4, share * mean_ns])
     }
 
     #[test]

@@ -222,12 +222,8 @@ fn f05_a_thread_that_is_nearly_full_with_requests_that_queue_for_it() {
     let nearly = |unread: f64| {
         let case = slow().server(0.88).cpu(0.4, 0.1, 0.02);
         let view = case.view();
-        let (rate_hz, mean_ns) = (view.measured().achieved_hz, view.summary(view.felt_kind()).mean);
-        let each = mean_ns.expect("was filled") * rate_hz;
-        case.counter("requests.read_count", "tier:target", rate_hz)
-            .counter("requests.merged_count", "tier:target", 0.0)
-            .counter("requests.unread_ns", "tier:target", unread * each)
-            .counter("requests.inside_ns", "tier:target", 0.2 * each)
+        let mean_ns = view.summary(view.felt_kind()).mean.expect("was filled");
+        case.requests("tier:target", [unread * mean_ns, 0.2 * mean_ns])
     };
     assert_eq!(confidence_of("F05", nearly(0.7)), Some(Likely));
     assert_eq!(confidence_of("F05", nearly(0.1)), Some(Excluded), "nothing queues");

@@ -108,12 +108,12 @@ fn a_faster_command_is_better_a_slower_one_worse() {
 }
 
 #[test]
-fn a_setting_that_cannot_matter_does_not_and_is_undone_and_read_back() {
+fn a_setting_that_cannot_matter_is_tried_read_back_and_undone() {
     let bench = Bench::new(&[]);
     let outcome = bench
         .start(&["vm.swappiness=59", "--metric", "goodput", "--effect", "60%", "--", bench.target.url()])
         .finish(LIMIT);
-    assert!(matches!(word(&outcome).as_str(), "same" | "cannot_tell"), "{outcome}");
+    // Once in twenty times an interval misses what it is of, so no single word is certain: `make aa-test` counts the false ones.
     assert!(bench.is_as_before(), "{outcome}");
     let change = &outcome.json()["changes"][0];
     assert_eq!((change["before"].as_str(), change["after"].as_str()), (Some("60"), Some("59")), "{outcome}");
@@ -152,11 +152,10 @@ fn a_file_compares_two_configurations_each_with_the_command_that_sets_it() {
     let file = bench.program.runs().join("experiment.toml");
     fs::write(&file, text).expect("writes");
     let outcome = bench.start(&["--experiment", &file.display().to_string()]).finish(LIMIT);
-    assert!(matches!(word(&outcome).as_str(), "same" | "cannot_tell"), "{outcome}");
     let ran = fs::read_to_string(&log).expect("commands ran");
     let ran: Vec<&str> = ran.lines().collect();
     // Never twice the same: one that is on stays on. Where others took the CPUs it may give up before eight pairs.
-    let fewest = if word(&outcome) == "same" { 9 } else { 3 };
+    let fewest = if word(&outcome) == "cannot_tell" { 3 } else { 9 };
     assert!(ran.len() >= fewest && ran.windows(2).all(|two| two[0] != two[1]), "{ran:?} {outcome}");
 }
 
