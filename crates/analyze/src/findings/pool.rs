@@ -28,9 +28,9 @@ const QUEUED: Threshold =
     Threshold::new("connections waiting to be accepted, on average", 1.0, "count", HOUSE);
 const LASTING: Threshold = Threshold::new(
     "share of readings with a queue, so that short bursts do not count",
-    0.25,
+    0.50,
     "ratio",
-    "house value: one burst per second shows up in one or two of ten readings",
+    "house value: one burst or pause per second shows up in a few of ten readings",
 );
 const MACHINE_IDLE: Threshold = Threshold::new(
     "share of all CPUs that server, generator, and interrupts use, at most",

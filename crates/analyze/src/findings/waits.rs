@@ -7,7 +7,7 @@
 use super::effect::{NoticedEffect, Slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, name, percent, rate};
-use crate::path::{path_of, scope_of};
+use crate::path::{called, path_of, scope_of};
 use crate::readings::{Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::own_busy_ratio;
@@ -92,7 +92,7 @@ pub(super) fn examine<'a>(scene: &Scene<'a>, kind: WaitKind) -> Option<Case<'a>>
     };
     let text = format!(
         "{} waits for {what} {} of a request's {}",
-        name(&worst.tier.name),
+        called(&path, worst.tier),
         duration(worst.time_ns.min(mean_ns)),
         duration(mean_ns)
     );

@@ -2,6 +2,7 @@
 
 mod requests;
 
+use crate::format::name;
 use crate::readings::{Level, Window, process_scope, ratio, sum_known};
 use crate::view::{TrialView, finite_or_zero};
 use requests::Connections;
@@ -48,6 +49,15 @@ fn add_requests(path: &mut Vec<PathTier>, connections: &Connections, client_ns: 
             .collect();
         let client_ns = client_ns.filter(|_| path[position].address.is_none());
         path[position].requests = connections.requests(&scope, asked, &path[position].waits, client_ns);
+    }
+}
+
+/// What a tier is called in a sentence: with its address, where others of the path have the same name.
+pub(crate) fn called(path: &[PathTier], tier: &PathTier) -> String {
+    let is_only = path.iter().filter(|other| other.name == tier.name).count() < 2;
+    match &tier.address {
+        Some(address) if !is_only => format!("{} at {}", name(&tier.name), name(address)),
+        _ => name(&tier.name),
     }
 }
 

@@ -62,12 +62,16 @@ pub(crate) struct ConnectionEnds {
     pub(crate) accepted: HashSet<u64>,
     /// Those at which a tier asks another one, with the address of that.
     pub(crate) asked: HashMap<u64, Endpoint>,
+    /// The sockets at which they wait for connections.
+    pub(crate) listening: HashSet<u64>,
+    /// Connections to the target that it has accepted; `None`: it is a Unix socket, whose connections are not told apart.
+    pub(crate) target_count: Option<usize>,
 }
 
 impl ConnectionEnds {
     /// Whether this socket is one of them.
     pub(crate) fn has(&self, inode: u64) -> bool {
-        self.accepted.contains(&inode) || self.asked.contains_key(&inode)
+        self.accepted.contains(&inode) || self.asked.contains_key(&inode) || self.listening.contains(&inode)
     }
 }
 
@@ -92,7 +96,7 @@ impl TierSearch {
         self.walk_cpu_ns = 0;
         if now >= self.next_walk {
             let cpu_ns = clock::thread_cpu_ns();
-            let is_any = self.find_more(&served, scene) | self.find_asked(&entrances, &served, scene);
+            let is_any = self.find_more(&served, scene);
             self.walk_cpu_ns = clock::thread_cpu_ns().saturating_sub(cpu_ns);
             // What a new tier asks is looked for at once, but not in a snapshot that is old by now.
             let spent = if is_any { 0 } else { self.walk_cpu_ns };
@@ -100,13 +104,21 @@ impl TierSearch {
             let ratio = if self.walks_count <= FIRST_WALKS { FIRST_WALK_RATIO } else { MAX_WALK_RATIO };
             self.next_walk = MonoNs(now.0.saturating_add(spent.saturating_mul(ratio)));
         }
+        // Each address once, whenever it is seen.
+        self.find_asked(&entrances, &served, scene);
         served.retain(|served| served.inodes.iter().any(|inode| self.tiers.contains(inode)));
         self.note_entrances(entrances, &served, scene);
         let accepted = served.iter().flat_map(|served| served.accepted.iter().copied());
         let asked = served
             .iter()
             .flat_map(|served| served.callers.iter().map(|inode| (*inode, served.address.clone())));
-        self.ends = ConnectionEnds { accepted: accepted.chain(of_target).collect(), asked: asked.collect() };
+        let is_tcp = matches!(scene.endpoint, Some(Endpoint::Tcp(_)));
+        self.ends = ConnectionEnds {
+            target_count: is_tcp.then_some(of_target.len()),
+            accepted: accepted.chain(of_target).collect(),
+            asked: asked.collect(),
+            listening: scene.listeners().iter().chain(&self.tiers).copied().collect(),
+        };
         Ok(served)
     }
 
@@ -192,14 +204,14 @@ impl TierSearch {
         is_any
     }
 
-    /// The same of what the tiers were seen asking, where no connection lasts until its ends are looked for.
+    /// The same of what the tiers were seen asking, where no connection lasts until its ends are looked for. *Cost*: a walk over all
+    /// descriptors for an address that is new.
     fn find_asked(
         &mut self,
         entrances: &[(Entrance, Endpoint, Vec<u64>)],
         served: &[ServedAddress],
         scene: &mut Watchlist,
-    ) -> bool {
-        let mut is_any = false;
+    ) {
         for (entrance, _, inodes) in entrances {
             let is_open = |inode: &u64| !self.tiers.contains(inode) && !self.others.contains(inode);
             let Some(tier) = scene.entrances.asked.get(entrance).filter(|_| inodes.iter().all(is_open))
@@ -211,10 +223,9 @@ impl TierSearch {
             let asker = scene.living(ProcessRole::Target).find(of_tier).cloned();
             let served = served.iter().find(|served| served.inodes == *inodes);
             if let (Some(asker), Some(served)) = (asker, served) {
-                is_any |= self.take_up(served, &asker, scene);
+                self.take_up(served, &asker, scene);
             }
         }
-        is_any
     }
 
     /// Adds the processes that listen at an address as a tier behind that of `asker`; returns whether there were any.

@@ -112,6 +112,11 @@ impl Watchlist {
         discover::find_owners(&self.roots, &self.inodes)
     }
 
+    /// Inodes of the target's listening sockets.
+    pub(crate) fn listeners(&self) -> &[u64] {
+        &self.inodes
+    }
+
     /// Whether one of these is a listening socket of the target.
     pub(crate) fn is_listener(&self, inodes: &[u64]) -> bool {
         inodes.iter().any(|inode| self.inodes.contains(inode))

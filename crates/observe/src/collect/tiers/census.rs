@@ -157,7 +157,7 @@ impl Census {
                 Seen::Known(wait) => (*wait, None),
                 Seen::Sockets(inodes) => of_sockets(inodes, ends),
             };
-            let is_at_request = asked.is_some() || (wait == Wait::Idle && sighting.has_sockets());
+            let is_at_request = asked.is_some() || (wait == Wait::Idle && sighting.is_at_accepted(ends));
             if is_at_request {
                 self.serving.insert(sighting.thread);
             }
@@ -210,16 +210,16 @@ impl TierCounts {
 }
 
 impl Sighting {
-    fn has_sockets(&self) -> bool {
-        matches!(&self.seen, Seen::Sockets(inodes) if !inodes.is_empty())
+    fn is_at_accepted(&self, ends: &ConnectionEnds) -> bool {
+        matches!(&self.seen, Seen::Sockets(inodes) if inodes.iter().any(|inode| ends.accepted.contains(inode)))
     }
 }
 
 /// What a thread waits for that waits for these sockets: who was asked, if anybody was.
 fn of_sockets<'a>(inodes: &[u64], ends: &'a ConnectionEnds) -> (Wait, Option<&'a Endpoint>) {
     let asked = inodes.iter().find_map(|inode| ends.asked.get(inode));
-    let is_accepted = inodes.iter().any(|inode| ends.accepted.contains(inode));
-    match (asked, is_accepted, inodes.is_empty()) {
+    let is_idle = |inode: &u64| ends.accepted.contains(inode) || ends.listening.contains(inode);
+    match (asked, inodes.iter().any(is_idle), inodes.is_empty()) {
         (Some(address), _, _) => (Wait::Network, Some(address)),
         (None, true, _) => (Wait::Idle, None),
         (None, false, false) => (Wait::Network, None),
@@ -275,7 +275,12 @@ mod tests {
 
     fn ends() -> ConnectionEnds {
         let database = Endpoint::Unix("/run/db.sock".into());
-        ConnectionEnds { accepted: [10].into(), asked: [(20, database)].into() }
+        ConnectionEnds {
+            accepted: [10].into(),
+            asked: [(20, database)].into(),
+            listening: [40].into(),
+            target_count: None,
+        }
     }
 
     #[test]
@@ -286,6 +291,7 @@ mod tests {
             assert_eq!((found, asked.is_some()), (wait, is_asking), "{inodes:?}");
         };
         check(&[10], Wait::Idle, false);
+        check(&[40], Wait::Idle, false);
         check(&[20], Wait::Network, true);
         check(&[10, 20], Wait::Network, true);
         check(&[30], Wait::Network, false);
@@ -305,6 +311,7 @@ mod tests {
         check(look(Seen::Sockets(vec![10]), false), false, true);
         check(look(Seen::Sockets(vec![30]), false), false, false);
         check(look(Seen::Sockets(vec![30]), false), true, true);
+        check(look(Seen::Sockets(vec![40]), false), false, true);
         check(look(Seen::Known(Wait::Timer), false), false, true);
         check(look(Seen::Known(Wait::Timer), true), true, false);
     }

@@ -132,7 +132,10 @@ impl TierCollector {
         let mut values: Vec<(Shown, Vec<f64>)> = served.into_iter().map(of_address).collect();
         let ends = self.search.ends();
         for (tier, look) in seen.into_iter().filter(|(_, look)| look.counts(ends, is_search)) {
-            let connections = tier.as_ref().and_then(|address| self.connections.get(address)).copied();
+            let connections = match &tier {
+                Some(address) => self.connections.get(address).copied(),
+                None => ends.target_count.map(|count| count as f64),
+            };
             values.extend(of_threads(&tier, self.census.count(&look, ends, connections)));
         }
         self.write(&values);
