@@ -89,7 +89,9 @@ impl TierSearch {
         }
         let entrances: Vec<_> = snapshot
             .entrances()
-            .map(|(entrance, served)| (entrance, served.address.clone(), served.inodes.clone()))
+            .map(|(entrance, served)| {
+                (self.known_as(entrance), served.address.clone(), served.inodes.clone())
+            })
             .collect();
         let (mut served, of_target) = snapshot.into_served();
         served.retain(|served| !is_of_all_services(&served.address) && !scene.is_listener(&served.inodes));
@@ -138,12 +140,6 @@ impl TierSearch {
             } else {
                 Host::Foreign
             };
-            let entrance = match entrance {
-                Entrance::Tcp { namespace, port } => {
-                    Entrance::Tcp { namespace: self.namespaces.inode_of(namespace), port }
-                }
-                Entrance::Unix(file) => Entrance::Unix(file),
-            };
             // Of several that share a port on different addresses, the server's.
             let known = hosts.entry(entrance).or_insert(Host::Foreign);
             if *known == Host::Foreign {
@@ -157,6 +153,16 @@ impl TierSearch {
         for (namespace, at, address) in dialed {
             let key = (self.namespaces.inode_of(namespace), at);
             scene.entrances.dialed.entry(key).or_insert_with(|| address.clone());
+        }
+    }
+
+    /// An entrance with its namespace by inode, as the kernel tells it of connections.
+    fn known_as(&self, entrance: Entrance) -> Entrance {
+        match entrance {
+            Entrance::Tcp { namespace, port } => {
+                Entrance::Tcp { namespace: self.namespaces.inode_of(namespace), port }
+            }
+            Entrance::Unix(file) => Entrance::Unix(file),
         }
     }
 
