@@ -220,6 +220,26 @@ fn an_event_loop_is_seen_waiting_for_a_tier_over_a_unix_socket_that_it_opens_eac
 }
 
 #[test]
+fn a_tier_is_found_whose_connections_are_gone_before_anybody_looks_for_their_ends() {
+    if !sysdyno_needs::has("tiers that are asked for an instant", &["nginx", "python3", "root"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let (_prompt, behind) = started(&LATE.replace("sleep(0.04)", "sleep(0)"), "127.0.0.1");
+    let (_nginx, target) = nginx(folder.path(), &behind, "");
+    let target_port = Some(Endpoint::Tcp(target));
+    let plan = SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port, behind: vec![] };
+    let mut sampler = Sampler::new(plan).expect("starts");
+    let (begin, scope) = (Instant::now(), format!("tier:{behind}"));
+    while !sampler.header().iter().any(|column| column.scope == scope) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{behind} is no tier");
+        ask(target, Duration::from_millis(1), Connection::Kept);
+        sampler.sample(&mut Vec::new());
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
 fn who_answers_late_is_seen_by_the_address_where_nobody_can_look_into_it() {
     if !sysdyno_needs::has("requests to somewhere else", &["nginx", "root"]) {
         return;
