@@ -72,6 +72,14 @@ impl SeriesBuilder {
         self.set(name, scope, values)
     }
 
+    /// A counter that can be read from then on only.
+    pub(crate) fn counter_from(self, begin: f64, name: &str, scope: &str, per_second: f64) -> SeriesBuilder {
+        let second = |row: usize| self.start + self.step * row as f64;
+        let value = |row: usize| (second(row) >= begin).then_some(per_second * self.step * row as f64);
+        let values = (0..self.rows).map(value).collect();
+        self.set(name, scope, values)
+    }
+
     pub(crate) fn gauge(self, name: &str, scope: &str, value: f64) -> SeriesBuilder {
         let values = vec![Some(value); self.rows];
         self.set(name, scope, values)

@@ -2,13 +2,13 @@
 
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
 use crate::format::{cpus, duration, list, name, percent};
-use crate::path::path_of;
+use crate::path::{address_text, path_of};
 use crate::readings::{CpuShare, MachineShare, ThreadShare, Window, ratio};
 use crate::threshold::{HOUSE, Threshold};
 use crate::verdict::{foreign_cpus, generator_cpus};
 use std::collections::BTreeMap;
 use sysdyno_record::analysis::{Evidence, EvidenceRole};
-use sysdyno_record::column::{self, HOST, ScopeKind, listener_scope};
+use sysdyno_record::column::{self, HOST};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
 use sysdyno_record::plan::Endpoint;
 
@@ -300,7 +300,7 @@ pub(super) const SINGLE_THREAD: Rule = Rule {
 fn queue_at(scene: &Scene, tier: Option<&Endpoint>) -> Option<String> {
     let view = &scene.focus;
     let path = path_of(view);
-    let address = tier.map(|tier| listener_scope(tier)[ScopeKind::Listener.prefix().len()..].to_owned());
+    let address = tier.map(address_text);
     let tier = path.iter().find(|tier| tier.address == address)?;
     let requests = tier.requests.as_ref()?;
     let mean_ns = view.summary(view.felt_kind()).mean?;

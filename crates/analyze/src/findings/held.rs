@@ -14,7 +14,7 @@ use sysdyno_record::column;
 use sysdyno_record::path::{PathTier, WaitKind};
 
 const HELD: Threshold =
-    Threshold::new("time of a request inside the server that is more than wake-ups", 1e6, "ns", HOUSE);
+    Threshold::new("time of a request inside the server that is more than wake-ups", 1.0, "ms", HOUSE);
 const ENGAGED: Threshold = Threshold::new(
     "threads of the server that work or are blocked ÷ threads, to be what is waited for",
     0.5,
@@ -43,8 +43,7 @@ pub(super) const RULE: Rule = Rule {
     thresholds: &[WAITED, CPU_IDLE, HELD, ENGAGED, UNSENT, ASKED],
     place: Place::Server,
     needs: &[column::REQUESTS_INSIDE_TIME],
-    remedy: "look for what delays requests in its configuration and its code: a limit of the rate of requests or bytes, a \
-             throttle, a timer",
+    remedy: "look for a delay in its configuration or code: a limit on the rate of requests or bytes, a throttle, a timer",
     counterfactual: "without that delay the responses would take as long",
     examine: Examination::By(examine),
 };
@@ -65,7 +64,7 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
         seen_in(column.clone(), evidence(role, &window, source, text.clone()))
     };
     let share = ratio(held_ns, mean_ns)?.min(1.0);
-    if share < WAITED.value || held_ns < HELD.value || !is_slow(scene, mean_ns) {
+    if share < WAITED.value || held_ns < HELD.value * 1e6 || !is_slow(scene, mean_ns) {
         return excluded(&format!("{who} does not hold requests"), vec![seen(EvidenceRole::Against)]);
     }
     let mut found = vec![seen(EvidenceRole::Mechanism)];
@@ -78,9 +77,8 @@ fn examine<'a>(scene: &Scene<'a>) -> Option<Case<'a>> {
     };
     let asked = name(&asked.name);
     let remedy = format!(
-        "raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a pool of connections); if \
-         {asked} can take more, {}",
-        RULE.remedy
+        "raise the number of requests that {who} sends to {asked} at a time (maxconn, the size of a connection pool); if that \
+         changes nothing, look for a delay in the configuration or code of {who}: a rate limit, a throttle, a timer"
     );
     let title = format!("{title}, while {count:.1} at a time are at {asked}");
     Some(Case { remedy: Some(remedy), ..Case::new(title, found, Reach::used_up(view, share)) })

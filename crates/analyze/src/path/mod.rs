@@ -52,6 +52,11 @@ fn add_requests(path: &mut Vec<PathTier>, connections: &Connections, client_ns: 
     }
 }
 
+/// The address of a tier as a path has it.
+pub(crate) fn address_text(address: &Endpoint) -> String {
+    listener_scope(address)[ScopeKind::Listener.prefix().len()..].to_owned()
+}
+
 /// What a tier is called in a sentence: with its address, where others of the path have the same name.
 pub(crate) fn called(path: &[PathTier], tier: &PathTier) -> String {
     let is_only = path.iter().filter(|other| other.name == tier.name).count() < 2;
@@ -142,7 +147,7 @@ impl<'a> Group<'a> {
         PathTier {
             name: first.command.clone(),
             unit: first.unit.clone(),
-            address: self.address.map(|address| listener_scope(address)[PREFIX.len()..].to_owned()),
+            address: self.address.map(address_text),
             asked_by: asked_by.map(|_| groups.iter().position(asks).unwrap_or(0)),
             processes_count: self.processes.len() as u64,
             threads_count: sum_known(threads),
@@ -216,9 +221,6 @@ const KINDS: [(WaitKind, Quantity); 7] = [
     (WaitKind::Network, column::WAITS_NETWORK),
     (WaitKind::Other, column::WAITS_OTHER),
 ];
-
-/// What scopes of listening sockets begin with.
-const PREFIX: &str = ScopeKind::Listener.prefix();
 
 #[cfg(test)]
 mod tests {

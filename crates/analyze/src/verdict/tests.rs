@@ -292,6 +292,23 @@ fn m11_somebody_else_on_the_host() {
         case.watched.push(WatchedProcess { unit: Some("backup.service".into()), ..busy });
     });
     assert!(text_of("M11", named).ends_with(": 'gzip' of backup.service 0.50 CPUs"));
+    let unseen = |until: f64| {
+        let case = with_tier(open().cpu(0.4, 0.1, 0.05), "php", "127.0.0.1:9000", 1, TARGET);
+        case.edit(|case| {
+            let php = case.watched.last().expect("was added").clone();
+            let scope = format!("process:{}", php.pid);
+            let readings = case.readings.clone();
+            case.readings = readings.counter_from(BEGIN + until, "process.cpu_us", &scope, 0.75e6);
+            case.events.push(Event { mono_ns: at(BEGIN + until), event: EventKind::Watched(php) });
+        })
+    };
+    for until in [1.0, 5.0] {
+        assert_eq!(
+            status_of("M11", unseen(until)),
+            None,
+            "a tier that was found after {until} s is not foreign"
+        );
+    }
     let unknown = open().cpu(0.4, 0.4, 0.0).edit(|case| case.watched.clear());
     assert_eq!(status_of("M11", unknown), None);
 }

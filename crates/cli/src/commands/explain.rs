@@ -4,7 +4,7 @@ use super::{show, tryout};
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use serde::Serialize;
 use sysdyno_analyze::analyze;
 use sysdyno_analyze::findings::{RULES, Rule};
@@ -30,7 +30,11 @@ pub fn explain(args: ExplainArgs, ui: &Ui) -> anyhow::Result<Exit> {
 }
 
 fn explain_run(args: ExplainArgs, ui: &Ui) -> anyhow::Result<()> {
-    let run = show::open(args.what.as_deref(), args.record)?;
+    let no_diagnosis = args.what.as_ref().map(|_| "hint: `sysdyno explain --list` shows all diagnoses");
+    let run = show::open(args.what.as_deref(), args.record).map_err(|error| match no_diagnosis {
+        Some(hint) if !error.to_string().contains("\nhint: ") => anyhow!("{error:#}\n{hint}"),
+        _ => error,
+    })?;
     show::warn_of_damage(&run, ui);
     let name = run.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_work = matches!(run.plan, Some(Plan::Work(_)));

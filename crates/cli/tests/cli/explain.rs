@@ -23,6 +23,7 @@ fn every_diagnosis_is_listed_and_explained_by_number_or_name() {
     let nothing = program.run(["explain", "no-such-run"]);
     nothing.expect_code(2);
     assert!(nothing.stderr.contains("cannot find run 'no-such-run'"), "{nothing}");
+    assert!(nothing.stderr.contains("hint: `sysdyno explain --list`"), "{nothing}");
 }
 
 #[test]
