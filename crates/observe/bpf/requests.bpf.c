@@ -17,6 +17,9 @@
 //
 // Each step adds the time since the step before to a sum, so that nothing is left over that would have to be added when the
 // connection is closed. Peeking and failed calls are no data.
+//
+// Where there are more messages than need be seen, only some of the connections are watched, and what is added stands for the
+// others, too: user space says how many, and for how long the same ones. Nothing is known of a connection when its turn comes.
 
 typedef unsigned char __u8;
 typedef unsigned short __u16;
@@ -97,8 +100,10 @@ static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
 static long (*const map_update)(void *map, const void *key, const void *value, __u64 flags) = (void *)2;
 static __u64 (*const ktime_ns)(void) = (void *)5;
 static __u64 (*const pid_tgid)(void) = (void *)14;
+static __u64 (*const socket_cookie)(void *sk) = (void *)46;
 static void *(*const sk_storage)(void *map, void *sk, void *value, __u64 flags) = (void *)107;
 static long (*const read_kernel)(void *to, __u32 size, const void *from) = (void *)113;
+static __u64 (*const jiffies)(void) = (void *)118;
 static struct unix_sock *(*const to_unix_sock)(void *sk) = (void *)178;
 
 #define SECTION(name) __attribute__((section(name), used))
@@ -163,6 +168,15 @@ struct sums {
 	__u64 unread_ns;
 };
 
+// Which connections are watched: those whose number and the number of the turn together have none of the bits of the mask.
+struct sampling {
+	__u32 mask;
+	// A turn lasts two to this power. Unit: jiffies.
+	__u32 turn_shift;
+	// Another one each time that these change.
+	__u32 generation;
+};
+
 struct connection {
 	// Since when there is data that was not read; 0: there is none.
 	__u64 ready_ns;
@@ -173,6 +187,9 @@ struct connection {
 	__u8 is_answered;
 	// Something was read after the answer that had come before it: the end of that request, unless it is answered, too.
 	__u8 is_rest_read;
+	// When it was watched last, and for how many connections it stands.
+	__u32 turn;
+	__u32 weight;
 };
 
 struct {
@@ -232,6 +249,49 @@ struct {
 	struct sums *value;
 } sums SECTION(".maps");
 
+struct {
+	UINT(type, MAP_ARRAY);
+	UINT(max_entries, 1);
+	__u32 *key;
+	struct sampling *value;
+} sampling SECTION(".maps");
+
+INLINE int is_tcp(struct sock *sk)
+{
+	return sk->__sk_common.skc_family != AF_UNIX;
+}
+
+// A number that spreads connections evenly, whatever the steps between their ports.
+INLINE __u32 number_of(struct sock *sk)
+{
+	__u32 number = is_tcp(sk) ? sk->__sk_common.skc_num + __builtin_bswap16(sk->__sk_common.skc_dport) :
+				    (__u32)socket_cookie(sk);
+	return number * 0x9e3779b1 >> 16;
+}
+
+struct turn {
+	__u32 number;
+	// 0: it is not the turn of this socket.
+	__u32 weight;
+};
+
+INLINE struct turn turn_of(struct sock *sk)
+{
+	struct turn turn = {};
+	__u32 zero = 0;
+	struct sampling *chosen = map_lookup(&sampling, &zero);
+	if (!chosen)
+		return turn;
+	turn.number = chosen->generation;
+	if (chosen->mask) {
+		turn.number += jiffies() >> (chosen->turn_shift & 63);
+		if ((number_of(sk) + turn.number) & chosen->mask)
+			return turn;
+	}
+	turn.weight = chosen->mask + 1;
+	return turn;
+}
+
 INLINE int is_stream(struct sock *sk)
 {
 	__u16 family = sk->__sk_common.skc_family;
@@ -249,14 +309,18 @@ INLINE int is_at_listening_port(struct sock *sk)
 }
 
 // The state of this socket, if it has one. Nearly all calls are for sockets that have none, so that this is looked at first.
-INLINE struct connection *known(struct sock *sk)
+INLINE struct connection *known(struct sock *sk, struct turn turn)
 {
-	return sk->sk_bpf_storage ? sk_storage(&connections, sk, 0, 0) : 0;
-}
-
-INLINE int is_tcp(struct sock *sk)
-{
-	return sk->__sk_common.skc_family != AF_UNIX;
+	struct connection *connection = sk->sk_bpf_storage ? sk_storage(&connections, sk, 0, 0) : 0;
+	if (connection && connection->turn != turn.number) {
+		connection->ready_ns = 0;
+		connection->mark_ns = 0;
+		connection->is_answered = 0;
+		connection->is_rest_read = 0;
+		connection->turn = turn.number;
+		connection->weight = turn.weight;
+	}
+	return connection;
 }
 
 INLINE struct unix_key file_of(struct unix_sock *unix_sk)
@@ -307,15 +371,17 @@ INLINE __u32 slot_of(struct party *party, const struct place *named)
 	return known ? known->slot : MAX_PARTIES;
 }
 
-INLINE struct connection *begin(struct sock *sk, struct party *party, const struct place *named)
+INLINE struct connection *begin(struct sock *sk, struct turn turn, struct party *party, const struct place *named)
 {
 	struct connection fresh = {};
+	fresh.turn = turn.number;
+	fresh.weight = turn.weight;
 	fresh.slot = slot_of(party, named);
 	fresh.role = party->role;
 	return fresh.slot < MAX_PARTIES ? sk_storage(&connections, sk, &fresh, STORAGE_CREATE) : 0;
 }
 
-INLINE struct connection *begin_server(struct sock *sk)
+INLINE struct connection *begin_server(struct sock *sk, struct turn turn)
 {
 	__u32 *tier = listener_of(sk);
 	if (!tier || *tier == NO_TIER)
@@ -324,7 +390,7 @@ INLINE struct connection *begin_server(struct sock *sk)
 	struct place place = {};
 	party.tier = *tier;
 	party.role = SERVER;
-	return begin(sk, &party, &place);
+	return begin(sk, turn, &party, &place);
 }
 
 // Who is at the other end of a Unix socket; fails where that was accepted, or has no address.
@@ -363,7 +429,7 @@ INLINE int find_unix_peer(struct sock *sk, struct party *party, struct place *pl
 	return 1;
 }
 
-INLINE struct connection *begin_client(struct sock *sk)
+INLINE struct connection *begin_client(struct sock *sk, struct turn turn)
 {
 	__u32 tgid = pid_tgid() >> 32;
 	__u32 *tier = map_lookup(&processes, &tgid);
@@ -385,7 +451,7 @@ INLINE struct connection *begin_client(struct sock *sk)
 		else
 			read_kernel(party.address, 16, &sk->__sk_common.skc_v6_daddr);
 	}
-	return begin(sk, &party, &place);
+	return begin(sk, turn, &party, &place);
 }
 
 // Whether what came is only that the client has closed, after its answer.
@@ -399,12 +465,15 @@ SECTION("tp_btf/sk_data_ready")
 int data_ready(__u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
-	struct connection *connection = known(sk);
+	struct turn turn = turn_of(sk);
+	if (!turn.weight)
+		return 0;
+	struct connection *connection = known(sk, turn);
 	if (!connection) {
 		if (is_tcp(sk) && !is_at_listening_port(sk))
 			return 0;
 		if (is_stream(sk))
-			connection = begin_server(sk);
+			connection = begin_server(sk, turn);
 	}
 	if (connection && !connection->ready_ns && !is_end(sk, connection))
 		connection->ready_ns = ktime_ns();
@@ -413,17 +482,18 @@ int data_ready(__u64 *context)
 
 INLINE void read_as_server(struct connection *connection, struct sums *sums, __u64 now)
 {
+	__u64 weight = connection->weight;
 	if (!connection->ready_ns) {
 		// The rest of what came together; after the answer, it may be another request (php-fpm reads the end of its input late).
 		connection->is_rest_read |= connection->is_answered;
 		return;
 	}
 	if (connection->mark_ns && !connection->is_answered) {
-		sums->merged += now - connection->mark_ns > BURST_NS;
-		sums->inside_ns += now - connection->mark_ns;
+		sums->merged += now - connection->mark_ns > BURST_NS ? weight : 0;
+		sums->inside_ns += (now - connection->mark_ns) * weight;
 	} else {
-		sums->begun += 1;
-		sums->wait_ns += now - connection->ready_ns;
+		sums->begun += weight;
+		sums->wait_ns += (now - connection->ready_ns) * weight;
 		connection->is_answered = 0;
 	}
 	connection->is_rest_read = 0;
@@ -433,17 +503,18 @@ INLINE void read_as_server(struct connection *connection, struct sums *sums, __u
 
 INLINE void read_as_client(struct connection *connection, struct sums *sums, __u64 now)
 {
+	__u64 weight = connection->weight;
 	if (connection->ready_ns && connection->mark_ns) {
 		__u64 ready = connection->ready_ns;
 		__u64 until_ready = ready > connection->mark_ns ? ready - connection->mark_ns : 0;
 		if (connection->is_answered) {
-			sums->trail_ns += until_ready;
+			sums->trail_ns += until_ready * weight;
 		} else {
-			sums->answered += 1;
-			sums->inside_ns += until_ready;
+			sums->answered += weight;
+			sums->inside_ns += until_ready * weight;
 			connection->is_answered = 1;
 		}
-		sums->unread_ns += now - ready;
+		sums->unread_ns += (now - ready) * weight;
 		connection->mark_ns = now;
 	}
 	connection->ready_ns = 0;
@@ -454,7 +525,10 @@ int received(__u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
 	__s32 length = (__s32)context[1];
-	struct connection *connection = known(sk);
+	struct turn turn = turn_of(sk);
+	if (!turn.weight)
+		return 0;
+	struct connection *connection = known(sk, turn);
 	if (!connection || (context[2] & MSG_PEEK))
 		return 0;
 	if (length <= 0) {
@@ -479,9 +553,12 @@ int sent(__u64 *context)
 	struct sock *sk = (struct sock *)context[0];
 	if ((__s32)context[1] <= 0)
 		return 0;
-	struct connection *connection = known(sk);
+	struct turn turn = turn_of(sk);
+	if (!turn.weight)
+		return 0;
+	struct connection *connection = known(sk, turn);
 	if (!connection)
-		connection = begin_client(sk);
+		connection = begin_client(sk, turn);
 	if (!connection)
 		return 0;
 	__u32 slot = connection->slot;
@@ -489,19 +566,20 @@ int sent(__u64 *context)
 	if (!mine)
 		return 0;
 	__u64 now = ktime_ns();
+	__u64 weight = connection->weight;
 	if (connection->role == SERVER) {
 		if (!connection->mark_ns)
 			return 0;
-		mine->inside_ns += now - connection->mark_ns;
-		mine->answered += !connection->is_answered;
-		mine->merged += connection->is_rest_read;
+		mine->inside_ns += (now - connection->mark_ns) * weight;
+		mine->answered += connection->is_answered ? 0 : weight;
+		mine->merged += connection->is_rest_read ? weight : 0;
 		connection->is_rest_read = 0;
 		connection->is_answered = 1;
 	} else {
 		if (connection->mark_ns && !connection->is_answered)
-			mine->merged += now - connection->mark_ns > BURST_NS;
+			mine->merged += now - connection->mark_ns > BURST_NS ? weight : 0;
 		else
-			mine->begun += 1;
+			mine->begun += weight;
 		connection->is_answered = 0;
 		connection->ready_ns = 0;
 	}

@@ -116,8 +116,8 @@ fn ask(target: SocketAddr, length: Duration, connection: Connection) -> (f64, f6
 /// Counters by name and scope: how far they grew.
 type Grown = HashMap<(String, String), f64>;
 
-/// Samples a target while two clients ask it; returns what grew after the first second, and what the clients saw then.
-fn measure(target: SocketAddr, connection: Connection) -> (Grown, f64, f64) {
+/// Samples a target while two clients ask it; returns what grew after the awaited counter was seen, and what the clients saw then.
+fn measure(target: SocketAddr, connection: Connection, awaited: &str) -> (Grown, f64, f64) {
     let target_port = Some(Endpoint::Tcp(target));
     let plan = SamplerPlan { roots: Roots::host(), hz: 10.0, watch: vec![], target_port, behind: vec![] };
     let mut sampler = Sampler::new(plan).expect("starts");
@@ -138,7 +138,12 @@ fn measure(target: SocketAddr, connection: Connection) -> (Grown, f64, f64) {
         }
         (last_values(&lines, &sampler.header()), seen)
     };
-    let (before, _) = read(Duration::from_secs(3));
+    let begin = Instant::now();
+    let mut before = read(Duration::from_secs(2)).0;
+    while !before.keys().any(|(name, _)| name == awaited) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{awaited} is not seen");
+        before = read(Duration::from_secs(1)).0;
+    }
     let (after, seen) = read(Duration::from_secs(2));
     let grown = after.into_iter().map(|(key, value)| {
         let from = before.get(&key).copied().unwrap_or(0.0);
@@ -178,8 +183,10 @@ fn check(grown: &Grown, asked: &str, count: f64, mean_ns: f64) {
             .unwrap_or_else(|| panic!("no {name}@{scope}: {grown:?}"))
     };
     let server = |name: &str| of(name, "tier:target") / count;
-    assert!(is_near(server("requests.read_count"), 1.0, 0.05), "{grown:?}");
-    assert!(is_near(server("requests.answered_count"), 1.0, 0.05));
+    let read = server("requests.read_count");
+    assert!(is_near(read, 1.0, 0.05), "{read} per request, of {count}");
+    let answered = server("requests.answered_count");
+    assert!(is_near(answered, 1.0, 0.05), "{answered} per request, of {count}");
     assert_eq!(server("requests.merged_count"), 0.0);
     let served_ns = server("requests.unread_ns") + server("requests.inside_ns");
     assert!(is_near(served_ns, mean_ns, 0.15), "{served_ns} of {mean_ns}");
@@ -200,7 +207,7 @@ fn an_event_loop_is_seen_waiting_for_a_tier_over_tcp() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let (_late, behind) = late("127.0.0.1");
     let (_nginx, target) = nginx(folder.path(), &behind, "keepalive 8;");
-    let (grown, count, mean_ns) = measure(target, Connection::Kept);
+    let (grown, count, mean_ns) = measure(target, Connection::Kept, "asked.sent_count");
     check(&grown, &behind, count, mean_ns);
     let inside = grown[&("requests.inside_ns".to_owned(), format!("tier:{behind}"))] / count;
     assert!(is_near(inside, LATE_NS, 0.15), "{inside}");
@@ -215,7 +222,7 @@ fn an_event_loop_is_seen_waiting_for_a_tier_over_a_unix_socket_that_it_opens_eac
     let path = folder.path().join("late.sock");
     let (_late, behind) = late(path.to_str().expect("is text"));
     let (_nginx, target) = nginx(folder.path(), &behind, "");
-    let (grown, count, mean_ns) = measure(target, Connection::Kept);
+    let (grown, count, mean_ns) = measure(target, Connection::Kept, "asked.sent_count");
     check(&grown, &format!("unix:{behind}"), count, mean_ns);
 }
 
@@ -254,7 +261,7 @@ fn who_answers_late_is_seen_by_the_address_where_nobody_can_look_into_it() {
     });
     let folder = tempfile::tempdir().expect("makes a folder");
     let (_nginx, target) = nginx(folder.path(), &behind, "keepalive 8;");
-    let (grown, count, mean_ns) = measure(target, Connection::Kept);
+    let (grown, count, mean_ns) = measure(target, Connection::Kept, "asked.sent_count");
     check(&grown, &behind, count, mean_ns);
 }
 
@@ -278,7 +285,8 @@ fn what_is_read_of_a_request_after_its_answer_is_not_another_request() {
         return;
     }
     let (_server, listening) = started(READS_LATE, "127.0.0.1");
-    let (grown, count, _) = measure(listening.parse().expect("an address"), Connection::OfOneRequest);
+    let (grown, count, _) =
+        measure(listening.parse().expect("an address"), Connection::OfOneRequest, "requests.read_count");
     let of = |name: &str| grown[&(name.to_owned(), "tier:target".to_owned())] / count;
     assert!(is_near(of("requests.read_count"), 1.0, 0.05), "{grown:?}");
     assert!(of("requests.merged_count") < 0.01, "{grown:?}");

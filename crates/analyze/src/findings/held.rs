@@ -1,7 +1,7 @@
 //! Requests that the server has read, and holds: it does not compute, asks nobody, and has threads that wait for the next event.
 //!
 //! That is what delays on purpose look like (limits of rate, throttles, timers), and what is missed in an event loop. Against it
-//! speak threads that work or are blocked, and answers that the client's side does not take: these are other diagnoses.
+//! speak threads that work or are blocked, and responses that the client does not take: these are other diagnoses.
 
 use super::waits::{CPU_IDLE, WAITED, cpus_left, is_slow};
 use super::{Case, Examination, Place, Reach, Rule, Scene, evidence, excluded, seen_in};
@@ -22,7 +22,7 @@ const ENGAGED: Threshold = Threshold::new(
     HOUSE,
 );
 const UNSENT: Threshold = Threshold::new(
-    "connections with bytes that the client's side has not taken ÷ requests in flight, to be what is waited for",
+    "connections with bytes that the client has not taken ÷ requests in flight, to be what is waited for",
     0.5,
     "ratio",
     HOUSE,
@@ -113,7 +113,7 @@ fn unsent(scene: &Scene, window: &Window) -> Option<Evidence> {
         .max_by(|one, other| one.1.total_cmp(&other.1))?;
     let share = ratio(level, in_flight)?;
     let text = format!(
-        "the client's side had not taken all of the answer on {} of connections in flight",
+        "on {} of the connections in flight, the client had not taken the whole response",
         percent(share)
     );
     let against =

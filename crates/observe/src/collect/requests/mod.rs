@@ -8,13 +8,18 @@
 
 mod party;
 mod program;
+mod sampling;
+#[cfg(test)]
+mod tests;
 
 use super::{Collector, Pass, Table};
 use crate::discover::Entrances;
 use crate::watch::Watchlist;
 use party::{ConnectionEnd, Party};
 use program::{SocketProgram, Sums, WIDTH};
+use sampling::{Sampling, Totals};
 use std::collections::HashMap;
+use std::time::Instant;
 use sysdyno_record::column::{self, Quantity, asking_scope, tier_scope};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::plan::Endpoint;
@@ -32,6 +37,7 @@ struct RequestCollector {
     table: Table,
     program: Option<Result<SocketProgram, String>>,
     told: Told,
+    sampling: Sampling,
     /// What has columns, in their order.
     shown: Vec<Shown>,
 }
@@ -96,7 +102,9 @@ impl RequestCollector {
         self.told.tell(program, scene)?;
         scene.entrances.is_watched = true;
         let mut sums: HashMap<Shown, Sums> = HashMap::new();
+        let mut totals = Totals::default();
         for (party, of_party) in program.sums()? {
+            totals.add(party.role, &of_party);
             let tier = program.tier(party.tier);
             if let (Some(entrance), Some(tier)) = (party.entrance(), &tier) {
                 scene.entrances.asked.entry(entrance).or_insert_with(|| tier.clone());
@@ -104,6 +112,9 @@ impl RequestCollector {
             let Some(shown) = shown(&party, tier, scene) else { continue };
             let all = sums.entry(shown).or_insert([0; WIDTH]);
             all.iter_mut().zip(of_party).for_each(|(sum, value)| *sum += value);
+        }
+        if let Some(words) = self.sampling.after(Instant::now(), totals) {
+            program.set_sampling(words)?;
         }
         self.write(&sums);
         Ok(())

@@ -1,6 +1,7 @@
 //! The BPF program in the kernel: loaded, told whose processes and places are whose, and read.
 
 use super::party::{PARTY_BYTES, PLACE_BYTES, Party};
+use super::sampling::Words;
 use crate::discover::{Entrance, Entrances, Host};
 use crate::roots::Roots;
 use aya::maps::{Array, HashMap as BpfMap, Map, MapData, MapError, PerCpuArray};
@@ -47,6 +48,7 @@ pub(super) struct SocketProgram {
     unix_listeners: Set<[u32; 2]>,
     parties: BpfMap<MapData, [u8; PARTY_BYTES], [u8; PLACE_BYTES]>,
     sums: PerCpuArray<MapData, Sums>,
+    sampling: Array<MapData, Words>,
     /// Tiers in the order of their numbers; `None`: the one that the load reaches.
     tiers: Vec<Option<Endpoint>>,
 }
@@ -78,6 +80,7 @@ impl SocketProgram {
             unix_listeners: Set::new(take(&mut loaded, "unix_listeners")?)?,
             parties: take(&mut loaded, "parties")?.try_into()?,
             sums: take(&mut loaded, "sums")?.try_into()?,
+            sampling: take(&mut loaded, "sampling")?.try_into()?,
             tiers: vec![None],
             _loaded: loaded,
         })
@@ -117,6 +120,14 @@ impl SocketProgram {
         self.set_ports(tcp.iter().map(|([_, port], _)| *port)).map_err(|error| reason(&error))?;
         self.tcp_listeners.set(tcp).map_err(|error| reason(&error))?;
         self.unix_listeners.set(unix).map_err(|error| reason(&error))
+    }
+
+    /// Tells which connections are to be watched from now on.
+    ///
+    /// # Errors
+    /// The kernel refuses it.
+    pub(super) fn set_sampling(&mut self, words: Words) -> Result<(), String> {
+        self.sampling.set(0, words, 0).map_err(|error| reason(&error))
     }
 
     /// Sets the bits of these ports, and no others.

@@ -1,0 +1,80 @@
+//! The program in this kernel, told to watch only some of the connections.
+
+use super::party::ConnectionEnd;
+use super::program::{SocketProgram, Sums};
+use crate::discover::{Entrance, Entrances, Host};
+use crate::roots::Roots;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::MetadataExt;
+use std::time::Instant;
+
+const CONNECTIONS: usize = 256;
+
+/// Of each connection.
+const REQUESTS: usize = 10;
+
+/// The client's end and the server's end of each connection.
+type Pairs = Vec<(TcpStream, TcpStream)>;
+
+fn connect(listener: &TcpListener) -> Pairs {
+    let address = listener.local_addr().expect("is bound");
+    let pair = |_| {
+        let client = TcpStream::connect(address).expect("connects");
+        (client, listener.accept().expect("accepts").0)
+    };
+    (0..CONNECTIONS).map(pair).collect()
+}
+
+fn ask(pairs: &mut Pairs) {
+    let mut byte = [0];
+    for (client, server) in pairs {
+        for _ in 0..REQUESTS {
+            client.write_all(b"?").expect("is sent");
+            server.read_exact(&mut byte).expect("is read");
+            server.write_all(b"!").expect("is sent");
+            client.read_exact(&mut byte).expect("is read");
+        }
+    }
+}
+
+fn of_server(program: &SocketProgram) -> Sums {
+    let all = program.sums().expect("can be read");
+    let server = all.into_iter().find(|(party, _)| party.role == ConnectionEnd::Server);
+    server.map_or([0; 7], |(_, sums)| sums)
+}
+
+#[test]
+fn some_of_the_connections_stand_for_all() {
+    if !sysdyno_needs::has("connections that stand for others", &["root"]) {
+        return;
+    }
+    let mut program = SocketProgram::load(&Roots::host()).expect("is loaded");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("is free");
+    let namespace = std::fs::metadata("/proc/self/ns/net").expect("is there").ino();
+    let port = listener.local_addr().expect("is bound").port();
+    let mut entrances = Entrances::default();
+    entrances.hosts.insert(Entrance::Tcp { namespace, port }, Host::Tier(None));
+    program.set_entrances(&entrances).expect("are told");
+    let mut pairs = connect(&listener);
+
+    let all = (CONNECTIONS * REQUESTS) as u64;
+    ask(&mut pairs);
+    let [begun, answered, merged, ..] = of_server(&program);
+    assert_eq!((begun, answered, merged), (all, all, 0), "all are watched at first");
+
+    program.set_sampling([7, 20, 1]).expect("is told");
+    let (before, start) = (of_server(&program), Instant::now());
+    ask(&mut pairs);
+    let grown: Vec<u64> = of_server(&program).iter().zip(before).map(|(now, before)| now - before).collect();
+    assert_eq!(grown[0] % (8 * REQUESTS as u64), 0, "whole connections, eightfold: {grown:?}");
+    // 32 of 256 connections by chance: one in ten thousand times outside of 12 to 52.
+    assert!((all * 12 / 32..=all * 52 / 32).contains(&grown[0]), "{grown:?} of {all}");
+    assert_eq!(grown[0], grown[1], "{grown:?}");
+    assert!(u128::from(grown[3] + grown[4]) < start.elapsed().as_nanos() * 8, "{grown:?}");
+
+    program.set_sampling([0, 2, 2]).expect("is told");
+    let before = of_server(&program);
+    ask(&mut pairs);
+    assert_eq!(of_server(&program)[0] - before[0], all, "all are watched again");
+}
