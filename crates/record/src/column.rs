@@ -315,7 +315,8 @@ quantities! {
     CONNECTIONS_UNSENT "connections.unsent_count" "count" Gauge Listener "sock_diag" "idiag_wqueue of ESTABLISHED sockets";
     WAITS_THREADS "waits.threads_count" "count" Gauge Tier "/proc/PID/task" "threads that serve requests";
     WAITS_RUNNING "waits.running_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "running, or state R";
-    WAITS_LOCK "waits.lock_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "futex, flock, fcntl, wait4, waitid";
+    WAITS_LOCK "waits.lock_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "futex, flock, fcntl";
+    WAITS_PROCESS "waits.process_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "wait4, waitid, or at a pipe";
     WAITS_DISK "waits.disk_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "state D, or fsync, fdatasync, …";
     WAITS_TIMER "waits.timer_count" "count" Gauge Tier "/proc/PID/task/TID/syscall" "nanosleep, clock_nanosleep";
     WAITS_STOPPED "waits.stopped_count" "count" Gauge Tier "/proc/PID/task/TID/stat" "state T";

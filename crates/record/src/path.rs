@@ -130,8 +130,10 @@ pub struct TierWait {
 pub enum WaitKind {
     /// It is on a CPU, or ready.
     Running,
-    /// Another thread, process, or owner of a lock.
+    /// Another thread or process that has a lock.
     Lock,
+    /// Another process: the end of a child, or what comes through a pipe.
+    Process,
     /// A disk.
     Disk,
     /// A time: it sleeps.

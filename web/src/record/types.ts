@@ -270,7 +270,7 @@ export interface TierAsked {
   merged_ratio: number;
 }
 
-export type WaitKind = "running" | "lock" | "disk" | "timer" | "stopped" | "asking" | "network" | "other";
+export type WaitKind = "running" | "lock" | "process" | "disk" | "timer" | "stopped" | "asking" | "network" | "other";
 
 export interface TierWait {
   kind: WaitKind;

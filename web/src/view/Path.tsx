@@ -66,6 +66,7 @@ function Tier({ tier, path }: { tier: PathTier; path: PathTier[] }) {
 const WAITS: Record<Exclude<WaitKind, "asking">, string> = {
   running: "running",
   lock: "waiting for a lock",
+  process: "waiting for another process",
   disk: "waiting for a disk",
   timer: "sleeping",
   stopped: "stopped",

@@ -213,6 +213,7 @@ pub static RULES: &[&Rule] = &[
     &sockets::DELAYED_ACK,
     &pool::POOL_FULL,
     &waits::SLEEP,
+    &waits::PROCESS,
     &backend::RULE,
     &held::RULE,
     &two_speeds::TWO_SPEEDS,

@@ -29,7 +29,7 @@ const THRESHOLDS: &[Threshold] = &[WAITED, CPU_IDLE, IO_PRESSURE];
 pub(super) const LOCK: Rule = Rule {
     id: "F07",
     name: "lock-wait",
-    meaning: "Threads of the server wait for each other: for a lock, a row that another transaction changes, or a child process.",
+    meaning: "Threads of the server wait for each other: for a lock, or a row that another transaction changes.",
     thresholds: THRESHOLDS,
     place: Place::Server,
     needs: &[column::WAITS_LOCK],
@@ -37,6 +37,20 @@ pub(super) const LOCK: Rule = Rule {
              split what it protects",
     counterfactual: "with half as many requests at a time each would take as long",
     examine: Examination::By(|scene| examine(scene, WaitKind::Lock)),
+};
+
+/// F16.
+pub(super) const PROCESS: Rule = Rule {
+    id: "F16",
+    name: "process-wait",
+    meaning: "Threads of the server wait for another process: a program that they started, or one at the other end of a pipe.",
+    thresholds: THRESHOLDS,
+    place: Place::Server,
+    needs: &[column::WAITS_PROCESS],
+    remedy: "do the program's work in the server, keep programs that stay (FastCGI instead of CGI), or find what the \
+             program itself waits for",
+    counterfactual: "without that program the responses would take as long",
+    examine: Examination::By(|scene| examine(scene, WaitKind::Process)),
 };
 
 /// D03.
@@ -124,6 +138,7 @@ pub(super) fn what(kind: WaitKind) -> &'static str {
     match kind {
         WaitKind::Running => "a CPU",
         WaitKind::Lock => "a lock",
+        WaitKind::Process => "another process",
         WaitKind::Disk => "a disk",
         WaitKind::Timer => "a timer",
         WaitKind::Stopped => "a signal to go on",
@@ -137,6 +152,7 @@ fn column_of(kind: WaitKind, tier: &PathTier) -> String {
     let gauge = match kind {
         WaitKind::Running => column::WAITS_RUNNING,
         WaitKind::Lock => column::WAITS_LOCK,
+        WaitKind::Process => column::WAITS_PROCESS,
         WaitKind::Disk => column::WAITS_DISK,
         WaitKind::Timer => column::WAITS_TIMER,
         WaitKind::Stopped => column::WAITS_STOPPED,
@@ -262,7 +278,9 @@ mod tests {
 
     #[test]
     fn each_kind_of_wait_has_its_diagnosis() {
-        for (id, gauge) in [("D03", "waits.disk_count"), ("F13", "waits.timer_count")] {
+        let kinds =
+            [("D03", "waits.disk_count"), ("F13", "waits.timer_count"), ("F16", "waits.process_count")];
+        for (id, gauge) in kinds {
             let finding = find(id, behind(idle(slow())).gauge(gauge, DATABASE, 40.0)).expect("a finding");
             assert!(finding.confidence >= Confidence::Likely, "{finding:?}");
         }

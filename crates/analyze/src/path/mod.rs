@@ -185,12 +185,15 @@ impl<'a> Group<'a> {
         });
         let seen = known.chain(asking).filter_map(|(kind, on, level)| Some((kind, on, level?.mean)));
         let seen: Vec<_> = seen.filter(|(_, _, count)| *count > 0.0).collect();
-        // Threads that rest in a pool wait for a lock as well; no more have a request than there are connections.
-        let rest: f64 =
-            seen.iter().filter(|(kind, ..)| *kind != WaitKind::Lock).map(|(.., count)| count).sum();
-        let locks_max = connections.map_or(f64::INFINITY, |range| (range.mean - rest).max(0.0));
+        // Threads that rest in a pool wait for a lock or a pipe as well; no more have a request than there are connections.
+        let sum = |is_resting: bool| -> f64 {
+            let of_it = seen.iter().filter(|(kind, ..)| may_rest(*kind) == is_resting);
+            of_it.map(|(.., count)| count).sum()
+        };
+        let room = connections.map_or(f64::INFINITY, |range| (range.mean - sum(false)).max(0.0));
+        let part = ratio(room, sum(true)).map_or(1.0, |part| part.min(1.0));
         let wait = |(kind, on, count): (WaitKind, Option<usize>, f64)| {
-            let threads_count = if kind == WaitKind::Lock { count.min(locks_max) } else { count };
+            let threads_count = if may_rest(kind) { count * part } else { count };
             let time_ns = ratio(threads_count, rate_hz).map(|seconds| seconds * 1e9);
             TierWait { kind, on, threads_count, time_ns }
         };
@@ -211,10 +214,16 @@ impl<'a> Group<'a> {
     }
 }
 
+/// Whether threads wait for this also while they have no request.
+fn may_rest(kind: WaitKind) -> bool {
+    matches!(kind, WaitKind::Lock | WaitKind::Process)
+}
+
 /// What threads with a request do, by column.
-const KINDS: [(WaitKind, Quantity); 7] = [
+const KINDS: [(WaitKind, Quantity); 8] = [
     (WaitKind::Running, column::WAITS_RUNNING),
     (WaitKind::Lock, column::WAITS_LOCK),
+    (WaitKind::Process, column::WAITS_PROCESS),
     (WaitKind::Disk, column::WAITS_DISK),
     (WaitKind::Timer, column::WAITS_TIMER),
     (WaitKind::Stopped, column::WAITS_STOPPED),

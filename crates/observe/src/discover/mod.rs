@@ -23,7 +23,7 @@ pub(crate) use connected::ServedAddress;
 pub(crate) use entrances::{Entrance, Entrances, Host};
 pub(crate) use listeners::{families, find_inet, find_unix_sockets, is_local};
 pub(crate) use namespaces::in_namespace;
-pub(crate) use processes::{describe_target, find_owners, list_children, socket_inode_of};
+pub(crate) use processes::{DescriptorTarget, describe_target, find_owners, list_children, target_of};
 pub(crate) use tiers::{ConnectionEnds, TierSearch, is_of_all_services};
 
 use crate::error::ObserveError;

@@ -99,9 +99,31 @@ pub(super) fn held_by(roots: &Roots, pid: u32, inodes: &[u64]) -> Vec<(u64, u32)
 }
 
 /// The inode of the socket behind a descriptor; `None`: it is none, or the process is gone or hidden.
-pub(crate) fn socket_inode_of(roots: &Roots, pid: u32, descriptor: u64) -> Option<u64> {
+pub(crate) fn target_of(roots: &Roots, pid: u32, descriptor: u64) -> Option<DescriptorTarget> {
     let link = std::fs::read_link(roots.in_proc(&format!("{pid}/fd/{descriptor}"))).ok()?;
-    socket_inode(link.as_os_str().as_bytes())
+    let link = link.as_os_str().as_bytes();
+    match socket_inode(link) {
+        Some(inode) => Some(DescriptorTarget::Socket(inode)),
+        None => link.starts_with(b"pipe:[").then_some(DescriptorTarget::Pipe),
+    }
+}
+
+/// What a descriptor leads to, if it leads to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DescriptorTarget {
+    /// A socket of this inode.
+    Socket(u64),
+    Pipe,
+}
+
+impl DescriptorTarget {
+    /// The inode of a socket.
+    pub(crate) fn socket(self) -> Option<u64> {
+        match self {
+            DescriptorTarget::Socket(inode) => Some(inode),
+            DescriptorTarget::Pipe => None,
+        }
+    }
 }
 
 /// The number in `socket:[NUMBER]`.
@@ -191,6 +213,18 @@ mod tests {
         };
         assert_eq!(pids(&[100, 101]), [100, 101, 102, 103]);
         assert_eq!(pids(&[1, 104]), [104], "process 1 and its children are not the target");
+    }
+
+    #[test]
+    fn a_descriptor_leads_to_a_socket_a_pipe_or_nobody() {
+        use std::os::fd::AsRawFd;
+        let of = |descriptor: i32| target_of(&Roots::host(), std::process::id(), descriptor as u64);
+        let (reader, _writer) = std::io::pipe().expect("can be made");
+        assert_eq!(of(reader.as_raw_fd()), Some(DescriptorTarget::Pipe));
+        let (socket, _peer) = std::os::unix::net::UnixStream::pair().expect("can be made");
+        assert!(matches!(of(socket.as_raw_fd()), Some(DescriptorTarget::Socket(inode)) if inode > 0));
+        let file = std::fs::File::open("/proc/self/stat").expect("is there");
+        assert_eq!(of(file.as_raw_fd()), None);
     }
 
     #[test]

@@ -130,6 +130,7 @@ fn part(wait: &TierWait, path: &[PathTier]) -> Option<(f64, String)> {
     let what = match wait.kind {
         WaitKind::Running => "running".to_owned(),
         WaitKind::Lock => "waiting for a lock".to_owned(),
+        WaitKind::Process => "waiting for another process".to_owned(),
         WaitKind::Disk => "waiting for a disk".to_owned(),
         WaitKind::Timer => "sleeping".to_owned(),
         WaitKind::Stopped => "stopped".to_owned(),

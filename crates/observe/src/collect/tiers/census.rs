@@ -9,7 +9,7 @@
 //! then and sleeps has a request. Who may not trace the processes sees nothing.
 
 use super::wait::{Doing, KINDS, Wait, doing, is_in_event_loop};
-use crate::discover::{ConnectionEnds, socket_inode_of};
+use crate::discover::{ConnectionEnds, DescriptorTarget, target_of};
 use crate::roots::Roots;
 use crate::source::{pid_stat, pid_syscall, read_once};
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
@@ -199,7 +199,8 @@ impl TierCounts {
 
     /// Adds so many threads out of the rest: last those that wait for a lock, as threads without work do.
     fn add_missing(&mut self, mut missing: f64, rest: [f64; KINDS.len()]) {
-        const ORDER: [Wait; 5] = [Wait::Disk, Wait::Stopped, Wait::Running, Wait::Timer, Wait::Lock];
+        const ORDER: [Wait; 6] =
+            [Wait::Disk, Wait::Stopped, Wait::Running, Wait::Timer, Wait::Process, Wait::Lock];
         for wait in ORDER {
             let added = rest[wait as usize].min(missing);
             self.waits[wait as usize] += added;
@@ -242,10 +243,13 @@ fn sight(roots: &Roots, (pid, id, is_single): (u32, u32, bool), buffer: &mut Vec
     let place = pid_syscall::parse(place).ok()?;
     let state = read_once(&roots.in_proc(&format!("{folder}/stat")), buffer).ok()?;
     let state = pid_stat::parse(state).ok().filter(|stat| !stat.is_dead())?.state;
-    let socket = |descriptor: u64| socket_inode_of(roots, pid, descriptor);
+    let socket = |descriptor: u64| target_of(roots, pid, descriptor)?.socket();
     let seen = match doing(state, place) {
         Doing::Known(wait) => Seen::Known(wait),
-        Doing::Descriptor(descriptor) => Seen::Sockets(socket(descriptor).into_iter().collect()),
+        Doing::Descriptor(descriptor) => match target_of(roots, pid, descriptor) {
+            Some(DescriptorTarget::Pipe) => Seen::Known(Wait::Process),
+            target => Seen::Sockets(target.and_then(DescriptorTarget::socket).into_iter().collect()),
+        },
         Doing::Listed { address, count } => {
             Seen::Sockets(listed(pid, address, count).into_iter().filter_map(socket).collect())
         }

@@ -100,6 +100,7 @@ const OF_THREADS: [Quantity; 1 + wait::KINDS.len()] = [
     column::WAITS_THREADS,
     column::WAITS_RUNNING,
     column::WAITS_LOCK,
+    column::WAITS_PROCESS,
     column::WAITS_DISK,
     column::WAITS_TIMER,
     column::WAITS_STOPPED,

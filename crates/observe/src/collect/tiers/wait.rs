@@ -19,8 +19,10 @@ pub(super) enum Doing {
 pub(super) enum Wait {
     /// Nothing: it is on a CPU, or ready.
     Running,
-    /// Another thread or process: a futex, a lock of a file, the end of a child.
+    /// Another thread or process that has a lock: a futex, a lock of a file.
     Lock,
+    /// Another process: the end of a child, or what comes through a pipe.
+    Process,
     /// A disk: an uninterruptible sleep, or data being written out.
     Disk,
     /// A time.
@@ -36,9 +38,10 @@ pub(super) enum Wait {
 }
 
 /// The kinds in the order of their columns.
-pub(super) const KINDS: [Wait; 8] = [
+pub(super) const KINDS: [Wait; 9] = [
     Wait::Running,
     Wait::Lock,
+    Wait::Process,
     Wait::Disk,
     Wait::Timer,
     Wait::Stopped,
@@ -78,9 +81,8 @@ fn is_old_wait(_number: i64) -> bool {
 
 fn in_call(number: i64, first: u64, second: u64) -> Doing {
     match number {
-        libc::SYS_futex | libc::SYS_flock | libc::SYS_fcntl | libc::SYS_wait4 | libc::SYS_waitid => {
-            Doing::Known(Wait::Lock)
-        }
+        libc::SYS_futex | libc::SYS_flock | libc::SYS_fcntl => Doing::Known(Wait::Lock),
+        libc::SYS_wait4 | libc::SYS_waitid => Doing::Known(Wait::Process),
         libc::SYS_fsync | libc::SYS_fdatasync | libc::SYS_sync_file_range | libc::SYS_msync => {
             Doing::Known(Wait::Disk)
         }
@@ -131,6 +133,7 @@ mod tests {
         check(b'D', call(libc::SYS_read), Doing::Known(Wait::Disk));
         check(b'T', call(libc::SYS_futex), Doing::Known(Wait::Stopped));
         check(b'S', call(libc::SYS_futex), Doing::Known(Wait::Lock));
+        check(b'S', call(libc::SYS_wait4), Doing::Known(Wait::Process));
         check(b'S', call(libc::SYS_recvfrom), Doing::Descriptor(5));
         check(b'S', call(libc::SYS_ppoll), Doing::Listed { address: 5, count: 1 });
         check(b'S', call(libc::SYS_clock_nanosleep), Doing::Known(Wait::Timer));
