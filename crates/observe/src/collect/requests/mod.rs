@@ -13,13 +13,13 @@ mod sampling;
 mod tests;
 
 use super::{Collector, Pass, Table};
+use crate::clock;
 use crate::discover::Entrances;
 use crate::watch::Watchlist;
 use party::{ConnectionEnd, Party};
 use program::{SocketProgram, Sums, WIDTH};
-use sampling::{Sampling, Totals};
+use sampling::{Totals, WatchedShare};
 use std::collections::HashMap;
-use std::time::Instant;
 use sysdyno_record::column::{self, Quantity, asking_scope, tier_scope};
 use sysdyno_record::event::ProcessRole;
 use sysdyno_record::plan::Endpoint;
@@ -37,7 +37,7 @@ struct RequestCollector {
     table: Table,
     program: Option<Result<SocketProgram, String>>,
     told: Told,
-    sampling: Sampling,
+    sampling: WatchedShare,
     /// What has columns, in their order.
     shown: Vec<Shown>,
 }
@@ -113,7 +113,7 @@ impl RequestCollector {
             let all = sums.entry(shown).or_insert([0; WIDTH]);
             all.iter_mut().zip(of_party).for_each(|(sum, value)| *sum += value);
         }
-        if let Some(words) = self.sampling.after(Instant::now(), totals) {
+        if let Some(words) = self.sampling.after(clock::monotonic(), totals) {
             program.set_sampling(words)?;
         }
         self.write(&sums);

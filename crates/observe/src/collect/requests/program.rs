@@ -1,7 +1,6 @@
 //! The BPF program in the kernel: loaded, told whose processes and places are whose, and read.
 
 use super::party::{PARTY_BYTES, PLACE_BYTES, Party};
-use super::sampling::Words;
 use crate::discover::{Entrance, Entrances, Host};
 use crate::roots::Roots;
 use aya::maps::{Array, HashMap as BpfMap, Map, MapData, MapError, PerCpuArray};
@@ -26,6 +25,9 @@ pub(super) const WIDTH: usize = 7;
 
 /// Begun, answered, merged; times until a server's first read, inside, until more of an answer, until an answer's read.
 pub(super) type Sums = [u64; WIDTH];
+
+/// `struct sampling` in `bpf/requests.bpf.c`: mask, turn shift, generation.
+pub(super) type Words = [u32; 3];
 
 /// Bits of a word of the map `tcp_ports`.
 const PORTS_EACH: usize = 64;

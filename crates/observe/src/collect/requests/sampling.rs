@@ -5,8 +5,8 @@
 //! the same ones; turns are much longer than a request, since a request that a turn cuts off is not counted.
 
 use super::party::ConnectionEnd;
-use super::program::Sums;
-use std::time::Instant;
+use super::program::{Sums, Words};
+use sysdyno_record::units::MonoNs;
 
 /// Messages that are watched, at least, before some are left out. Unit: messages per second.
 const ENOUGH_PER_SECOND: f64 = 4_000.0;
@@ -26,17 +26,14 @@ const MIN_TURN_SHIFT: u32 = 2;
 /// The longest turn, as a power of two. Unit: jiffies.
 const MAX_TURN_SHIFT: u32 = 20;
 
-/// `struct sampling` in `bpf/requests.bpf.c`: mask, turn shift, generation.
-pub(super) type Words = [u32; 3];
-
 /// Which connections are watched now, and what that was decided by.
 #[derive(Debug)]
-pub(super) struct Sampling {
+pub(super) struct WatchedShare {
     /// One of so many is watched: a power of two.
     share: u32,
     turn_shift: u32,
     generation: u32,
-    seen: Option<(Instant, Totals)>,
+    seen: Option<(MonoNs, Totals)>,
 }
 
 /// What all tiers have seen until now.
@@ -59,17 +56,17 @@ impl Totals {
     }
 }
 
-impl Default for Sampling {
-    fn default() -> Sampling {
-        Sampling { share: 1, turn_shift: MIN_TURN_SHIFT, generation: 0, seen: None }
+impl Default for WatchedShare {
+    fn default() -> WatchedShare {
+        WatchedShare { share: 1, turn_shift: MIN_TURN_SHIFT, generation: 0, seen: None }
     }
 }
 
-impl Sampling {
+impl WatchedShare {
     /// What the program is to be told, if that has changed.
-    pub(super) fn after(&mut self, now: Instant, totals: Totals) -> Option<Words> {
+    pub(super) fn after(&mut self, now: MonoNs, totals: Totals) -> Option<Words> {
         let (before, old) = self.seen.replace((now, totals))?;
-        let since_s = now.duration_since(before).as_secs_f64();
+        let since_s = now.0.saturating_sub(before.0) as f64 / 1e9;
         let messages = totals.messages.saturating_sub(old.messages) as f64;
         let wanted = share_for(messages / since_s);
         // Not less at once than half of it, since rates go up and down.
@@ -105,7 +102,6 @@ fn turn_shift_for(request_ns: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     /// So many requests in one more second, each of them 200 µs long, at both ends.
     fn add(totals: &mut Totals, requests: u64) {
@@ -116,13 +112,13 @@ mod tests {
 
     #[test]
     fn connections_are_left_out_at_high_rates_and_watched_again_at_low_ones() {
-        let mut sampling = Sampling::default();
+        let mut sampling = WatchedShare::default();
         let mut totals = Totals::default();
-        let mut now = Instant::now();
+        let mut now = 0;
         let mut next = |requests| {
-            now += Duration::from_secs(1);
+            now += 1_000_000_000;
             add(&mut totals, requests);
-            sampling.after(now, totals)
+            sampling.after(MonoNs(now), totals)
         };
         assert_eq!(next(0), None, "nothing to compare with");
         assert_eq!(next(1_000), None, "4,000 messages are watched");
