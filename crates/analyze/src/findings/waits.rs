@@ -47,8 +47,8 @@ pub(super) const PROCESS: Rule = Rule {
     thresholds: THRESHOLDS,
     place: Place::Server,
     needs: &[column::WAITS_PROCESS],
-    remedy: "do the program's work in the server, keep programs that stay (FastCGI instead of CGI), or find what the \
-             program itself waits for",
+    remedy: "do that work in the server, keep the program running (FastCGI instead of CGI), or find out what the program \
+             itself waits for",
     counterfactual: "without that program the responses would take as long",
     examine: Examination::By(|scene| examine(scene, WaitKind::Process)),
 };

@@ -2,7 +2,7 @@
 //!
 //! A message that is watched costs some hundred nanoseconds, which a server of 100,000 requests per second cannot spare, and a few
 //! thousand messages per second tell as much as all of them. Connections take turns, so that few of them are not always
-//! the same ones; turns are much longer than a request, since a request that a turn cuts off is not counted.
+//! the same ones; turns are much longer than a request, since one that is cut off by the end of a turn has no answer there.
 
 use super::party::ConnectionEnd;
 use super::program::{Sums, Words};
@@ -69,7 +69,7 @@ impl WatchedShare {
         let since_s = now.0.saturating_sub(before.0) as f64 / 1e9;
         let messages = totals.messages.saturating_sub(old.messages) as f64;
         let wanted = share_for(messages / since_s);
-        // Not less at once than half of it, since rates go up and down.
+        // Each change forgets the requests that are open: rates that go up and down by a little do not make one.
         if wanted <= self.share && wanted > self.share / 4 {
             return None;
         }

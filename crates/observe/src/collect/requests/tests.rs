@@ -1,7 +1,7 @@
 //! The program in this kernel, told to watch only some of the connections.
 
 use super::party::ConnectionEnd;
-use super::program::{SocketProgram, Sums};
+use super::program::{SocketProgram, Sums, WIDTH};
 use crate::discover::{Entrance, Entrances, Host};
 use crate::roots::Roots;
 use std::io::{Read, Write};
@@ -41,7 +41,7 @@ fn ask(pairs: &mut Pairs) {
 fn of_server(program: &SocketProgram) -> Sums {
     let all = program.sums().expect("can be read");
     let server = all.into_iter().find(|(party, _)| party.role == ConnectionEnd::Server);
-    server.map_or([0; 7], |(_, sums)| sums)
+    server.map_or([0; WIDTH], |(_, sums)| sums)
 }
 
 #[test]
