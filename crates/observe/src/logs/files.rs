@@ -110,7 +110,8 @@ pub(crate) fn mount_namespace(roots: &Roots, pid: u32) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::OpenOptions;
+    use std::io::Read;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn names_tell_logs_from_what_is_written_like_them() {
@@ -131,27 +132,31 @@ mod tests {
         check("/memfd:log", false);
     }
 
+    /// Opens files as a server does, tells that it has, and waits.
+    const SERVER: &str = "exec 3>>server.out 4>>access.log 5>>appendonly.aof 6>>gone 7>error.log 8>table.dat
+        : >read.log; exec 9<read.log; rm gone; echo ready; exec sleep 60";
+
     #[test]
     fn logs_of_a_process_are_what_it_appends_to_or_names_so() {
         let folder = tempfile::tempdir().expect("makes a folder");
-        let path = |name: &str| folder.path().join(name);
-        let append =
-            |name: &str| OpenOptions::new().append(true).create(true).open(path(name)).expect("opens");
-        let write = |name: &str| {
-            OpenOptions::new().write(true).create(true).truncate(true).open(path(name)).expect("opens")
-        };
-        let _open = [append("server.out"), append("access.log"), append("appendonly.aof"), append("gone")];
-        let _more = [write("error.log"), write("table.dat")];
-        std::fs::write(path("read.log"), "").expect("writes");
-        let _read = std::fs::File::open(path("read.log")).expect("opens");
-        std::fs::remove_file(path("gone")).expect("removes");
-        let found = find_logs(&Roots::host(), std::process::id(), &mut Vec::new());
+        let mut server = Command::new("sh")
+            .args(["-c", SERVER])
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut ready = [0; 6];
+        server.stdout.take().expect("is piped").read_exact(&mut ready).expect("is ready");
+        let found = find_logs(&Roots::host(), server.id(), &mut Vec::new());
+        let has_namespace = mount_namespace(&Roots::host(), server.id()).is_some();
+        server.kill().expect("ends it");
+        server.wait().expect("has ended");
         let own = folder.path().as_os_str().as_bytes();
         let mut names: Vec<&[u8]> =
             found.iter().filter_map(|log| log.path.strip_prefix(own)?.strip_prefix(b"/")).collect();
         names.sort_unstable();
         assert_eq!(names, [&b"error.log"[..], b"gone", b"server.out"]);
+        assert!(has_namespace);
         assert!(find_logs(&Roots::host(), u32::MAX, &mut Vec::new()).is_empty());
-        assert!(mount_namespace(&Roots::host(), std::process::id()).is_some());
     }
 }
