@@ -19,6 +19,7 @@ from bench import (
     observing,
     page,
     process,
+    profiling,
     programs,
     scaling,
     slip,
@@ -31,7 +32,7 @@ from bench.scenarios import MEMCACHED, SCENARIOS
 from bench.servers import Memcached, Nginx
 
 RESULTS = ROOT / "bench/results"
-PARTS = (*(scenario.id for scenario in SCENARIOS), "startup", "crowd", "idle", "users", "scaling", "slip", "long", "observing")
+PARTS = (*(scenario.id for scenario in SCENARIOS), "startup", "crowd", "idle", "users", "scaling", "slip", "long", "profiling", "observing")
 SLIP_SECONDS_PER_SECOND = 10 / 3
 IDLE_ROUNDS, USERS_ROUNDS, SLIP_ROUNDS, CROWD_ROUNDS = 3, 1, 3, 3
 """The most rounds of the parts whose runs are long."""
@@ -99,6 +100,8 @@ def measure(options, typed):
             take(result, scaling, lambda: scaling.run(options.program, ios, options, runs))
         if "long" in options.only:
             take(result, long, lambda: long.run(options.program, options.minutes, runs))
+        if "profiling" in options.only:
+            take(result, profiling, lambda: profiling.run(options.program, options.rounds, options.seconds))
     if "observing" in options.only:
         result["observing"] = observing.run()
     if not result["scenarios"] and not set(PARTS) & set(result):

@@ -176,6 +176,15 @@ def day_sizes(result):
     return f"Its folder has {day['folder_bytes'] / 1e6:.1f} MB, its page {day['page_bytes'] / 1e6:.2f} MB."
 
 
+def profiling_table(result):
+    """Cost of a profile, beside perf."""
+    table = layout.Table("tool", "from the end to folded stacks, ms", "interval", "CPU while sampling, ms", "interval")
+    for name, row in result["profiling"]["summary"].items():
+        cells = [(row[column], layout.interval(row[column], 0)) for column in ("after_ms", "sampling_ms")]
+        table.add(name, *(text for cell, interval in cells for text in (layout.number(cell, 0), interval)))
+    return table
+
+
 TABLES = {
     "startup": startup_table,
     "crowd": crowd_table,
@@ -184,6 +193,7 @@ TABLES = {
     "scaling": scaling_table,
     "slip": slip_table,
     "long": long_table,
+    "profiling": profiling_table,
 }
 """The tables beside those of scenarios, by the part that measures them."""
 
@@ -204,6 +214,7 @@ def parts(result):
         ("slip", "slip at 50,000 requests/s, µs", slip_table),
         ("long", "200 requests/s for minutes", long_table),
         ("long", "reading the folder of a day", day_table),
+        ("profiling", "a profile of the host at 99 Hz", profiling_table),
     ):
         if name in result:
             found.append((heading, table(result)))

@@ -27,6 +27,7 @@ mod logged;
 pub mod outcome;
 mod path;
 pub mod probe;
+pub mod profile;
 mod ramp;
 pub mod readings;
 mod run_verdict;

@@ -34,6 +34,7 @@ pub mod path;
 pub mod place;
 pub mod plan;
 pub mod probe;
+pub mod profile;
 pub mod progress;
 pub mod ramp;
 pub mod remote;

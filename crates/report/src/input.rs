@@ -2,6 +2,7 @@
 
 use sysdyno_record::analysis::{Analysis, Capacity, EndedBy, VerdictStatus};
 use sysdyno_record::load::{FailureClass, FailureClauses};
+use sysdyno_record::profile::Profile;
 use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::store::{Run, Trial};
 use sysdyno_record::view::{FolderView, RunView};
@@ -15,12 +16,14 @@ pub struct ReportInput<'a> {
     pub run: RunView<'a>,
     /// The conclusions, read from the folder or derived again.
     pub analysis: &'a Analysis,
+    /// Stacks of the same load, sent once more; `None`: it was not profiled.
+    pub profile: Option<&'a Profile>,
 }
 
 impl<'a> ReportInput<'a> {
     /// A run as it was read, with its conclusions: those of the folder, or derived again where it has none.
     pub fn new(run: &'a Run, analysis: &'a Analysis) -> ReportInput<'a> {
-        ReportInput { folder: run.folder_view(), run: run.view(), analysis }
+        ReportInput { folder: run.folder_view(), run: run.view(), analysis, profile: run.profile.as_ref() }
     }
 
     /// The URL as the user wrote it; empty if no plan is left.

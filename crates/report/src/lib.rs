@@ -19,6 +19,7 @@ pub mod number;
 pub mod output;
 mod place;
 pub mod probe;
+pub mod profile;
 pub mod progress;
 pub mod terminal;
 pub mod tryout;

@@ -15,6 +15,7 @@ mod error;
 pub mod execute;
 pub mod fence;
 mod origin;
+pub mod profiling;
 pub mod program;
 pub mod service;
 mod sys;

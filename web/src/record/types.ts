@@ -1,6 +1,8 @@
 // The record as the page is given it. The writer is crates/report/src/html/payload.rs and, below it, crates/record;
 // names and units are theirs: the unit is the last word of a name.
 
+import type { Profile } from "./profile.ts";
+
 /** Nanoseconds of the measuring host's monotonic clock. */
 export type MonoNs = number;
 
@@ -510,6 +512,8 @@ export interface Payload {
   failures: { class: string; count: number; meaning: string; is_generator: boolean }[];
   /** What each of several hosts had of the shown trial; missing where one process sent it. */
   generators?: GeneratorShare[];
+  /** Stacks of the same load, sent once more after the measurement. */
+  profile?: Profile;
   trials: Trial[];
   intervals: Intervals;
   series: SeriesTable;

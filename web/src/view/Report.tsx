@@ -15,6 +15,7 @@ import { Operations } from "./Operations.tsx";
 import { Path } from "./Path.tsx";
 import { PlanView } from "./Plan.tsx";
 import { Again, Files } from "./Provenance.tsx";
+import { Profiled } from "./profile/Profiled.tsx";
 import { Requests } from "./Requests.tsx";
 import { Services } from "./Services.tsx";
 import { Session } from "./Session.tsx";
@@ -36,6 +37,7 @@ function partsOf(run: Run): Part[] {
     settingsOf(run.payload.events).length > 0 && { id: "settings", short: "Settings", title: "Settings during the load", body: <Settings run={run} /> },
     servicesOf(run.payload.events, analysis.shown_trial).length > 0 && { id: "services", short: "Services", title: "Counters of the services", body: <Services run={run} /> },
     analysis.findings.length > 0 && { id: "findings", short: "Findings", title: "Findings", body: <Findings run={run} /> },
+    run.payload.profile !== undefined && { id: "profile", short: "Profile", title: "Where the CPU time goes", body: <Profiled profile={run.payload.profile} /> },
     { id: "timeline", short: "Timeline", title: "Timeline of all counters", body: <Timeline run={run} /> },
     { id: "requests", short: "Requests", title: "Requests", body: <Requests run={run} /> },
     { id: "machine", short: "Machine", title: "Machine", body: <Machine facts={run.payload.facts} /> },

@@ -29,11 +29,12 @@ const DIAGRAM: &[Allowed] = &[
     edges("record", &["stats"]),
     Allowed { name: "load", ours: &["record", "stats"], third_party: Some(LOAD_THIRD_PARTY) },
     edges("observe", &["record", "stats", "netlink"]),
+    edges("profile", &["record"]),
     edges("tune", &["record", "stats", "netlink"]),
     edges("analyze", &["record", "stats"]),
     edges("target", &["record", "observe"]),
     edges("plan", &["load", "analyze", "record"]),
-    edges("run", &["load", "observe", "tune", "analyze", "record"]),
+    edges("run", &["load", "observe", "profile", "tune", "analyze", "record"]),
     edges("lab", &["run", "observe", "tune", "record", "netlink"]),
     edges("report", &["record"]),
     edges(

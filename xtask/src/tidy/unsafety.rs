@@ -10,6 +10,7 @@ const PLACES: &[&str] = &[
     "crates/load/src/sys/",
     "crates/netlink/src/sys/",
     "crates/observe/src/sys/",
+    "crates/profile/src/sys/",
     "crates/run/src/sys/",
     "crates/tune/src/sys/",
 ];

@@ -11,6 +11,7 @@ mod habits;
 mod inject;
 mod lab;
 mod probe;
+mod profile;
 mod record;
 mod runs;
 mod selftest;
@@ -28,6 +29,7 @@ pub use foreign::{CommandLine, read};
 pub use inject::InjectArgs;
 pub use lab::{LabArgs, LabCommand};
 pub use probe::ProbeArgs;
+pub use profile::{ProfileArgs, ProfileForm};
 pub use record::RecordOptions;
 pub use runs::{RunsArgs, RunsCommand, RunsSort, RunsVerdict};
 pub use selftest::{SelftestArgs, SelftestCommand, SelftestDiagnoseArgs};
@@ -100,6 +102,8 @@ pub enum Command {
     Lab(LabArgs),
     /// Probe latency from outside the load: HTTP, TCP, or ICMP
     Probe(ProbeArgs),
+    /// Show where the CPU time goes, or what threads wait for, as a flame graph
+    Profile(ProfileArgs),
     /// Compare runs: are they comparable, what differs, and by how much
     Compare(Box<CompareArgs>),
     /// Show hardware, kernel, and settings of a host, or what differs between two hosts
@@ -218,6 +222,10 @@ pub struct LoadArgs {
     pub probe: ProbeOptions,
     #[command(flatten)]
     pub work: WorkOptions,
+    /// Send the load once more after the measurement, for at most 10s, and profile this host meanwhile: a flame graph in
+    /// the report
+    #[arg(long)]
+    pub profile: bool,
     #[command(flatten)]
     pub record: RecordOptions,
     /// Print the plan and the highest load that it can send, and exit

@@ -95,7 +95,7 @@ fn close_the_loop(session: &Session<'_>, target: &BuiltInTarget, ui: &Ui) -> any
     ui.notes(&notes);
     let sampling = SamplingPlan { hz: SAMPLING_HZ, pids: vec![target.pid()] };
     let recorded = record_quietly(session, &Plan::Load(plan.clone()), ui, |hosts, journal| {
-        execute::load(&plan, &sampling, hosts, journal)
+        execute::load(&plan, &sampling, None, hosts, journal)
     })?;
     let is_json = session.form == OutputForm::Json;
     let input = ReportInput::new(&recorded.run, &recorded.analysis);

@@ -7,12 +7,20 @@ use crate::fence;
 use crate::here::Here;
 use crate::settings::SettingsFile;
 use crate::ui::Ui;
+use anyhow::bail;
 use std::cell::RefCell;
-use sysdyno_plan::options::Combine;
+use std::time::Duration;
+use sysdyno_plan::options::{Combine, ServerOptions, Typed};
 use sysdyno_plan::{BaseDraft, Checked, LoadDraft, SAMPLING_HZ, forecast};
 use sysdyno_record::manifest::RunKind;
-use sysdyno_record::plan::Plan;
+use sysdyno_record::place::{HostPlace, HostWay};
+use sysdyno_record::plan::{LoadPlan, PhaseKind, Plan};
+use sysdyno_record::profile::ProfileKind;
 use sysdyno_run::execute::{self, SamplingPlan};
+use sysdyno_run::profiling::{ProfileRequest, check_profile};
+
+/// Samples of each CPU per second, beside what happens a hundred times a second.
+const RATE_HZ: u32 = 99;
 
 pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     if args.work.is_asked() {
@@ -42,7 +50,11 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
+    let profile = args.profile.then(|| profile_request(&plan, &draft.draft.servers)).transpose()?;
     ui.note(&format!("sending {}", forecast::load(&plan)));
+    if profile.is_some() {
+        ui.note("afterwards, the same load once more for a profile, at most 10 s");
+    }
     let BaseDraft { target, probe, servers, .. } = draft.draft;
     let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
@@ -57,6 +69,31 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     let sampling = SamplingPlan { hz: SAMPLING_HZ, pids: target.watch_pid };
     record(&session, &Plan::Load(plan.clone()), ui, |hosts, journal| {
-        execute::load(&plan, &sampling, hosts, journal)
+        execute::load(&plan, &sampling, profile.as_ref(), hosts, journal)
+    })
+}
+
+/// The profile of a load, where one can be taken.
+fn profile_request(plan: &LoadPlan, servers: &ServerOptions) -> anyhow::Result<ProfileRequest> {
+    let is_elsewhere = |place: &Typed<HostPlace>| matches!(place.0.way, HostWay::Ssh(_));
+    if servers.server.iter().chain(&servers.load_from).any(is_elsewhere) {
+        bail!(
+            "cannot profile this load: another host takes part, and --profile is for this one\nhint: run `sudo sysdyno \
+             profile` there while the load lasts"
+        );
+    }
+    let steady = plan.phases.iter().filter(|phase| phase.kind == PhaseKind::Steady).count();
+    let is_level = plan.workload.slopes.is_empty() && plan.workload.clients.is_empty();
+    if steady != 1 || !is_level {
+        bail!(
+            "cannot profile this load: its rate changes\nhint: use --profile with a single rate, or without --rate"
+        );
+    }
+    check_profile(ProfileKind::OnCpu, RATE_HZ)?;
+    Ok(ProfileRequest {
+        kind: ProfileKind::OnCpu,
+        rate_hz: RATE_HZ,
+        pids: Vec::new(),
+        duration: Duration::ZERO,
     })
 }

@@ -11,6 +11,7 @@ mod inject;
 mod lab;
 mod load;
 mod probe;
+mod profile;
 mod record;
 mod run;
 mod runs;
@@ -47,6 +48,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Tune(args) => tune::tune(args, ui),
         Command::Lab(args) => lab::lab(args, ui),
         Command::Probe(args) => probe::probe(&args, ui),
+        Command::Profile(args) => profile::profile(&args, ui),
         Command::Compare(args) => compare::compare_runs(*args, ui),
         Command::Facts(args) => facts::facts(&args, ui),
         Command::Runs(args) => runs::runs(args, ui),

@@ -40,6 +40,13 @@ impl Ui {
         let _ = out.flush();
     }
 
+    /// Prints data that need not be text, as it is.
+    #[expect(clippy::unused_self, reason = "printing goes through the printer")]
+    pub fn print_bytes(&self, bytes: &[u8]) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(bytes).and_then(|()| out.flush());
+    }
+
     /// Prints a document as JSON.
     ///
     /// # Errors

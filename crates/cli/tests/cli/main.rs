@@ -21,6 +21,7 @@ mod memcached;
 mod origin;
 mod peers;
 mod probe;
+mod profile;
 mod quota;
 mod readme;
 mod recorded;

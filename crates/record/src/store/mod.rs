@@ -77,6 +77,7 @@ const PLAN: &str = "plan.json";
 const FACTS: &str = "facts.json";
 const SERVER: &str = "server.json";
 const GENERATORS: &str = "generators.json";
+const PROFILE: &str = "profile.json";
 const SERVER_SERIES: &str = "server-series.jsonl";
 const TRIALS: &str = "trials.jsonl";
 const INTERVALS: &str = "intervals.jsonl";

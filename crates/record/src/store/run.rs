@@ -7,7 +7,7 @@ use super::trial::Trial;
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY, LATENCY_TAIL,
     MANIFEST, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, MAX_TRY_LINES,
-    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
+    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROFILE, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
     SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
@@ -18,6 +18,7 @@ use crate::load::{Interval, LatencySet, LatencyWindow, TrialBegin, TrialEnd};
 use crate::manifest::{Manifest, RunStatus, SCHEMA};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
+use crate::profile::Profile;
 use crate::remote::RemoteHost;
 use crate::series::{Row, Series, SeriesLine};
 use crate::tryout::{TryConclusion, TryLine};
@@ -53,6 +54,8 @@ pub struct Run {
     pub events: Vec<Event>,
     /// Operations of the probe, in the order in which they ended; empty if there was no probe.
     pub probe: Vec<ProbeReply>,
+    /// Stacks of a load that was sent once more to be profiled; `None`: there was none, or it is damaged.
+    pub profile: Option<Profile>,
     /// What was concluded; `None`: not yet, or damaged.
     pub analysis: Option<Analysis>,
     /// What the pilot settled, stages, trials and pairs of a tryout, in the order of the file; empty if it is none.
@@ -84,7 +87,7 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 20] = [
+const FILES: [&str; 21] = [
     PLAN,
     FACTS,
     TRIALS,
@@ -101,6 +104,7 @@ const FILES: [&str; 20] = [
     SERVER,
     SERVER_SERIES,
     GENERATORS,
+    PROFILE,
     SERIES_TAIL,
     SERVER_SERIES_TAIL,
     INTERVALS_TAIL,
@@ -143,6 +147,7 @@ impl Run {
             server_series: read_server_series(&mut reader)?,
             events: reader.values(EVENTS, usize::MAX, |_| None)?,
             probe: reader.values_if_any(PROBE, MAX_PROBE_REPLIES, wrong_reply)?,
+            profile: read_profile(&mut reader)?,
             analysis: reader.document(ANALYSIS)?,
             operations: reader.values_if_any(OPERATIONS, MAX_WORK_LINES, wrong_work)?,
             work: reader.document(WORK)?,
@@ -284,6 +289,16 @@ pub(super) fn read_intervals(reader: &mut FolderReader<'_>) -> Result<Vec<Interv
         })?;
     }
     Ok(intervals)
+}
+
+/// A profile whose indices lead nowhere is damage, as a file that is cut off.
+fn read_profile(reader: &mut FolderReader<'_>) -> Result<Option<Profile>, RecordError> {
+    let profile: Option<Profile> = reader.document(PROFILE)?;
+    if profile.as_ref().is_some_and(|profile| !profile.is_sound()) {
+        reader.damage.push(format!("'{PROFILE}' has stacks of unknown processes or frames"));
+        return Ok(None);
+    }
+    Ok(profile)
 }
 
 /// A run whose server is on the measuring host has no such file.

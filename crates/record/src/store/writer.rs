@@ -7,8 +7,8 @@ use super::readings_log::ReadingsLog;
 use super::verify::{self, document, hexadecimal};
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
-    REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK,
-    redact,
+    PROFILE, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS,
+    TRY_LINES, WORK, redact,
 };
 use crate::RecordError;
 use crate::analysis::Analysis;
@@ -18,6 +18,7 @@ use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
+use crate::profile::Profile;
 use crate::remote::RemoteHost;
 use crate::series::SeriesLine;
 use crate::tryout::{TryConclusion, TryLine};
@@ -145,6 +146,11 @@ impl RunWriter {
     /// Writes `generators.json`, in the place of an earlier one.
     pub fn generators(&mut self, generators: &[RemoteHost]) -> Result<(), RecordError> {
         self.document(GENERATORS, &generators.to_vec())
+    }
+
+    /// Writes `profile.json`.
+    pub fn profile(&mut self, profile: &Profile) -> Result<(), RecordError> {
+        self.document(PROFILE, profile)
     }
 
     /// Writes a header or a row of the series of the server's host.

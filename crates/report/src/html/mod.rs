@@ -14,7 +14,11 @@ mod tryout;
 use crate::input::ReportInput;
 use crate::terminal::{self, Style};
 use crate::tryout::{TryInput, action_text, word_badge};
+use serde::Serialize;
 use sysdyno_record::comparison::RunsComparison;
+use sysdyno_record::manifest::Tool;
+use sysdyno_record::profile::{Profile, ProfileSummary};
+use sysdyno_record::units::WallNs;
 
 /// The page without a record. Made by `npm run build` in `web/`.
 const PAGE: &str = include_str!("../../assets/report.html");
@@ -54,6 +58,36 @@ pub fn render_comparison(comparison: &RunsComparison) -> String {
     let title = format!("Comparison – {}", comparison.headline);
     let data = serde_json::to_string(comparison).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
+}
+
+/// The page of a profile: a complete HTML document.
+pub fn render_profile(profile: &Profile, summary: &ProfileSummary, made: &ProfileMade<'_>) -> String {
+    let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
+    let screen = crate::profile::screen(profile, summary, None, &style);
+    let title = format!("Profile – {}", made.subject);
+    let payload = ProfilePayload { schema: "sysdyno.report-profile/1", made, profile, summary };
+    let data = serde_json::to_string(&payload).expect("string keys and no custom serialisers");
+    document(&title, &screen, &data)
+}
+
+/// Where and when a profile on its own was taken.
+#[derive(Debug, Serialize)]
+pub struct ProfileMade<'a> {
+    /// What was profiled: the host, or processes. Untrusted.
+    pub subject: &'a str,
+    /// The program that took it.
+    pub tool: &'a Tool,
+    /// When it began.
+    pub started_unix_ns: WallNs,
+}
+
+#[derive(Serialize)]
+struct ProfilePayload<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    made: &'a ProfileMade<'a>,
+    profile: &'a Profile,
+    summary: &'a ProfileSummary,
 }
 
 /// The page with this title, this text for readers without scripts, and this JSON for the script.

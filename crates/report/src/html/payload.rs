@@ -20,6 +20,7 @@ use sysdyno_record::load::{
 };
 use sysdyno_record::manifest::Manifest;
 use sysdyno_record::plan::{Arrival, PhaseKind, Plan};
+use sysdyno_record::profile::Profile;
 use sysdyno_record::series::{Column, ReadingKind, Series};
 use sysdyno_record::spread::GeneratorShare;
 use sysdyno_record::store::Trial;
@@ -58,6 +59,8 @@ pub(super) struct RunPayload<'a> {
     intervals: Intervals,
     series: Box<RawValue>,
     events: Vec<&'a Event>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<&'a Profile>,
 }
 
 /// What may be said about capacity.
@@ -161,6 +164,7 @@ pub(super) fn payload<'a>(input: &ReportInput<'a>) -> RunPayload<'a> {
         intervals: intervals(input.run.intervals),
         series: series(input.run.server_series()),
         events: events(input.run.events),
+        profile: input.profile,
     }
 }
 

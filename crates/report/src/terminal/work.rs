@@ -33,6 +33,7 @@ pub(super) fn draw(input: &ReportInput<'_>, screen: &mut Screen) {
     };
     screen.row(Rank::Needed, (Tone::Quiet, "Rates"), &[(Tone::Plain, &text)]);
     draw_generator(input, screen);
+    draw_profile(input, screen);
     draw_run(input, screen);
     place::draw(&input.folder, screen);
 }
@@ -159,6 +160,20 @@ fn draw_generator(input: &ReportInput<'_>, screen: &mut Screen) {
             screen.row(Rank::Useful, (Tone::Quiet, ""), &[(Tone::Quiet, &text)]);
         }
     }
+}
+
+/// What was sent once more, outside of the measurement.
+fn draw_profile(input: &ReportInput<'_>, screen: &mut Screen) {
+    let Some(profile) = input.profile else { return };
+    let requests = profile
+        .requests_count
+        .map_or(String::new(), |count| format!(" ({} responses)", number::count(count)));
+    let text = format!(
+        "the same load once more for {}{requests}: {} stacks sampled, as a flame graph in the report",
+        number::duration_ns(profile.duration_ns()),
+        number::count(profile.counts.samples_count)
+    );
+    screen.sentence(Rank::Useful, (Tone::Quiet, "Profile"), (Tone::Plain, &text));
 }
 
 fn draw_run(input: &ReportInput<'_>, screen: &mut Screen) {

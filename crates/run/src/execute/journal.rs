@@ -16,6 +16,7 @@ use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd, T
 use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
+use sysdyno_record::profile::Profile;
 use sysdyno_record::progress::RunProgress;
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
@@ -186,6 +187,11 @@ impl<'a> RunJournal<'a> {
         self.kept(written)?;
         self.facts = facts;
         Ok(())
+    }
+
+    pub(super) fn keep_profile(&mut self, profile: &Profile) -> Result<(), RunError> {
+        let written = self.writer.profile(profile);
+        self.kept(written)
     }
 
     pub(super) fn keep_server(&mut self, server: RemoteHost) -> Result<(), RunError> {

@@ -9,6 +9,7 @@ mod change;
 mod conditions;
 mod held;
 mod journal;
+mod profiled;
 mod recent;
 mod server;
 mod steps;

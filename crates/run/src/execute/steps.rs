@@ -5,6 +5,7 @@ use super::server::{self, Beside, Keep};
 use crate::agent::{Agent, AgentLink, Generator, ProcessQuery, RemoteAgent, SamplingOrder};
 use crate::clock;
 use crate::error::RunError;
+use crate::profiling::ProfileRequest;
 use std::net::SocketAddr;
 use sysdyno_analyze::search::{Search, TrialRequest};
 use sysdyno_record::analysis::Verdict;
@@ -23,13 +24,14 @@ const REST: SpanNs = SpanNs::from_millis(500);
 /// Rests until the target's queues are empty, at most so many.
 const MAX_RESTS_COUNT: u32 = 10;
 
-/// Runs the one trial of a load plan.
+/// Runs the one trial of a load plan; then, if it is to be profiled, sends the load once more.
 ///
 /// # Errors
 /// The load could not be started, or the folder could not be written.
 pub fn load(
     plan: &LoadPlan,
     sampling: &SamplingPlan,
+    profile: Option<&ProfileRequest>,
     hosts: Hosts<'_>,
     journal: &mut RunJournal<'_>,
 ) -> Result<(), RunError> {
@@ -37,7 +39,11 @@ pub fn load(
     bench.set_up(plan, sampling)?;
     let left = plan_span(plan);
     bench.trial(TrialPurpose::Single, plan.clone(), left)?;
-    bench.take_down()
+    if profile.is_some() {
+        bench.cool_down()?;
+    }
+    bench.take_down()?;
+    profile.map_or(Ok(()), |request| bench.profile(plan, request))
 }
 
 /// Looks for the capacity of a server as a run plan says.

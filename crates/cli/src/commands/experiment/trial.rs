@@ -117,7 +117,7 @@ fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Res
     match plan {
         Plan::Run(run) => execute::run(run, hosts, journal),
         Plan::Load(load) => {
-            execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, hosts, journal)
+            execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, None, hosts, journal)
         }
         Plan::Try(_) | Plan::Work(_) => unreachable!("work has a separate kind of trial"),
     }

@@ -1,0 +1,70 @@
+//! What can be typed behind `profile`.
+
+use clap::Args;
+use std::path::PathBuf;
+use sysdyno_plan::options::Typed;
+use sysdyno_record::units::SpanNs;
+
+/// What the options do not say.
+const AFTER_HELP: &str = "\
+Without -p and --tier, all processes of this host are profiled. Ctrl-C stops early and shows what was sampled so far.
+Do not measure meanwhile: a profile costs the server some CPU time.";
+
+/// Arguments of `profile`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct ProfileArgs {
+    /// Profile this process and its children; repeatable
+    #[arg(long = "pid", short = 'p', value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pids: Vec<u32>,
+    /// Profile the processes whose name begins like this, such as php-fpm, and their children; repeatable
+    #[arg(long = "tier", value_name = "NAME")]
+    pub tiers: Vec<String>,
+    /// Duration [default: 10s]
+    #[arg(long, short = 'd', value_name = "DURATION")]
+    pub duration: Option<Typed<SpanNs>>,
+    /// Samples per second and CPU
+    #[arg(long, short = 'F', value_name = "HZ", default_value_t = 99, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub frequency: u32,
+    /// Show what threads wait for instead of where the CPU time goes; records every context switch
+    #[arg(long)]
+    pub off_cpu: bool,
+    /// Print in this format [default: text]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
+    pub output: Option<ProfileForm>,
+    /// Write to this file; without --output, its ending names the format: .html, .folded, .pb.gz, or .json
+    #[arg(long = "file", short = 'o', value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Print the result as one JSON document (same as --output json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Formats of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ProfileForm {
+    /// One screen of text
+    Text,
+    /// One HTML page with an interactive flame graph
+    Html,
+    /// Folded stacks, for FlameGraph, inferno, and speedscope
+    Folded,
+    /// Compressed protocol buffer of pprof
+    Pprof,
+    /// One JSON document
+    Json,
+}
+
+impl ProfileForm {
+    /// The format that the ending of a file name stands for; `None`: none.
+    pub fn of_file(name: &str) -> Option<ProfileForm> {
+        let endings = [
+            (".html", ProfileForm::Html),
+            (".folded", ProfileForm::Folded),
+            (".pb.gz", ProfileForm::Pprof),
+            (".json", ProfileForm::Json),
+            (".txt", ProfileForm::Text),
+        ];
+        endings.into_iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, form)| form)
+    }
+}

@@ -1,0 +1,326 @@
+//! Profiles as their users take them: of this process, of one that ends, without rights, and held against perf.
+
+use crate::rig::program::{Outcome, Program, Running, Target};
+use crate::rig::{has, skip, wait_until};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Functions that are told apart by how long they run, the first one the longest.
+const WORK: [fn(u32); 6] = [profiled_a, profiled_b, profiled_c, profiled_d, profiled_e, profiled_f];
+
+/// Rounds of each function: each weighs 1.6 times as much as the next one.
+const ROUNDS: [u32; 6] = [10_486, 6_554, 4_096, 2_560, 1_600, 1_000];
+
+macro_rules! profiled {
+    ($($name:ident $factor:literal),*) => {
+        $(
+            #[inline(never)]
+            fn $name(rounds: u32) {
+                let mut sum = 0u64;
+                for round in 0..rounds {
+                    // As many steps each, and different code, so that no two are merged.
+                    sum = black_box(sum.wrapping_mul($factor).wrapping_add(u64::from(round)));
+                }
+                black_box(sum);
+            }
+        )*
+    };
+}
+
+profiled!(profiled_a 3, profiled_b 5, profiled_c 7, profiled_d 11, profiled_e 13, profiled_f 17);
+
+/// A thread of this process that works until it is dropped.
+struct Worker {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    fn start(work: impl Fn() + Send + 'static) -> Worker {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        let thread = std::thread::spawn(move || {
+            while !seen.load(Ordering::Relaxed) {
+                work();
+            }
+        });
+        Worker { is_over, thread: Some(thread) }
+    }
+
+    fn spinning() -> Worker {
+        Worker::start(|| WORK.iter().zip(ROUNDS).for_each(|(work, rounds)| work(rounds)))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the worker ends");
+        }
+    }
+}
+
+/// Whether this machine allows it, and has these programs.
+fn can_profile(test: &str, programs: &[&str]) -> bool {
+    let has_events = Path::new("/proc/sys/kernel/perf_event_paranoid").exists();
+    if !has_events {
+        skip(test, &["perf-events"]);
+    }
+    has_events && has(test, &[&["root"], programs].concat())
+}
+
+fn own_pid() -> String {
+    std::process::id().to_string()
+}
+
+/// The sum of stacks whose frames, the outermost first, satisfy this. Unit: nanoseconds.
+fn weight(profile: &Value, is_meant: impl Fn(&[&str]) -> bool) -> u64 {
+    let list = |value: &Value, name: &str| value[name].as_array().expect("is a list").clone();
+    let frames = list(profile, "frames");
+    let name = |index: &Value| {
+        frames[index.as_u64().expect("is an index") as usize]["name"].as_str().unwrap_or("").to_owned()
+    };
+    let meant = list(profile, "stacks").into_iter().filter(|stack| {
+        let names: Vec<String> = list(stack, "frames").iter().map(name).collect();
+        is_meant(&names.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+    meant.filter_map(|stack| stack["value_ns"].as_u64()).sum()
+}
+
+fn profile(outcome: &Outcome) -> Value {
+    outcome.json()["profile"].clone()
+}
+
+#[test]
+fn a_busy_function_is_named_and_no_address_is_kept() {
+    if !can_profile("a_busy_function_is_named_and_no_address_is_kept", &[]) {
+        return;
+    }
+    let worker = Worker::spinning();
+    let outcome = Program::new().run(["profile", "-p", &own_pid(), "-d", "1s", "-F", "499", "--json"]);
+    drop(worker);
+    outcome.expect_code(0);
+    let taken = profile(&outcome);
+    let busy_ns = weight(&taken, |names| names.last().is_some_and(|name| name.contains("::profiled_")));
+    assert!(busy_ns > 0, "{outcome}");
+    let text = outcome.stdout.to_lowercase();
+    assert!(!text.contains("0xffff") && !text.contains("address"), "{outcome}");
+    assert_eq!(taken["scope_pids"].as_array().map(Vec::len), Some(1), "{outcome}");
+}
+
+#[test]
+fn waits_weigh_as_long_as_they_take() {
+    if !can_profile("waits_weigh_as_long_as_they_take", &[]) {
+        return;
+    }
+    let worker = Worker::start(|| std::thread::sleep(Duration::from_millis(20)));
+    let outcome = Program::new().run(["profile", "--off-cpu", "-p", &own_pid(), "-d", "1s", "--json"]);
+    drop(worker);
+    let taken = profile(&outcome);
+    let slept_ns = weight(&taken, |names| names.last().is_some_and(|name| name.contains("nanosleep")));
+    assert!(slept_ns > 100_000_000, "{slept_ns} in {outcome}");
+}
+
+#[test]
+fn a_profile_ends_with_its_process() {
+    if !can_profile("a_profile_ends_with_its_process", &[]) {
+        return;
+    }
+    let mut child = child("sleep", &["1000"]);
+    let program = Program::new();
+    let mut running = program.start(["profile", "-p", &child.id().to_string(), "-d", "1h"]);
+    assert!(wait_until(LIMIT, || has_event(running.pid())), "it samples");
+    child.kill().expect("is there");
+    child.wait().expect("ends");
+    let has_ended = wait_until(LIMIT, || !running.is_running());
+    assert!(has_ended, "it goes on without its process");
+    running.finish(LIMIT * 2).expect_code(0);
+}
+
+#[test]
+fn an_interrupted_profile_shows_what_it_has() {
+    if !can_profile("an_interrupted_profile_shows_what_it_has", &[]) {
+        return;
+    }
+    let _worker = Worker::spinning();
+    let running = Program::new().start(["profile", "-p", &own_pid(), "-d", "1h"]);
+    assert!(wait_until(LIMIT, || has_event(running.pid())), "it samples");
+    std::thread::sleep(Duration::from_millis(300));
+    running.signal(Signal::INT);
+    let outcome = running.finish(LIMIT);
+    assert!(outcome.code == Some(0) || outcome.code == Some(130), "{outcome}");
+    assert!(outcome.stdout.contains("On CPU"), "{outcome}");
+}
+
+#[test]
+fn what_cannot_be_profiled_is_refused_with_a_hint() {
+    for (arguments, text) in [
+        (&["profile", "-p", "4194305"][..], "cannot profile process 4194305: it does not exist"),
+        (&["profile", "--tier", "no-such-program"], "no process has such a name"),
+        (&["profile", "-d", "0s"], "cannot read duration '0s'"),
+        (&["profile", "-o", "x.svg"], "hint: end it with .html"),
+        (&["profile", "-F", "0"], "-F"),
+    ] {
+        let outcome = Program::new().run(arguments);
+        outcome.expect_code(2);
+        assert!(outcome.stderr.contains(text), "'{text}' is not in {outcome}");
+    }
+}
+
+#[test]
+fn without_rights_it_says_which_are_missing() {
+    let test = "without_rights_it_says_which_are_missing";
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    if !can_profile(test, &["setpriv"]) || paranoid.trim().parse().is_ok_and(|level: i32| level < 1) {
+        return;
+    }
+    let mut command = Command::new("setpriv");
+    command.args([
+        "--bounding-set",
+        "-perfmon,-sys_admin",
+        env!("CARGO_BIN_EXE_sysdyno"),
+        "profile",
+        "-d",
+        "1s",
+    ]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let outcome = Running::start(command).finish(LIMIT);
+    outcome.expect_code(2);
+    for text in ["cannot profile this host", "kernel.perf_event_paranoid is", "hint: run it with `sudo`"] {
+        assert!(outcome.stderr.contains(text), "'{text}' is not in {outcome}");
+    }
+}
+
+#[test]
+fn each_ending_writes_its_format() {
+    if !can_profile("each_ending_writes_its_format", &[]) {
+        return;
+    }
+    let _worker = Worker::spinning();
+    let program = Program::new();
+    for (file, beginning) in [("x.html", &b"<!doctype html>"[..]), ("x.pb.gz", b"\x1f\x8b"), ("x.json", b"{")]
+    {
+        program.run(["profile", "-p", &own_pid(), "-d", "200ms", "-o", file]).expect_code(0);
+        let bytes = std::fs::read(program.runs().join(file)).expect("was written");
+        assert!(bytes.starts_with(beginning), "{file} begins with {:?}", bytes.get(..20));
+    }
+    let outcome =
+        program.run(["profile", "-p", &own_pid(), "-d", "300ms", "-F", "999", "--output", "folded"]);
+    let is_folded = |line: &str| {
+        line.rsplit_once(' ')
+            .is_some_and(|(stack, count)| stack.contains(';') && count.parse::<u64>().is_ok())
+    };
+    assert!(outcome.stdout.lines().count() > 0 && outcome.stdout.lines().all(is_folded), "{outcome}");
+}
+
+#[test]
+fn a_profiled_load_measures_without_the_profiler_and_has_a_flame_graph() {
+    if !can_profile("a_profiled_load_measures_without_the_profiler_and_has_a_flame_graph", &[]) {
+        return;
+    }
+    let target = Target::start(&[]);
+    let program = Program::new();
+    let load = ["load", target.url(), "-c", "2", "-d", "1s", "--warmup", "100ms", "--profile", "--json"];
+    let outcome = program.run(load);
+    let folder = program.run_folder().expect("a run was recorded");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("was written");
+    let taken: Value = serde_json::from_str(&read("profile.json")).expect("is JSON");
+    assert!(taken["counts"]["samples_count"].as_u64() > Some(0), "{outcome}");
+    assert!(taken["requests_count"].as_u64() > Some(0), "{outcome}");
+    let trials = read("trials.jsonl");
+    assert_eq!(trials.lines().count(), 2, "one trial: {trials}");
+    let trial: Value = serde_json::from_str(trials.lines().nth(1).expect("it ended")).expect("is JSON");
+    let measured_until = trial["end"]["end_mono_ns"].as_u64();
+    assert!(
+        taken["begin_mono_ns"].as_u64() > measured_until,
+        "{measured_until:?} {}",
+        taken["begin_mono_ns"]
+    );
+    assert!(read("report.html").contains("\"profile\":{\"kind\":\"on-cpu\""), "{outcome}");
+}
+
+#[test]
+fn a_load_that_changes_is_not_profiled() {
+    let outcome =
+        Program::new().run(["load", "http://127.0.0.1:1/", "--profile", "--steps", "10/s,20/s", "-d", "1s"]);
+    outcome.expect_code(2);
+    assert!(outcome.stderr.contains("cannot profile this load: its rate changes"), "{outcome}");
+}
+
+/// Both sample this process at the same time, and rank its functions by how often they are seen.
+#[test]
+fn the_ranks_of_functions_agree_with_perf() {
+    if !can_profile("the_ranks_of_functions_agree_with_perf", &["perf"]) {
+        return;
+    }
+    let _worker = Worker::spinning();
+    let program = Program::new();
+    let data = program.runs().join("perf.data");
+    let record = ["record", "-q", "-F", "997", "-e", "cpu-clock", "-g", "-p", &own_pid(), "-o"];
+    let mut perf = Command::new("perf");
+    perf.args(record).arg(&data).args(["--", "sleep", "6"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut perf = perf.spawn().expect("perf starts");
+    let outcome = program.run(["profile", "-p", &own_pid(), "-d", "6s", "-F", "997", "--json"]);
+    perf.wait().expect("perf ends");
+    let ours = profile(&outcome);
+    let theirs = perf_counts(&data);
+    let names: Vec<String> = ('a'..='f').map(|letter| format!("::profiled_{letter}")).collect();
+    let our_weights: Vec<u64> = names
+        .iter()
+        .map(|name| weight(&ours, |frames| frames.last().is_some_and(|last| last.contains(name.as_str()))))
+        .collect();
+    let their_weights: Vec<u64> = names
+        .iter()
+        .map(|name| {
+            theirs.iter().filter(|(symbol, _)| symbol.contains(name.as_str())).map(|(_, count)| count).sum()
+        })
+        .collect();
+    let correlation = rank_correlation(&our_weights, &their_weights);
+    assert!(correlation >= 0.9, "{correlation}: {our_weights:?} {their_weights:?}");
+}
+
+/// How often perf saw each function as the innermost one.
+fn perf_counts(data: &Path) -> HashMap<String, u64> {
+    let mut script = Command::new("perf");
+    script.args(["script", "-F", "ip,sym", "-i"]).arg(data).stderr(Stdio::null());
+    let text = String::from_utf8_lossy(&script.output().expect("perf reads its data").stdout).into_owned();
+    let mut counts = HashMap::new();
+    for sample in text.split("\n\n") {
+        let innermost = sample.lines().find(|line| !line.trim().is_empty());
+        let symbol =
+            innermost.and_then(|line| line.trim().split_once(' ')).map(|(_, symbol)| symbol.to_owned());
+        *counts.entry(symbol.unwrap_or_default()).or_default() += 1;
+    }
+    counts
+}
+
+/// Spearman's ρ without ties: 1 − 6 Σd² / (n (n² − 1)).
+fn rank_correlation(a: &[u64], b: &[u64]) -> f64 {
+    let rank =
+        |values: &[u64], index: usize| values.iter().filter(|value| **value > values[index]).count() as f64;
+    let distance: f64 = (0..a.len()).map(|index| (rank(a, index) - rank(b, index)).powi(2)).sum();
+    let count = a.len() as f64;
+    1.0 - 6.0 * distance / (count * (count * count - 1.0))
+}
+
+fn child(program: &str, arguments: &[&str]) -> Child {
+    Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).spawn().expect("starts")
+}
+
+/// Whether a process has opened a perf event.
+fn has_event(pid: u32) -> bool {
+    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let links = descriptors.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    links.into_iter().any(|link| link.to_string_lossy().contains("[perf_event]"))
+}

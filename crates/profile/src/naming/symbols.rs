@@ -1,0 +1,182 @@
+//! The names of functions: of the kernel by kallsyms, of files by their own symbols or those of separate debug files, of a JIT by
+//! its perf map. Files are opened by way of a process that has mapped them, so that those of containers and
+//! deleted ones are found.
+
+use crate::frames::{Objects, RawFrame, SeenAt};
+use blazesym::symbolize::source::{Elf, Kernel, Process, Source};
+use blazesym::symbolize::{Input, Symbolized, Symbolizer};
+use blazesym::{MaybeDefault, Pid};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Longest name that is kept: those of C++ and Rust have no bound. Unit: bytes.
+const NAME_MAX: usize = 512;
+
+/// What a frame is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) name: String,
+    pub(super) object: String,
+    pub(super) is_resolved: bool,
+}
+
+impl Name {
+    fn of_object(object: &str) -> Name {
+        Name { name: format!("[{object}]"), object: object.to_owned(), is_resolved: false }
+    }
+}
+
+/// The name of each frame. A kernel address that has no name becomes `[kernel]`, as all addresses of a file become its name.
+pub(super) fn resolve(frames: &[RawFrame], objects: &Objects) -> Vec<Name> {
+    let symbolizer = Symbolizer::builder().enable_code_info(false).enable_inlined_fns(false).build();
+    let mut names: Vec<Name> = frames.iter().map(|frame| unnamed(*frame, objects)).collect();
+    for (group, members) in groups(frames) {
+        let inputs: Vec<u64> = members.iter().map(|member| member.input).collect();
+        let found = match group {
+            Group::Kernel => kernel(&symbolizer, &inputs),
+            Group::File(object) => file(&symbolizer, object, objects, &inputs),
+            Group::Memory(pid) => process(&symbolizer, pid, &inputs),
+        };
+        for (member, name) in members.iter().zip(found) {
+            if let Some(name) = name {
+                names[member.frame].name = name;
+                names[member.frame].is_resolved = true;
+            }
+        }
+    }
+    names
+}
+
+fn unnamed(frame: RawFrame, objects: &Objects) -> Name {
+    match frame {
+        RawFrame::Kernel(_) => Name::of_object("kernel"),
+        RawFrame::File { object, .. } => Name::of_object(&short(&objects.get(object).path)),
+        RawFrame::Memory { .. } => no_object("[memory without a file]"),
+        RawFrame::Nowhere => no_object("[unknown]"),
+        RawFrame::Preempted => Name {
+            name: "[ready to run, waits for a CPU]".into(),
+            object: "kernel".into(),
+            is_resolved: true,
+        },
+    }
+}
+
+fn no_object(name: &str) -> Name {
+    Name { name: name.to_owned(), object: String::new(), is_resolved: false }
+}
+
+/// A path without folders, and names of the kernel's without their brackets.
+fn short(path: &[u8]) -> String {
+    let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    let name = name.strip_prefix(b"[").and_then(|name| name.strip_suffix(b"]")).unwrap_or(name);
+    bounded(&String::from_utf8_lossy(name))
+}
+
+fn bounded(name: &str) -> String {
+    let end = (0..=name.len().min(NAME_MAX)).rev().find(|end| name.is_char_boundary(*end));
+    name[..end.unwrap_or(0)].to_owned()
+}
+
+/// Where names are looked up together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Kernel,
+    File(u32),
+    Memory(u32),
+}
+
+struct Member {
+    frame: usize,
+    input: u64,
+}
+
+fn groups(frames: &[RawFrame]) -> BTreeMap<Group, Vec<Member>> {
+    let mut groups: BTreeMap<Group, Vec<Member>> = BTreeMap::new();
+    for (index, frame) in frames.iter().enumerate() {
+        let (group, input) = match *frame {
+            RawFrame::Kernel(address) => (Group::Kernel, address),
+            RawFrame::File { object, file_offset } => (Group::File(object), file_offset),
+            RawFrame::Memory { pid, address } => (Group::Memory(pid), address),
+            RawFrame::Nowhere | RawFrame::Preempted => continue,
+        };
+        groups.entry(group).or_default().push(Member { frame: index, input });
+    }
+    groups
+}
+
+fn kernel(symbolizer: &Symbolizer, addresses: &[u64]) -> Vec<Option<String>> {
+    let kernel = Kernel { vmlinux: MaybeDefault::None, debug_syms: false, ..Kernel::default() };
+    lookup(symbolizer, &Source::Kernel(kernel), Input::AbsAddr(addresses))
+}
+
+/// Names of a JIT's functions, by the perf map that it wrote for this process.
+fn process(symbolizer: &Symbolizer, pid: u32, addresses: &[u64]) -> Vec<Option<String>> {
+    let process = Process { debug_syms: false, map_files: false, ..Process::new(Pid::from(pid)) };
+    lookup(symbolizer, &Source::Process(process), Input::AbsAddr(addresses))
+}
+
+/// Names in a file: by its table of symbols, and only where that has no name by debug information, which takes longer.
+fn file(symbolizer: &Symbolizer, object: u32, objects: &Objects, offsets: &[u64]) -> Vec<Option<String>> {
+    let Some(path) = opened(&objects.get(object).path, objects.seen(object)) else {
+        return vec![None; offsets.len()];
+    };
+    let elf = |debug_syms| Source::Elf(Elf { debug_syms, ..Elf::new(&path) });
+    let mut names = lookup(symbolizer, &elf(false), Input::FileOffset(offsets));
+    let is_missing = |names: &[Option<String>]| names.iter().any(Option::is_none);
+    if is_missing(&names) {
+        let more = lookup(symbolizer, &elf(true), Input::FileOffset(offsets));
+        names.iter_mut().zip(more).for_each(|(name, more)| *name = name.take().or(more));
+    }
+    names
+}
+
+/// A path by which the file can be opened; `None`: it is no file, or all processes that had it are gone and the path leads elsewhere.
+fn opened(path: &[u8], seen: &[SeenAt]) -> Option<PathBuf> {
+    let path = Path::new(OsStr::from_bytes(path));
+    if !path.is_absolute() {
+        return None;
+    }
+    let by_process = seen.iter().flat_map(|at| {
+        let SeenAt { pid, begin, end } = *at;
+        [
+            PathBuf::from(format!("/proc/{pid}/map_files/{begin:x}-{end:x}")),
+            Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path)),
+        ]
+    });
+    by_process.chain([path.to_owned()]).find(|path| std::fs::File::open(path).is_ok())
+}
+
+/// One name, or none, for each input.
+fn lookup(symbolizer: &Symbolizer, source: &Source<'_>, input: Input<&[u64]>) -> Vec<Option<String>> {
+    let count = input.into_inner().len();
+    let Ok(found) = symbolizer.symbolize(source, input) else { return vec![None; count] };
+    let name = |symbol: Symbolized<'_>| symbol.into_sym().map(|symbol| bounded(&symbol.name));
+    found.into_iter().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_called_by_their_file_name() {
+        for (path, expected) in [
+            (&b"/usr/lib/libc.so.6"[..], "libc.so.6"),
+            (b"/usr/sbin/nginx (deleted)", "nginx"),
+            (b"[vdso]", "vdso"),
+            (b"", ""),
+        ] {
+            assert_eq!(short(path), expected);
+        }
+    }
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        let long = "é".repeat(400);
+        assert_eq!(bounded(&long).len(), NAME_MAX);
+        assert_eq!(bounded("main"), "main");
+    }
+}

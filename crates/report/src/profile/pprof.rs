@@ -1,0 +1,197 @@
+//! A profile in the format of pprof: one gzip-compressed protocol buffer, for `go tool pprof` and what reads the same.
+//!
+//! The message is small enough to be written by hand. Source: `github.com/google/pprof/proto/profile.proto`; the numbers below are
+//! its field numbers. Addresses are not written, since the record has none.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::HashMap;
+use std::io::Write;
+use sysdyno_record::profile::{Profile, ProfileKind, ProfileStack};
+use sysdyno_record::units::WallNs;
+
+/// The profile, taken at this instant.
+///
+/// # Panics
+/// If the profile is not sound.
+pub fn pprof(profile: &Profile, taken: WallNs) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&message(profile, taken)).expect("memory takes all bytes");
+    encoder.finish().expect("memory takes all bytes")
+}
+
+fn message(profile: &Profile, taken: WallNs) -> Vec<u8> {
+    let mut strings = Strings::default();
+    let mut out = Message::default();
+    let (counted, valued) = match profile.kind {
+        ProfileKind::OnCpu => ("samples", "cpu"),
+        ProfileKind::OffCpu => ("waits", "off-cpu"),
+    };
+    out.message(1, &value_type(&mut strings, counted, "count"));
+    out.message(1, &value_type(&mut strings, valued, "nanoseconds"));
+    for stack in &profile.stacks {
+        out.message(2, &sample(profile, stack, &mut strings));
+    }
+    let objects = mappings(profile, &mut strings, &mut out);
+    for (index, frame) in profile.frames.iter().enumerate() {
+        let number = index as u64 + 1;
+        let mut line = Message::default();
+        line.number(1, number);
+        let mut location = Message::default();
+        location.number(1, number);
+        location.number(2, objects[frame.object.as_str()]);
+        location.message(4, &line);
+        out.message(4, &location);
+    }
+    for (index, frame) in profile.frames.iter().enumerate() {
+        let name = strings.number(&frame.name);
+        let mut function = Message::default();
+        function.number(1, index as u64 + 1);
+        function.number(2, name);
+        function.number(3, name);
+        function.number(4, strings.number(&frame.object));
+        out.message(5, &function);
+    }
+    out.number(9, taken.0);
+    out.number(10, profile.duration_ns());
+    if let Some(rate_hz) = profile.rate_hz {
+        out.message(11, &value_type(&mut strings, valued, "nanoseconds"));
+        out.number(12, 1_000_000_000 / u64::from(rate_hz.max(1)));
+    }
+    strings.all.iter().for_each(|text| out.bytes(6, text.as_bytes()));
+    out.0
+}
+
+fn value_type(strings: &mut Strings, what: &str, unit: &str) -> Message {
+    let mut message = Message::default();
+    message.number(1, strings.number(what));
+    message.number(2, strings.number(unit));
+    message
+}
+
+/// Locations from the innermost frame outwards, both values, and who it was.
+fn sample(profile: &Profile, stack: &ProfileStack, strings: &mut Strings) -> Message {
+    let mut message = Message::default();
+    message.packed(1, stack.frames.iter().rev().map(|frame| u64::from(*frame) + 1));
+    message.packed(2, [stack.count, stack.value_ns].into_iter());
+    let process = profile.process_of(stack);
+    let mut name = Message::default();
+    name.number(1, strings.number("process"));
+    name.number(2, strings.number(&process.name));
+    message.message(3, &name);
+    let mut pid = Message::default();
+    pid.number(1, strings.number("pid"));
+    pid.number(3, process.pid.into());
+    message.message(3, &pid);
+    message
+}
+
+/// One mapping per object, so that tools can show the file of a function.
+fn mappings<'a>(profile: &'a Profile, strings: &mut Strings, out: &mut Message) -> HashMap<&'a str, u64> {
+    let mut numbers = HashMap::new();
+    for frame in &profile.frames {
+        let next = numbers.len() as u64 + 1;
+        if numbers.contains_key(frame.object.as_str()) {
+            continue;
+        }
+        numbers.insert(frame.object.as_str(), next);
+        let mut mapping = Message::default();
+        mapping.number(1, next);
+        mapping.number(5, strings.number(&frame.object));
+        // Functions have names already, so that no tool looks for the file.
+        mapping.number(7, 1);
+        out.message(3, &mapping);
+    }
+    numbers
+}
+
+/// The table of texts; the first one is empty.
+struct Strings {
+    all: Vec<String>,
+    numbers: HashMap<String, u64>,
+}
+
+impl Default for Strings {
+    fn default() -> Strings {
+        Strings { all: vec![String::new()], numbers: HashMap::from([(String::new(), 0)]) }
+    }
+}
+
+impl Strings {
+    fn number(&mut self, text: &str) -> u64 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = self.all.len() as u64;
+        self.all.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+}
+
+/// A protocol buffer that is being written. Source: <https://protobuf.dev/programming-guides/encoding/>.
+#[derive(Default)]
+struct Message(Vec<u8>);
+
+impl Message {
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    fn number(&mut self, field: u64, value: u64) {
+        self.varint(field << 3);
+        self.varint(value);
+    }
+
+    fn bytes(&mut self, field: u64, bytes: &[u8]) {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn message(&mut self, field: u64, message: &Message) {
+        self.bytes(field, &message.0);
+    }
+
+    fn packed(&mut self, field: u64, values: impl Iterator<Item = u64>) {
+        let mut packed = Message::default();
+        values.for_each(|value| packed.varint(value));
+        self.message(field, &packed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::folded::tests::sample;
+
+    #[test]
+    fn numbers_are_written_in_groups_of_seven_bits() {
+        let mut message = Message::default();
+        message.number(1, 150);
+        message.bytes(2, b"testing");
+        message.packed(4, [3, 270, 86_942].into_iter());
+        // The examples of the specification.
+        let expected = [
+            &[0x08, 0x96, 0x01][..],
+            &[0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67],
+            &[0x22, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05],
+        ];
+        assert_eq!(message.0, expected.concat());
+    }
+
+    #[test]
+    fn the_file_is_compressed_and_has_every_name() {
+        use std::io::Read;
+        let file = pprof(&sample(), WallNs(1));
+        let mut bytes = Vec::new();
+        flate2::read::GzDecoder::new(&file[..]).read_to_end(&mut bytes).expect("is gzip");
+        for name in ["main", "tcp_sendmsg", "net_rx_action", "nginx", "nanoseconds"] {
+            assert!(bytes.windows(name.len()).any(|window| window == name.as_bytes()), "{name}");
+        }
+    }
+}

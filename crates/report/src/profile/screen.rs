@@ -1,0 +1,242 @@
+//! The screen of a profile: how much, on whose account, the functions of each program, and how far to trust it.
+
+use crate::number;
+use crate::terminal::{Rank, Screen, Style, Tone};
+use sysdyno_record::profile::{FrameKind, Profile, ProfileKind, ProfileSummary, ProgramShare, SymbolShare};
+
+/// Programs and functions that are shown, and the share from which they are.
+const PROGRAMS_MAX: usize = 6;
+const SYMBOLS_MAX: usize = 8;
+const RATIO_MIN: f64 = 0.005;
+
+/// Below this share of named frames, the screen says what is missing. Source: house value.
+const RESOLVED_MIN: f64 = 0.7;
+
+/// From this share of stacks that end early, total shares of callers are too small by as much. Source: house value.
+const CUT_MAX: f64 = 0.05;
+
+/// Columns of a share.
+const SHARE_COLUMNS: usize = 8;
+
+/// Longest name of a function: the rest can be read in the flame graph.
+const NAME_COLUMNS_MAX: usize = 400;
+
+/// The screen; `next` is the command that shows more.
+pub fn screen(profile: &Profile, summary: &ProfileSummary, next: Option<&str>, style: &Style) -> String {
+    let mut screen = Screen::new(*style);
+    headline(&mut screen, profile, summary);
+    for (number, program) in shown(summary).enumerate() {
+        screen.gap();
+        draw(&mut screen, program, if number < 2 { Rank::Useful } else { Rank::Extra });
+    }
+    screen.gap();
+    quality(&mut screen, profile, summary);
+    if let Some(next) = next {
+        screen.path("Graph", next);
+    }
+    screen.finish()
+}
+
+fn shown(summary: &ProfileSummary) -> impl Iterator<Item = &ProgramShare> {
+    let first = summary.programs.iter().take(PROGRAMS_MAX).enumerate();
+    first.filter(|(number, program)| *number == 0 || program.ratio >= RATIO_MIN).map(|(_, program)| program)
+}
+
+fn headline(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
+    let seconds = number::duration_ns(profile.duration_ns());
+    let mean = number::significant(summary.mean_count, 3);
+    let cpus =
+        if profile.cpus_count == 1 { "1 CPU".to_owned() } else { format!("{} CPUs", profile.cpus_count) };
+    let count = number::count(profile.counts.samples_count);
+    let (label, text) = match profile.kind {
+        ProfileKind::OnCpu => ("On CPU", format!("{mean} of {cpus} busy for {seconds} · {count} samples")),
+        ProfileKind::OffCpu => {
+            ("Off CPU", format!("{mean} threads waited on average, for {seconds} · {count} waits"))
+        }
+    };
+    screen.answer((Tone::Quiet, label), (Tone::Strong, &text));
+    let kinds = summary.kinds.iter().filter(|share| share.ratio >= RATIO_MIN);
+    let kinds: Vec<String> =
+        kinds.map(|share| format!("{} {}", kind_word(share.kind), number::percent(share.ratio))).collect();
+    if profile.kind == ProfileKind::OnCpu && !kinds.is_empty() {
+        screen.row(Rank::Needed, (Tone::Quiet, "Spent in"), &[(Tone::Plain, &kinds.join(" · "))]);
+    }
+}
+
+fn kind_word(kind: FrameKind) -> &'static str {
+    match kind {
+        FrameKind::User => "programs",
+        FrameKind::Kernel => "kernel",
+        FrameKind::SoftIrq => "softirqs",
+        FrameKind::Irq => "interrupts",
+    }
+}
+
+/// A program: its share, then its functions by the share of their own.
+fn draw(screen: &mut Screen, program: &ProgramShare, rank: Rank) {
+    let processes = match program.processes_count {
+        1 => String::new(),
+        count => format!(" ({} processes)", number::count(count.into())),
+    };
+    let title = format!("{}{processes}", crate::escape::terminal(&program.name, 64));
+    let symbols: Vec<&SymbolShare> =
+        program.symbols.iter().take(SYMBOLS_MAX).filter(|symbol| symbol.self_ratio >= RATIO_MIN).collect();
+    let title = line(screen, &title, if symbols.is_empty() { ["", ""] } else { ["self", "total"] });
+    let share = number::percent(program.ratio);
+    screen.row(Rank::Needed, (Tone::Strong, &share), &[(Tone::Strong, title.trim_end())]);
+    for symbol in symbols {
+        let shares = [symbol.self_ratio, symbol.total_ratio].map(number::percent);
+        let text = line(screen, &name(symbol), [&shares[0], &shares[1]]);
+        screen.row(rank, (Tone::Plain, ""), &[(Tone::Plain, &text)]);
+    }
+}
+
+/// A function and where it is.
+fn name(symbol: &SymbolShare) -> String {
+    let frame = &symbol.frame;
+    let name = crate::escape::terminal(&frame.name, NAME_COLUMNS_MAX);
+    match frame.kind {
+        FrameKind::User if frame.is_resolved => {
+            format!("{name}  {}", crate::escape::terminal(&frame.object, 40))
+        }
+        FrameKind::User => format!("{name} without names"),
+        FrameKind::Kernel | FrameKind::SoftIrq | FrameKind::Irq => format!("{name}  {}", frame.kind.name()),
+    }
+}
+
+/// Text on the left, cut where it is too long, and two shares on the right.
+fn line(screen: &Screen, text: &str, shares: [&str; 2]) -> String {
+    let columns = screen.body_columns().saturating_sub(2 * SHARE_COLUMNS);
+    let text = crate::escape::terminal(&screen.style().characters(text), columns);
+    let padding = " ".repeat(columns.saturating_sub(crate::escape::width(&text)));
+    let [own, total] = shares;
+    format!("{text}{padding}{own:>SHARE_COLUMNS$}{total:>SHARE_COLUMNS$}")
+}
+
+fn quality(screen: &mut Screen, profile: &Profile, summary: &ProfileSummary) {
+    if let Some(ratio) = summary.resolved_ratio {
+        let text = format!("{} of frames have a name", number::percent(ratio));
+        screen.sentence(Rank::Needed, (Tone::Quiet, "Names"), (Tone::Plain, &text));
+        if ratio < RESOLVED_MIN {
+            screen.sentence(Rank::Needed, (Tone::Quiet, ""), (Tone::Plain, &remedy(summary)));
+        }
+    }
+    if let Some(ratio) = summary.cut_ratio.filter(|ratio| *ratio >= CUT_MAX) {
+        let text = format!(
+            "{} of user stacks end early: code without frame pointers hides its callers, so their totals are too low",
+            number::percent(ratio)
+        );
+        screen.sentence(Rank::Needed, (Tone::Quiet, "Stacks"), (Tone::Plain, &text));
+    }
+    let counts = &profile.counts;
+    let lost = counts.lost_count + counts.beyond_bound_count;
+    if lost > 0 {
+        let text =
+            format!("{} of {} records", number::count(lost), number::count(lost + counts.samples_count));
+        screen.sentence(Rank::Needed, (Tone::Doubtful, "Lost"), (Tone::Plain, &text));
+    }
+    let share = profile.cost.sampling_cpu_ns as f64 / profile.duration_ns().max(1) as f64;
+    let naming = number::duration_ns(profile.cost.naming_cpu_ns);
+    let text = format!("{} of one CPU to read samples, {naming} to name functions", number::percent(share));
+    screen.sentence(Rank::Useful, (Tone::Quiet, "Cost"), (Tone::Plain, &text));
+}
+
+/// What to install, by the files without names.
+fn remedy(summary: &ProfileSummary) -> String {
+    let mut objects: Vec<&str> = Vec::new();
+    for object in summary.programs.iter().flat_map(|program| &program.unnamed_objects) {
+        if !objects.contains(&object.as_str()) && objects.len() < 4 {
+            objects.push(object);
+        }
+    }
+    if objects.contains(&"kernel") {
+        return "the kernel hides its names from this user: see kernel.kptr_restrict, and run it with `sudo`".to_owned();
+    }
+    match objects.as_slice() {
+        [] => "functions in memory without a file have no names: let the runtime write a perf map".to_owned(),
+        objects => format!("install the debug symbols of {}", objects.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::folded::tests::sample;
+    use sysdyno_record::profile::{KindShare, ProfileFrame};
+
+    fn summary() -> ProfileSummary {
+        let symbol = |name: &str, kind, self_ratio, total_ratio| SymbolShare {
+            frame: ProfileFrame {
+                name: name.into(),
+                object: "nginx".into(),
+                kind,
+                is_resolved: !name.starts_with('['),
+            },
+            self_ratio,
+            total_ratio,
+        };
+        ProfileSummary {
+            value_ns: 10_000_000_000,
+            mean_count: 1.0,
+            resolved_ratio: Some(0.6),
+            cut_ratio: Some(0.25),
+            kinds: vec![
+                KindShare { kind: FrameKind::User, ratio: 0.61 },
+                KindShare { kind: FrameKind::SoftIrq, ratio: 0.39 },
+            ],
+            programs: vec![
+                ProgramShare {
+                    name: "nginx\u{1b}[31m".into(),
+                    processes_count: 4,
+                    ratio: 0.8,
+                    symbols: vec![
+                        symbol("tcp_sendmsg", FrameKind::Kernel, 0.707, 0.798),
+                        symbol(&"long::".repeat(30), FrameKind::User, 0.1, 0.1),
+                        symbol("rare", FrameKind::User, 0.001, 0.9),
+                    ],
+                    unnamed_objects: vec![],
+                },
+                ProgramShare {
+                    name: "php".into(),
+                    processes_count: 1,
+                    ratio: 0.2,
+                    symbols: vec![symbol("[libx.so]", FrameKind::User, 0.2, 0.2)],
+                    unnamed_objects: vec!["libx.so".into()],
+                },
+            ],
+        }
+    }
+
+    #[test]
+    fn the_screen_says_how_much_where_and_how_far_to_trust_it() {
+        let style = Style { width_columns: 80, ..Style::default() };
+        let text = screen(&sample(), &summary(), Some("sysdyno profile -o profile.html"), &style);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| crate::escape::width(line) <= 80), "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains("rare"), "{text}");
+        assert_eq!(lines[0], "  On CPU     1.00 of 2 CPUs busy for 10.0 s · 990 samples");
+        assert_eq!(lines[1], "  Spent in   programs 61% · softirqs 39%");
+        for expected in [
+            "(4 processes)",
+            "tcp_sendmsg  kernel",
+            "70.7%   79.8%",
+            "[libx.so] without names",
+            "60% of frames have a name",
+            "install the debug symbols of libx.so",
+            "25% of user stacks end early",
+            "0.2% of one CPU to read samples, 300 ms to name functions",
+            "sysdyno profile -o profile.html",
+        ] {
+            assert!(text.contains(expected), "'{expected}' is not in\n{text}");
+        }
+        assert!(!text.contains("Lost"), "{text}");
+    }
+
+    #[test]
+    fn lost_records_are_said() {
+        let mut profile = sample();
+        profile.counts.lost_count = 10;
+        let text = screen(&profile, &summary(), None, &Style::default());
+        assert!(text.contains("10 of 1,000 records"), "{text}");
+    }
+}

@@ -1,0 +1,109 @@
+//! The load once more, to be profiled: after the measurement, so that no measured window contains the profiler.
+//!
+//! It is no trial: nothing of it is recorded but its stacks, and how many responses they stand for.
+
+use super::steps::Bench;
+use crate::agent::{AgentLink, Notice, Proceed};
+use crate::clock;
+use crate::error::RunError;
+use crate::profiling::{ProfileRequest, take_profile};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+use sysdyno_profile::ProfileError;
+use sysdyno_record::event::EventKind;
+use sysdyno_record::plan::{LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
+use sysdyno_record::profile::Profile;
+use sysdyno_record::units::SpanNs;
+
+/// Before the profile, so that connections are open and caches warm.
+const WARMUP: SpanNs = SpanNs::from_secs(1);
+
+/// Longest profile.
+const PROFILE_MAX: SpanNs = SpanNs::from_secs(10);
+
+impl Bench<'_, '_> {
+    /// Sends the load of a plan again, and keeps a profile of its steady part. A failure is only told: what was measured is valid.
+    pub(super) fn profile(&mut self, plan: &LoadPlan, request: &ProfileRequest) -> Result<(), RunError> {
+        if self.journal.is_stopped() {
+            return Ok(());
+        }
+        let plan = profiled_plan(plan);
+        let duration = Duration::from_nanos(steady_span(&plan).0);
+        let request = ProfileRequest { duration, ..request.clone() };
+        match self.send_profiled(&plan, &request)? {
+            Ok(Some(profile)) => self.journal.keep_profile(&profile),
+            Ok(None) => self.warn("the load ended before it could be profiled".into()),
+            Err(error) => self.warn(error.to_string()),
+        }
+    }
+
+    fn warn(&mut self, text: String) -> Result<(), RunError> {
+        self.journal.event(clock::monotonic(), EventKind::Warning { text: format!("no profile: {text}") })
+    }
+
+    /// `None`: the steady part was not reached.
+    fn send_profiled(
+        &mut self,
+        plan: &LoadPlan,
+        request: &ProfileRequest,
+    ) -> Result<Result<Option<Profile>, ProfileError>, RunError> {
+        let (begin, begun) = mpsc::channel();
+        let is_over = &AtomicBool::new(false);
+        let trial = self.trial + 1;
+        let (outcome, profile) = std::thread::scope(|scope| {
+            let profiling = scope.spawn(move || match begun.recv() {
+                Ok(()) => take_profile(request, || !is_over.load(Ordering::Relaxed)).map(Some),
+                // The load is over.
+                Err(_) => Ok(None),
+            });
+            let mut link = Unrecorded { journal: self.journal, begin };
+            let outcome = self.agent.load(trial, plan, &mut link);
+            drop(link);
+            is_over.store(true, Ordering::Relaxed);
+            (outcome, profiling.join().expect("the profiler's thread does not panic"))
+        });
+        let measured = outcome?.summary.measured;
+        Ok(profile.map(|profile| {
+            profile.map(|profile| Profile { requests_count: Some(measured.counts.ok), ..profile })
+        }))
+    }
+}
+
+/// The other side of the load: nothing is kept, and the beginning of the steady part is passed on.
+struct Unrecorded<'a, 'b> {
+    journal: &'a mut super::RunJournal<'b>,
+    begin: Sender<()>,
+}
+
+impl AgentLink for Unrecorded<'_, '_> {
+    fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
+        if matches!(notice, Notice::Phase { phase: PhaseKind::Steady, .. }) {
+            // Nobody listens any more if it failed.
+            let _ = self.begin.send(());
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Proceed {
+        self.journal.tick()
+    }
+}
+
+/// The same load for a shorter time, without its probe: the rate of its last steady phase, after a short warm-up.
+fn profiled_plan(plan: &LoadPlan) -> LoadPlan {
+    let steady = plan.phases.iter().rev().find(|phase| phase.kind == PhaseKind::Steady);
+    let rate_hz = steady.and_then(|phase| phase.rate_hz);
+    let span = match steady.map(|phase| phase.end) {
+        Some(PhaseEnd::After(span)) => span.min(PROFILE_MAX),
+        Some(PhaseEnd::Requests(_)) | None => PROFILE_MAX,
+    };
+    let phase = |kind, span| PhasePlan { kind, rate_hz, end: PhaseEnd::After(span) };
+    let phases = vec![phase(PhaseKind::Warmup, WARMUP), phase(PhaseKind::Steady, span)];
+    LoadPlan { phases, probe: None, ..plan.clone() }
+}
+
+fn steady_span(plan: &LoadPlan) -> SpanNs {
+    let last = plan.phases.last().map(|phase| phase.end);
+    if let Some(PhaseEnd::After(span)) = last { span } else { PROFILE_MAX }
+}

@@ -1,0 +1,126 @@
+//! A profile of this host: for how long, of which processes, and what it has cost.
+
+use crate::clock;
+use std::time::Duration;
+use sysdyno_observe::{HostProcess, clock as observe_clock, host_processes};
+use sysdyno_profile::{ProfileError, ProfilePlan, Recording};
+use sysdyno_record::profile::{Profile, ProfileCost, ProfileKind};
+
+/// Between two looks at the rings: what ends sooner after its first sample, and was there before, has no names.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What is to be profiled, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileRequest {
+    /// CPU time or waits.
+    pub kind: ProfileKind,
+    /// Samples of each CPU. Unit: per second.
+    pub rate_hz: u32,
+    /// Processes, with their descendants; empty: the whole host.
+    pub pids: Vec<u32>,
+    /// How long. It ends sooner if all of the processes do.
+    pub duration: Duration,
+}
+
+/// Whether a profile can be taken on this host.
+///
+/// # Errors
+/// This user may not, or the kernel cannot.
+pub fn check_profile(kind: ProfileKind, rate_hz: u32) -> Result<(), ProfileError> {
+    let plan = ProfilePlan { kind, rate_hz, scope_pids: Vec::new(), tree_pids: Vec::new() };
+    Recording::begin(plan, clock::monotonic()).map(drop)
+}
+
+/// Takes a profile; `goes_on` is asked ten times a second and ends it early.
+///
+/// # Errors
+/// This user may not, the kernel cannot, or a process does not exist.
+pub fn take_profile(
+    request: &ProfileRequest,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<Profile, ProfileError> {
+    let processes = host_processes();
+    let missing = request.pids.iter().find(|pid| processes.iter().all(|process| process.pid != **pid));
+    if let Some(pid) = missing {
+        return Err(ProfileError::NoProcess { pid: *pid });
+    }
+    let plan = ProfilePlan {
+        kind: request.kind,
+        rate_hz: request.rate_hz,
+        scope_pids: request.pids.clone(),
+        tree_pids: with_descendants(&processes, &request.pids),
+    };
+    let cpu_begin_ns = observe_clock::thread_cpu_ns();
+    let begin = clock::monotonic();
+    let mut recording = Recording::begin(plan, begin)?;
+    let duration_ns = u64::try_from(request.duration.as_nanos()).unwrap_or(u64::MAX);
+    loop {
+        let left_ns = duration_ns.saturating_sub(clock::monotonic().since(begin));
+        if left_ns == 0 || recording.is_over() || !goes_on() {
+            break;
+        }
+        recording.read(TICK.min(Duration::from_nanos(left_ns)));
+    }
+    let stopped = recording.stop(clock::monotonic());
+    let cpu_end_ns = observe_clock::thread_cpu_ns();
+    let mut profile = stopped.named();
+    profile.cost = ProfileCost {
+        sampling_cpu_ns: cpu_end_ns.saturating_sub(cpu_begin_ns),
+        naming_cpu_ns: observe_clock::thread_cpu_ns().saturating_sub(cpu_end_ns),
+    };
+    Ok(profile)
+}
+
+/// These processes and all that descend from them.
+fn with_descendants(all: &[HostProcess], roots: &[u32]) -> Vec<u32> {
+    let mut found = roots.to_vec();
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        next += 1;
+        let children = all.iter().filter(|process| process.parent_pid == parent);
+        let new: Vec<u32> = children.map(|process| process.pid).filter(|pid| !found.contains(pid)).collect();
+        found.extend(new);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_all_that_descends_and_loops_end() {
+        let process = |pid, parent_pid| HostProcess {
+            pid,
+            parent_pid,
+            session_id: 0,
+            start_ticks: 0,
+            cpu_ticks: 0,
+            command: String::new(),
+        };
+        let all = [
+            process(1, 0),
+            process(10, 1),
+            process(11, 10),
+            process(12, 11),
+            process(20, 1),
+            process(30, 31),
+            process(31, 30),
+        ];
+        assert_eq!(with_descendants(&all, &[10]), [10, 11, 12]);
+        assert_eq!(with_descendants(&all, &[30]), [30, 31]);
+        assert!(with_descendants(&all, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_process_that_does_not_exist_is_refused() {
+        let request = ProfileRequest {
+            kind: ProfileKind::OnCpu,
+            rate_hz: 99,
+            pids: vec![u32::MAX],
+            duration: Duration::from_millis(1),
+        };
+        let error = take_profile(&request, || true).expect_err("there is no such process");
+        assert!(matches!(error, ProfileError::NoProcess { pid: u32::MAX }), "{error}");
+    }
+}

@@ -1,0 +1,209 @@
+// A profile as a tree: stacks that begin alike share their first frames, and each frame weighs as much as all stacks through it.
+
+export type FrameKind = "user" | "kernel" | "softirq" | "irq";
+export type ProfileKind = "on-cpu" | "off-cpu";
+
+export interface ProfileFrame {
+  name: string;
+  object: string;
+  kind: FrameKind;
+  is_resolved: boolean;
+}
+
+export interface ProfileStack {
+  process: number;
+  /** Indices of frames, the outermost first. */
+  frames: number[];
+  count: number;
+  value_ns: number;
+}
+
+export interface Profile {
+  kind: ProfileKind;
+  scope_pids: number[];
+  begin_mono_ns: number;
+  end_mono_ns: number;
+  rate_hz: number | null;
+  cpus_count: number;
+  counts: {
+    samples_count: number;
+    lost_count: number;
+    beyond_bound_count: number;
+    frames_count: number;
+    resolved_frames_count: number;
+    user_stacks_count: number;
+    cut_stacks_count: number;
+  };
+  /** Responses to the load while sampling; `null` without a load. */
+  requests_count: number | null;
+  cost: { sampling_cpu_ns: number; naming_cpu_ns: number };
+  processes: { pid: number; name: string }[];
+  frames: ProfileFrame[];
+  stacks: ProfileStack[];
+}
+
+export interface SymbolShare {
+  frame: ProfileFrame;
+  self_ratio: number;
+  total_ratio: number;
+}
+
+export interface ProgramShare {
+  name: string;
+  processes_count: number;
+  ratio: number;
+  symbols: SymbolShare[];
+  unnamed_objects: string[];
+}
+
+export interface ProfileSummary {
+  value_ns: number;
+  mean_count: number;
+  resolved_ratio: number | null;
+  cut_ratio: number | null;
+  kinds: { kind: FrameKind; ratio: number }[];
+  programs: ProgramShare[];
+}
+
+export interface ProfilePayload {
+  schema: typeof PROFILE_SCHEMA;
+  subject: string;
+  tool: { version: string; target: string };
+  /** Nanoseconds since 1970, as a decimal string. */
+  started_unix_ns: string;
+  profile: Profile;
+  summary: ProfileSummary;
+}
+
+export const PROFILE_SCHEMA = "sysdyno.report-profile/1";
+
+/** Programs with their share of a profile, the largest first. */
+export function programsOf(profile: Profile): { name: string; ratio: number }[] {
+  const sums = new Map<string, number>();
+  let whole = 0;
+  for (const { process, value_ns } of profile.stacks) {
+    const name = profile.processes[process]?.name ?? "";
+    sums.set(name, (sums.get(name) ?? 0) + value_ns);
+    whole += value_ns;
+  }
+  const programs = [...sums].map(([name, value]) => ({ name, ratio: value / Math.max(whole, 1) }));
+  return programs.sort((a, b) => b.ratio - a.ratio);
+}
+
+/** A frame in the place where it was called from. */
+export interface FlameNode {
+  name: string;
+  object: string;
+  /** `null` of the root and of programs, which are no functions. */
+  kind: FrameKind | null;
+  value: number;
+  /** Of that, what it ran or waited itself. */
+  self: number;
+  count: number;
+  parent: FlameNode | null;
+  /** The widest first. */
+  children: FlameNode[];
+}
+
+interface Growing extends FlameNode {
+  byKey: Map<string, Growing>;
+  children: Growing[];
+}
+
+function sprout(parent: Growing | null, name: string, object: string, kind: FrameKind | null): Growing {
+  return { name, object, kind, value: 0, self: 0, count: 0, parent, children: [], byKey: new Map() };
+}
+
+function child(parent: Growing, key: string, make: () => Growing): Growing {
+  const known = parent.byKey.get(key);
+  if (known) return known;
+  const made = make();
+  parent.byKey.set(key, made);
+  parent.children.push(made);
+  return made;
+}
+
+/** The tree of all stacks, or of those of one program. Below the root are programs. */
+export function flameTree(profile: Profile, program: string | null): FlameNode {
+  const root = sprout(null, "all", "", null);
+  for (const stack of profile.stacks) {
+    const name = profile.processes[stack.process]?.name ?? "";
+    if (program !== null && name !== program) continue;
+    const add = (node: Growing) => {
+      node.value += stack.value_ns;
+      node.count += stack.count;
+      return node;
+    };
+    let node = add(child(add(root), name, () => sprout(root, name, "", null)));
+    for (const index of stack.frames) {
+      const frame = profile.frames[index];
+      if (!frame) continue;
+      const parent: Growing = node;
+      node = add(child(parent, String(index), () => sprout(parent, frame.name, frame.object, frame.kind)));
+    }
+    node.self += stack.value_ns;
+  }
+  sort(root);
+  return root;
+}
+
+function sort(node: FlameNode): void {
+  const waiting = [node];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    next.children.sort((a, b) => b.value - a.value || a.name.localeCompare(b.name));
+    waiting.push(...next.children);
+  }
+}
+
+/** A frame on the screen; `x` and `width` are shares of the whole width. */
+export interface FlameBox {
+  node: FlameNode;
+  x: number;
+  width: number;
+  depth: number;
+  /** Whether it leads to what is shown, and is as wide as everything. */
+  isAbove: boolean;
+}
+
+/** The boxes of what is below `zoomed`, and of the way to it, row by row; what is narrower than `least` is left out. */
+export function flameBoxes(zoomed: FlameNode, least: number): FlameBox[] {
+  const way: FlameNode[] = [];
+  for (let node: FlameNode | null = zoomed; node; node = node.parent) way.unshift(node);
+  const boxes: FlameBox[] = way.map((node, depth) => ({ node, x: 0, width: 1, depth, isAbove: node !== zoomed }));
+  let row = boxes.slice(-1);
+  while (row.length > 0) {
+    row = row.flatMap((box) => childBoxes(box, least / Math.max(box.width, least)));
+    boxes.push(...row);
+  }
+  return boxes;
+}
+
+function childBoxes(box: FlameBox, least: number): FlameBox[] {
+  let x = box.x;
+  const found: FlameBox[] = [];
+  for (const node of box.node.children) {
+    const share = box.node.value > 0 ? node.value / box.node.value : 0;
+    // They are sorted: all that follow are narrower still.
+    if (share < least) break;
+    found.push({ node, x, width: share * box.width, depth: box.depth + 1, isAbove: false });
+    x += share * box.width;
+  }
+  return found;
+}
+
+/** Of a tree, the weight of the stacks in which a name contains this text, in capitals or not; each stack once. */
+export function matching(root: FlameNode, text: string): number {
+  const wanted = text.toLowerCase();
+  let sum = 0;
+  const waiting = [root];
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    if (isMatch(node, wanted)) sum += node.value;
+    else waiting.push(...node.children);
+  }
+  return sum;
+}
+
+/** `wanted` is in lower case. */
+export function isMatch(node: FlameNode, wanted: string): boolean {
+  return wanted !== "" && node.parent !== null && (node.name.toLowerCase().includes(wanted) || node.object.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,63 @@
+// The page of a profile: how much, the flame graph, the functions of each program, and how far to trust it.
+
+import { count, duration, percent, significant } from "../../number.ts";
+import { prose } from "../../record/text.ts";
+import type { ProfilePayload } from "../../record/profile.ts";
+import { Frame, type Part } from "../Frame.tsx";
+import { FlameGraph } from "./FlameGraph.tsx";
+import { Functions } from "./Functions.tsx";
+import { Quality } from "./Quality.tsx";
+import { KINDS } from "./words.ts";
+
+export function ProfileReport({ payload }: { payload: ProfilePayload }) {
+  const { profile, summary, tool } = payload;
+  const parts: Part[] = [
+    { id: "functions", short: "Functions", title: "Functions by program", body: <Functions summary={summary} /> },
+    { id: "quality", short: "Quality", title: "How far to trust it", body: <Quality profile={profile} /> },
+  ];
+  const colophon = (
+    <>
+      Made by sysdyno {tool.version} ({tool.target}). This page contains its profile, needs no network, and sends no data.
+    </>
+  );
+  return <Frame masthead={<Head payload={payload} />} answer={<Answer payload={payload} />} parts={parts} colophon={colophon} />;
+}
+
+function Head({ payload }: { payload: ProfilePayload }) {
+  const started = new Date(Number(payload.started_unix_ns) / 1e6);
+  const iso = Number.isFinite(started.getTime()) ? started.toISOString() : "";
+  return (
+    <header class="masthead">
+      <p class="wordmark">sysdyno</p>
+      <p class="subject" title={payload.subject}>
+        {payload.subject}
+      </p>
+      <p class="when">
+        <time dateTime={iso}>{iso.replace("T", " ").replace(/\.\d+Z/, " UTC")}</time>
+      </p>
+    </header>
+  );
+}
+
+function Answer({ payload }: { payload: ProfilePayload }) {
+  const { profile, summary } = payload;
+  const kinds = summary.kinds.filter(({ ratio }) => ratio >= 0.005);
+  return (
+    <section id="result" class="answer" tabIndex={-1} aria-labelledby="headline">
+      <h1 id="headline">{prose(headline(payload))}</h1>
+      {profile.kind === "on-cpu" && kinds.length > 0 && (
+        <p>{kinds.map(({ kind, ratio }) => `${percent(ratio)} in ${kind === "user" ? "programs" : (KINDS.find((each) => each.kind === kind)?.name ?? kind)}`).join(" · ")}</p>
+      )}
+      <FlameGraph profile={profile} programs={summary.programs} />
+    </section>
+  );
+}
+
+function headline({ profile, summary }: ProfilePayload): string {
+  const span = duration(profile.end_mono_ns - profile.begin_mono_ns);
+  const mean = significant(summary.mean_count, 3);
+  const samples = count(profile.counts.samples_count);
+  if (profile.kind === "off-cpu") return `On average, ${mean} threads waited: ${samples} waits in ${span}`;
+  const cpus = profile.cpus_count === 1 ? "1 CPU" : `${profile.cpus_count} CPUs`;
+  return `${mean} of ${cpus} busy: ${samples} samples in ${span}`;
+}

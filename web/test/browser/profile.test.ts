@@ -1,0 +1,128 @@
+// The page of a profile in a real browser: the flame graph is walked by mouse, finger, and keyboard, searched, and inert whatever
+// functions are called.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { hasChromium, launch } from "../chromium.mjs";
+import { skipWithout } from "../needs.mjs";
+import { violations } from "./accessibility.ts";
+import { canBeRead } from "./everywhere.ts";
+
+const DESK = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+const VARIANTS = ["ordinary", "waits", "hostile"] as const;
+type Variant = (typeof VARIANTS)[number];
+
+let browser: Browser;
+let folder: string;
+
+async function open(variant: Variant, options: BrowserContextOptions = {}, before?: () => void) {
+  const context = await browser.newContext({ viewport: DESK, ...options });
+  if (before) await context.addInitScript(before);
+  const page = await context.newPage();
+  const noise: string[] = [];
+  const url = pathToFileURL(join(folder, `${variant}.html`)).href;
+  page.on("console", (message) => noise.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    if (request.url() !== url) noise.push(`request: ${request.url().slice(0, 200)}`);
+  });
+  await page.goto(url);
+  await page.waitForSelector(".flame-box");
+  return { page, noise };
+}
+
+describe("profile", { skip: skipWithout(hasChromium, "profile", "chromium") }, () => {
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "sysdyno-profile-"));
+    const run = ["run", "--quiet", "--example", "sample_profile", "--", folder];
+    execFileSync("cargo", run, { cwd: "..", stdio: ["ignore", "inherit", "inherit"] });
+    browser = await launch();
+  });
+
+  after(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  for (const variant of VARIANTS) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      test(`has no accessibility violation: ${variant}, ${colorScheme}`, async () => {
+        const { page, noise } = await open(variant, { colorScheme });
+        assert.deepEqual(await violations(page), []);
+        assert.deepEqual(noise, []);
+        await page.context().close();
+      });
+    }
+
+    test(`never scrolls sideways as a whole: ${variant}`, async () => {
+      const { page } = await open(variant, { viewport: PHONE });
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= PHONE.width, `${width}`);
+      await page.context().close();
+    });
+  }
+
+  canBeRead(VARIANTS.filter((variant) => variant !== "hostile"), open);
+
+  test("zooms into what is clicked and back", async () => {
+    const { page } = await open("ordinary");
+    const box = (name: string) => page.locator(".flame-box", { hasText: name }).first();
+    const width = async (name: string) => (await box(name).boundingBox())?.width ?? 0;
+    const all = await width("all");
+    const before = await width("php-fpm");
+    assert.ok(before < all / 2, `${before} of ${all}`);
+    await box("php-fpm").click();
+    assert.ok((await width("php-fpm")) > all * 0.99, `${await width("php-fpm")} of ${all}`);
+    assert.equal(await page.locator(".flame-box", { hasText: "tcp_sendmsg" }).count(), 0);
+    await page.getByRole("button", { name: "Reset zoom" }).click();
+    assert.ok(Math.abs((await width("php-fpm")) - before) < 1);
+    await page.context().close();
+  });
+
+  test("is walked by arrows, zoomed by Enter, and reset by Escape", async () => {
+    const { page } = await open("ordinary");
+    await page.locator(".flame-box").first().focus();
+    for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    assert.match((await focused()) ?? "", /^php-fpm, 32/);
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator(".flame-box", { hasText: "nginx" }).count(), 0);
+    await page.keyboard.press("Escape");
+    assert.ok((await page.locator(".flame-box", { hasText: "nginx" }).count()) > 0);
+    await page.context().close();
+  });
+
+  test("says how much of the time a search finds", async () => {
+    const { page } = await open("ordinary");
+    await page.keyboard.press("/");
+    await page.keyboard.type("TCP_send");
+    await page.waitForSelector(".flame-box.found");
+    assert.match(await page.locator(".flame-found").innerText(), /^51\.5% of the stacks contain “TCP_send”$/);
+    await page.context().close();
+  });
+
+  test("shows one program alone", async () => {
+    const { page } = await open("ordinary", { viewport: PHONE });
+    await page.getByLabel("Program").selectOption("php-fpm");
+    assert.equal(await page.locator(".flame-box", { hasText: "nginx" }).count(), 0);
+    await page.context().close();
+  });
+
+  test("stays inert whatever functions are called", async () => {
+    const { page } = await open("hostile");
+    const state = await page.evaluate(() => ({
+      owned: (window as unknown as { owned?: unknown }).owned,
+      scripts: document.scripts.length,
+      injected: document.querySelectorAll("iframe, object, embed, base, link, img, form").length,
+    }));
+    assert.deepEqual(state, { owned: undefined, scripts: 2, injected: 0 });
+    await page.context().close();
+  });
+});

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type FrameKind, flameBoxes, flameTree, matching, type Profile, programsOf } from "../../src/record/profile.ts";
+
+const frame = (name: string, kind: FrameKind = "user") => ({ name, object: `${name}.so`, kind, is_resolved: true });
+const stack = (process: number, frames: number[], count: number) => ({ process, frames, count, value_ns: count * 10 });
+
+const profile: Profile = {
+  kind: "on-cpu",
+  scope_pids: [],
+  begin_mono_ns: 0,
+  end_mono_ns: 1e9,
+  rate_hz: 99,
+  cpus_count: 2,
+  counts: {
+    samples_count: 100,
+    lost_count: 0,
+    beyond_bound_count: 0,
+    frames_count: 250,
+    resolved_frames_count: 250,
+    user_stacks_count: 100,
+    cut_stacks_count: 0,
+  },
+  requests_count: null,
+  cost: { sampling_cpu_ns: 0, naming_cpu_ns: 0 },
+  processes: [
+    { pid: 1, name: "web" },
+    { pid: 2, name: "web" },
+    { pid: 3, name: "db" },
+  ],
+  frames: [frame("main"), frame("parse"), frame("read", "kernel")],
+  stacks: [stack(0, [0, 1], 40), stack(1, [0, 1, 1], 10), stack(2, [0, 2], 30), stack(0, [0], 20)],
+};
+
+test("stacks that begin alike share their frames, across processes of one name", () => {
+  const root = flameTree(profile, null);
+  assert.deepEqual([root.value, root.count], [1000, 100]);
+  assert.deepEqual(root.children.map(({ name, value }) => [name, value]), [["web", 700], ["db", 300]]);
+  const main = root.children[0]?.children[0];
+  assert.deepEqual([main?.name, main?.value, main?.self], ["main", 700, 200]);
+  assert.deepEqual([main?.children[0]?.value, main?.children[0]?.self], [500, 400]);
+});
+
+test("a program can be seen alone, and what it weighs among all", () => {
+  assert.deepEqual(flameTree(profile, "db").children.map(({ name }) => name), ["db"]);
+  assert.equal(flameTree(profile, "no such").value, 0);
+  assert.deepEqual(programsOf(profile), [{ name: "web", ratio: 0.7 }, { name: "db", ratio: 0.3 }]);
+});
+
+test("boxes lie below their callers, and what is too narrow is left out", () => {
+  const root = flameTree(profile, null);
+  const boxes = flameBoxes(root, 0.25);
+  assert.deepEqual(
+    boxes.map(({ node, x, width, depth }) => [node.name, x, width, depth]),
+    [
+      ["all", 0, 1, 0],
+      ["web", 0, 0.7, 1],
+      ["db", 0.7, 0.3, 1],
+      ["main", 0, 0.7, 2],
+      ["main", 0.7, 0.3, 2],
+      ["parse", 0, 0.5, 3],
+      ["read", 0.7, 0.3, 3],
+    ],
+  );
+  const zoomed = root.children[1];
+  assert.ok(zoomed);
+  assert.deepEqual(
+    flameBoxes(zoomed, 0.01).map(({ node, width, isAbove }) => [node.name, width, isAbove]),
+    [["all", 1, true], ["db", 1, false], ["main", 1, false], ["read", 1, false]],
+  );
+});
+
+test("a search counts each stack once, by function or file", () => {
+  const root = flameTree(profile, null);
+  assert.equal(matching(root, "PARSE"), 500);
+  assert.equal(matching(root, "main"), 1000);
+  assert.equal(matching(root, "read.so"), 300);
+  assert.equal(matching(root, ""), 0);
+});
