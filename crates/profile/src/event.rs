@@ -6,7 +6,7 @@
 //! All times are those of `CLOCK_MONOTONIC`, so that they fit those of the load.
 
 use crate::ProfileError;
-use crate::sys::{self, Ring, bindings as abi};
+use crate::sys::{self, PerfRing, bindings as abi};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,7 +22,7 @@ pub(crate) struct CpuEvent {
     cpu: u32,
     name: &'static str,
     fd: OwnedFd,
-    ring: Ring,
+    ring: PerfRing,
 }
 
 impl CpuEvent {
@@ -35,7 +35,7 @@ impl CpuEvent {
         let fd =
             sys::open_on_cpu(&attributes(kind, rate_hz), cpu).map_err(|source| refused(source, name, cpu))?;
         let pages = (data_bytes / rustix::param::page_size()).max(1);
-        let ring = Ring::map(fd.as_fd(), pages).map_err(event_error("map", name, cpu))?;
+        let ring = PerfRing::map(fd.as_fd(), pages).map_err(event_error("map", name, cpu))?;
         Ok(CpuEvent { cpu, name, fd, ring })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! This is the only place where addresses are kept, and it ends with the recording.
 
-use crate::wire::{FileIdentity, Mapping};
+use crate::wire::{MappedFile, Mapping};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -24,7 +24,7 @@ pub(crate) enum RawFrame {
 /// A file that processes have mapped, or a mapping with a name of the kernel's, as `[vdso]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MappedObject {
-    pub(crate) file: FileIdentity,
+    pub(crate) file: MappedFile,
     /// Its path as processes see it. Untrusted.
     pub(crate) path: Vec<u8>,
 }
@@ -42,12 +42,12 @@ const SEEN_MAX: usize = 8;
 
 /// Objects by number.
 #[derive(Debug, Default)]
-pub(crate) struct Objects {
+pub(crate) struct MappedObjects {
     numbers: Interner<MappedObject>,
     seen: Vec<Vec<SeenAt>>,
 }
 
-impl Objects {
+impl MappedObjects {
     /// The number of a mapping's object.
     pub(crate) fn number(&mut self, pid: u32, mapping: &Mapping) -> u32 {
         let number = self.numbers.number(MappedObject { file: mapping.file, path: mapping.path.clone() });

@@ -3,8 +3,8 @@
 //! A process that was there before is read from `/proc` when its first sample comes; of one that is born meanwhile, the records
 //! tell everything, so that it may end before its sample is read.
 
-use crate::frames::Objects;
-use crate::space::{AddressSpace, Place, parse_maps};
+use crate::frames::MappedObjects;
+use crate::space::{AddressSpace, MappedPlace, parse_maps};
 use crate::wire::Mapping;
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -15,7 +15,7 @@ const MAPS_MAX: u64 = 64 << 20;
 
 /// Which processes are profiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ProfileScope {
     /// All.
     Host,
     /// These, and what they start.
@@ -24,9 +24,9 @@ pub(crate) enum Scope {
 
 /// The processes that are known by now.
 pub(crate) struct Processes {
-    scope: Scope,
+    scope: ProfileScope,
     known: HashMap<u32, Process>,
-    pub(crate) objects: Objects,
+    pub(crate) objects: MappedObjects,
 }
 
 #[derive(Clone)]
@@ -37,21 +37,21 @@ struct Process {
 }
 
 impl Processes {
-    pub(crate) fn new(scope: Scope) -> Processes {
-        Processes { scope, known: HashMap::new(), objects: Objects::default() }
+    pub(crate) fn new(scope: ProfileScope) -> Processes {
+        Processes { scope, known: HashMap::new(), objects: MappedObjects::default() }
     }
 
     pub(crate) fn is_in_scope(&self, pid: u32) -> bool {
         match &self.scope {
             // Process 0 is what a CPU does when there is nothing to do; one that has been reaped has no id any more.
-            Scope::Host => pid != 0 && pid != u32::MAX,
-            Scope::Processes(pids) => pids.contains(&pid),
+            ProfileScope::Host => pid != 0 && pid != u32::MAX,
+            ProfileScope::Processes(pids) => pids.contains(&pid),
         }
     }
 
     /// Whether all processes in scope have ended.
     pub(crate) fn are_all_gone(&self) -> bool {
-        matches!(&self.scope, Scope::Processes(pids) if pids.is_empty())
+        matches!(&self.scope, ProfileScope::Processes(pids) if pids.is_empty())
     }
 
     /// The name of a process. Untrusted.
@@ -60,7 +60,7 @@ impl Processes {
     }
 
     /// What lies at an address of a process.
-    pub(crate) fn place(&mut self, pid: u32, address: u64) -> Option<Place> {
+    pub(crate) fn place(&mut self, pid: u32, address: u64) -> Option<MappedPlace> {
         self.process(pid).space.place(address)
     }
 
@@ -89,7 +89,7 @@ impl Processes {
         }
         let child = self.process(parent_pid).clone();
         self.known.insert(pid, child);
-        if let Scope::Processes(pids) = &mut self.scope {
+        if let ProfileScope::Processes(pids) = &mut self.scope {
             pids.insert(pid);
         }
     }
@@ -100,7 +100,7 @@ impl Processes {
             // Other threads may go on; then it is read again.
             self.known.remove(&pid);
         }
-        if let Scope::Processes(pids) = &mut self.scope
+        if let ProfileScope::Processes(pids) = &mut self.scope
             && pids.contains(&pid)
             && is_last_thread(pid, tid)
         {
@@ -115,7 +115,7 @@ impl Processes {
 }
 
 /// Reads a process from `/proc`; what cannot be read is empty.
-fn read(pid: u32, objects: &mut Objects) -> Process {
+fn read(pid: u32, objects: &mut MappedObjects) -> Process {
     let mut space = AddressSpace::default();
     for mapping in parse_maps(&read_bounded(&format!("/proc/{pid}/maps"))) {
         let object = objects.number(pid, &mapping);

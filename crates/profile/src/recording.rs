@@ -6,7 +6,7 @@
 use crate::ProfileError;
 use crate::event::{self, CpuEvent};
 use crate::naming;
-use crate::processes::{Processes, Scope};
+use crate::processes::{Processes, ProfileScope};
 use crate::stacks::Stacks;
 use crate::waits::Waits;
 use crate::wire::{self, PerfRecord, PerfWhat};
@@ -52,9 +52,9 @@ impl Recording {
     /// This user may not, the kernel cannot, or its list of CPUs cannot be read.
     pub fn begin(plan: ProfilePlan, now: MonoNs) -> Result<Recording, ProfileError> {
         let scope = if plan.scope_pids.is_empty() {
-            Scope::Host
+            ProfileScope::Host
         } else {
-            Scope::Processes(plan.tree_pids.iter().copied().collect())
+            ProfileScope::Processes(plan.tree_pids.iter().copied().collect())
         };
         let open = |cpu| CpuEvent::open(plan.kind, plan.rate_hz, cpu);
         let events = online_cpus()?.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;

@@ -1,6 +1,6 @@
 //! Which file lies at which address of a process: from `/proc/PID/maps`, and from the mappings that follow.
 
-use crate::wire::{FileIdentity, Mapping};
+use crate::wire::{MappedFile, Mapping};
 use std::collections::BTreeMap;
 
 /// Most executable mappings of a process that are kept; a JIT that maps single functions may have many.
@@ -21,7 +21,7 @@ struct Region {
 
 /// What lies at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct MappedPlace {
     /// As [`AddressSpace::map`] was given it.
     pub(crate) object: u32,
     /// Offset into the file.
@@ -61,10 +61,10 @@ impl AddressSpace {
     }
 
     /// What lies at an address; `None`: nothing that can be executed, as far as is known.
-    pub(crate) fn place(&self, address: u64) -> Option<Place> {
+    pub(crate) fn place(&self, address: u64) -> Option<MappedPlace> {
         let (begin, region) = self.regions.range(..=address).next_back()?;
         let file_offset = region.file_offset.wrapping_add(address - begin);
-        (address < region.end).then_some(Place { object: region.object, file_offset })
+        (address < region.end).then_some(MappedPlace { object: region.object, file_offset })
     }
 }
 
@@ -83,7 +83,7 @@ fn parse_line(line: &[u8]) -> Option<Mapping> {
     let file_offset = hexadecimal(next()?)?;
     let (major, minor) = next()?.split_once(':')?;
     let inode = next()?.parse().ok()?;
-    let file = FileIdentity {
+    let file = MappedFile {
         major: u32::try_from(hexadecimal(major)?).ok()?,
         minor: u32::try_from(hexadecimal(minor)?).ok()?,
         inode,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn mapping(begin: u64, end: u64, file_offset: u64) -> Mapping {
-        Mapping { begin, end, file_offset, file: FileIdentity::default(), path: Vec::new() }
+        Mapping { begin, end, file_offset, file: MappedFile::default(), path: Vec::new() }
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             7ffc00000000-7ffc00002000 r-xp 00000000 00:00 0                          [vdso]\n";
         let found: Vec<_> = parse_maps(text).collect();
         assert_eq!(found.len(), 3);
-        let file = FileIdentity { major: 0xfe, minor: 1, inode: 1234 };
+        let file = MappedFile { major: 0xfe, minor: 1, inode: 1234 };
         assert_eq!((found[0].file, found[0].file_offset), (file, 0x28000));
         assert_eq!(found[0].path, b"/usr/bin/a b (deleted)");
         assert!(found[1].path.is_empty());

@@ -43,14 +43,14 @@ pub(crate) struct Mapping {
     pub(crate) end: u64,
     pub(crate) file_offset: u64,
     /// Device and inode; zero of memory without a file.
-    pub(crate) file: FileIdentity,
+    pub(crate) file: MappedFile,
     /// The path, or a name in brackets. Untrusted.
     pub(crate) path: Vec<u8>,
 }
 
 /// A file, whatever its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct FileIdentity {
+pub(crate) struct MappedFile {
     pub(crate) major: u32,
     pub(crate) minor: u32,
     pub(crate) inode: u64,
@@ -135,7 +135,7 @@ fn mapping(mut body: Fields<'_>) -> Option<Mapping> {
     let (major, minor, inode) = (body.u32()?, body.u32()?, body.u64()?);
     // Generation of the inode, protection, and flags.
     let (_, _, _) = (body.u64()?, body.u32()?, body.u32()?);
-    let file = FileIdentity { major, minor, inode };
+    let file = MappedFile { major, minor, inode };
     Some(Mapping { begin, end: begin.checked_add(length)?, file_offset, file, path: text(body.0).to_vec() })
 }
 

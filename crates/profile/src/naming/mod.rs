@@ -3,7 +3,7 @@
 mod kind;
 mod symbols;
 
-use crate::frames::{Interner, Objects, RawFrame};
+use crate::frames::{Interner, MappedObjects, RawFrame};
 use crate::stacks::{RawStack, Stacks, Weight};
 use kind::{KindWalk, is_entry, is_switch};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use sysdyno_record::profile::{FrameKind, ProfileFrame, ProfileKind, ProfileStack
 
 /// Stacks with names, and how good they are.
 #[derive(Debug, Default)]
-pub(crate) struct Named {
+pub(crate) struct NamedStacks {
     pub(crate) processes: Vec<ProfiledProcess>,
     pub(crate) frames: Vec<ProfileFrame>,
     pub(crate) stacks: Vec<ProfileStack>,
@@ -25,9 +25,9 @@ pub(crate) struct Named {
 /// Names all frames. Stacks that differ in addresses only become one; the heaviest stacks come first.
 ///
 /// Of waits, the functions by which every thread gives its CPU away are left out: the innermost one then says what it waits for.
-pub(crate) fn name(stacks: Stacks, objects: &Objects, kind: ProfileKind) -> Named {
+pub(crate) fn name(stacks: Stacks, objects: &MappedObjects, kind: ProfileKind) -> NamedStacks {
     let names = symbols::resolve(&stacks.frames.all, objects);
-    let mut named = Named { processes: stacks.processes.all, ..Named::default() };
+    let mut named = NamedStacks { processes: stacks.processes.all, ..NamedStacks::default() };
     let mut frames = Interner::default();
     let mut weights: HashMap<RawStack, Weight> = HashMap::new();
     for (stack, weight) in &stacks.weights {
@@ -79,7 +79,7 @@ fn trim_switch(frames: &mut Vec<ProfileFrame>) {
     }
 }
 
-impl Named {
+impl NamedStacks {
     fn judge(&mut self, frames: &[ProfileFrame], count: u64) {
         let resolved = frames.iter().filter(|frame| frame.is_resolved).count();
         self.frames_count += frames.len() as u64 * count;

@@ -2,7 +2,7 @@
 //! its perf map. Files are opened by way of a process that has mapped them, so that those of containers and
 //! deleted ones are found.
 
-use crate::frames::{Objects, RawFrame, SeenAt};
+use crate::frames::{MappedObjects, RawFrame, SeenAt};
 use blazesym::symbolize::source::{Elf, Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 use blazesym::{MaybeDefault, Pid};
@@ -29,7 +29,7 @@ impl Name {
 }
 
 /// The name of each frame. A kernel address that has no name becomes `[kernel]`, as all addresses of a file become its name.
-pub(super) fn resolve(frames: &[RawFrame], objects: &Objects) -> Vec<Name> {
+pub(super) fn resolve(frames: &[RawFrame], objects: &MappedObjects) -> Vec<Name> {
     let symbolizer = Symbolizer::builder().enable_code_info(false).enable_inlined_fns(false).build();
     let mut names: Vec<Name> = frames.iter().map(|frame| unnamed(*frame, objects)).collect();
     for (group, members) in groups(frames) {
@@ -49,7 +49,7 @@ pub(super) fn resolve(frames: &[RawFrame], objects: &Objects) -> Vec<Name> {
     names
 }
 
-fn unnamed(frame: RawFrame, objects: &Objects) -> Name {
+fn unnamed(frame: RawFrame, objects: &MappedObjects) -> Name {
     match frame {
         RawFrame::Kernel(_) => Name::of_object("kernel"),
         RawFrame::File { object, .. } => Name::of_object(&short(&objects.get(object).path)),
@@ -119,7 +119,12 @@ fn process(symbolizer: &Symbolizer, pid: u32, addresses: &[u64]) -> Vec<Option<S
 }
 
 /// Names in a file: by its table of symbols, and only where that has no name by debug information, which takes longer.
-fn file(symbolizer: &Symbolizer, object: u32, objects: &Objects, offsets: &[u64]) -> Vec<Option<String>> {
+fn file(
+    symbolizer: &Symbolizer,
+    object: u32,
+    objects: &MappedObjects,
+    offsets: &[u64],
+) -> Vec<Option<String>> {
     let Some(path) = opened(&objects.get(object).path, objects.seen(object)) else {
         return vec![None; offsets.len()];
     };

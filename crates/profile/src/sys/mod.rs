@@ -4,7 +4,7 @@
 mod ring;
 
 pub(crate) use perf_event_open_sys::bindings;
-pub(crate) use ring::Ring;
+pub(crate) use ring::PerfRing;
 
 use bindings::perf_event_attr;
 use perf_event_open_sys::ioctls;

@@ -11,19 +11,19 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A mapped ring buffer.
-pub(crate) struct Ring {
+pub(crate) struct PerfRing {
     page: NonNull<perf_event_mmap_page>,
     mapped_bytes: usize,
     data_offset: usize,
     data_bytes: usize,
 }
 
-impl Ring {
+impl PerfRing {
     /// Maps the buffer of an event: one page of positions, and this many pages of data, a power of two.
     ///
     /// # Errors
     /// Those of mmap(2); `EPERM` where this user may not lock so much memory.
-    pub(crate) fn map(event: BorrowedFd<'_>, data_pages: usize) -> io::Result<Ring> {
+    pub(crate) fn map(event: BorrowedFd<'_>, data_pages: usize) -> io::Result<PerfRing> {
         let page_bytes = rustix::param::page_size();
         let mapped_bytes = page_bytes * (data_pages + 1);
         // SAFETY: asks for a new mapping at an address of the kernel's choice, and touches no other.
@@ -41,7 +41,7 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let page = NonNull::new(address.cast()).ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Ring { page, mapped_bytes, data_offset: page_bytes, data_bytes: page_bytes * data_pages })
+        Ok(PerfRing { page, mapped_bytes, data_offset: page_bytes, data_bytes: page_bytes * data_pages })
     }
 
     /// Appends what the kernel has written since the last call to `bytes`, and gives the room back. At most the size of
@@ -80,7 +80,7 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
+impl Drop for PerfRing {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `map` with this length, and no reference into it outlives `self`.
         unsafe { libc::munmap(self.page.as_ptr().cast(), self.mapped_bytes) };

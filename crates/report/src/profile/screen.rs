@@ -150,7 +150,8 @@ fn remedy(summary: &ProfileSummary) -> String {
         }
     }
     if objects.contains(&"kernel") {
-        return "the kernel hides its names from this user: see kernel.kptr_restrict, and run it with `sudo`".to_owned();
+        return "the kernel hides its names from this user: see kernel.kptr_restrict, and run it with `sudo`"
+            .to_owned();
     }
     match objects.as_slice() {
         [] => "functions in memory without a file have no names: let the runtime write a perf map".to_owned(),

@@ -111,7 +111,7 @@ fn a_load_has_readings_around_it_and_nothing_rests_for_them() {
     let hosts = Hosts { generator: &mut noted, server: None, behind: &[], services: None };
     // Deadlines of readings are hours apart.
     let sampling = SamplingPlan { hz: 0.0001, pids: vec![std::process::id()] };
-    load(&ten_requests(&serve()), &sampling, hosts, &mut journal).expect("runs");
+    load(&ten_requests(&serve()), &sampling, None, hosts, &mut journal).expect("runs");
     let [begin, end] = noted.load.expect("was asked for");
     assert_eq!(
         noted.requests,

@@ -6,9 +6,10 @@ import { count, duration, percent } from "../../number.ts";
 import { type FlameBox, type FlameNode, flameBoxes, flameTree, isMatch, matching, type Profile } from "../../record/profile.ts";
 import { KINDS } from "./words.ts";
 
-/** Height of a row, and the narrowest frame that is drawn. Unit: CSS pixels. */
+/** Height of a row, the narrowest frame that is drawn, and from which width its name is written. Unit: CSS pixels. */
 const ROW = 22;
 const NARROWEST = 1.5;
+const NAMED = 24;
 
 interface FlameGraphProps {
   profile: Profile;
@@ -134,7 +135,7 @@ function Boxes({ root, top, wanted, zoom, point }: BoxesProps) {
       {boxes.map((box) => (
         <div
           key={`${box.depth}:${box.x}:${box.node.name}`}
-          class={`flame-box ${box.node.kind ?? "program"}${box.isAbove ? " above" : ""}${wanted === "" ? "" : isMatch(box.node, wanted) ? " found" : " other"}`}
+          class={`flame-box ${box.node.kind ?? "program"}${box.isAbove ? " above" : ""}${box.width * width > NAMED ? " named" : ""}${wanted === "" ? "" : isMatch(box.node, wanted) ? " found" : " other"}`}
           role="button"
           tabIndex={box.node === current ? 0 : -1}
           title={box.node.name}
@@ -150,7 +151,7 @@ function Boxes({ root, top, wanted, zoom, point }: BoxesProps) {
           }}
           onPointerEnter={() => point(box.node)}
         >
-          {box.width * width > 24 ? `${markOf(box.node)}${box.node.name}` : ""}
+          {box.width * width > NAMED ? `${markOf(box.node)}${box.node.name}` : ""}
         </div>
       ))}
     </div>
