@@ -170,7 +170,7 @@ fn what_cannot_be_profiled_is_refused_with_a_hint() {
         (&["profile", "--tier", "no-such-program"], "no process has such a name"),
         (&["profile", "-d", "0s"], "cannot read duration '0s'"),
         (&["profile", "-o", "x.svg"], "hint: end it with .html"),
-        (&["profile", "-F", "0"], "-F"),
+        (&["profile", "-F", "0"], "--frequency"),
     ] {
         let outcome = Program::new().run(arguments);
         outcome.expect_code(2);
