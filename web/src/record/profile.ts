@@ -92,6 +92,8 @@ export function programsOf(profile: Profile): { name: string; ratio: number }[] 
 
 /** A frame in the place where it was called from. */
 export interface FlameNode {
+  /** Unlike all others of the page. */
+  id: number;
   name: string;
   object: string;
   /** `null` of the root and of programs, which are no functions. */
@@ -110,8 +112,11 @@ interface Growing extends FlameNode {
   children: Growing[];
 }
 
+let sprouted = 0;
+
 function sprout(parent: Growing | null, name: string, object: string, kind: FrameKind | null): Growing {
-  return { name, object, kind, value: 0, self: 0, count: 0, parent, children: [], byKey: new Map() };
+  sprouted += 1;
+  return { id: sprouted, name, object, kind, value: 0, self: 0, count: 0, parent, children: [], byKey: new Map() };
 }
 
 function child(parent: Growing, key: string, make: () => Growing): Growing {

@@ -134,12 +134,12 @@ function Boxes({ root, top, wanted, zoom, point }: BoxesProps) {
     <div ref={element} class="flame-boxes" role="group" aria-label="Flame graph" style={{ height: `${rows * ROW}px` }} onKeyDown={walk}>
       {boxes.map((box) => (
         <div
-          key={`${box.depth}:${box.x}:${box.node.name}`}
+          key={box.node.id}
           class={`flame-box ${box.node.kind ?? "program"}${box.isAbove ? " above" : ""}${box.width * width > NAMED ? " named" : ""}${wanted === "" ? "" : isMatch(box.node, wanted) ? " found" : " other"}`}
           role="button"
           tabIndex={box.node === current ? 0 : -1}
           title={box.node.name}
-          aria-label={`${box.node.name}, ${percent(box.node.value / Math.max(root.value, 1))}`}
+          aria-label={`${markOf(box.node)}${box.node.name}, ${percent(box.node.value / Math.max(root.value, 1))}`}
           style={{ left: `${box.x * 100}%`, width: `${box.width * 100}%`, top: `${box.depth * ROW}px` }}
           onClick={() => {
             setFocused(box.node);

@@ -19,7 +19,7 @@ export function Quality({ profile }: { profile: Profile }) {
   ];
   return (
     <>
-      <Table label="Quality" heads={["", { number: "value" }, "meaning"]} stacks>
+      <Table label="Quality" heads={["what", { number: "value" }, "meaning"]} stacks>
         {rows.map(([name, value, meaning]) => (
           <tr key={name}>
             <th scope="row">{name}</th>
