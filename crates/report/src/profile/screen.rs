@@ -216,16 +216,16 @@ mod tests {
         assert!(lines.iter().all(|line| crate::escape::width(line) <= 80), "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains("rare"), "{text}");
         assert_eq!(lines[0], "  On CPU     1.00 of 2 CPUs busy for 10.0 s · 990 samples");
-        assert_eq!(lines[1], "  Spent in   programs 61% · softirqs 39%");
+        assert_eq!(lines[1], "  Spent in   programs 61.0% · softirqs 39.0%");
         for expected in [
             "(4 processes)",
             "tcp_sendmsg  kernel",
             "70.7%   79.8%",
             "[libx.so] without names",
-            "60% of frames have a name",
+            "60.0% of frames have a name",
             "install the debug symbols of libx.so",
-            "25% of user stacks end early",
-            "0.2% of one CPU to read samples, 300 ms to name functions",
+            "25.0% of user stacks end early",
+            "0.20% of one CPU to read samples, 300 ms to name functions",
             "sysdyno profile -o profile.html",
         ] {
             assert!(text.contains(expected), "'{expected}' is not in\n{text}");
