@@ -1,7 +1,9 @@
-//! How far a run is, while it lasts.
+//! How far a run is, while it lasts, and what whoever looks on sees of it. None of this is written down.
 
+use crate::effect::{Better, Effect};
 use crate::load::TrialPurpose;
-use crate::plan::PhaseKind;
+use crate::plan::{Arrival, PhaseKind};
+use crate::units::SpanNs;
 
 /// How far a plan is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,8 +24,99 @@ pub struct RunProgress {
     pub p99_ns: Option<u64>,
     /// Failed and timed-out requests of the trial so far.
     pub errors_count: u64,
+    /// Requests of the trial that are over so far.
+    pub done_count: u64,
     /// Time since the plan began. Unit: nanoseconds.
     pub elapsed_ns: u64,
     /// Time that it still takes, as far as that is known. Unit: nanoseconds.
     pub left_ns: Option<u64>,
+}
+
+/// A run as it is drawn while it lasts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunPicture {
+    /// How far it is.
+    pub progress: RunProgress,
+    /// How requests of the present trial arrive.
+    pub arrival: Arrival,
+    /// Connections of the present trial.
+    pub connections_count: u32,
+    /// Requests after which the present trial ends; `None`: it ends after a time.
+    pub goal_count: Option<u64>,
+    /// The seconds of the present trial, the oldest first; at most [`MARKS_MAX`].
+    pub marks: Vec<LoadMark>,
+    /// Who uses the CPUs; `None`: not read yet.
+    pub uses: Option<CpuUses>,
+    /// CPU of the busiest generator thread in the last second; `None`: not known yet. Unit: ratio of one CPU.
+    pub busiest_thread_ratio: Option<f64>,
+    /// Whether that is so much that the generator may be what limits the rate.
+    pub is_generator_full: bool,
+    /// What a search has tried so far; empty: it is no search.
+    pub tried: Vec<TriedLoad>,
+    /// How a comparison has stood after each of its pairs; `None`: it is no comparison.
+    pub closing: Option<Closing>,
+}
+
+/// Most marks that are kept of a trial: as many seconds as the widest terminal has columns for.
+pub const MARKS_MAX: usize = 500;
+
+/// What about a second of a load was like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadMark {
+    /// Whether it is a part of what is measured, not of the warm-up or the drain.
+    pub is_measured: bool,
+    /// Completed and valid requests. Unit: requests per second.
+    pub ok_hz: f64,
+    /// Failed and timed-out requests. Unit: requests per second.
+    pub errors_hz: f64,
+    /// Median; `None`: nothing was completed. Unit: nanoseconds.
+    pub p50_ns: Option<u64>,
+    /// 99th percentile, likewise. Unit: nanoseconds.
+    pub p99_ns: Option<u64>,
+}
+
+/// Who used the CPUs in the last seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CpuUses {
+    /// The tiers of the server in the order of the way of a request.
+    pub tiers: Vec<CpuUse>,
+    /// Everything else on the server's host; `None`: not known. Unit: CPUs.
+    pub other_cpus: Option<f64>,
+    /// This program; `None`: not known. Unit: CPUs.
+    pub generator_cpus: Option<f64>,
+    /// CPUs of the server's host; `None`: not known.
+    pub host_cpus_count: Option<u32>,
+}
+
+/// CPU that one tier used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CpuUse {
+    /// What its first process is called. Untrusted text.
+    pub name: String,
+    /// What it used. Unit: CPUs.
+    pub cpus: f64,
+}
+
+/// A trial of a search as it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TriedLoad {
+    /// How much was asked for: requests per second, or connections where the search goes over these.
+    pub load: f64,
+    /// Whether the objective was met; `None`: the trial cannot say.
+    pub is_met: Option<bool>,
+}
+
+/// How a comparison has stood so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Closing {
+    /// In a line.
+    pub line: String,
+    /// What may be spent.
+    pub budget: SpanNs,
+    /// The difference that does not matter. Unit: that of the effects' scale.
+    pub margin: f64,
+    /// Which direction of the metric is better.
+    pub better: Better,
+    /// The effect after each pair, the oldest first.
+    pub effects: Vec<Effect>,
 }

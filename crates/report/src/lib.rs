@@ -23,6 +23,7 @@ pub mod profile;
 pub mod progress;
 pub mod terminal;
 pub mod tryout;
+pub mod watch;
 pub mod work;
 
 pub use input::ReportInput;

@@ -8,5 +8,7 @@ mod html;
 mod json;
 mod numbers;
 mod output;
+mod progress;
 mod terminal;
 mod tryout;
+mod watch;

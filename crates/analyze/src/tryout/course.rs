@@ -152,10 +152,10 @@ impl Course {
             dropped: self.pairs_of(stage.stage).filter(|pair| pair.dropped.is_some()).count() as u32,
             caps: caps(&self.plan, stage.kind),
             improvement: hodges_lehmann(&improvements, super::effect::LEVEL),
+            effect: effect_of(self.plan.metric, &improvements),
             line: String::new(),
         };
-        let effect = effect_of(self.plan.metric, &improvements);
-        standing.line = sentence::standing(&self.plan, &standing, effect.as_ref());
+        standing.line = sentence::standing(&self.plan, &standing, standing.effect.as_ref());
         Some(standing)
     }
 

@@ -1,5 +1,6 @@
 //! How a comparison stands while it goes on.
 
+use sysdyno_record::effect::Effect;
 use sysdyno_record::tryout::{PairCaps, Stage};
 use sysdyno_stats::estimate::Estimate;
 
@@ -16,6 +17,8 @@ pub struct Standing {
     pub caps: PairCaps,
     /// The improvement so far with its 95 % interval; `None`: too few pairs. Unit: difference on the metric's scale.
     pub improvement: Option<Estimate>,
+    /// The same in the metric's own direction.
+    pub effect: Option<Effect>,
     /// The same in a line: pairs, effect in the metric's own direction, the band.
     pub line: String,
 }

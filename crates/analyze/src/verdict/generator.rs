@@ -36,6 +36,11 @@ const STARVED: Threshold = Threshold::new(
 /// With less idle CPU than this, waiting for a CPU needs no quota as its explanation.
 const IDLE_MIN: f64 = 0.20;
 
+/// Whether a generator thread that uses so much of a CPU may be what limits the rate.
+pub(crate) fn is_generator_full(busy_ratio: f64) -> bool {
+    busy_ratio >= THREAD_FULL.value
+}
+
 /// M01.
 pub(crate) const CPU_BOUND: Check = Check {
     id: "M01",

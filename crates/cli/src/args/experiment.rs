@@ -67,6 +67,9 @@ pub struct ExperimentHostArgs {
     /// Install packages that the lab's services need, without asking
     #[arg(long)]
     pub yes: bool,
+    /// Show no progress of trials
+    #[arg(long)]
+    pub quiet: bool,
     /// Print the result as one JSON document
     #[arg(long)]
     pub json: bool,

@@ -188,6 +188,9 @@ pub struct RunArgs {
     pub probe: ProbeOptions,
     #[command(flatten)]
     pub record: RecordOptions,
+    /// Show no progress
+    #[arg(long)]
+    pub quiet: bool,
     /// Print the plan and the highest load that it can send, and exit
     #[arg(long)]
     pub dry_run: bool,
@@ -228,6 +231,9 @@ pub struct LoadArgs {
     pub profile: bool,
     #[command(flatten)]
     pub record: RecordOptions,
+    /// Show no progress
+    #[arg(long)]
+    pub quiet: bool,
     /// Print the plan and the highest load that it can send, and exit
     #[arg(long)]
     pub dry_run: bool,

@@ -43,6 +43,9 @@ pub struct TryArgs {
     /// Root of the /proc, /sys, and /etc to use
     #[arg(long, value_name = "FOLDER", default_value = "/", hide = true)]
     pub root: PathBuf,
+    /// Show no progress
+    #[arg(long)]
+    pub quiet: bool,
     /// Print the plan and how long it may take, and exit
     #[arg(long)]
     pub dry_run: bool,

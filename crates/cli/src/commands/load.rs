@@ -23,6 +23,7 @@ use sysdyno_run::profiling::{ProfileRequest, check_profile};
 const RATE_HZ: u32 = 99;
 
 pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let ui = &ui.quiet(args.quiet);
     if args.work.is_asked() {
         return super::work::work(args, ui);
     }

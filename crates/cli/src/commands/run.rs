@@ -15,6 +15,7 @@ use sysdyno_record::plan::{Plan, RunPlan};
 use sysdyno_run::execute;
 
 pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let ui = &ui.quiet(args.quiet);
     let settings = SettingsFile::read()?;
     let draft = SearchDraft {
         draft: BaseDraft {

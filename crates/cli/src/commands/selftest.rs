@@ -106,7 +106,7 @@ fn measure(
     let now = clock::wall().0 / 1_000_000_000;
     let name = format!("{}-{now}-{:05x}", plan.name, draw_seed() & 0xf_ffff);
     let mut folder = ExperimentFolder::create(parent, &name, plan)?;
-    let exit = make(&mut folder, (labs, tuning, &guard), &host.ssh, signals, ui);
+    let exit = make(&mut folder, (labs, tuning, &guard), &host.ssh, signals, &ui.quiet(host.quiet));
     for cell in measured_cells(&folder.lines) {
         let Some(case) = cases.get(cell.variant as usize) else { continue };
         judged.push(judged_case(case, folder.runs().join(&cell.run))?);

@@ -32,6 +32,7 @@ const RUNS_LOOKED_AT: usize = 200;
 const BOOT_APART_NS: u64 = 60_000_000_000;
 
 pub fn try_changes(args: TryArgs, ui: &Ui) -> anyhow::Result<Exit> {
+    let ui = &ui.quiet(args.quiet);
     let settings = SettingsFile::read()?;
     let draft = TryDraft {
         changes: args.changes,

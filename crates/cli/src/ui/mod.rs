@@ -1,5 +1,6 @@
 //! All that prints. Standard output is data, standard error is progress and diagnostics.
 
+mod block;
 mod probe_log;
 mod progress;
 mod signals;
@@ -23,12 +24,18 @@ const MAX_COLUMNS: usize = 100;
 #[derive(Clone, Copy, Debug)]
 pub struct Ui {
     color: Color,
+    is_quiet: bool,
 }
 
 impl Ui {
     /// A printer that colours as was asked for.
     pub fn new(color: Color) -> Ui {
-        Ui { color }
+        Ui { color, is_quiet: false }
+    }
+
+    /// The same, that shows no progress if none is wanted.
+    pub fn quiet(self, is_quiet: bool) -> Ui {
+        Ui { is_quiet, ..self }
     }
 
     /// Prints data. A closed pipe is not an error: whoever read it has enough.
@@ -106,6 +113,11 @@ impl Ui {
     /// How to draw on standard error.
     pub fn progress_style(&self) -> Style {
         style(self.color, std::io::stderr().is_terminal(), terminal_size(rustix::stdio::stderr()))
+    }
+
+    /// Columns of the terminal that progress goes to.
+    pub fn progress_columns(&self) -> usize {
+        terminal_size(rustix::stdio::stderr()).map_or(MAX_COLUMNS, |size| size.columns)
     }
 }
 

@@ -1,15 +1,20 @@
-//! Progress on standard error: one line that is drawn over on a terminal, a plain line per trial elsewhere.
+//! Progress on standard error: a few lines that are drawn over on a terminal, a plain line per trial elsewhere, nothing if none
+//! is wanted.
 //!
-//! Elsewhere, a trial that lasts is heard of every ten seconds, so that a log shows that something goes on.
+//! Elsewhere, a trial that lasts is heard of every ten seconds, so that a log shows that something goes on. On a terminal
+//! that is too low for the lines there is one.
 
+use super::block::Block;
 use super::{ProbeLog, Signals, Ui};
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
+use sysdyno_analyze::live::LiveRun;
+use sysdyno_analyze::outcome::TrialOutcome;
 use sysdyno_analyze::probe::ProbeTally;
 use sysdyno_analyze::tryout::{Standing, forecast};
+use sysdyno_record::load::{Interval, TrialBegin};
 use sysdyno_record::plan::PhaseKind;
 use sysdyno_record::probe::{ProbePlan, ProbeReply};
-use sysdyno_record::progress::RunProgress;
+use sysdyno_record::progress::{CpuUses, RunProgress};
 use sysdyno_record::tryout::{Settled, TryPlan};
 use sysdyno_record::units::SpanNs;
 use sysdyno_report::{number, probe, progress};
@@ -17,28 +22,38 @@ use sysdyno_run::clock;
 use sysdyno_run::execute::{SoFar, Watcher};
 
 /// Between two drawings on a terminal. Unit: nanoseconds.
-const DRAW_INTERVAL_NS: u64 = 100_000_000;
+const DRAW_INTERVAL_NS: u64 = 200_000_000;
 
 /// Between two lines of one trial elsewhere. Unit: nanoseconds.
 const LINE_INTERVAL_NS: u64 = 10_000_000_000;
+
+/// Between two readings of who uses the CPUs. Unit: nanoseconds.
+const CPUS_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// Looks on from a console.
 #[derive(Debug)]
 pub struct Console {
     ui: Ui,
     signals: Signals,
-    is_terminal: bool,
+    form: Form,
+    live: LiveRun,
+    block: Block,
     drawn_ns: Option<u64>,
+    cpus_read_ns: Option<u64>,
     shown: Option<(u32, PhaseKind)>,
     probe: Option<ProbeWatch>,
-    tryout: Option<TryWatch>,
+    tryout: Option<TryPlan>,
 }
 
-/// What is kept of a tryout: the pilot first, then how it stands.
-#[derive(Debug)]
-struct TryWatch {
-    plan: TryPlan,
-    line: String,
+/// What progress looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// There is none.
+    Nothing,
+    /// Lines that stay.
+    Lines,
+    /// Lines that are drawn over.
+    Picture,
 }
 
 /// What is kept of a probe beside the load.
@@ -54,14 +69,28 @@ struct ProbeWatch {
 impl Console {
     /// A console that listens to signals.
     pub fn new(ui: Ui, signals: Signals) -> Console {
-        let is_terminal = std::io::stderr().is_terminal();
-        Console { ui, signals, is_terminal, drawn_ns: None, shown: None, probe: None, tryout: None }
+        let form = match std::io::stderr().is_terminal() {
+            _ if ui.is_quiet => Form::Nothing,
+            true => Form::Picture,
+            false => Form::Lines,
+        };
+        Console {
+            ui,
+            signals,
+            form,
+            live: LiveRun::default(),
+            block: Block::default(),
+            drawn_ns: None,
+            cpus_read_ns: None,
+            shown: None,
+            probe: None,
+            tryout: None,
+        }
     }
 
     /// The same, looking at a tryout, whose pairs matter and not its trials.
-    pub fn of_tryout(mut self, plan: &TryPlan) -> Console {
-        self.tryout = Some(TryWatch { plan: plan.clone(), line: "pilot".into() });
-        self
+    pub fn of_tryout(self, plan: &TryPlan) -> Console {
+        Console { live: LiveRun::of_tryout(plan), tryout: Some(plan.clone()), ..self }
     }
 
     /// The same, looking at a probe beside the load as well, whose lines go into the log.
@@ -75,51 +104,92 @@ impl Console {
         self.probe.as_mut()?.log.take()
     }
 
-    /// Takes the line of progress away.
+    /// Takes the lines of progress away.
     pub fn clear(&mut self) {
-        if self.is_terminal {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
-        }
+        self.block.clear(self.ui.progress_columns());
     }
 
-    fn draw(&self, line: &str) {
-        let mut out = std::io::stderr().lock();
-        // A closed standard error costs the progress, not the run.
-        let _ = if self.is_terminal { write!(out, "\r\x1b[K{line}") } else { writeln!(out, "{line}") };
-        let _ = out.flush();
+    /// Prints something that stays, above what is drawn over.
+    fn note(&mut self, text: &str) {
+        self.clear();
+        self.ui.note(text);
+    }
+
+    fn draw(&mut self) {
+        let style = self.ui.progress_style();
+        let picture = self.live.picture();
+        let lines = match style.rows {
+            Some(rows) if rows <= progress::ROWS_MAX => vec![progress::line(&picture.progress, &style)],
+            _ => progress::picture(picture, &style),
+        };
+        self.block.draw(&lines, self.ui.progress_columns());
+    }
+
+    /// Whether something that is done so often is due now.
+    fn is_due(last_ns: &mut Option<u64>, now_ns: u64, interval_ns: u64) -> bool {
+        let is_due = last_ns.is_none_or(|last_ns| now_ns.saturating_sub(last_ns) >= interval_ns);
+        if is_due {
+            *last_ns = Some(now_ns);
+        }
+        is_due
+    }
+
+    /// A line that stays: of the trial that has ended, or of one that lasts.
+    fn tell(&mut self, progress: &RunProgress) {
+        let begin_ns = *self.drawn_ns.get_or_insert(progress.elapsed_ns);
+        let is_due = progress.elapsed_ns.saturating_sub(begin_ns) >= LINE_INTERVAL_NS;
+        let is_new =
+            self.shown.replace((progress.trial, progress.phase)) != Some((progress.trial, progress.phase));
+        // The line of a trial says how it went.
+        let is_wanted = is_due || is_new && progress.phase == PhaseKind::Drain;
+        if self.tryout.is_none() && progress.trial > 0 && is_wanted {
+            self.drawn_ns = Some(progress.elapsed_ns);
+            // A closed standard error costs the progress, not the run.
+            let line = progress::line(progress, &self.ui.progress_style());
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
+        }
     }
 }
 
 impl Watcher for Console {
     fn progress(&mut self, progress: &RunProgress) {
-        let interval_ns = if self.is_terminal { DRAW_INTERVAL_NS } else { LINE_INTERVAL_NS };
-        let begin_ns = *self.drawn_ns.get_or_insert(progress.elapsed_ns);
-        let is_due = progress.elapsed_ns.saturating_sub(begin_ns) >= interval_ns;
-        let is_new = self.shown != Some((progress.trial, progress.phase));
-        self.shown = Some((progress.trial, progress.phase));
-        // Where lines stay, the one of a trial says how it went.
-        let is_wanted = is_due || is_new && (self.is_terminal || progress.phase == PhaseKind::Drain);
-        if let Some(tryout) = &self.tryout {
-            if self.is_terminal && is_due {
-                self.drawn_ns = Some(progress.elapsed_ns);
-                let gone = number::clock(Duration::from_nanos(progress.elapsed_ns));
-                let line = format!("{} · {gone} of {}", tryout.line, tryout.plan.budget);
-                self.draw(&progress::cut(&line, &self.ui.progress_style()));
+        self.live.progress(progress);
+        match self.form {
+            Form::Nothing => {}
+            Form::Lines => self.tell(progress),
+            Form::Picture => {
+                let is_due = Console::is_due(&mut self.drawn_ns, progress.elapsed_ns, DRAW_INTERVAL_NS);
+                if is_due && (progress.trial > 0 || self.tryout.is_some()) {
+                    self.draw();
+                }
             }
-            return;
         }
-        if progress.trial > 0 && is_wanted {
-            self.drawn_ns = Some(progress.elapsed_ns);
-            self.draw(&progress::line(progress, &self.ui.progress_style()));
+    }
+
+    fn begun(&mut self, begin: &TrialBegin) {
+        self.live.begin(begin);
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.live.interval(interval);
+    }
+
+    fn tried(&mut self, outcome: &TrialOutcome) {
+        self.live.tried(outcome);
+    }
+
+    fn cpus(&mut self, read: &dyn Fn() -> CpuUses) {
+        let now_ns = self.live.picture().progress.elapsed_ns;
+        if self.form == Form::Picture && Console::is_due(&mut self.cpus_read_ns, now_ns, CPUS_INTERVAL_NS) {
+            self.live.uses(read());
         }
     }
 
     fn settled(&mut self, settled: &Settled) {
-        let Some(tryout) = &mut self.tryout else { return };
-        let forecast = forecast(&tryout.plan, settled.trial, SpanNs(0));
+        let Some(plan) = &self.tryout else { return };
+        let forecast = forecast(plan, settled.trial, SpanNs(0));
         let rate = settled.rate_hz.map_or(String::new(), |rate_hz| format!("at {} ", number::rate(rate_hz)));
         let span = |span: SpanNs| number::clock(span.duration());
-        tryout.line = "no pair yet".into();
         let mut text = format!(
             "trials {rate}with a warm-up of {}: expect a verdict in {} to {}",
             settled.warmup,
@@ -132,14 +202,13 @@ impl Watcher for Console {
                            shorten --window",
             );
         }
-        self.clear();
-        self.ui.note(&text);
+        self.live.say("no pair yet");
+        self.note(&text);
     }
 
     fn standing(&mut self, standing: &Standing) {
-        let Some(tryout) = &mut self.tryout else { return };
-        tryout.line.clone_from(&standing.line);
-        if !self.is_terminal {
+        self.live.standing(standing);
+        if self.form == Form::Lines {
             self.ui.note(&standing.line);
         }
     }
@@ -161,8 +230,7 @@ impl Watcher for Console {
 
     fn look(&mut self, progress: &RunProgress, so_far: &SoFar) {
         if self.signals.take_asked() {
-            self.clear();
-            self.ui.note(&statistics(progress, so_far));
+            self.note(&statistics(progress, so_far));
             if let Some(watch) = &self.probe {
                 let summary = watch.tally.summary(&watch.plan);
                 let line = probe::statistics(&summary, &self.ui.progress_style());

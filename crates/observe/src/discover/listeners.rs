@@ -50,6 +50,40 @@ pub fn find_listeners(endpoint: &Endpoint) -> Result<Vec<Listener>, ObserveError
     Ok(found)
 }
 
+/// All listening TCP sockets of this host's network namespace, by port.
+///
+/// *Source*: `sock_diag`. *Cost*: a walk over the descriptors of all processes.
+pub fn find_all_listeners() -> Result<Vec<Listener>, ObserveError> {
+    let source = |source| ObserveError::SocketDiag { operation: "list listening sockets", source };
+    let mut diag = NetlinkSocket::sock_diag().map_err(source)?;
+    let mut found: Vec<Listener> = Vec::new();
+    for family in [Family::V4, Family::V6] {
+        let question = InetQuestion { family, state: SocketState::Listen, port: 0 };
+        let asked = diag.list(SOCK_DIAG_BY_FAMILY, &question.encode(), |payload| {
+            found.extend(InetSocket::decode(payload).as_ref().map(from_diag));
+        });
+        match asked {
+            // A kernel without IPv6 has no such sockets.
+            Err(error) if family == Family::V6 && error.kind() == io::ErrorKind::NotFound => {}
+            other => other.map_err(source)?,
+        }
+    }
+    let inodes: Vec<u64> = found.iter().map(|listener| listener.inode).collect();
+    for (inode, pid) in owners_by_inode(&Roots::host(), &inodes) {
+        found
+            .iter_mut()
+            .filter(|listener| listener.inode == inode)
+            .for_each(|listener| listener.owners.push(pid));
+    }
+    let port = |listener: &Listener| match &listener.address {
+        Endpoint::Tcp(address) => Some(address.port()),
+        Endpoint::Unix(_) => None,
+    };
+    found.sort_by_key(port);
+    found.iter_mut().for_each(|listener| listener.owners.sort_unstable());
+    Ok(found)
+}
+
 fn find_tcp(roots: &Roots, endpoint: SocketAddr) -> Result<Vec<Listener>, ObserveError> {
     if !is_local(endpoint.ip()) {
         return Ok(vec![]);

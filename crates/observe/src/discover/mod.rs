@@ -13,7 +13,7 @@ mod table;
 mod tiers;
 mod unit;
 
-pub use listeners::{Listener, find_listeners};
+pub use listeners::{Listener, find_all_listeners, find_listeners};
 pub use processes::{
     allowed_cpus, describe_process, parent_pid, process_cpu_us, process_io, reaped_cpu_seconds,
 };

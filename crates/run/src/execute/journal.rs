@@ -6,6 +6,8 @@ use crate::agent::{AgentLink, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
 use sysdyno_analyze::TrialView;
+use sysdyno_analyze::live::{HostReadings, cpu_uses};
+use sysdyno_analyze::outcome::TrialOutcome;
 use sysdyno_analyze::tryout::Standing;
 use sysdyno_record::RecordError;
 use sysdyno_record::analysis::Verdict;
@@ -17,7 +19,7 @@ use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
 use sysdyno_record::profile::Profile;
-use sysdyno_record::progress::RunProgress;
+use sysdyno_record::progress::{CpuUses, RunProgress};
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
 use sysdyno_record::store::{Remains, RunWriter, Trial};
@@ -38,6 +40,18 @@ pub trait Watcher {
 
     /// Is asked several times a second whether the plan is to be stopped.
     fn is_interrupted(&mut self) -> bool;
+
+    /// A trial begins.
+    fn begun(&mut self, _begin: &TrialBegin) {}
+
+    /// About a second of a load is over.
+    fn interval(&mut self, _interval: &Interval) {}
+
+    /// A trial of a search is judged.
+    fn tried(&mut self, _outcome: &TrialOutcome) {}
+
+    /// May be told who uses the CPUs, a few times a second; to read it costs something.
+    fn cpus(&mut self, _read: &dyn Fn() -> CpuUses) {}
 
     /// A tryout begins to measure: what its pilot settled.
     fn settled(&mut self, _settled: &Settled) {}
@@ -125,6 +139,7 @@ impl<'a> RunJournal<'a> {
                 achieved_hz: None,
                 p99_ns: None,
                 errors_count: 0,
+                done_count: 0,
                 elapsed_ns: 0,
                 left_ns: None,
             },
@@ -311,8 +326,10 @@ impl<'a> RunJournal<'a> {
         self.progress.offered_hz = begin.plan.phases.last().and_then(|phase| phase.rate_hz);
         self.progress.clients_count = None;
         self.changing = begin.plan.changes().map(|_| (begin.plan.clone(), None));
-        (self.progress.achieved_hz, self.progress.p99_ns, self.progress.errors_count) = (None, None, 0);
+        (self.progress.achieved_hz, self.progress.p99_ns) = (None, None);
+        (self.progress.errors_count, self.progress.done_count) = (0, 0);
         self.progress.left_ns = Some(left_ns);
+        self.watcher.begun(begin);
         let written = self.writer.trial_begin(begin);
         self.kept(written)?;
         self.show();
@@ -397,6 +414,10 @@ impl<'a> RunJournal<'a> {
         self.kept(written)
     }
 
+    pub(super) fn show_tried(&mut self, outcome: &TrialOutcome) {
+        self.watcher.tried(outcome);
+    }
+
     pub(super) fn show_standing(&mut self, standing: &Standing) {
         self.watcher.standing(standing);
     }
@@ -430,10 +451,12 @@ impl<'a> RunJournal<'a> {
             None => self.intervals.extend(written?),
             Some(_) => self.intervals.push(interval.clone()),
         }
+        self.watcher.interval(&interval);
         self.so_far.counts.add(&interval.counts);
         self.so_far.in_flight = interval.in_flight_at_end;
         self.progress.phase = interval.phase;
         self.progress.errors_count += interval.counts.failed + interval.counts.timed_out;
+        self.progress.done_count += interval.counts.ok + interval.counts.failed + interval.counts.timed_out;
         let seconds = interval.end_mono_ns.seconds_since(interval.begin_mono_ns);
         if seconds > 0.0 && interval.counts.scheduled > 0 {
             self.progress.achieved_hz = Some(interval.counts.ok as f64 / seconds);
@@ -450,6 +473,12 @@ impl<'a> RunJournal<'a> {
         self.show_what_is_offered_now();
         self.watcher.progress(&self.progress);
         self.watcher.look(&self.progress, &self.so_far);
+        let (own, other) = (self.series.series(), self.server_series.series());
+        let server = match &self.server {
+            Some(host) => HostReadings { series: other, has_generator: host.is_same_machine },
+            None => HostReadings { series: own, has_generator: true },
+        };
+        self.watcher.cpus(&|| cpu_uses(server, own, &self.watched));
     }
 }
 

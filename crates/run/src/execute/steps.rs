@@ -65,6 +65,7 @@ pub fn run(plan: &RunPlan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Re
         let left = search.remaining();
         let (begin, end, verdict) = bench.trial(request.purpose, trial_plan(&plan.load, &request), left)?;
         search.record(&begin, &end, &verdict);
+        search.outcomes().last().iter().for_each(|outcome| bench.journal.show_tried(outcome));
     }
     bench.take_down()
 }

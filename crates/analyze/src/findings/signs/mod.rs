@@ -123,6 +123,16 @@ impl Signs {
         Some(Case::new(title, found, self.touch.reach(view, strongest)))
     }
 
+    /// What is seen of it and how many times the least amount that is, whatever anybody waits for; `None`: nothing.
+    pub(super) fn seen(&self, view: &TrialView) -> Option<(f64, String)> {
+        let is_seen = |sign: &LimitSign| sign.read(view).is_some_and(|reading| reading.is_sign());
+        let readings = self.mechanism.iter().filter_map(|sign| sign.read(view));
+        let signs = readings.filter(SignReading::is_sign);
+        let strongest = signs.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;
+        let text = format!("{}: {}", self.title, strongest.text());
+        self.given.iter().all(is_seen).then(|| (strongest.excess(), text))
+    }
+
     /// All that it reads.
     pub(super) fn quantities(&self) -> impl Iterator<Item = Quantity> {
         self.all().map(|sign| sign.quantity)

@@ -152,7 +152,7 @@ fn measure(
     ui: &Ui,
 ) -> anyhow::Result<Exit> {
     let signals = Signals::listen().context("cannot listen to signals")?;
-    let end = make(&mut folder, (labs, tuning, guard), &args.ssh, &signals, ui)?;
+    let end = make(&mut folder, (labs, tuning, guard), &args.ssh, &signals, &ui.quiet(args.quiet))?;
     if !missing(&folder.plan, &folder.lines).is_empty() {
         hint(&folder, ui);
     }

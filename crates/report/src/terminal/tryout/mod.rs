@@ -9,7 +9,7 @@ use super::style::{Style, Tone};
 use crate::escape;
 use crate::number;
 use crate::tryout::{TryInput, action_text, word_badge};
-use strip::Strip;
+pub(crate) use strip::Strip;
 use sysdyno_record::effect::{Better, Comparison, Effect, EffectScale};
 use sysdyno_record::tryout::{GuardrailOutcome, GuardrailState, StageKind};
 
@@ -104,11 +104,11 @@ fn draw_effects(input: &TryInput<'_>, screen: &mut Screen) {
 
 /// An effect with what it is held against.
 #[derive(Clone, Copy)]
-struct Measure<'a> {
-    scale: EffectScale,
-    better: Better,
-    margin: f64,
-    effect: Option<&'a Effect>,
+pub(crate) struct Measure<'a> {
+    pub(crate) scale: EffectScale,
+    pub(crate) better: Better,
+    pub(crate) margin: f64,
+    pub(crate) effect: Option<&'a Effect>,
 }
 
 impl<'a> Measure<'a> {

@@ -21,14 +21,14 @@ struct Placed {
 }
 
 /// An axis of so many columns.
-pub(super) struct Strip {
+pub(crate) struct Strip {
     columns: usize,
     reach: f64,
 }
 
 impl Strip {
     /// The axis that holds all of these in at most so many columns.
-    pub(super) fn new(columns: usize, measures: &[Measure<'_>]) -> Strip {
+    pub(crate) fn new(columns: usize, measures: &[Measure<'_>]) -> Strip {
         let odd = columns.min(*COLUMNS.end()).saturating_sub(1) | 1;
         let columns = if COLUMNS.contains(&odd) { odd } else { 0 };
         let placed = measures.iter().filter_map(place);
@@ -44,7 +44,7 @@ impl Strip {
     }
 
     /// The interval on its band; empty on a narrow screen.
-    pub(super) fn draw(&self, measure: &Measure<'_>) -> String {
+    pub(crate) fn draw(&self, measure: &Measure<'_>) -> String {
         if self.columns == 0 {
             return String::new();
         }
@@ -65,7 +65,7 @@ impl Strip {
     }
 
     /// What the axis means; `None` on a narrow screen.
-    pub(super) fn axis(&self, primary: &Measure<'_>, is_alone: bool) -> Option<String> {
+    pub(crate) fn axis(&self, primary: &Measure<'_>, is_alone: bool) -> Option<String> {
         let band = if is_alone {
             format!("░ ±{} does not matter", number::margin(primary.margin, primary.scale))
         } else {

@@ -1,4 +1,11 @@
-//! One line that says how far a run is, fitted to a width.
+//! How far a run is: one line where lines stay, several that are drawn over on a terminal.
+
+mod closing;
+mod picture;
+pub(crate) mod spark;
+mod tried;
+
+pub use picture::{ROWS_MAX, picture};
 
 use crate::escape;
 use crate::number;
@@ -115,6 +122,7 @@ mod tests {
             achieved_hz: Some(3_998.2),
             p99_ns: Some(12_340_000),
             errors_count: 12,
+            done_count: 8_000,
             elapsed_ns: 95_000_000_000,
             left_ns: Some(162_000_000_000),
         }
