@@ -1,5 +1,7 @@
-"""What it costs to read the kernel ten times a second, by the example program that measures it."""
+"""What it costs to read the kernel ten times a second, by the example program that measures it, and to watch it in columns, beside dstat."""
 
+import os
+import shutil
 import subprocess
 
 from bench.programs import ROOT, environment
@@ -16,4 +18,38 @@ def run():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment())
     if done.returncode != 0:
         return f"cannot measure: {done.stderr.strip()[-500:]}"
-    return done.stdout.strip()
+    return "\n".join([done.stdout.strip(), *watching()])
+
+
+# One second apart, as people watch.
+SAMPLES = 30
+
+
+def watching():
+    """Lines on the CPU time of a sample of the same columns."""
+    own = ROOT / "target/release/sysdyno"
+    commands = {
+        "sysdyno watch -cdngy": [str(own), "watch", "-cdngy"],
+        "dstat -cdngy": ["dstat", "-cdngy", "--noupdate", "1"],
+    }
+    lines = []
+    for name, command in commands.items():
+        if shutil.which(command[0]) is None:
+            lines.append(f"{name}: skipped, not installed")
+            continue
+        few, many = (cpu_ms([*command, *count(name, samples)]) for samples in (1, 1 + SAMPLES))
+        lines.append(f"{name}: {(many - few) / SAMPLES:.2f} ms of CPU per sample")
+    return lines
+
+
+def count(name, samples):
+    """The words that end a command after so many samples."""
+    return [str(samples)] if name.startswith("dstat") else ["--count", str(samples)]
+
+
+def cpu_ms(command):
+    """CPU time of a command from its start to its end."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        _, _, used = os.wait4(child.pid, 0)
+        child.returncode = 0
+    return (used.ru_utime + used.ru_stime) * 1000

@@ -17,6 +17,7 @@ mod runs;
 mod selftest;
 mod tryout;
 mod tune;
+mod watch;
 
 pub use agent::{AgentArgs, LabSshOptions};
 pub use compare::{CompareArgs, FailIfWord};
@@ -35,6 +36,7 @@ pub use runs::{RunsArgs, RunsCommand, RunsSort, RunsVerdict};
 pub use selftest::{SelftestArgs, SelftestCommand, SelftestDiagnoseArgs};
 pub use tryout::TryArgs;
 pub use tune::{TuneArgs, TuneCommand};
+pub use watch::{WatchArgs, WatchColumnOptions};
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -104,6 +106,8 @@ pub enum Command {
     Probe(ProbeArgs),
     /// Show where the CPU time goes, or what threads wait for, as a flame graph
     Profile(ProfileArgs),
+    /// Watch what a host does: CPUs, interrupts, network, disks, memory
+    Watch(WatchArgs),
     /// Compare runs: are they comparable, what differs, and by how much
     Compare(Box<CompareArgs>),
     /// Show hardware, kernel, and settings of a host, or what differs between two hosts

@@ -20,6 +20,7 @@ mod show;
 mod target;
 mod tryout;
 mod tune;
+mod watch;
 mod work;
 
 use crate::args::Command;
@@ -49,6 +50,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Lab(args) => lab::lab(args, ui),
         Command::Probe(args) => probe::probe(&args, ui),
         Command::Profile(args) => profile::profile(&args, ui),
+        Command::Watch(args) => watch::watch(&args, ui),
         Command::Compare(args) => compare::compare_runs(*args, ui),
         Command::Facts(args) => facts::facts(&args, ui),
         Command::Runs(args) => runs::runs(args, ui),

@@ -1,10 +1,12 @@
 //! All that prints. Standard output is data, standard error is progress and diagnostics.
 
 mod block;
+mod full_screen;
 mod probe_log;
 mod progress;
 mod signals;
 
+pub use full_screen::{FullScreen, Key};
 pub use probe_log::ProbeLog;
 pub use progress::Console;
 pub use signals::Signals;
@@ -113,6 +115,13 @@ impl Ui {
     /// How to draw on standard error.
     pub fn progress_style(&self) -> Style {
         style(self.color, std::io::stderr().is_terminal(), terminal_size(rustix::stdio::stderr()))
+    }
+
+    /// How to draw on the whole of standard output, however wide it is.
+    pub fn screen_style(&self) -> Style {
+        let size = terminal_size(rustix::stdio::stdout());
+        let (columns, rows) = size.as_ref().map_or((80, 24), |size| (size.columns, size.rows));
+        Style { width_columns: columns, rows: Some(rows), ..self.style() }
     }
 
     /// Columns of the terminal that progress goes to.

@@ -40,5 +40,6 @@ mod tune;
 mod usage;
 mod users;
 mod values;
+mod watch;
 mod work;
 mod workload;

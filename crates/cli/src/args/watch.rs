@@ -1,0 +1,88 @@
+//! What can be typed behind `watch`.
+
+use clap::Args;
+use sysdyno_plan::options::Typed;
+use sysdyno_record::units::SpanNs;
+
+const AFTER_HELP: &str = "\
+On a terminal, and without column options, a full screen is shown: ? lists its keys. Elsewhere the
+columns are -cdngy, as in dstat, unless others are asked for. Rates are per second; bytes count k as 1,024.
+A value that the kernel does not give is '–', never 0. Nothing is changed on the host, and most of it
+needs no root.";
+
+/// Arguments of `watch`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct WatchArgs {
+    /// Interval between samples; at least 100ms [default: 1s]
+    #[arg(long, short = 'i', value_name = "DURATION")]
+    pub interval: Option<Typed<SpanNs>>,
+    /// Stop after this many lines [default: run until Ctrl-C]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// Watch the server that listens at ADDRESS:PORT, or at the path of a socket, and the tiers that it asks
+    #[arg(long, value_name = "ADDRESS")]
+    pub target: Option<String>,
+    #[command(flatten)]
+    pub columns: WatchColumnOptions,
+    /// Print CSV: a header line, then a line per sample
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Print a JSON document per line and sample, with everything that is read
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which columns are shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Columns")]
+pub struct WatchColumnOptions {
+    /// Time of day, in UTC
+    #[arg(long, short = 't')]
+    pub time: bool,
+    /// CPU: user, system, idle, waiting for disks, interrupts, softirq, stolen
+    #[arg(long, short = 'c')]
+    pub cpu: bool,
+    /// Show these CPUs apart, such as 0,1,total (implies --cpu)
+    #[arg(long, short = 'C', value_name = "LIST", value_delimiter = ',')]
+    pub cpus: Vec<String>,
+    /// Disks: read, written
+    #[arg(long, short = 'd')]
+    pub disk: bool,
+    /// Show these disks apart, such as sda,total (implies --disk)
+    #[arg(long, short = 'D', value_name = "LIST", value_delimiter = ',')]
+    pub disks: Vec<String>,
+    /// Network: received, sent
+    #[arg(long, short = 'n')]
+    pub net: bool,
+    /// Show these interfaces apart, such as eth0,lo (implies --net)
+    #[arg(long, short = 'N', value_name = "LIST", value_delimiter = ',')]
+    pub nets: Vec<String>,
+    /// Paging: swapped in, swapped out
+    #[arg(long, short = 'g')]
+    pub paging: bool,
+    /// Interrupts and context switches
+    #[arg(long, short = 'y')]
+    pub sys: bool,
+    /// Memory: available, free, cached, dirty
+    #[arg(long, short = 'm')]
+    pub mem: bool,
+    /// Tasks: runnable, new, all
+    #[arg(long, short = 'p')]
+    pub procs: bool,
+    /// TCP: established, TIME_WAIT, accepted, retransmitted, dropped at a listener
+    #[arg(long)]
+    pub tcp: bool,
+    /// Receive work: packets, broken off, dropped
+    #[arg(long)]
+    pub softnet: bool,
+    /// Pressure stalls of CPU, memory, and disks
+    #[arg(long)]
+    pub pressure: bool,
+    /// Show these lines of /proc/interrupts, such as 24,LOC
+    #[arg(long, short = 'I', value_name = "LIST", value_delimiter = ',')]
+    pub irqs: Vec<String>,
+    /// The process that uses most CPU
+    #[arg(long)]
+    pub top: bool,
+}

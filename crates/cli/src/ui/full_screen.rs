@@ -1,0 +1,148 @@
+//! The whole terminal: another screen without echo, and the keys that are typed. Whatever ends the program, the terminal is given
+//! back as it was.
+
+use anyhow::Context;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read};
+use rustix::stdio::stdin;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use std::io::Write;
+use std::time::Duration;
+
+/// Another screen, without a cursor and without breaking lines.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
+const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+/// What is drawn between these is seen at once, on terminals that know them.
+const BEGIN: &str = "\x1b[?2026h\x1b[H";
+const END: &str = "\x1b[J\x1b[?2026l";
+
+/// A key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character; Ctrl-C is `\u{3}`.
+    Char(char),
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    End,
+}
+
+/// The terminal while it is used as a whole.
+#[derive(Debug)]
+pub struct FullScreen {
+    before: Termios,
+}
+
+impl FullScreen {
+    /// Takes the terminal; it is given back when this is dropped, and when the program panics.
+    ///
+    /// # Errors
+    /// Standard input is no terminal.
+    pub fn open() -> anyhow::Result<FullScreen> {
+        let before = tcgetattr(stdin()).context("cannot read the terminal's settings")?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        let (saved, report) = (before.clone(), std::panic::take_hook());
+        // A release is built to abort: nothing is dropped then.
+        std::panic::set_hook(Box::new(move |info| {
+            restore(&saved);
+            report(info);
+        }));
+        tcsetattr(stdin(), OptionalActions::Now, &raw).context("cannot change the terminal's settings")?;
+        write(ENTER);
+        Ok(FullScreen { before })
+    }
+
+    /// Draws these lines from the top.
+    pub fn draw(&self, lines: &[String]) {
+        let mut text = String::from(BEGIN);
+        for (number, line) in lines.iter().enumerate() {
+            text.push_str(if number > 0 { "\r\n" } else { "" });
+            text.push_str(line);
+            text.push_str("\x1b[K");
+        }
+        text.push_str(END);
+        write(&text);
+    }
+
+    /// The next key; `None`: none was typed in this time.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn key(&self, limit: Duration) -> anyhow::Result<Option<Key>> {
+        let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: i64::from(limit.subsec_nanos()) };
+        let input = stdin();
+        let mut typed = [PollFd::new(&input, PollFlags::IN)];
+        match poll(&mut typed, Some(&limit)) {
+            Ok(0) | Err(Errno::INTR) => return Ok(None),
+            other => other.context("cannot wait for a key")?,
+        };
+        let mut bytes = [0; 32];
+        let count = read(stdin(), &mut bytes).context("cannot read a key")?;
+        if count == 0 {
+            anyhow::bail!("cannot read a key: the terminal is gone");
+        }
+        Ok(decode(&bytes[..count]))
+    }
+}
+
+impl Drop for FullScreen {
+    fn drop(&mut self) {
+        restore(&self.before);
+    }
+}
+
+fn restore(before: &Termios) {
+    write(LEAVE);
+    // A terminal that is gone needs no settings.
+    let _ = tcsetattr(stdin(), OptionalActions::Now, before);
+}
+
+/// A closed standard output costs the picture; the end is noticed at the next key or signal.
+fn write(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The key whose bytes these are, as terminals like xterm send them; `None`: it means nothing here.
+fn decode(bytes: &[u8]) -> Option<Key> {
+    match bytes {
+        [0x1b, b'[' | b'O', rest @ ..] => match rest {
+            [b'A'] => Some(Key::Up),
+            [b'B'] => Some(Key::Down),
+            [b'C'] => Some(Key::Right),
+            [b'D'] => Some(Key::Left),
+            b"5~" => Some(Key::PageUp),
+            b"6~" => Some(Key::PageDown),
+            b"F" | b"4~" | b"8~" => Some(Key::End),
+            _ => None,
+        },
+        [0x1b, ..] => None,
+        [first, ..] if first.is_ascii() => Some(Key::Char(char::from(*first))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_what_terminals_send_for_them() {
+        let check = |bytes: &[u8], key: Option<Key>| assert_eq!(decode(bytes), key, "{bytes:?}");
+        check(b"q", Some(Key::Char('q')));
+        check(b"\x03", Some(Key::Char('\u{3}')));
+        check(b"\x1b[D", Some(Key::Left));
+        check(b"\x1bOC", Some(Key::Right));
+        check(b"\x1b[5~", Some(Key::PageUp));
+        check(b"\x1b[4~", Some(Key::End));
+        check(b"\x1b", None);
+        check(b"\x1b[200~", None);
+        check("ü".as_bytes(), None);
+        check(b"", None);
+    }
+}
