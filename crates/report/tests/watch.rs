@@ -23,9 +23,7 @@ fn cpu(cpu: Option<u32>, [user, system, softirq, idle]: [f64; 4]) -> CpuShares {
     }
 }
 
-/// A web server whose first CPU does all receive work, at this second.
-fn frame(second: u64) -> HostFrame {
-    let wave = (second * 7919 % 17) as f64 / 100.0;
+fn netdevs() -> Vec<NetdevFrame> {
     let netdev = |name: &str, received: f64, lost: f64| NetdevFrame {
         name: name.into(),
         received_bytes_hz: Some(received),
@@ -36,6 +34,10 @@ fn frame(second: u64) -> HostFrame {
         backlog_bytes: Some(0.0),
         speed_mbps: Some(1_000.0),
     };
+    vec![netdev("eth0", 21_500_000.0, 12.0), netdev("lo", 1_200.0, 0.0)]
+}
+
+fn listeners() -> Vec<ListenerFrame> {
     let listener = |address: &str, owner: &str, queue: f64, limit: f64| ListenerFrame {
         address: address.into(),
         owner: Some(owner.into()),
@@ -43,6 +45,14 @@ fn frame(second: u64) -> HostFrame {
         limit_count: Some(limit),
         established_count: None,
     };
+    vec![
+        listener("0.0.0.0:80", "nginx", 512.0, 511.0),
+        listener("127.0.0.1:3306", "mariadbd", 0.0, 80.0),
+        listener("[::]:22", "sshd", 0.0, 128.0),
+    ]
+}
+
+fn tiers() -> Vec<TierFrame> {
     let wait = |what, threads_count| WaitFrame { what, threads_count };
     let tier = |name: &str, depth, cpus, waits| TierFrame {
         name: name.into(),
@@ -53,12 +63,71 @@ fn frame(second: u64) -> HostFrame {
         queue_count: Some(28.0),
         waits,
     };
-    let process = |pid, command: &str, cpus| ProcessFrame { pid, command: command.into(), cpus };
+    vec![
+        tier("nginx", 0, 0.4, vec![]),
+        tier("php-fpm8.2", 1, 0.61, vec![wait("asking", 2.0), wait("running", 1.4)]),
+    ]
+}
+
+fn tcp() -> TcpFrame {
+    TcpFrame {
+        established_count: Some(164.0),
+        in_use_count: Some(190.0),
+        time_wait_count: Some(21_033.0),
+        orphan_count: Some(0.0),
+        accepted_hz: Some(4_100.0),
+        sent_hz: Some(51_000.0),
+        retransmitted_hz: Some(41.0),
+        listen_overflows_hz: Some(7.0),
+        listen_drops_hz: Some(7.0),
+    }
+}
+
+fn disks() -> Vec<DiskFrame> {
+    let busy = DiskFrame {
+        name: "nvme0n1".into(),
+        reads_hz: Some(0.0),
+        writes_hz: Some(140.0),
+        flushes_hz: Some(35.0),
+        read_bytes_hz: Some(0.0),
+        written_bytes_hz: Some(5_400_000.0),
+        busy_ratio: Some(0.22),
+        queue_count: Some(0.3),
+    };
+    let idle = DiskFrame { name: "loop0".into(), busy_ratio: Some(0.0), ..DiskFrame::default() };
+    vec![busy, idle]
+}
+
+fn memory() -> MemoryFrame {
+    MemoryFrame {
+        total_bytes: Some(16.0 * 1024f64.powi(3)),
+        available_bytes: Some(9.3 * 1024f64.powi(3)),
+        free_bytes: Some(1.1 * 1024f64.powi(3)),
+        cached_bytes: Some(7.6 * 1024f64.powi(3)),
+        dirty_bytes: Some(33.0 * 1024f64.powi(2)),
+        swap_used_bytes: Some(0.0),
+        swapped_in_bytes_hz: Some(0.0),
+        swapped_out_bytes_hz: None,
+    }
+}
+
+fn irqs() -> Vec<IrqFrame> {
     let irq = |line: &str, by_cpu_hz: Vec<f64>| IrqFrame {
         line: line.into(),
         hz: by_cpu_hz.iter().sum(),
         by_cpu_hz,
     };
+    vec![
+        irq("25", vec![31_000.0, 0.0, 0.0, 0.0]),
+        irq("LOC", vec![900.0, 1_000.0, 400.0, 250.0]),
+        irq("RES", vec![0.0, 300.0, 700.0, 20.0]),
+    ]
+}
+
+/// A web server whose first CPU does all receive work, at this second.
+fn frame(second: u64) -> HostFrame {
+    let wave = (second * 7919 % 17) as f64 / 100.0;
+    let process = |pid, command: &str, cpus| ProcessFrame { pid, command: command.into(), cpus };
     HostFrame {
         unix_ns: WallNs((1_790_000_000 + second) * 1_000_000_000),
         mono_ns: MonoNs(second * 1_000_000_000),
@@ -77,53 +146,17 @@ fn frame(second: u64) -> HostFrame {
             running_count: Some(5.0),
             tasks_count: Some(312.0),
         },
-        irqs: vec![
-            irq("25", vec![31_000.0, 0.0, 0.0, 0.0]),
-            irq("LOC", vec![900.0, 1_000.0, 400.0, 250.0]),
-            irq("RES", vec![0.0, 300.0, 700.0, 20.0]),
-        ],
-        netdevs: vec![netdev("eth0", 21_500_000.0, 12.0), netdev("lo", 1_200.0, 0.0)],
+        irqs: irqs(),
+        netdevs: netdevs(),
         softnet: SoftnetFrame {
             processed_hz: Some(24_000.0),
             dropped_hz: Some(12.0),
             squeezed_hz: Some(0.0),
         },
-        listeners: vec![
-            listener("0.0.0.0:80", "nginx", 512.0, 511.0),
-            listener("127.0.0.1:3306", "mariadbd", 0.0, 80.0),
-            listener("[::]:22", "sshd", 0.0, 128.0),
-        ],
-        tcp: TcpFrame {
-            established_count: Some(164.0),
-            in_use_count: Some(190.0),
-            time_wait_count: Some(21_033.0),
-            orphan_count: Some(0.0),
-            accepted_hz: Some(4_100.0),
-            sent_hz: Some(51_000.0),
-            retransmitted_hz: Some(41.0),
-            listen_overflows_hz: Some(7.0),
-            listen_drops_hz: Some(7.0),
-        },
-        disks: vec![DiskFrame {
-            name: "nvme0n1".into(),
-            reads_hz: Some(0.0),
-            writes_hz: Some(140.0),
-            flushes_hz: Some(35.0),
-            read_bytes_hz: Some(0.0),
-            written_bytes_hz: Some(5_400_000.0),
-            busy_ratio: Some(0.22),
-            queue_count: Some(0.3),
-        }],
-        memory: MemoryFrame {
-            total_bytes: Some(16.0 * 1024f64.powi(3)),
-            available_bytes: Some(9.3 * 1024f64.powi(3)),
-            free_bytes: Some(1.1 * 1024f64.powi(3)),
-            cached_bytes: Some(7.6 * 1024f64.powi(3)),
-            dirty_bytes: Some(33.0 * 1024f64.powi(2)),
-            swap_used_bytes: Some(0.0),
-            swapped_in_bytes_hz: Some(0.0),
-            swapped_out_bytes_hz: None,
-        },
+        listeners: listeners(),
+        tcp: tcp(),
+        disks: disks(),
+        memory: memory(),
         pressure: PressureFrame {
             cpu_some_ratio: Some(0.31),
             memory_some_ratio: Some(0.0),
@@ -136,10 +169,7 @@ fn frame(second: u64) -> HostFrame {
             process(90, "nginx", 0.4),
             process(7, "\u{1b}[2Jx", 0.1),
         ],
-        tiers: vec![
-            tier("nginx", 0, 0.4, vec![]),
-            tier("php-fpm8.2", 1, 0.61, vec![wait("asking", 2.0), wait("running", 1.4)]),
-        ],
+        tiers: tiers(),
         sampler_us: Some(2_100.0),
     }
 }

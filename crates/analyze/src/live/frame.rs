@@ -1,6 +1,6 @@
 //! A frame of a host from the latest readings.
 
-use super::now::Now;
+use super::now::Latest;
 use crate::readings::{ratio, sum_known};
 use sysdyno_record::column::{self, HOST, NETNS, Quantity, ScopeKind, asking_scope, tier_scope};
 use sysdyno_record::event::{ProcessRole, WatchedProcess};
@@ -19,7 +19,7 @@ fn object(scope: &str, kind: ScopeKind) -> String {
 }
 
 /// Everything but processes and findings.
-pub(super) fn frame(now: Now<'_>, watched: &[WatchedProcess]) -> HostFrame {
+pub(super) fn frame(now: Latest<'_>, watched: &[WatchedProcess]) -> HostFrame {
     let windows = now.series.windows();
     let last = windows.last().copied().unwrap_or_default();
     let before = windows.len().checked_sub(2).map(|row| windows[row]);
@@ -72,7 +72,7 @@ const TIMES: [Quantity; 8] = [
     column::CPU_IDLE,
 ];
 
-fn cpus(now: Now<'_>) -> Vec<CpuShares> {
+fn cpus(now: Latest<'_>) -> Vec<CpuShares> {
     let of = |scope: &str| {
         let times = TIMES.map(|time| now.rate(time, scope));
         let total: f64 = sum_known(times.into_iter())?;
@@ -111,7 +111,7 @@ fn mean(cpus: &[CpuShares]) -> CpuShares {
     }
 }
 
-fn irqs(now: Now<'_>, cpus: &[CpuShares]) -> Vec<IrqFrame> {
+fn irqs(now: Latest<'_>, cpus: &[CpuShares]) -> Vec<IrqFrame> {
     let mut irqs: Vec<IrqFrame> = Vec::new();
     for scope in now.scopes(column::IRQ) {
         let cell = object(scope, ScopeKind::Irq);
@@ -131,7 +131,7 @@ fn irqs(now: Now<'_>, cpus: &[CpuShares]) -> Vec<IrqFrame> {
     irqs
 }
 
-fn netdevs(now: Now<'_>) -> Vec<NetdevFrame> {
+fn netdevs(now: Latest<'_>) -> Vec<NetdevFrame> {
     const LOST: [Quantity; 6] = [
         column::NETDEV_RX_DROPPED,
         column::NETDEV_TX_DROPPED,
@@ -158,7 +158,7 @@ fn netdevs(now: Now<'_>) -> Vec<NetdevFrame> {
     netdevs
 }
 
-fn listeners(now: Now<'_>) -> Vec<ListenerFrame> {
+fn listeners(now: Latest<'_>) -> Vec<ListenerFrame> {
     let of = |scope: &str| ListenerFrame {
         address: object(scope, ScopeKind::Listener),
         owner: None,
@@ -179,7 +179,7 @@ fn listeners(now: Now<'_>) -> Vec<ListenerFrame> {
     listeners
 }
 
-fn tcp(now: Now<'_>) -> TcpFrame {
+fn tcp(now: Latest<'_>) -> TcpFrame {
     TcpFrame {
         established_count: now.level(column::TCP_CURR_ESTAB, NETNS),
         in_use_count: now.level(column::SOCKSTAT_TCP_INUSE, NETNS),
@@ -193,7 +193,7 @@ fn tcp(now: Now<'_>) -> TcpFrame {
     }
 }
 
-fn disks(now: Now<'_>) -> Vec<DiskFrame> {
+fn disks(now: Latest<'_>) -> Vec<DiskFrame> {
     let of = |scope: &str| DiskFrame {
         name: object(scope, ScopeKind::Disk),
         reads_hz: now.rate(column::DISK_READS, scope),
@@ -212,7 +212,7 @@ fn disks(now: Now<'_>) -> Vec<DiskFrame> {
     disks
 }
 
-fn memory(now: Now<'_>) -> MemoryFrame {
+fn memory(now: Latest<'_>) -> MemoryFrame {
     let level = |gauge| now.level(gauge, HOST);
     let swap = [level(column::MEMORY_SWAP_TOTAL), level(column::MEMORY_SWAP_FREE)];
     let pages = |name| now.rate_of(name, HOST).map(|pages| pages * PAGE_BYTES);
@@ -240,7 +240,7 @@ const WAITS: [(&str, Quantity); 8] = [
     ("other", column::WAITS_OTHER),
 ];
 
-fn tiers(now: Now<'_>, watched: &[WatchedProcess]) -> Vec<TierFrame> {
+fn tiers(now: Latest<'_>, watched: &[WatchedProcess]) -> Vec<TierFrame> {
     let mut targets: Vec<&WatchedProcess> =
         watched.iter().filter(|process| process.role == ProcessRole::Target).collect();
     let address = |process: &WatchedProcess| process.tier.as_ref().map(|tier| tier.address.clone());
@@ -257,7 +257,7 @@ fn tiers(now: Now<'_>, watched: &[WatchedProcess]) -> Vec<TierFrame> {
     groups.iter().map(|(at, group)| tier(now, at.as_ref(), group, &asked)).collect()
 }
 
-fn tier(now: Now<'_>, at: Option<&Endpoint>, group: &[&WatchedProcess], asked: &[Endpoint]) -> TierFrame {
+fn tier(now: Latest<'_>, at: Option<&Endpoint>, group: &[&WatchedProcess], asked: &[Endpoint]) -> TierFrame {
     let cpu =
         |process: &&WatchedProcess| now.share(column::PROCESS_CPU, &crate::readings::process_scope(process));
     let living: Vec<f64> = group.iter().filter_map(cpu).collect();

@@ -24,8 +24,9 @@ use sysdyno_record::series::Series;
 use sysdyno_record::tryout::TryPlan;
 use sysdyno_record::units::{MonoNs, SpanNs};
 
-/// Readings that "now" is the mean of. Long enough for what is read once a second.
-const NOW: SpanNs = SpanNs::from_millis(2_100);
+/// Readings that "now" is the mean of: long enough for what is read once a second, or, where the sampler reads less often to
+/// keep within its budget, for what is read every four.
+const NOW: [SpanNs; 2] = [SpanNs::from_millis(2_100), SpanNs::from_millis(8_500)];
 
 /// Most effects of a comparison that are kept.
 const EFFECTS_MAX: usize = 64;
@@ -125,9 +126,11 @@ impl LiveRun {
         picture.is_generator_full = picture.busiest_thread_ratio.is_some_and(is_generator_full);
     }
 
-    /// Who uses the CPUs now.
+    /// Who uses the CPUs now. Where nothing was read in time, what was known before stays.
     pub fn uses(&mut self, uses: CpuUses) {
-        self.picture.uses = Some(uses);
+        if uses != CpuUses::default() {
+            self.picture.uses = Some(uses);
+        }
     }
 
     /// A trial of a search is judged. Trials that only look for the order of magnitude are not drawn.
@@ -183,23 +186,20 @@ pub struct HostReadings<'a> {
 
 /// Who used the CPUs of the server's host in the last seconds, and what the generator used, whose host may be another one.
 pub fn cpu_uses(server: HostReadings<'_>, generator: &Series, watched: &[WatchedProcess]) -> CpuUses {
-    let now = |series: &Series| series.windows().last().map_or(MonoNs(0), |window| window[1]);
-    let span = |end: MonoNs| [MonoNs(end.0.saturating_sub(NOW.0)), end];
-    let [begin, end] = span(now(server.series));
-    let window = Window::new(server.series, begin, end);
+    let is_read = |window: &Window| window.machine().is_some();
+    let window = lately(server.series, is_read);
     let mut targets: Vec<&WatchedProcess> =
         watched.iter().filter(|process| process.role == ProcessRole::Target).collect();
     targets.sort_by_key(|process| process.tier.as_ref().map_or(0, |tier| tier.depth));
     let address = |process: &WatchedProcess| process.tier.as_ref().map(|tier| tier.address.clone());
     let mut tiers: Vec<CpuUse> = Vec::new();
     for group in targets.chunk_by(|one, other| address(one) == address(other)) {
-        let cpus = window.process_cpus(group);
+        let cpus = lately(server.series, |window| window.process_cpus(group).is_some()).process_cpus(group);
         tiers.extend(cpus.map(|cpus| CpuUse { name: group[0].command.clone(), cpus }));
     }
-    let [begin, end] = span(now(generator));
     let own: Vec<&WatchedProcess> =
         watched.iter().filter(|process| process.role == ProcessRole::Generator).collect();
-    let generator_cpus = Window::new(generator, begin, end).process_cpus(&own);
+    let generator_cpus = lately(generator, |window| window.process_cpus(&own).is_some()).process_cpus(&own);
     let machine = window.machine();
     let known: f64 = tiers.iter().map(|tier| tier.cpus).sum::<f64>()
         + generator_cpus.filter(|_| server.has_generator).unwrap_or(0.0);
@@ -209,6 +209,13 @@ pub fn cpu_uses(server: HostReadings<'_>, generator: &Series, watched: &[Watched
         generator_cpus,
         host_cpus_count: machine.map(|machine| machine.cpus as u32),
     }
+}
+
+/// The shortest of the spans that end with the last row in which enough was read; else the longest.
+fn lately(series: &Series, is_read: impl Fn(&Window) -> bool) -> Window<'_> {
+    let end = series.windows().last().map_or(MonoNs(0), |window| window[1]);
+    let [short, long] = NOW.map(|span| Window::new(series, MonoNs(end.0.saturating_sub(span.0)), end));
+    if is_read(&short) { short } else { long }
 }
 
 #[cfg(test)]
@@ -256,6 +263,13 @@ mod tests {
         assert!(near(Some(uses.tiers[0].cpus), 0.5) && near(uses.generator_cpus, 0.1), "{uses:?}");
         assert!(near(uses.other_cpus, 0.2), "{uses:?}");
         assert!(near(cpu_uses(readings(false), &series, &watched).other_cpus, 0.3));
+        let rarely = |values: &[f64]| {
+            let at = |(tick, value): (usize, &f64)| (tick % 40 == 0).then_some(*value);
+            values.iter().enumerate().map(at).collect::<Vec<_>>()
+        };
+        let series = SeriesBuilder::new(0.1).set("process.cpu_us", "process:1000", rarely(&server)).build();
+        let slowed = cpu_uses(HostReadings { series: &series, has_generator: false }, &series, &watched);
+        assert!(near(slowed.tiers.first().map(|tier| tier.cpus), 0.5), "{slowed:?}");
         let nothing = Series::default();
         let uses = cpu_uses(HostReadings { series: &nothing, has_generator: true }, &nothing, &watched);
         assert_eq!(uses, CpuUses::default(), "what was not read is not 0");

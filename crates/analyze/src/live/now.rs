@@ -9,11 +9,11 @@ const ROWS: usize = 6;
 
 /// What was read last.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Now<'a> {
+pub(super) struct Latest<'a> {
     pub(super) series: &'a Series,
 }
 
-impl<'a> Now<'a> {
+impl<'a> Latest<'a> {
     /// Scopes that have a column of this quantity in the rows that are read now.
     pub(super) fn scopes(self, quantity: Quantity) -> Vec<&'a str> {
         let columns = self.series.columns();

@@ -1,7 +1,7 @@
 //! A host while it is watched: the latest rows of its readings, who is watched, and what processes used.
 
 use super::frame::frame;
-use super::now::Now;
+use super::now::Latest;
 use crate::findings::seen_now;
 use crate::readings::ratio;
 use std::collections::HashMap;
@@ -94,7 +94,7 @@ impl HostWatch {
 
     /// The host between the last two samples.
     pub fn frame(&self, at: WallNs) -> HostFrame {
-        let mut frame = frame(Now { series: &self.series }, &self.watched);
+        let mut frame = frame(Latest { series: &self.series }, &self.watched);
         for listener in &mut frame.listeners {
             listener.owner = self.owners.get(&listener.address).cloned();
         }

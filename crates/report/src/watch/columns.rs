@@ -1,58 +1,15 @@
 //! A line for each sample, in columns that dstat users know.
 
-use super::groups::{Form, Section, Value, WatchColumn, sections};
+use super::groups::{CellForm, CellValue, WatchColumn, WatchSection, sections};
+use super::selection::{WatchGroup, WatchSelection};
 use crate::escape;
 use crate::number::MISSING;
 use crate::terminal::{Style, Tone};
 use sysdyno_record::live::HostFrame;
 
-/// Columns that belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WatchGroup {
-    /// The time of day.
-    Time,
-    /// Shares of CPU time.
-    Cpu,
-    /// Bytes that disks read and wrote.
-    Disk,
-    /// Bytes that interfaces received and sent.
-    Net,
-    /// Swapping.
-    Paging,
-    /// Interrupts and context switches.
-    System,
-    /// Memory.
-    Memory,
-    /// Tasks.
-    Processes,
-    /// TCP.
-    Tcp,
-    /// Receive work of the kernel.
-    Softnet,
-    /// Pressure stalls.
-    Pressure,
-    /// Chosen lines of interrupts.
-    Irq,
-    /// The process that uses most CPU.
-    Top,
-}
-
-/// Of what columns are shown; empty: of all together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WatchSelection {
-    /// CPUs by number, or `total`.
-    pub cpus: Vec<String>,
-    /// Disks by name, or `total`.
-    pub disks: Vec<String>,
-    /// Interfaces by name, or `total`.
-    pub netdevs: Vec<String>,
-    /// Lines of interrupts by name.
-    pub irqs: Vec<String>,
-}
-
 /// The columns that were asked for, in the order in which they are shown.
 pub struct WatchColumns {
-    sections: Vec<Section>,
+    sections: Vec<WatchSection>,
 }
 
 impl std::fmt::Debug for WatchColumns {
@@ -70,12 +27,12 @@ impl WatchColumns {
     /// The two lines above: titles, then heads.
     pub fn header(&self, style: &Style) -> [String; 2] {
         let shown = self.shown(style);
-        let title = |section: &Section| {
+        let title = |section: &WatchSection| {
             let columns = width(section);
             let title = escape::terminal(&section.title, columns);
             format!("{title:-^columns$}")
         };
-        let heads = |section: &Section| {
+        let heads = |section: &WatchSection| {
             let head = |column: &WatchColumn| {
                 let columns = column.form.columns();
                 format!("{:>columns$}", escape::terminal(&column.head, columns))
@@ -90,7 +47,7 @@ impl WatchColumns {
 
     /// The line of a sample.
     pub fn line(&self, frame: &HostFrame, style: &Style) -> String {
-        let section = |section: &Section| {
+        let section = |section: &WatchSection| {
             let cell = |column: &WatchColumn| cell(column, frame, style);
             section.columns.iter().map(cell).collect::<Vec<String>>().join(" ")
         };
@@ -99,8 +56,9 @@ impl WatchColumns {
 
     /// The first line of a CSV file.
     pub fn csv_header(&self) -> String {
-        let name =
-            |section: &Section, column: &WatchColumn| quoted(&format!("{} {}", section.title, column.head));
+        let name = |section: &WatchSection, column: &WatchColumn| {
+            quoted(&format!("{} {}", section.title, column.head))
+        };
         let names = self
             .sections
             .iter()
@@ -111,10 +69,12 @@ impl WatchColumns {
     /// The line of a sample in a CSV file: seconds since 1970, then all values as they are, shares in percent.
     pub fn csv_line(&self, frame: &HostFrame) -> String {
         let value = |column: &WatchColumn| match (column.read)(frame) {
-            Value::Number(None) => String::new(),
-            Value::Number(Some(number)) if column.form == Form::Percent => format!("{:.3}", number * 100.0),
-            Value::Number(Some(number)) => format!("{number:.3}"),
-            Value::Text(text) => quoted(&escape::terminal(&text, usize::MAX)),
+            CellValue::Number(None) => String::new(),
+            CellValue::Number(Some(number)) if column.form == CellForm::Percent => {
+                format!("{:.3}", number * 100.0)
+            }
+            CellValue::Number(Some(number)) => format!("{number:.3}"),
+            CellValue::Text(text) => quoted(&escape::terminal(&text, usize::MAX)),
         };
         let values = self.sections.iter().flat_map(|section| section.columns.iter().map(value));
         let seconds = format!("{:.3}", frame.unix_ns.0 as f64 / 1e9);
@@ -122,12 +82,12 @@ impl WatchColumns {
     }
 
     /// Sections that a terminal has room for; a file has room for all.
-    fn shown(&self, style: &Style) -> &[Section] {
+    fn shown(&self, style: &Style) -> &[WatchSection] {
         if style.rows.is_none() {
             return &self.sections;
         }
         let mut left = style.width();
-        let fits = |section: &&Section| {
+        let fits = |section: &&WatchSection| {
             let needed = width(section) + 1;
             let is_room = needed <= left + 1;
             left = left.saturating_sub(needed);
@@ -139,7 +99,7 @@ impl WatchColumns {
 }
 
 /// Columns of a section, its gaps included.
-fn width(section: &Section) -> usize {
+fn width(section: &WatchSection) -> usize {
     let columns: usize = section.columns.iter().map(|column| column.form.columns()).sum();
     columns + section.columns.len().saturating_sub(1)
 }
@@ -147,23 +107,23 @@ fn width(section: &Section) -> usize {
 fn cell(column: &WatchColumn, frame: &HostFrame, style: &Style) -> String {
     let columns = column.form.columns();
     let (text, tone) = match (column.read)(frame) {
-        Value::Text(text) => (style.characters(&escape::terminal(&text, columns)), Tone::Plain),
-        Value::Number(None) => (style.characters(MISSING), Tone::Quiet),
-        Value::Number(Some(number)) => written(column.form, number),
+        CellValue::Text(text) => (style.characters(&escape::terminal(&text, columns)), Tone::Plain),
+        CellValue::Number(None) => (style.characters(MISSING), Tone::Quiet),
+        CellValue::Number(Some(number)) => written(column.form, number),
     };
     // Only what has a tone is dressed: a plain cell is plain text.
     style.dress(tone, &format!("{text:>columns$}"))
 }
 
 /// A number in its places.
-fn written(form: Form, number: f64) -> (String, Tone) {
+fn written(form: CellForm, number: f64) -> (String, Tone) {
     let text = match form {
-        Form::Percent => format!("{:.0}", (number * 100.0).clamp(0.0, 100.0)),
-        Form::Bytes => short(number, 1024.0),
-        Form::Count | Form::Loss | Form::Text(_) => short(number, 1000.0),
+        CellForm::Percent => format!("{:.0}", (number * 100.0).clamp(0.0, 100.0)),
+        CellForm::Bytes => short(number, 1024.0),
+        CellForm::Count | CellForm::Loss | CellForm::Text(_) => short(number, 1000.0),
     };
     let tone = match form {
-        Form::Loss if number > 0.0 => Tone::Doubtful,
+        CellForm::Loss if number > 0.0 => Tone::Doubtful,
         _ if text == "0" => Tone::Quiet,
         _ => Tone::Plain,
     };

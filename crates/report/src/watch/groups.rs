@@ -1,11 +1,11 @@
 //! The groups of columns: what each is called, and what of a frame it shows. Letters and heads are those of dstat.
 
-use super::columns::{WatchGroup, WatchSelection};
+use super::selection::{WatchGroup, WatchSelection};
 use sysdyno_record::live::{CpuShares, DiskFrame, HostFrame, NetdevFrame};
 
 /// How a value is written, and in how many columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum CellForm {
     /// A share as a whole percentage.
     Percent,
     /// A count or rate in five places: `123`, `4.1k`, `52M`.
@@ -18,56 +18,56 @@ pub(super) enum Form {
     Text(usize),
 }
 
-impl Form {
+impl CellForm {
     /// Columns that it takes.
     pub(super) fn columns(self) -> usize {
         match self {
-            Form::Percent => 3,
-            Form::Count | Form::Bytes | Form::Loss => 5,
-            Form::Text(columns) => columns,
+            CellForm::Percent => 3,
+            CellForm::Count | CellForm::Bytes | CellForm::Loss => 5,
+            CellForm::Text(columns) => columns,
         }
     }
 }
 
 /// What a cell shows.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum CellValue {
     Number(Option<f64>),
     Text(String),
 }
 
-type Read = Box<dyn Fn(&HostFrame) -> Value>;
+type Read = Box<dyn Fn(&HostFrame) -> CellValue>;
 
 /// A column.
 pub(super) struct WatchColumn {
     /// What is above it.
     pub(super) head: String,
-    pub(super) form: Form,
+    pub(super) form: CellForm,
     pub(super) read: Read,
 }
 
 /// Columns with a common title.
-pub(super) struct Section {
+pub(super) struct WatchSection {
     pub(super) title: String,
     pub(super) columns: Vec<WatchColumn>,
 }
 
-fn number(head: &str, form: Form, read: impl Fn(&HostFrame) -> Option<f64> + 'static) -> WatchColumn {
-    WatchColumn { head: head.to_owned(), form, read: Box::new(move |frame| Value::Number(read(frame))) }
+fn number(head: &str, form: CellForm, read: impl Fn(&HostFrame) -> Option<f64> + 'static) -> WatchColumn {
+    WatchColumn { head: head.to_owned(), form, read: Box::new(move |frame| CellValue::Number(read(frame))) }
 }
 
 fn text(head: &str, columns: usize, read: impl Fn(&HostFrame) -> String + 'static) -> WatchColumn {
-    let form = Form::Text(columns);
-    WatchColumn { head: head.to_owned(), form, read: Box::new(move |frame| Value::Text(read(frame))) }
+    let form = CellForm::Text(columns);
+    WatchColumn { head: head.to_owned(), form, read: Box::new(move |frame| CellValue::Text(read(frame))) }
 }
 
-fn section(title: impl Into<String>, columns: Vec<WatchColumn>) -> Section {
-    Section { title: title.into(), columns }
+fn section(title: impl Into<String>, columns: Vec<WatchColumn>) -> WatchSection {
+    WatchSection { title: title.into(), columns }
 }
 
 /// The sections of a group, of what is selected.
-pub(super) fn sections(group: WatchGroup, selection: &WatchSelection) -> Vec<Section> {
-    let of = |names: &[String], make: fn(String) -> Section| {
+pub(super) fn sections(group: WatchGroup, selection: &WatchSelection) -> Vec<WatchSection> {
+    let of = |names: &[String], make: fn(String) -> WatchSection| {
         let total = ["total".to_owned()];
         let names = if names.is_empty() { total.as_slice() } else { names };
         names.iter().cloned().map(make).collect()
@@ -84,8 +84,8 @@ pub(super) fn sections(group: WatchGroup, selection: &WatchSelection) -> Vec<Sec
 }
 
 /// Groups that are of the whole host.
-fn plain(group: WatchGroup) -> Section {
-    use Form::{Bytes, Count, Loss, Percent};
+fn plain(group: WatchGroup) -> WatchSection {
+    use CellForm::{Bytes, Count, Loss, Percent};
     match group {
         WatchGroup::Paging => section(
             "paging",
@@ -153,11 +153,11 @@ fn clock(frame: &HostFrame) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-fn cpu(name: String) -> Section {
+fn cpu(name: String) -> WatchSection {
     let title = if name == "total" { "total cpu usage".to_owned() } else { format!("cpu{name} usage") };
     let share = move |head: &str, share: fn(&CpuShares) -> Option<f64>| {
         let name = name.clone();
-        number(head, Form::Percent, move |frame| match name.parse::<u32>() {
+        number(head, CellForm::Percent, move |frame| match name.parse::<u32>() {
             Ok(cpu) => share(frame.cpus.iter().find(|known| known.cpu == Some(cpu))?),
             Err(_) => share(&frame.cpu),
         })
@@ -180,11 +180,11 @@ fn sum<T>(all: &[T], is_meant: impl Fn(&T) -> bool, value: fn(&T) -> Option<f64>
     values.fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
 }
 
-fn disk(name: String) -> Section {
+fn disk(name: String) -> WatchSection {
     let title = format!("dsk/{name}");
     let of = move |head: &str, value: fn(&DiskFrame) -> Option<f64>| {
         let name = name.clone();
-        number(head, Form::Bytes, move |frame| {
+        number(head, CellForm::Bytes, move |frame| {
             sum(&frame.disks, |disk| disk.name == name || name == "total" && is_real_disk(&disk.name), value)
         })
     };
@@ -196,11 +196,11 @@ pub(super) fn is_real_disk(name: &str) -> bool {
     !["loop", "ram", "dm-", "md", "zram"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-fn net(name: String) -> Section {
+fn net(name: String) -> WatchSection {
     let title = format!("net/{name}");
     let of = move |head: &str, value: fn(&NetdevFrame) -> Option<f64>| {
         let name = name.clone();
-        number(head, Form::Bytes, move |frame| {
+        number(head, CellForm::Bytes, move |frame| {
             sum(&frame.netdevs, |netdev| netdev.name == name || name == "total" && netdev.name != "lo", value)
         })
     };
@@ -210,10 +210,10 @@ fn net(name: String) -> Section {
     )
 }
 
-fn irq(lines: &[String]) -> Section {
+fn irq(lines: &[String]) -> WatchSection {
     let of = |line: &String| {
         let name = line.clone();
-        number(line, Form::Count, move |frame| {
+        number(line, CellForm::Count, move |frame| {
             frame.irqs.iter().find(|irq| irq.line == name).map(|irq| irq.hz)
         })
     };

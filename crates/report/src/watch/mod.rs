@@ -4,6 +4,8 @@ mod columns;
 mod groups;
 mod panels;
 mod screen;
+mod selection;
 
-pub use columns::{WatchColumns, WatchGroup, WatchSelection};
+pub use columns::WatchColumns;
 pub use screen::{LEAST_COLUMNS, LEAST_ROWS, WatchOverlay, WatchScreen, WatchedSample, screen};
+pub use selection::{WatchGroup, WatchSelection};
