@@ -35,6 +35,8 @@ pub enum Key {
 #[derive(Debug)]
 pub struct FullScreen {
     before: Termios,
+    /// What was typed and not taken yet.
+    typed: Vec<u8>,
 }
 
 impl FullScreen {
@@ -54,7 +56,7 @@ impl FullScreen {
         }));
         tcsetattr(stdin(), OptionalActions::Now, &raw).context("cannot change the terminal's settings")?;
         write(ENTER);
-        Ok(FullScreen { before })
+        Ok(FullScreen { before, typed: Vec::new() })
     }
 
     /// Draws these lines from the top.
@@ -73,12 +75,22 @@ impl FullScreen {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn key(&self, limit: Duration) -> anyhow::Result<Option<Key>> {
+    pub fn key(&mut self, limit: Duration) -> anyhow::Result<Option<Key>> {
+        if self.typed.is_empty() && !self.wait(limit)? {
+            return Ok(None);
+        }
+        let (key, length) = decode(&self.typed);
+        self.typed.drain(..length);
+        Ok(key)
+    }
+
+    /// Waits for something that is typed; returns whether there is any.
+    fn wait(&mut self, limit: Duration) -> anyhow::Result<bool> {
         let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: i64::from(limit.subsec_nanos()) };
         let input = stdin();
         let mut typed = [PollFd::new(&input, PollFlags::IN)];
         match poll(&mut typed, Some(&limit)) {
-            Ok(0) | Err(Errno::INTR) => return Ok(None),
+            Ok(0) | Err(Errno::INTR) => return Ok(false),
             other => other.context("cannot wait for a key")?,
         };
         let mut bytes = [0; 32];
@@ -86,7 +98,8 @@ impl FullScreen {
         if count == 0 {
             anyhow::bail!("cannot read a key: the terminal is gone");
         }
-        Ok(decode(&bytes[..count]))
+        self.typed.extend_from_slice(&bytes[..count]);
+        Ok(true)
     }
 }
 
@@ -108,21 +121,33 @@ fn write(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// The key whose bytes these are, as terminals like xterm send them; `None`: it means nothing here.
-fn decode(bytes: &[u8]) -> Option<Key> {
+/// The key that these bytes begin with, as terminals like xterm send it, and how many of them it takes; `None`: it means nothing
+/// here.
+fn decode(bytes: &[u8]) -> (Option<Key>, usize) {
     match bytes {
-        [0x1b, b'[' | b'O', rest @ ..] => match rest {
-            [b'A'] => Some(Key::Up),
-            [b'B'] => Some(Key::Down),
-            [b'C'] => Some(Key::Right),
-            [b'D'] => Some(Key::Left),
-            b"5~" => Some(Key::PageUp),
-            b"6~" => Some(Key::PageDown),
-            b"F" | b"4~" | b"8~" => Some(Key::End),
-            _ => None,
-        },
-        [0x1b, ..] => None,
-        [first, ..] if first.is_ascii() => Some(Key::Char(char::from(*first))),
+        [0x1b, b'[' | b'O', rest @ ..] => {
+            // A sequence ends with a letter or `~`.
+            let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
+            let length = end.map_or(rest.len(), |end| end + 1);
+            (named(&rest[..length]), 2 + length)
+        }
+        [first, ..] if first.is_ascii() && *first != 0x1b => (Some(Key::Char(char::from(*first))), 1),
+        // A lone escape, or a character that is no key of ours, whose bytes follow.
+        [_, ..] => (None, 1),
+        [] => (None, 0),
+    }
+}
+
+/// The key of a sequence, without its begin.
+fn named(sequence: &[u8]) -> Option<Key> {
+    match sequence {
+        b"A" => Some(Key::Up),
+        b"B" => Some(Key::Down),
+        b"C" => Some(Key::Right),
+        b"D" => Some(Key::Left),
+        b"5~" => Some(Key::PageUp),
+        b"6~" => Some(Key::PageDown),
+        b"F" | b"4~" | b"8~" => Some(Key::End),
         _ => None,
     }
 }
@@ -133,16 +158,16 @@ mod tests {
 
     #[test]
     fn keys_are_what_terminals_send_for_them() {
-        let check = |bytes: &[u8], key: Option<Key>| assert_eq!(decode(bytes), key, "{bytes:?}");
-        check(b"q", Some(Key::Char('q')));
-        check(b"\x03", Some(Key::Char('\u{3}')));
-        check(b"\x1b[D", Some(Key::Left));
-        check(b"\x1bOC", Some(Key::Right));
-        check(b"\x1b[5~", Some(Key::PageUp));
-        check(b"\x1b[4~", Some(Key::End));
-        check(b"\x1b", None);
-        check(b"\x1b[200~", None);
-        check("ü".as_bytes(), None);
-        check(b"", None);
+        let check = |bytes: &[u8], key: (Option<Key>, usize)| assert_eq!(decode(bytes), key, "{bytes:?}");
+        check(b"qx", (Some(Key::Char('q')), 1));
+        check(b"\x03", (Some(Key::Char('\u{3}')), 1));
+        check(b"\x1b[D\x1b[C", (Some(Key::Left), 3));
+        check(b"\x1bOC", (Some(Key::Right), 3));
+        check(b"\x1b[5~p", (Some(Key::PageUp), 4));
+        check(b"\x1b[4~", (Some(Key::End), 4));
+        check(b"\x1b", (None, 1));
+        check(b"\x1b[200~", (None, 6));
+        check("ü".as_bytes(), (None, 1));
+        check(b"", (None, 0));
     }
 }

@@ -5,7 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -46,14 +46,15 @@ impl OnTerminal {
 
     /// Waits until the terminal has shown this, after what was awaited before.
     fn expect(&mut self, part: &str) -> String {
+        let begin = Instant::now();
         loop {
             if let Some(at) = self.text.find(part) {
                 let rest = self.text.split_off(at + part.len());
                 return std::mem::replace(&mut self.text, rest);
             }
             match self.shown.recv_timeout(LIMIT) {
-                Ok(bytes) => self.text.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(_) => panic!("'{part}' is not shown: {:?}", self.text),
+                Ok(bytes) if begin.elapsed() < LIMIT => self.text.push_str(&String::from_utf8_lossy(&bytes)),
+                _ => panic!("'{part}' is not shown: {:?}", self.text),
             }
         }
     }

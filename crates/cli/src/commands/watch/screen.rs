@@ -28,7 +28,7 @@ struct Scroll {
 
 /// Shows the host until the end is asked for.
 pub fn show(mut watched: WatchedHost, signals: &Signals, ui: &Ui) -> anyhow::Result<Exit> {
-    let terminal = FullScreen::open()?;
+    let mut terminal = FullScreen::open()?;
     let mut scroll = Scroll::default();
     let mut is_first = true;
     let mut drawn: Option<Style> = None;
