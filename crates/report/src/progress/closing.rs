@@ -2,7 +2,7 @@
 
 use super::spark::Pieces;
 use crate::number;
-use crate::terminal::{Measure, Strip, Tone};
+use crate::terminal::{EffectMeasure, Strip, Tone};
 use sysdyno_record::progress::Closing;
 
 /// Intervals that are drawn, the newest last.
@@ -16,10 +16,10 @@ pub(super) fn lines(closing: &Closing, columns: usize) -> Vec<Pieces> {
     let mut line = Pieces::default();
     line.add(Tone::Strong, &closing.line);
     let mut lines = vec![line];
-    let measures: Vec<Measure<'_>> = closing
+    let measures: Vec<EffectMeasure<'_>> = closing
         .effects
         .iter()
-        .map(|effect| Measure {
+        .map(|effect| EffectMeasure {
             scale: effect.scale,
             better: closing.better,
             margin: closing.margin,

@@ -29,7 +29,7 @@ pub use judged::render_judged;
 pub(crate) use screen::{Rank, Screen, wrap};
 pub use style::{Style, Tone};
 pub use tryout::render_tryout;
-pub(crate) use tryout::{Measure, Strip};
+pub(crate) use tryout::{EffectMeasure, Strip};
 pub(crate) use verdict::{draw_reason, draw_state, shape};
 
 use crate::input::ReportInput;

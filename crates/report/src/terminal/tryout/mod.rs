@@ -75,15 +75,15 @@ fn draw_word(input: &TryInput<'_>, screen: &mut Screen) {
 fn draw_effects(input: &TryInput<'_>, screen: &mut Screen) {
     let conclusion = input.conclusion;
     let scale = conclusion.metric.scale();
-    let primary = Measure {
+    let primary = EffectMeasure {
         scale,
         better: conclusion.better,
         margin: conclusion.effect_ratio,
         effect: conclusion.effect.as_ref(),
     };
     let guarded: Vec<&GuardrailOutcome> = conclusion.guardrails.iter().take(GUARDRAILS_MAX).collect();
-    let measures: Vec<Measure<'_>> =
-        std::iter::once(primary).chain(guarded.iter().map(|outcome| Measure::of(outcome))).collect();
+    let measures: Vec<EffectMeasure<'_>> =
+        std::iter::once(primary).chain(guarded.iter().map(|outcome| EffectMeasure::of(outcome))).collect();
     let strip = Strip::new(screen.body_columns().saturating_sub(NAME_COLUMNS + EFFECT_COLUMNS), &measures);
     screen.gap();
     let label = (Tone::Strong, "Effect");
@@ -104,18 +104,18 @@ fn draw_effects(input: &TryInput<'_>, screen: &mut Screen) {
 
 /// An effect with what it is held against.
 #[derive(Clone, Copy)]
-pub(crate) struct Measure<'a> {
+pub(crate) struct EffectMeasure<'a> {
     pub(crate) scale: EffectScale,
     pub(crate) better: Better,
     pub(crate) margin: f64,
     pub(crate) effect: Option<&'a Effect>,
 }
 
-impl<'a> Measure<'a> {
-    fn of(outcome: &'a GuardrailOutcome) -> Measure<'a> {
+impl<'a> EffectMeasure<'a> {
+    fn of(outcome: &'a GuardrailOutcome) -> EffectMeasure<'a> {
         let metric = outcome.metric;
         let (scale, better) = (metric.scale(), metric.better());
-        Measure { scale, better, margin: outcome.margin, effect: outcome.effect.as_ref() }
+        EffectMeasure { scale, better, margin: outcome.margin, effect: outcome.effect.as_ref() }
     }
 }
 
@@ -132,7 +132,7 @@ fn draw_measure(
     screen: &mut Screen,
     label: (Tone, &str),
     name: &str,
-    (strip, measure): (&Strip, &Measure<'_>),
+    (strip, measure): (&Strip, &EffectMeasure<'_>),
 ) {
     let name = format!("{name:NAME_COLUMNS$}");
     let drawn = strip.draw(measure);

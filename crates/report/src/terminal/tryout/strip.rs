@@ -3,7 +3,7 @@
 //! The same axis as in the page (`web/src/chart/forest.ts`): from −1 to +1 is the band of what does not matter, so
 //! metrics of any kind and direction share it.
 
-use super::Measure;
+use super::EffectMeasure;
 use crate::number;
 use sysdyno_record::effect::{Better, Effect, EffectScale};
 
@@ -28,7 +28,7 @@ pub(crate) struct Strip {
 
 impl Strip {
     /// The axis that holds all of these in at most so many columns.
-    pub(crate) fn new(columns: usize, measures: &[Measure<'_>]) -> Strip {
+    pub(crate) fn new(columns: usize, measures: &[EffectMeasure<'_>]) -> Strip {
         let odd = columns.min(*COLUMNS.end()).saturating_sub(1) | 1;
         let columns = if COLUMNS.contains(&odd) { odd } else { 0 };
         let placed = measures.iter().filter_map(place);
@@ -44,7 +44,7 @@ impl Strip {
     }
 
     /// The interval on its band; empty on a narrow screen.
-    pub(crate) fn draw(&self, measure: &Measure<'_>) -> String {
+    pub(crate) fn draw(&self, measure: &EffectMeasure<'_>) -> String {
         if self.columns == 0 {
             return String::new();
         }
@@ -65,7 +65,7 @@ impl Strip {
     }
 
     /// What the axis means; `None` on a narrow screen.
-    pub(crate) fn axis(&self, primary: &Measure<'_>, is_alone: bool) -> Option<String> {
+    pub(crate) fn axis(&self, primary: &EffectMeasure<'_>, is_alone: bool) -> Option<String> {
         let band = if is_alone {
             format!("░ ±{} does not matter", number::margin(primary.margin, primary.scale))
         } else {
@@ -78,7 +78,7 @@ impl Strip {
 }
 
 /// Where an effect stands; `None`: there is none.
-fn place(measure: &Measure<'_>) -> Option<Placed> {
+fn place(measure: &EffectMeasure<'_>) -> Option<Placed> {
     let effect: &Effect = measure.effect?;
     if [effect.low, effect.point, effect.high].iter().any(|value| value.is_nan()) {
         return None;
@@ -108,7 +108,7 @@ mod tests {
     fn check(columns: usize, [low, point, high]: [f64; 3], drawn: &str) {
         let scale = EffectScale::Ratio;
         let effect = Effect { scale, point, low, high, confidence_ratio: 0.95, narrow: None, pairs_count: 8 };
-        let measure = Measure { scale, better: Better::Lower, margin: 0.03, effect: Some(&effect) };
+        let measure = EffectMeasure { scale, better: Better::Lower, margin: 0.03, effect: Some(&effect) };
         assert_eq!(Strip::new(columns, &[measure]).draw(&measure), drawn);
     }
 
