@@ -34,15 +34,16 @@ pub(crate) fn greatest(values: &[Option<f64>]) -> f64 {
 pub(crate) struct Pieces(Vec<(Tone, String)>);
 
 impl Pieces {
-    /// Adds a piece.
-    pub(crate) fn add(&mut self, tone: Tone, text: impl Into<String>) {
-        self.0.push((tone, text.into()));
+    /// Adds a piece, in which nothing can touch the terminal from here on.
+    pub(crate) fn add(&mut self, tone: Tone, text: impl AsRef<str>) {
+        self.0.push((tone, escape::terminal(text.as_ref(), usize::MAX)));
     }
 
     /// Adds a piece that takes so many columns at least.
     pub(crate) fn pad(&mut self, tone: Tone, text: &str, columns: usize) {
-        let gap = columns.saturating_sub(escape::width(text));
-        self.add(tone, format!("{text}{:gap$}", ""));
+        let safe = escape::terminal(text, usize::MAX);
+        let gap = columns.saturating_sub(escape::width(&safe));
+        self.add(tone, format!("{safe}{:gap$}", ""));
     }
 
     /// Adds the pieces of another one.
@@ -72,14 +73,14 @@ impl Pieces {
         }
     }
 
-    /// The line, at most so many columns wide. Nothing in it can touch the terminal.
+    /// The line, at most so many columns wide.
     pub(crate) fn line(&self, columns: usize, style: &Style) -> String {
         let (mut line, mut left) = (String::new(), columns);
         for (tone, text) in &self.0 {
             if left == 0 {
                 break;
             }
-            let safe = escape::terminal(&style.characters(&escape::terminal(text, usize::MAX)), left);
+            let safe = escape::terminal(&style.characters(text), left);
             left -= escape::width(&safe);
             line.push_str(&style.dress(*tone, &style.characters(&safe)));
         }
@@ -110,7 +111,7 @@ mod tests {
         pieces.add(Tone::Strong, "\u{1b}[31m");
         pieces.right(Tone::Plain, "end", 30);
         let style = Style::default();
-        assert_eq!(pieces.line(30, &style), r"rate  \u{1b}[31m            end");
+        assert_eq!(pieces.line(30, &style), r"rate  \u{1b}[31m           end");
         assert_eq!(pieces.line(9, &style), r"rate  \u…");
         assert_eq!(pieces.line(0, &style), "");
     }
