@@ -86,6 +86,8 @@ fn own_steps(unpacked: &[u8]) -> Result<Vec<WindowStep>, String> {
             return Err("the histogram is longer than it should be".into());
         }
     }
+    // A day has ten thousand of them.
+    steps.shrink_to_fit();
     Ok(steps)
 }
 

@@ -16,7 +16,7 @@ use sysdyno_record::plan::{LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
 use sysdyno_record::profile::Profile;
 use sysdyno_record::units::SpanNs;
 
-/// Before the profile, so that connections are open and caches warm.
+/// Before the profile, so that connections are open and caches warm. As long as an interval: the first one ends with it.
 const WARMUP: SpanNs = SpanNs::from_secs(1);
 
 /// Longest profile.
@@ -70,7 +70,8 @@ impl Bench<'_, '_> {
     }
 }
 
-/// The other side of the load: nothing is kept, and the beginning of the steady part is passed on.
+/// The other side of the load: nothing is kept, and the beginning of the steady part is passed on. An interval is told of when it
+/// has ended, and so is a phase with its first one: the end of the warm-up's interval is the first that is heard of it.
 struct Unrecorded<'a, 'b> {
     journal: &'a mut super::RunJournal<'b>,
     begin: Sender<()>,
@@ -78,7 +79,7 @@ struct Unrecorded<'a, 'b> {
 
 impl AgentLink for Unrecorded<'_, '_> {
     fn notice(&mut self, notice: Notice) -> Result<(), RunError> {
-        if matches!(notice, Notice::Phase { phase: PhaseKind::Steady, .. }) {
+        if matches!(notice, Notice::Interval(..)) {
             // Nobody listens any more if it failed.
             let _ = self.begin.send(());
         }
