@@ -1,19 +1,32 @@
-// Reads what is embedded in the page, a run, a comparison, a tryout or a profile, and draws it in place of the plain text.
+// Reads what is embedded in the page, a run, a comparison, a tryout, a profile, or a page of `sysdyno serve`, and draws it in place
+// of the plain text.
 
 import { render } from "preact";
 import type { Comparison as Compared } from "./record/comparison.ts";
 import { Run } from "./record/decode.ts";
 import { Tryout, TRY_SCHEMA, type TryPayload } from "./record/tryout.ts";
 import { PROFILE_SCHEMA, type ProfilePayload } from "./record/profile.ts";
+import type { LivePage, Notice, RunsPage } from "./record/served.ts";
 import { parseRecord } from "./record/text.ts";
 import type { Payload } from "./record/types.ts";
 import { Comparison } from "./view/compare/Comparison.tsx";
 import { ProfileReport } from "./view/profile/ProfileReport.tsx";
+import { Home } from "./view/serve/Home.tsx";
+import { Live } from "./view/serve/Live.tsx";
+import { NoticeView } from "./view/serve/NoticeView.tsx";
 import { TryReport } from "./view/tryout/TryReport.tsx";
 import { Report } from "./view/Report.tsx";
 
-function reportOf(payload: Payload | Compared | TryPayload | ProfilePayload) {
+type Document = Payload | Compared | TryPayload | ProfilePayload | RunsPage | LivePage | Notice;
+
+function viewOf(payload: Document) {
   switch (payload.schema) {
+    case "sysdyno.runs/1":
+      return <Home initial={payload} />;
+    case "sysdyno.live/1":
+      return <Live live={payload} />;
+    case "sysdyno.notice/1":
+      return <NoticeView notice={payload} />;
     case "sysdyno.comparison/1":
       return <Comparison compared={payload} />;
     case TRY_SCHEMA:
@@ -28,7 +41,7 @@ function reportOf(payload: Payload | Compared | TryPayload | ProfilePayload) {
 const record = document.getElementById("record");
 const page = document.getElementById("page");
 if (record && page) {
-  const payload = parseRecord(record.textContent ?? "") as Payload | Compared | TryPayload | ProfilePayload;
+  const payload = parseRecord(record.textContent ?? "") as Document;
   page.replaceChildren();
-  render(reportOf(payload), page);
+  render(viewOf(payload), page);
 }

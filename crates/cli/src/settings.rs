@@ -124,6 +124,12 @@ impl RecordOptions {
     }
 }
 
+/// Where things are kept that can be made again; `None`: this user has no home directory.
+pub fn cache_folder() -> Option<PathBuf> {
+    let cache = folder_of("XDG_CACHE_HOME").or_else(|| home().map(|home| home.join(".cache")))?;
+    Some(cache.join("sysdyno"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

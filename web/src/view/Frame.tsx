@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { prose } from "../record/text.ts";
 import type { Manifest } from "../record/types.ts";
 import { Masthead } from "./Masthead.tsx";
+import { Bar } from "./serve/Bar.tsx";
 
 export interface Part {
   id: string;
@@ -28,6 +29,7 @@ export function Frame({ masthead, answer, parts, colophon }: FrameProps) {
       <a class="skip" href="#result">
         Skip to the result
       </a>
+      <Bar />
       {masthead}
       <main>
         {answer}

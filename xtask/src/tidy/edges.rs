@@ -37,9 +37,14 @@ const DIAGRAM: &[Allowed] = &[
     edges("run", &["load", "observe", "profile", "tune", "analyze", "record"]),
     edges("lab", &["run", "observe", "tune", "record", "netlink"]),
     edges("report", &["record"]),
+    edges("index", &["record"]),
+    edges("serve", &["record", "report", "index"]),
     edges(
         "cli",
-        &["stats", "record", "load", "observe", "tune", "analyze", "plan", "target", "run", "lab", "report"],
+        &[
+            "stats", "record", "load", "observe", "tune", "analyze", "plan", "target", "run", "lab",
+            "report", "index", "serve",
+        ],
     ),
 ];
 

@@ -15,6 +15,7 @@ mod profile;
 mod record;
 mod runs;
 mod selftest;
+mod serve;
 mod tryout;
 mod tune;
 mod watch;
@@ -34,6 +35,7 @@ pub use profile::{ProfileArgs, ProfileForm};
 pub use record::RecordOptions;
 pub use runs::{RunsArgs, RunsCommand, RunsSort, RunsVerdict};
 pub use selftest::{SelftestArgs, SelftestCommand, SelftestDiagnoseArgs};
+pub use serve::ServeArgs;
 pub use tryout::TryArgs;
 pub use tune::{TuneArgs, TuneCommand};
 pub use watch::{WatchArgs, WatchColumnOptions};
@@ -120,6 +122,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Rebuild the HTML report of a recorded run
     Report(ReportArgs),
+    /// Browse all runs, compare them, and watch one that is running, in a browser on this host
+    Serve(ServeArgs),
     /// Plant a known fault in the services of a lab, to see whether it is noticed and named
     Inject(InjectArgs),
     /// Test sysdyno itself: plant known faults in real services, and check that each is named

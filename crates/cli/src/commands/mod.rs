@@ -16,6 +16,7 @@ mod record;
 mod run;
 mod runs;
 mod selftest;
+mod serve;
 mod show;
 mod target;
 mod tryout;
@@ -56,6 +57,7 @@ pub fn dispatch(command: Command, ui: &Ui) -> anyhow::Result<Exit> {
         Command::Runs(args) => runs::runs(args, ui),
         Command::Show(args) => show::show(args, ui),
         Command::Explain(args) => explain::explain(args, ui),
+        Command::Serve(args) => serve::serve(args, ui),
         Command::Inject(args) => inject::inject(&args, ui),
         Command::Selftest(args) => selftest::selftest(args, ui),
         Command::Report(args) => show::report(args, ui),

@@ -4,14 +4,17 @@ use super::record::is_living;
 use super::show::find;
 use crate::args::{RecordOptions, RunsArgs, RunsCommand, RunsSort, RunsVerdict};
 use crate::exit::Exit;
-use crate::settings::SettingsFile;
+use crate::settings::{SettingsFile, cache_folder};
 use crate::ui::Ui;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use sysdyno_index::{IndexedRun, RefreshMoment, RunIndex, RunQuery, RunSort};
 use sysdyno_plan::options::Combine;
+use sysdyno_record::analysis::VerdictStatus;
 use sysdyno_record::effect::{Comparison, word_name};
-use sysdyno_record::manifest::{Manifest, RunStatus};
-use sysdyno_record::store::{RunAnswer, RunListing, list};
+use sysdyno_record::manifest::RunStatus;
+use sysdyno_record::store::{RunListing, list};
 use sysdyno_report::{escape, number};
 
 /// Columns of a run's name.
@@ -19,13 +22,6 @@ const ID_COLUMNS: usize = 30;
 
 /// Fewest columns in which a text says something beside the numbers.
 const TEXT_COLUMNS: usize = 40;
-
-/// A run with what came of it.
-struct Row {
-    manifest: Manifest,
-    is_incomplete: bool,
-    answer: Option<RunAnswer>,
-}
 
 pub fn runs(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     match args.command {
@@ -44,32 +40,27 @@ fn listed(record: RecordOptions) -> anyhow::Result<(PathBuf, Vec<RunListing>)> {
 
 fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let RunsArgs { record, json, sort, kind, verdict, contains, limit, .. } = args;
-    let (folder, listed) = listed(record)?;
-    let is_any = !listed.is_empty();
-    let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
-    for listing in listed {
-        let answer = listing.answer();
-        match listing.manifest {
-            Ok(manifest) => {
-                let is_running = manifest.status == RunStatus::Running;
-                let is_incomplete = is_running && !is_living(manifest.pid, manifest.pid_start_ticks);
-                rows.push(Row { manifest, is_incomplete, answer });
-            }
-            Err(error) => unreadable.push(format!("{}  unreadable: {error}", listing.path.display())),
-        }
-    }
-    rows.retain(|row| {
-        kind.is_none_or(|kind| row.manifest.kind == kind.0)
-            && verdict.is_none_or(|verdict| verdict.is_of(row.answer.as_ref()))
-            && contains.as_deref().is_none_or(|text| row.contains(text))
-    });
-    sort_rows(&mut rows, sort);
-    rows.truncate(limit.unwrap_or(usize::MAX));
+    let folder = record.or(SettingsFile::read()?.record).folder()?;
+    let index = indexed(&folder, ui)?;
+    let (verdict, word) = verdict.map_or((None, None), RunsVerdict::parts);
+    let query = RunQuery {
+        texts: contains.into_iter().collect(),
+        kind: kind.map(|kind| kind.0),
+        verdict,
+        word,
+        sort: sort.into(),
+        offset: 0,
+        limit,
+    };
+    let rows = index.find(&query)?.runs;
     if json {
-        ui.print_json(&rows.iter().map(Row::document).collect::<Vec<_>>())?;
+        let documents = rows.iter().filter_map(|row| document(&folder.join(&row.name)));
+        ui.print_json(&documents.collect::<Vec<_>>())?;
         return Ok(Exit::Done);
     }
+    let unreadable = index.unreadable()?;
     if rows.is_empty() && unreadable.is_empty() {
+        let is_any = !index.find(&RunQuery { limit: Some(1), ..RunQuery::default() })?.runs.is_empty();
         let which = if is_any { "no matching runs" } else { "no runs" };
         ui.note(&format!("{which} in {}", folder.display()));
         return Ok(Exit::Done);
@@ -77,7 +68,10 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let style = ui.style();
     // Lines of a terminal are cut at its edge, as those of ps are; a pipe gets all of them.
     let columns = if style.rows.is_some() { style.width() } else { usize::MAX };
-    let rows = rows.iter().flat_map(|row| below(row.numbers(), row.text(), columns));
+    let rows = rows.iter().flat_map(|row| below(numbers(row), text(row), columns));
+    let unreadable = unreadable
+        .iter()
+        .map(|(name, error)| format!("{}  unreadable: {error}", folder.join(name).display()));
     let lines = below(heading(), "bottleneck or problem".to_owned(), columns)
         .into_iter()
         .chain(rows)
@@ -87,17 +81,18 @@ fn print(args: RunsArgs, ui: &Ui) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn sort_rows(rows: &mut [Row], sort: RunsSort) {
-    let rate = |row: &Row| row.answer.as_ref().and_then(|answer| answer.rate_hz).unwrap_or(f64::NEG_INFINITY);
-    let p99 = |row: &Row| row.answer.as_ref().and_then(|answer| answer.p99_ns).unwrap_or(u64::MAX);
-    let verdict = |row: &Row| row.answer.as_ref().and_then(|answer| answer.verdict);
-    match sort {
-        // The newest is first already.
-        RunsSort::Time => {}
-        RunsSort::Rate => rows.sort_by(|one, other| rate(other).total_cmp(&rate(one))),
-        RunsSort::P99 => rows.sort_by_key(p99),
-        RunsSort::Verdict => rows.sort_by_key(|row| std::cmp::Reverse(verdict(row))),
+/// The index of a folder, as the folder is now.
+pub(super) fn indexed(folder: &Path, ui: &Ui) -> anyhow::Result<RunIndex> {
+    let mut index = RunIndex::open(folder, cache_folder().as_deref())?;
+    let moment = RefreshMoment { now: SystemTime::now(), living: &is_living };
+    let mut left_count = index.refresh(&moment)?.left_count;
+    if left_count > 0 {
+        ui.note(&format!("reading {left_count} more runs, once"));
     }
+    while left_count > 0 {
+        left_count = index.refresh(&moment)?.left_count;
+    }
+    Ok(index)
 }
 
 fn heading() -> String {
@@ -113,78 +108,67 @@ fn below(numbers: String, text: String, columns: usize) -> Vec<String> {
     vec![numbers, format!("  {text}")]
 }
 
-impl Row {
-    fn numbers(&self) -> String {
-        let answer = self.answer.clone().unwrap_or_default();
-        let rate = answer.rate_hz.map_or(number::MISSING.to_owned(), number::rate);
-        let p99 = answer.p99_ns.map_or(number::MISSING.to_owned(), number::duration_ns);
-        let padded = |text: &str, columns: usize| {
-            format!("{}{text}", " ".repeat(columns.saturating_sub(escape::width(text))))
-        };
-        format!(
-            "{:ID_COLUMNS$}  {:<10}  {}  {}",
-            self.manifest.id,
-            self.word(&answer),
-            padded(&rate, 12),
-            padded(&p99, 8)
-        )
-    }
+fn numbers(run: &IndexedRun) -> String {
+    let answer = run.answer.clone().unwrap_or_default();
+    let rate = answer.rate_hz.map_or(number::MISSING.to_owned(), number::rate);
+    let p99 = answer.p99_ns.map_or(number::MISSING.to_owned(), number::duration_ns);
+    let padded = |text: &str, columns: usize| {
+        format!("{}{text}", " ".repeat(columns.saturating_sub(escape::width(text))))
+    };
+    format!("{:ID_COLUMNS$}  {:<10}  {}  {}", run.name, word(run), padded(&rate, 12), padded(&p99, 8))
+}
 
-    /// What stopped it: in a run that is not to be trusted no limit that was seen, but what is wrong with it.
-    fn text(&self) -> String {
-        let found =
-            self.answer.as_ref().map(|answer| answer.reason.as_ref().unwrap_or(&answer.limit).as_str());
-        let found = found.filter(|found| !found.is_empty());
-        escape::terminal(&found.map_or_else(|| self.command(), str::to_owned), 2_000)
-    }
+/// What stopped it: in a run that is not to be trusted no limit that was seen, but what is wrong with it.
+fn text(run: &IndexedRun) -> String {
+    let found = run.answer.as_ref().map(|answer| answer.reason.as_ref().unwrap_or(&answer.limit).as_str());
+    let found = found.filter(|found| !found.is_empty());
+    escape::terminal(found.unwrap_or(&run.command), 2_000)
+}
 
-    /// The verdict, or how far the run came.
-    fn word(&self, answer: &RunAnswer) -> &'static str {
-        let is_running = self.manifest.status == RunStatus::Running;
-        match (answer.verdict, answer.word) {
-            _ if self.is_incomplete => "incomplete",
-            _ if is_running => "running",
-            (Some(verdict), _) => verdict.name(),
-            (None, Some(word)) => word_name(word),
-            (None, None) => match self.manifest.status {
-                RunStatus::Interrupted => "stopped",
-                RunStatus::Failed => "failed",
-                RunStatus::Complete | RunStatus::Running => number::MISSING,
-            },
-        }
-    }
-
-    fn command(&self) -> String {
-        self.manifest.command.iter().skip(1).cloned().collect::<Vec<_>>().join(" ")
-    }
-
-    fn contains(&self, text: &str) -> bool {
-        let said = |answer: &RunAnswer| {
-            answer.limit.contains(text) || answer.reason.as_ref().is_some_and(|reason| reason.contains(text))
-        };
-        self.manifest.id.contains(text)
-            || self.command().contains(text)
-            || self.answer.as_ref().is_some_and(said)
-    }
-
-    /// The manifest, as it always was, and what came of the run.
-    fn document(&self) -> serde_json::Value {
-        let mut document = serde_json::json!(self.manifest);
-        document["answer"] = serde_json::json!(self.answer);
-        document
+/// The verdict, or how far the run came.
+fn word(run: &IndexedRun) -> &'static str {
+    let answer = run.answer.as_ref();
+    match (answer.and_then(|answer| answer.verdict), answer.and_then(|answer| answer.word)) {
+        _ if run.is_incomplete => "incomplete",
+        _ if run.status == Some(RunStatus::Running) => "running",
+        (Some(verdict), _) => verdict.name(),
+        (None, Some(word)) => word_name(word),
+        (None, None) => match run.status {
+            Some(RunStatus::Interrupted) => "stopped",
+            Some(RunStatus::Failed) => "failed",
+            _ => number::MISSING,
+        },
     }
 }
 
+/// The manifest, as it always was, and what came of the run; `None`: its folder is gone meanwhile.
+fn document(folder: &Path) -> Option<serde_json::Value> {
+    let listing = RunListing::read(folder.to_owned());
+    let mut document = serde_json::json!(listing.manifest.as_ref().ok()?);
+    document["answer"] = serde_json::json!(listing.answer());
+    Some(document)
+}
+
 impl RunsVerdict {
-    fn is_of(self, answer: Option<&RunAnswer>) -> bool {
-        let verdict = answer.and_then(|answer| answer.verdict).map(|verdict| verdict.name());
-        let word = answer.and_then(|answer| answer.word);
+    /// The verdict that is meant, or the word.
+    fn parts(self) -> (Option<VerdictStatus>, Option<Comparison>) {
         match self {
-            RunsVerdict::Valid => verdict == Some("VALID"),
-            RunsVerdict::Suspect => verdict == Some("SUSPECT"),
-            RunsVerdict::Invalid => verdict == Some("INVALID"),
-            RunsVerdict::Better => word == Some(Comparison::Better),
-            RunsVerdict::Worse => word == Some(Comparison::Worse),
+            RunsVerdict::Valid => (Some(VerdictStatus::Valid), None),
+            RunsVerdict::Suspect => (Some(VerdictStatus::Suspect), None),
+            RunsVerdict::Invalid => (Some(VerdictStatus::Invalid), None),
+            RunsVerdict::Better => (None, Some(Comparison::Better)),
+            RunsVerdict::Worse => (None, Some(Comparison::Worse)),
+        }
+    }
+}
+
+impl From<RunsSort> for RunSort {
+    fn from(sort: RunsSort) -> RunSort {
+        match sort {
+            RunsSort::Time => RunSort::Time,
+            RunsSort::Rate => RunSort::Rate,
+            RunsSort::P99 => RunSort::P99,
+            RunsSort::Verdict => RunSort::Verdict,
         }
     }
 }

@@ -40,14 +40,7 @@ pub fn show(args: ShowArgs, ui: &Ui) -> anyhow::Result<Exit> {
 pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let run = open(args.run.as_deref(), args.record)?;
     warn_of_damage(&run, ui);
-    let page = match (&run.plan, tryout::conclusion_of(&run)) {
-        (Some(Plan::Work(plan)), _) => work::report(&run, plan),
-        (_, Some(conclusion)) => tryout::page(&run, &conclusion),
-        (_, None) => {
-            let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
-            html::render(&ReportInput::new(&run, &analysis))
-        }
-    };
+    let page = page_of(&run);
     let path = match args.output {
         Some(path) => {
             std::fs::write(&path, page)
@@ -61,6 +54,18 @@ pub fn report(args: ReportArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     ui.print(&path.display().to_string());
     Ok(Exit::Done)
+}
+
+/// The page of a run.
+pub(super) fn page_of(run: &Run) -> String {
+    match (&run.plan, tryout::conclusion_of(run)) {
+        (Some(Plan::Work(plan)), _) => work::report(run, plan),
+        (_, Some(conclusion)) => tryout::page(run, &conclusion),
+        (_, None) => {
+            let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
+            html::render(&ReportInput::new(run, &analysis))
+        }
+    }
 }
 
 pub(super) fn warn_of_damage(run: &Run, ui: &Ui) {

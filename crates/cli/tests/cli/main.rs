@@ -28,6 +28,7 @@ mod recorded;
 mod rig;
 mod screens;
 mod selftest;
+mod serve;
 mod server_host;
 mod server_ssh;
 mod servers;

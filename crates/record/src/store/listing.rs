@@ -7,10 +7,12 @@ use crate::RecordError;
 use crate::analysis::{Analysis, Confidence, Verdict, VerdictStatus};
 use crate::effect::Comparison;
 use crate::manifest::Manifest;
+use crate::plan::Plan;
 use crate::tryout::TryConclusion;
 use crate::work::WorkSummary;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// One folder of the runs directory.
 #[derive(Debug)]
@@ -36,9 +38,7 @@ pub fn list(runs_dir: &Path) -> Result<Vec<RunListing>, RecordError> {
         // A folder that is being made has no name yet.
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         if !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let path = entry.path();
-            let manifest = Folder::open(&path).and_then(|folder| read_manifest(&folder));
-            runs.push(RunListing { path, manifest });
+            runs.push(RunListing::read(entry.path()));
         }
     }
     let started = |run: &RunListing| run.manifest.as_ref().ok().map(|manifest| manifest.started_unix_ns);
@@ -66,6 +66,32 @@ pub struct RunAnswer {
 }
 
 impl RunListing {
+    /// One folder, whatever it holds.
+    pub fn read(path: PathBuf) -> RunListing {
+        let manifest = Folder::open(&path).and_then(|folder| read_manifest(&folder));
+        RunListing { path, manifest }
+    }
+
+    /// The URL that was loaded; `None`: none was, or there is no plan that can be read. Untrusted.
+    pub fn url(&self) -> Option<String> {
+        let folder = Folder::open(&self.path).ok()?;
+        let plan = FolderReader::new(&folder, Caps::default()).document::<Plan>(super::PLAN).ok()??;
+        Some(plan.load()?.target.url.clone())
+    }
+
+    /// When its readings or its intervals were last written; `None`: there are none.
+    pub fn written(&self) -> Option<SystemTime> {
+        let folder = Folder::open(&self.path).ok()?;
+        let logs = [super::SERIES, super::INTERVALS, super::INTERVALS_TAIL, super::SERIES_TAIL];
+        let written = |name| folder.open_file(name).ok()??.metadata().ok()?.modified().ok();
+        logs.into_iter().filter_map(written).max()
+    }
+
+    /// When its manifest was last written; `None`: there is none.
+    pub fn changed(&self) -> Option<SystemTime> {
+        Folder::open(&self.path).ok()?.open_file(super::MANIFEST).ok()??.metadata().ok()?.modified().ok()
+    }
+
     /// What the run came to, read from its folder; `None`: it has not concluded anything that can be read.
     pub fn answer(&self) -> Option<RunAnswer> {
         let folder = Folder::open(&self.path).ok()?;

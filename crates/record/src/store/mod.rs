@@ -12,6 +12,7 @@
 mod experiment;
 mod facts;
 mod folder;
+mod follow;
 mod interval_log;
 mod latency;
 mod lines;
@@ -31,6 +32,7 @@ mod writer;
 
 pub use experiment::ExperimentFolder;
 pub use facts::{read_facts, read_run_facts};
+pub use follow::{Follower, RunGrowth};
 pub use listing::{RunAnswer, RunListing, list};
 pub use redact::redacted_command;
 pub use remains::Remains;
@@ -53,6 +55,9 @@ pub const MAX_FACTS_BYTES: u64 = 16 << 20;
 
 /// Most that is read of the manifest. Unit: bytes.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+
+/// Most that a follower reads at once of a file that grows. Unit: bytes.
+pub const MAX_GROWTH_BYTES: u64 = 4 << 20;
 
 /// Most trials that are read of one run; each may hold 2 MB of histograms in memory.
 pub const MAX_TRIALS: usize = 1024;

@@ -90,6 +90,23 @@ struct ProfilePayload<'a> {
     summary: &'a ProfileSummary,
 }
 
+/// A page of `sysdyno serve`, whose data is made where it is served: a complete HTML document.
+///
+/// `json` is what the page's script draws, by its `schema`.
+pub fn render_served(title: &str, text: &str, json: &str) -> String {
+    served(document(title, text, json))
+}
+
+/// A page of the report as it is served: it may ask the server that it came from, and nobody else, and links back to it.
+pub fn served(page: String) -> String {
+    // Both stand before anything that a record says.
+    page.replacen("default-src 'none';", "default-src 'none'; connect-src 'self';", 1).replacen(
+        "<div id=\"page\">",
+        "<div id=\"page\" data-served>",
+        1,
+    )
+}
+
 /// The page with this title, this text for readers without scripts, and this JSON for the script.
 fn document(title: &str, text: &str, json: &str) -> String {
     fill(&[(TITLE, &markup(title)), (TEXT, &markup(text)), (DATA, &data_block(json))])
@@ -169,6 +186,19 @@ mod tests {
         {
             assert!(!PAGE.contains(forbidden), "{forbidden}");
         }
+    }
+
+    #[test]
+    fn a_served_page_may_ask_its_server_and_nobody_else() {
+        let page = render_served("default-src 'none'; <div id=\"page\">", "a < b", "{}");
+        let policy = page.split("Content-Security-Policy\" content=\"").nth(1).expect("a policy");
+        assert!(
+            policy.starts_with("default-src 'none'; connect-src 'self'; script-src 'sha256-"),
+            "{policy}"
+        );
+        assert_eq!(page.matches("connect-src").count(), 1);
+        assert_eq!(page.matches("<div id=\"page\" data-served>").count(), 1);
+        assert_eq!(page.matches("<div id=\"page\">").count(), 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::args::{CompareArgs, FailIfWord};
 use crate::commands::record::is_living;
+use crate::commands::runs::indexed;
 use crate::commands::show;
 use crate::exit::Exit;
 use crate::settings::SettingsFile;
@@ -13,6 +14,7 @@ use sysdyno_analyze::compare::{
     COMPARABILITY, COMPARED_METRICS, CompareOptions, RunProfile, SIDES_MAX, Side, TREND_RUNS_MAX, compare,
     over_time,
 };
+use sysdyno_index::{IndexedRun, RunQuery};
 use sysdyno_plan::options::Combine;
 use sysdyno_record::comparison::{RunsComparison, SideVerdict};
 use sysdyno_record::effect::Comparison;
@@ -26,11 +28,12 @@ pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let folder = args.record.clone().or(SettingsFile::read()?.record).folder()?;
     let options = options(&args)?;
     let comparison = if args.trend {
-        let all = [folder.clone()];
-        let words = if args.runs.is_empty() { &all[..] } else { &args.runs };
-        let runs = read_all(words, &folder, ui)?;
+        let runs = match args.runs.as_slice() {
+            [] => read_newest(&folder, ui)?,
+            words => read_all(words, &folder, ui)?,
+        };
         if runs.len() > TREND_RUNS_MAX {
-            ui.note(&format!("note: only the newest {TREND_RUNS_MAX} of {} runs are used", runs.len()));
+            ui.note(&format!("note: only the newest {TREND_RUNS_MAX} runs are used"));
         }
         over_time(runs, &options)
     } else {
@@ -130,6 +133,19 @@ fn read_all(words: &[PathBuf], folder: &Path, ui: &Ui) -> anyhow::Result<Vec<Run
     paths.iter().map(|path| read(path, ui)).collect()
 }
 
+/// The newest runs of a folder that can be looked at in the order of time, one more than are used if there are more.
+fn read_newest(folder: &Path, ui: &Ui) -> anyhow::Result<Vec<RunProfile>> {
+    let query = RunQuery { limit: Some(RUNS_MAX), ..RunQuery::default() };
+    let found = indexed(folder, ui)?.find(&query)?;
+    let has_verdict = |run: &&IndexedRun| run.answer.as_ref().is_some_and(|answer| answer.verdict.is_some());
+    let ended = found.runs.iter().filter(has_verdict).take(TREND_RUNS_MAX + 1);
+    let paths: Vec<PathBuf> = ended.map(|run| folder.join(&run.name)).collect();
+    if paths.is_empty() {
+        bail!("cannot compare '{}': it is not a run and contains none", folder.display());
+    }
+    paths.iter().map(|path| read(path, ui)).collect()
+}
+
 fn meant(word: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if !word.is_dir() {
         return Ok(vec![show::find(Some(word), folder)?]);
@@ -145,10 +161,16 @@ fn meant(word: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(runs)
 }
 
-/// What a comparison needs of a run; the rest of it is forgotten.
+/// What a comparison needs of a run; the rest of it is forgotten. Damage is noted.
 pub fn read(path: &Path, ui: &Ui) -> anyhow::Result<RunProfile> {
     let run = Run::open(path, &is_living)?;
     run.damage.iter().for_each(|damage| ui.note(&format!("warning: {}: {damage}", path.display())));
+    profile(&run)
+}
+
+/// What a comparison needs of a run that is open.
+pub fn profile(run: &Run) -> anyhow::Result<RunProfile> {
+    let path = run.path();
     if run.plan.is_none() {
         bail!("cannot compare '{}': it has no plan", path.display());
     }

@@ -1,0 +1,137 @@
+//! What is asked of the table.
+
+use crate::row::{COLUMNS, IndexedRun, read};
+use crate::{IndexError, RunIndex};
+use rusqlite::ToSql;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use sysdyno_record::analysis::VerdictStatus;
+use sysdyno_record::effect::{Comparison, word_name};
+use sysdyno_record::manifest::RunKind;
+
+/// Which runs, and which of them first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunQuery {
+    /// Each of these texts, in any case, in name, command line, URL, bottleneck, or problem; empty: any.
+    pub texts: Vec<String>,
+    /// The command that made it; `None`: any.
+    pub kind: Option<RunKind>,
+    /// Its verdict; `None`: any.
+    pub verdict: Option<VerdictStatus>,
+    /// The word on B against A; `None`: any.
+    pub word: Option<Comparison>,
+    /// What comes first.
+    pub sort: RunSort,
+    /// How many are passed over.
+    pub offset: usize,
+    /// How many are wanted; `None`: all.
+    pub limit: Option<usize>,
+}
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunSort {
+    /// The newest.
+    #[default]
+    Time,
+    /// The highest rate.
+    Rate,
+    /// The lowest p99.
+    P99,
+    /// The worst verdict.
+    Verdict,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundRuns {
+    /// Those that were wanted, in order.
+    pub runs: Vec<IndexedRun>,
+    /// How many there are, wanted or not.
+    pub total_count: u64,
+}
+
+impl RunSort {
+    fn order(self) -> &'static str {
+        match self {
+            RunSort::Time => "started_ns DESC, name DESC",
+            RunSort::Rate => "rate_hz DESC, started_ns DESC",
+            RunSort::P99 => "p99_ns, started_ns DESC",
+            RunSort::Verdict => "verdict DESC, started_ns DESC",
+        }
+    }
+}
+
+impl RunIndex {
+    /// The runs that are readable and of which this is true.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    pub fn find(&self, query: &RunQuery) -> Result<FoundRuns, IndexError> {
+        let (condition, values) = condition(query);
+        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+        let limit = query.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        let offset = i64::try_from(query.offset).unwrap_or(i64::MAX);
+        let order = query.sort.order();
+        let text = format!(
+            "SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY {order} LIMIT {limit} OFFSET {offset}"
+        );
+        let mut select = self.db.prepare(&text)?;
+        let runs = select.query_map(&*values, read)?.collect::<Result<Vec<_>, _>>()?;
+        // To count them takes as long as to find them: not where all that there are were wanted.
+        let is_all = query.offset == 0 && query.limit.is_none_or(|limit| runs.len() < limit);
+        let total_count = match is_all {
+            true => runs.len() as u64,
+            false => {
+                let text = format!("SELECT count(*) FROM runs WHERE {condition}");
+                self.db.prepare(&text)?.query_row(&*values, |row| row.get::<_, i64>(0))? as u64
+            }
+        };
+        Ok(FoundRuns { runs, total_count })
+    }
+
+    /// The run of this name; `None`: there is no such folder, or it is unreadable.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    pub fn run(&self, name: &str) -> Result<Option<IndexedRun>, IndexError> {
+        let text = format!("SELECT {COLUMNS} FROM runs WHERE name = ?1 AND unreadable IS NULL");
+        let mut select = self.db.prepare(&text)?;
+        let mut rows = select.query_map([name.as_bytes()], read)?;
+        Ok(rows.next().transpose()?)
+    }
+
+    /// Folders that hold no run that can be read, by name, each with the reason. Untrusted.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    pub fn unreadable(&self) -> Result<Vec<(OsString, String)>, IndexError> {
+        let text = "SELECT name, unreadable FROM runs WHERE unreadable IS NOT NULL ORDER BY name DESC";
+        let mut select = self.db.prepare(text)?;
+        let rows = select.query_map([], |row| Ok((OsString::from_vec(row.get(0)?), row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// A condition with its parameters, in order. What was typed is always a parameter.
+fn condition(query: &RunQuery) -> (String, Vec<Box<dyn ToSql>>) {
+    let mut condition = String::from("unreadable IS NULL");
+    let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+    let mut add = |test: &str, value: Box<dyn ToSql>| {
+        condition.push_str(test);
+        values.push(value);
+    };
+    for text in &query.texts {
+        add(" AND instr(words, ?) > 0", Box::new(text.to_lowercase()));
+    }
+    if let Some(kind) = query.kind {
+        add(" AND kind = ?", Box::new(kind.name()));
+    }
+    if let Some(verdict) = query.verdict {
+        add(" AND verdict = ?", Box::new(verdict as i64));
+    }
+    if let Some(word) = query.word {
+        add(" AND word = ?", Box::new(word_name(word)));
+    }
+    (condition, values)
+}

@@ -1,0 +1,57 @@
+//! The folder of runs in a browser: the list, every run, comparisons, and a run while it grows.
+//!
+//! Promise: this crate never answers whoever does not have the token, never listens beyond this host, and never changes
+//! anything: it reads folders of runs, and the pages that it sends are those of the report.
+//!
+//! Constraints that shape the crate:
+//! - a request passes the gate before anything else: the name of the host that it was sent to, then the token;
+//! - connections, streams, and what is read at once are bounded, and so is the time that a request may take;
+//! - async code stays here: whatever reads a folder does so on a thread for blocking work, at most two at a time;
+//! - how a run becomes a page is handed in ([`Pages`]), so that a page is the same as the one that `sysdyno report` writes.
+
+mod answer;
+mod error;
+mod gate;
+mod live;
+mod routes;
+mod server;
+mod shelf;
+mod site;
+mod token;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::ServeError;
+pub use server::{ServeOptions, serve};
+pub use token::AccessToken;
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What the program knows and this crate needs.
+pub trait Pages: Send + Sync + 'static {
+    /// The page of a run that has ended, made from its folder: a complete HTML document.
+    ///
+    /// # Errors
+    /// Why there is none, with a hint on a line of its own where there is one.
+    fn run(&self, folder: &Path) -> Result<String, String>;
+
+    /// The page that compares these runs, the first of which is the baseline.
+    ///
+    /// # Errors
+    /// As for [`Pages::run`].
+    fn comparison(&self, folders: &[PathBuf]) -> Result<String, String>;
+
+    /// The page that shows these runs in the order of time.
+    ///
+    /// # Errors
+    /// As for [`Pages::run`].
+    fn trend(&self, folders: &[PathBuf]) -> Result<String, String>;
+
+    /// Whether the process with this pid and start time still runs.
+    fn is_living(&self, pid: u32, start_ticks: u64) -> bool;
+
+    /// The wall clock.
+    fn now(&self) -> SystemTime;
+}

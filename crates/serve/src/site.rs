@@ -1,0 +1,48 @@
+//! What all requests share, and the turn that each takes to read folders.
+
+use crate::answer;
+use crate::shelf::Shelf;
+use crate::token::AccessToken;
+use axum::http::StatusCode;
+use axum::response::Response;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Most requests that read folders at the same time: a run may take a gigabyte of memory.
+const READERS_MAX: usize = 2;
+
+/// Longest wait for a page.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Most streams of runs that go on.
+const STREAMS_MAX: usize = 32;
+
+/// What all requests share.
+pub(crate) struct ServedSite {
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) token: AccessToken,
+    pub(crate) port: u16,
+    pub(crate) streams: Arc<Semaphore>,
+    readers: Semaphore,
+}
+
+impl ServedSite {
+    pub(crate) fn new(shelf: Arc<Shelf>, token: AccessToken, port: u16) -> ServedSite {
+        let streams = Arc::new(Semaphore::new(STREAMS_MAX));
+        ServedSite { shelf, token, port, streams, readers: Semaphore::new(READERS_MAX) }
+    }
+
+    /// Does something that reads folders, when it is its turn.
+    pub(crate) async fn read(&self, work: impl FnOnce(&Shelf) -> Response + Send + 'static) -> Response {
+        let shelf = Arc::clone(&self.shelf);
+        let turn = async {
+            let _turn = self.readers.acquire().await;
+            tokio::task::spawn_blocking(move || work(&shelf)).await
+        };
+        match tokio::time::timeout(PAGE_TIMEOUT, turn).await {
+            Ok(Ok(response)) => response,
+            _ => answer::notice(StatusCode::SERVICE_UNAVAILABLE, "cannot make the page: it takes too long"),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// What `sysdyno serve` gives the page besides reports. The writers are crates/serve/src/{routes,live,answer}.rs and
+// crates/index/src/row.rs.
+
+import { momentsOf, type Moment } from "./moments.ts";
+import type { Word } from "./effect.ts";
+import type { MonoNs, PhaseKind, VerdictStatus } from "./types.ts";
+
+export type Kind = "run" | "load" | "demo" | "try";
+
+export interface RunRow {
+  name: string;
+  kind: Kind | null;
+  status: "running" | "complete" | "interrupted" | "failed" | null;
+  is_incomplete: boolean;
+  /** Wall clock, a decimal string. */
+  started_unix_ns: string;
+  ended_unix_ns: string | null;
+  command: string;
+  url: string | null;
+  answer: {
+    verdict: VerdictStatus | null;
+    word: Word | null;
+    rate_hz: number | null;
+    p99_ns: number | null;
+    limit: string;
+    reason: string | null;
+  } | null;
+}
+
+/** A part of the list of runs. */
+export interface RunsPage {
+  schema: "sysdyno.runs/1";
+  folder: string;
+  total_count: number;
+  unreadable_count: number;
+  /** Folders that the index has not read yet. */
+  left_count: number;
+  offset: number;
+  runs: RunRow[];
+}
+
+/** A run that goes on. */
+export interface LivePage {
+  schema: "sysdyno.live/1";
+  run: RunRow;
+}
+
+/** Why there is no other page. */
+export interface Notice {
+  schema: "sysdyno.notice/1";
+  text: string;
+}
+
+/** One interval of a run that goes on. */
+export interface GrowthPoint {
+  trial: number;
+  phase: PhaseKind;
+  begin_mono_ns: MonoNs;
+  end_mono_ns: MonoNs;
+  ok: number;
+  failed: number;
+  timed_out: number;
+  in_flight: number;
+  p50_ns: number | null;
+  p99_ns: number | null;
+}
+
+/** The load second by second, from the first interval on. */
+export function momentsOfGrowth(points: readonly GrowthPoint[]): Moment[] {
+  const origin = points[0]?.begin_mono_ns ?? 0;
+  const column = <K extends keyof GrowthPoint>(name: K) => points.map((point) => point[name]);
+  const intervals = {
+    every: 1,
+    trial: column("trial"),
+    phase: column("phase"),
+    begin_mono_ns: { plain: column("begin_mono_ns") },
+    end_mono_ns: { plain: column("end_mono_ns") },
+    scheduled: points.map(() => 0),
+    ok: column("ok"),
+    failed: column("failed"),
+    timed_out: column("timed_out"),
+    in_flight: column("in_flight"),
+    received_bytes: points.map(() => 0),
+    thread_cpu_ns: points.map(() => []),
+    p50_ns: column("p50_ns"),
+    p99_ns: column("p99_ns"),
+  };
+  return momentsOf(intervals, (instant) => (instant - origin) / 1e9);
+}
+
+/** Good responses per second of a moment; `null` if it has no length. */
+export function rateOf({ begin, end, completed, errors }: Moment): number | null {
+  return end > begin ? (completed - errors) / (end - begin) : null;
+}
+
+/** The verdict, or how far a run came, as one word. */
+export function stateOf(run: RunRow): string {
+  if (run.status === "running") return run.is_incomplete ? "incomplete" : "running";
+  if (run.answer?.verdict) return run.answer.verdict;
+  if (run.status === "interrupted") return "stopped";
+  return run.status === "failed" ? "failed" : "–";
+}
+
+/** What stopped the server; of a run that is not to be trusted, what is wrong with it. */
+export function foundOf(run: RunRow): string {
+  return run.answer?.reason || run.answer?.limit || run.command;
+}
