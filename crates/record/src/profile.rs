@@ -35,6 +35,15 @@ named! {
     }
 }
 
+/// At which load of a run a profile was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfiledLoad {
+    /// At the one that was measured; of a search, at the highest that met the objective.
+    Measured,
+    /// At a fifth of that: what a request costs while nothing is in its way.
+    Low,
+}
+
 /// Call stacks of a period, and how they came about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {

@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("hostile", comparison::hostile()),
     ];
     for (name, sample) in samples {
-        let page = sysdyno_report::html::render_comparison(&sample);
+        let page = sysdyno_report::html::render_comparison(&sample, None);
         std::fs::write(folder.join(format!("{name}.html")), page)?;
     }
     Ok(())

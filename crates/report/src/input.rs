@@ -18,12 +18,15 @@ pub struct ReportInput<'a> {
     pub analysis: &'a Analysis,
     /// Stacks of the same load, sent once more; `None`: it was not profiled.
     pub profile: Option<&'a Profile>,
+    /// Stacks of a search at a low load; `None`: as above.
+    pub profile_low: Option<&'a Profile>,
 }
 
 impl<'a> ReportInput<'a> {
     /// A run as it was read, with its conclusions: those of the folder, or derived again where it has none.
     pub fn new(run: &'a Run, analysis: &'a Analysis) -> ReportInput<'a> {
-        ReportInput { folder: run.folder_view(), run: run.view(), analysis, profile: run.profile.as_ref() }
+        let (profile, profile_low) = (run.profile.as_ref(), run.profile_low.as_ref());
+        ReportInput { folder: run.folder_view(), run: run.view(), analysis, profile, profile_low }
     }
 
     /// The URL as the user wrote it; empty if no plan is left.

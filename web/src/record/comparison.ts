@@ -1,6 +1,7 @@
 // A comparison of runs as the page is given it. The writer is crates/record/src/comparison.rs.
 
 import type { Better, ComparisonVerdict, Effect } from "./effect.ts";
+import type { Profile } from "./profile.ts";
 import type { Fact, VerdictStatus } from "./types.ts";
 
 export interface ComparedRun {
@@ -129,6 +130,8 @@ export interface Comparison {
   matrix?: ExperimentShown;
   trend?: { runs: ComparedRun[]; metrics: MetricTrend[] };
   limits: string[];
+  /** Of the first and the second run. */
+  profiles?: [Profile, Profile];
 }
 
 /** The metrics as they stand in a table: percentiles in rising order, in the places that percentiles have. */

@@ -90,6 +90,12 @@ export function programsOf(profile: Profile): { name: string; ratio: number }[] 
   return programs.sort((a, b) => b.ratio - a.ratio);
 }
 
+export interface Weight {
+  value: number;
+  self: number;
+  count: number;
+}
+
 /** A frame in the place where it was called from. */
 export interface FlameNode {
   /** Unlike all others of the page. */
@@ -102,6 +108,8 @@ export interface FlameNode {
   /** Of that, what it ran or waited itself. */
   self: number;
   count: number;
+  /** The same in the profile that this one is held against, if there is one. */
+  before: Weight;
   parent: FlameNode | null;
   /** The widest first. */
   children: FlameNode[];
@@ -116,7 +124,8 @@ let sprouted = 0;
 
 function sprout(parent: Growing | null, name: string, object: string, kind: FrameKind | null): Growing {
   sprouted += 1;
-  return { id: sprouted, name, object, kind, value: 0, self: 0, count: 0, parent, children: [], byKey: new Map() };
+  const before = { value: 0, self: 0, count: 0 };
+  return { id: sprouted, name, object, kind, value: 0, self: 0, count: 0, before, parent, children: [], byKey: new Map() };
 }
 
 function child(parent: Growing, key: string, make: () => Growing): Growing {
@@ -131,12 +140,31 @@ function child(parent: Growing, key: string, make: () => Growing): Growing {
 /** The tree of all stacks, or of those of one program. Below the root are programs. */
 export function flameTree(profile: Profile, program: string | null): FlameNode {
   const root = sprout(null, "all", "", null);
+  grow(root, profile, program, (node) => node);
+  sort(root);
+  return root;
+}
+
+/**
+ * One tree of both profiles: frames of one name, file, and kind that were called alike are one. Values are nanoseconds per response
+ * of the load.
+ */
+export function differenceTree(profile: Profile, before: Profile, program: string | null): FlameNode {
+  const root = sprout(null, "all", "", null);
+  grow(root, profile, program, (node) => node, 1 / Math.max(profile.requests_count ?? 0, 1));
+  grow(root, before, program, (node) => node.before, 1 / Math.max(before.requests_count ?? 0, 1));
+  sort(root);
+  return root;
+}
+
+/** Adds the stacks of a profile to a tree, their weight times `scale` to the one of the weights of each node. */
+function grow(root: Growing, profile: Profile, program: string | null, weightOf: (node: Growing) => Weight, scale = 1): void {
   for (const stack of profile.stacks) {
     const name = profile.processes[stack.process]?.name ?? "";
     if (program !== null && name !== program) continue;
     const add = (node: Growing) => {
-      node.value += stack.value_ns;
-      node.count += stack.count;
+      weightOf(node).value += stack.value_ns * scale;
+      weightOf(node).count += stack.count;
       return node;
     };
     let node = add(child(add(root), name, () => sprout(root, name, "", null)));
@@ -144,12 +172,11 @@ export function flameTree(profile: Profile, program: string | null): FlameNode {
       const frame = profile.frames[index];
       if (!frame) continue;
       const parent: Growing = node;
-      node = add(child(parent, String(index), () => sprout(parent, frame.name, frame.object, frame.kind)));
+      const key = `${frame.kind} ${frame.object} ${frame.name}`;
+      node = add(child(parent, key, () => sprout(parent, frame.name, frame.object, frame.kind)));
     }
-    node.self += stack.value_ns;
+    weightOf(node).self += stack.value_ns * scale;
   }
-  sort(root);
-  return root;
 }
 
 function sort(node: FlameNode): void {

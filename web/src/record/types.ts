@@ -514,6 +514,7 @@ export interface Payload {
   generators?: GeneratorShare[];
   /** Stacks of the same load, sent once more after the measurement. */
   profile?: Profile;
+  profile_low?: Profile;
   trials: Trial[];
   intervals: Intervals;
   series: SeriesTable;

@@ -37,7 +37,7 @@ function partsOf(run: Run): Part[] {
     settingsOf(run.payload.events).length > 0 && { id: "settings", short: "Settings", title: "Settings during the load", body: <Settings run={run} /> },
     servicesOf(run.payload.events, analysis.shown_trial).length > 0 && { id: "services", short: "Services", title: "Counters of the services", body: <Services run={run} /> },
     analysis.findings.length > 0 && { id: "findings", short: "Findings", title: "Findings", body: <Findings run={run} /> },
-    run.payload.profile !== undefined && { id: "profile", short: "Profile", title: "Where the CPU time goes", body: <Profiled profile={run.payload.profile} /> },
+    run.payload.profile !== undefined && { id: "profile", short: "Profile", title: "Where the CPU time goes", body: <Profiled profile={run.payload.profile} low={run.payload.profile_low} /> },
     { id: "timeline", short: "Timeline", title: "Timeline of all counters", body: <Timeline run={run} /> },
     { id: "requests", short: "Requests", title: "Requests", body: <Requests run={run} /> },
     { id: "machine", short: "Machine", title: "Machine", body: <Machine facts={run.payload.facts} /> },

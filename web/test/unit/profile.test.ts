@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type FrameKind, flameBoxes, flameTree, matching, type Profile, programsOf } from "../../src/record/profile.ts";
+import { changedFunctions, direction, isComparable } from "../../src/record/difference.ts";
+import { differenceTree, type FrameKind, flameBoxes, flameTree, matching, type Profile, programsOf } from "../../src/record/profile.ts";
 
 const frame = (name: string, kind: FrameKind = "user") => ({ name, object: `${name}.so`, kind, is_resolved: true });
 const stack = (process: number, frames: number[], count: number) => ({ process, frames, count, value_ns: count * 10 });
@@ -76,4 +77,45 @@ test("a search counts each stack once, by function or file", () => {
   assert.equal(matching(root, "main"), 1000);
   assert.equal(matching(root, "read.so"), 300);
   assert.equal(matching(root, ""), 0);
+});
+
+/** The same stacks with other counts, and responses to divide by. */
+const loaded = (counts: number[], responses: number): Profile => ({
+  ...profile,
+  requests_count: responses,
+  stacks: profile.stacks.map((each, position) => stack(each.process, each.frames, counts[position] ?? 0)).filter(({ count }) => count > 0),
+});
+
+test("a difference is per response: twice the samples for twice the responses are none", () => {
+  const root = differenceTree(loaded([80, 20, 60, 40], 20), loaded([40, 10, 30, 20], 10), null);
+  assert.deepEqual([root.value, root.before.value, root.count, root.before.count], [100, 100, 200, 100]);
+  const all = (node: typeof root): (typeof root)[] => [node, ...node.children.flatMap(all)];
+  assert.deepEqual(new Set(all(root).map(direction)), new Set(["same"]));
+  assert.deepEqual(changedFunctions(loaded([80, 20, 60, 40], 20), loaded([40, 10, 30, 20], 10)), []);
+});
+
+test("a difference beyond chance has a direction, and one within it has none", () => {
+  const [now, before] = [loaded([400, 0, 34, 20], 10), loaded([40, 0, 30, 20], 10)];
+  const web = differenceTree(now, before, "web").children[0];
+  assert.ok(web);
+  assert.equal(direction(web), "more");
+  const db = differenceTree(now, before, "db").children[0];
+  assert.ok(db);
+  assert.equal(direction(db), "same");
+  const [changed, ...others] = changedFunctions(now, before);
+  assert.deepEqual([changed?.name, changed?.self, changed?.before, others.length], ["parse", 400, 40, 0]);
+  assert.equal(changedFunctions(before, now)[0]?.self, 40);
+});
+
+test("what only one of two profiles has is seen, if it is more than chance", () => {
+  const [now, before] = [loaded([0, 0, 30, 20], 10), loaded([40, 0, 30, 20], 10)];
+  assert.deepEqual(changedFunctions(now, before).map(({ name, self }) => [name, self]), [["parse", 0]]);
+  assert.deepEqual(changedFunctions(loaded([3, 0, 30, 20], 10), loaded([0, 0, 30, 20], 10)), []);
+});
+
+test("profiles are held against each other only where responses were counted and CPU time was sampled", () => {
+  assert.equal(isComparable(loaded([1], 1), loaded([1], 1)), true);
+  assert.equal(isComparable(loaded([1], 0), loaded([1], 1)), false);
+  assert.equal(isComparable(profile, loaded([1], 1)), false);
+  assert.equal(isComparable({ ...loaded([1], 1), kind: "off-cpu" }, loaded([1], 1)), false);
 });

@@ -12,6 +12,7 @@ use sysdyno_record::facts::HostFacts;
 use sysdyno_record::load::LearntBody;
 use sysdyno_record::manifest::{Manifest, RunStatus};
 use sysdyno_record::plan::{LoadPlan, Plan, RunPlan};
+use sysdyno_record::profile::Profile;
 use sysdyno_record::units::WallNs;
 use sysdyno_record::view::RunView;
 
@@ -30,6 +31,8 @@ pub struct RunProfile {
     pub load: LoadPlan,
     /// How capacity was looked for; `None`: it was not.
     pub search: Option<RunPlan>,
+    /// Call stacks of its load; `None`: it was not profiled, or nobody asked.
+    pub stacks: Option<Profile>,
     /// What sentences call it.
     pub(super) label: String,
     pub(super) version: String,
@@ -99,6 +102,7 @@ impl RunProfile {
             facts: run.facts.cloned().unwrap_or_default(),
             load: view.plan().clone(),
             search,
+            stacks: None,
             work: work(&examined.views, view),
             around: surroundings(view),
             cpus: view.server_steady().cpus(),

@@ -33,7 +33,7 @@ mod time;
 mod tests;
 
 use crate::capacity;
-use crate::outcome::TrialOutcome;
+use crate::outcome::{Judgement, TrialOutcome};
 use sysdyno_record::analysis::{Capacity, Verdict};
 use sysdyno_record::load::{TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::{Arrival, RunPlan, SearchMethod};
@@ -57,6 +57,17 @@ pub struct TrialRequest {
     pub warmup: SpanNs,
     /// Seed of its arrivals.
     pub seed: u64,
+}
+
+impl TrialRequest {
+    /// The same trial with this share of its rate, or of its connections where it has no rate; at least one connection.
+    pub fn scaled(&self, ratio: f64) -> TrialRequest {
+        let connections = match self.rate_hz {
+            Some(_) => self.connections,
+            None => ((f64::from(self.connections) * ratio).round() as u32).max(1),
+        };
+        TrialRequest { connections, rate_hz: self.rate_hz.map(|rate_hz| rate_hz * ratio), ..self.clone() }
+    }
 }
 
 /// A search that is going on, or one that is followed again from its record.
@@ -116,6 +127,17 @@ impl Search {
     /// What came of the trials so far, in order.
     pub fn outcomes(&self) -> &[TrialOutcome] {
         &self.outcomes
+    }
+
+    /// The trial of the highest load that met the objective, to be repeated; `None`: none did.
+    pub fn highest_met(&self) -> Option<TrialRequest> {
+        let met = self.outcomes.iter().filter(|outcome| outcome.judgement == Judgement::Pass);
+        let highest = met.max_by(|a, b| {
+            let rate = |outcome: &TrialOutcome| outcome.offered_hz.unwrap_or(0.0);
+            rate(a).total_cmp(&rate(b)).then(a.connections.cmp(&b.connections))
+        })?;
+        let (connections, rate_hz) = (highest.connections, highest.offered_hz);
+        Some(self.request(SearchStep { purpose: TrialPurpose::Single, connections, rate_hz }))
     }
 
     /// What the outcomes so far say about the capacity.

@@ -77,7 +77,7 @@ pub fn demo(args: &DemoArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let search_draft = SearchDraft { draft, capacity: capacity(), ..SearchDraft::default() };
     let Checked { plan, notes } = search_draft.finish(&Here)?;
     ui.notes(&notes);
-    search(&session, &plan, ui)
+    search(&session, &plan, None, ui)
 }
 
 /// The demo loads this host, and nothing else.

@@ -51,7 +51,7 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
-    let profile = args.profile.then(|| profile_request(&plan, &draft.draft.servers)).transpose()?;
+    let profile = args.profile.then(|| load_profile(&plan, &draft.draft.servers)).transpose()?;
     ui.note(&format!("sending {}", forecast::load(&plan)));
     if profile.is_some() {
         ui.note("afterwards, the same load once more for a profile, at most 10 s");
@@ -74,20 +74,25 @@ pub fn load(args: LoadArgs, ui: &Ui) -> anyhow::Result<Exit> {
     })
 }
 
-/// The profile of a load, where one can be taken.
-fn profile_request(plan: &LoadPlan, servers: &ServerOptions) -> anyhow::Result<ProfileRequest> {
-    let is_elsewhere = |place: &Typed<HostPlace>| matches!(place.0.way, HostWay::Ssh(_));
-    if servers.server.iter().chain(&servers.load_from).any(is_elsewhere) {
-        bail!(
-            "cannot profile this load: another host takes part, and --profile is for this one\nhint: run `sudo sysdyno \
-             profile` there while the load lasts"
-        );
-    }
+/// The profile of a load, where one can be taken: it has one rate, and all of it is on this host.
+fn load_profile(plan: &LoadPlan, servers: &ServerOptions) -> anyhow::Result<ProfileRequest> {
     let steady = plan.phases.iter().filter(|phase| phase.kind == PhaseKind::Steady).count();
     let is_level = plan.workload.slopes.is_empty() && plan.workload.clients.is_empty();
     if steady != 1 || !is_level {
         bail!(
             "cannot profile this load: its rate changes\nhint: use --profile with a single rate, or without --rate"
+        );
+    }
+    profile_request(servers)
+}
+
+/// A profile of this host, if no other one takes part.
+pub fn profile_request(servers: &ServerOptions) -> anyhow::Result<ProfileRequest> {
+    let is_elsewhere = |place: &Typed<HostPlace>| matches!(place.0.way, HostWay::Ssh(_));
+    if servers.server.iter().chain(&servers.load_from).any(is_elsewhere) {
+        bail!(
+            "cannot profile this load: another host takes part, and --profile is for this one\nhint: run `sudo sysdyno \
+             profile` there while the load lasts"
         );
     }
     check_profile(ProfileKind::OnCpu, RATE_HZ)?;

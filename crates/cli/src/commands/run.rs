@@ -1,5 +1,6 @@
 //! `sysdyno run`: the capacity of a server, and what limits it.
 
+use super::load::profile_request;
 use super::record::{Session, record};
 use crate::args::{OutputForm, RunArgs};
 use crate::exit::Exit;
@@ -13,6 +14,7 @@ use sysdyno_plan::{BaseDraft, Checked, SearchDraft, SearchUse, forecast};
 use sysdyno_record::manifest::RunKind;
 use sysdyno_record::plan::{Plan, RunPlan};
 use sysdyno_run::execute;
+use sysdyno_run::profiling::ProfileRequest;
 
 pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let ui = &ui.quiet(args.quiet);
@@ -38,6 +40,7 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         ui.print_json(&plan)?;
         return Ok(Exit::Done);
     }
+    let profile = args.profile.then(|| profile_request(&draft.draft.servers)).transpose()?;
     let BaseDraft { target, probe, servers, .. } = draft.draft;
     let guard = RefCell::new(fence::guard(&target, args.fence, None)?);
     let runs_dir = args.record.or(settings.record).folder()?;
@@ -50,10 +53,17 @@ pub fn run(args: RunArgs, ui: &Ui) -> anyhow::Result<Exit> {
         behind: &[],
         guard: &guard,
     };
-    search(&session, &plan, ui)
+    search(&session, &plan, profile.as_ref(), ui)
 }
 
 /// Looks for the capacity and prints it.
-pub fn search(session: &Session<'_>, plan: &RunPlan, ui: &Ui) -> anyhow::Result<Exit> {
-    record(session, &Plan::Run(plan.clone()), ui, |hosts, journal| execute::run(plan, hosts, journal))
+pub fn search(
+    session: &Session<'_>,
+    plan: &RunPlan,
+    profile: Option<&ProfileRequest>,
+    ui: &Ui,
+) -> anyhow::Result<Exit> {
+    record(session, &Plan::Run(plan.clone()), ui, |hosts, journal| {
+        execute::run(plan, profile, hosts, journal)
+    })
 }

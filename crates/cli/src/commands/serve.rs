@@ -65,7 +65,7 @@ impl Pages for Folders {
     fn trend(&self, folders: &[PathBuf]) -> Result<String, String> {
         // Of many runs, one that cannot be read is left out.
         let runs = folders.iter().filter_map(|folder| profile(folder).ok()).collect();
-        Ok(html::render_comparison(&over_time(runs, &options())))
+        Ok(html::render_comparison(&over_time(runs, &options()), None))
     }
 
     fn is_living(&self, pid: u32, start_ticks: u64) -> bool {
@@ -89,7 +89,8 @@ fn comparison(folders: &[PathBuf]) -> anyhow::Result<String> {
     if sides.windows(2).any(|pair| pair[0].name == pair[1].name) {
         bail!("cannot compare a run with itself\nhint: choose two in the list of runs");
     }
-    Ok(html::render_comparison(&side_by_side(sides, &options())))
+    let profiles = compare::profiles(&sides);
+    Ok(html::render_comparison(&side_by_side(sides, &options()), profiles.as_ref().map(|[a, b]| [a, b])))
 }
 
 fn profile(folder: &Path) -> anyhow::Result<RunProfile> {

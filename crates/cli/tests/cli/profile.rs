@@ -269,10 +269,11 @@ fn the_ranks_of_functions_agree_with_perf() {
     let data = program.runs().join("perf.data");
     let record = ["record", "-q", "-F", "997", "-e", "cpu-clock", "-g", "-p", &own_pid(), "-o"];
     let mut perf = Command::new("perf");
-    perf.args(record).arg(&data).args(["--", "sleep", "6"]).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut perf = perf.spawn().expect("perf starts");
+    perf.args(record).arg(&data).args(["--", "sleep", "6"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let perf = perf.spawn().expect("perf starts");
     let outcome = program.run(["profile", "-p", &own_pid(), "-d", "6s", "-F", "997", "--json"]);
-    perf.wait().expect("perf ends");
+    let perf = perf.wait_with_output().expect("perf ends");
+    assert!(perf.status.success(), "perf record: {}", String::from_utf8_lossy(&perf.stderr));
     let ours = profile(&outcome);
     let theirs = perf_counts(&data);
     let names: Vec<String> = ('a'..='f').map(|letter| format!("::profiled_{letter}")).collect();
@@ -293,8 +294,10 @@ fn the_ranks_of_functions_agree_with_perf() {
 /// How often perf saw each function as the innermost one.
 fn perf_counts(data: &Path) -> HashMap<String, u64> {
     let mut script = Command::new("perf");
-    script.args(["script", "-F", "ip,sym", "-i"]).arg(data).stderr(Stdio::null());
-    let text = String::from_utf8_lossy(&script.output().expect("perf reads its data").stdout).into_owned();
+    script.args(["script", "-F", "ip,sym", "-i"]).arg(data);
+    let script = script.output().expect("perf reads its data");
+    assert!(script.status.success(), "perf script: {}", String::from_utf8_lossy(&script.stderr));
+    let text = String::from_utf8_lossy(&script.stdout).into_owned();
     let mut counts = HashMap::new();
     for sample in text.split("\n\n") {
         let innermost = sample.lines().find(|line| !line.trim().is_empty());

@@ -83,6 +83,7 @@ const FACTS: &str = "facts.json";
 const SERVER: &str = "server.json";
 const GENERATORS: &str = "generators.json";
 const PROFILE: &str = "profile.json";
+const PROFILE_LOW: &str = "profile-low.json";
 const SERVER_SERIES: &str = "server-series.jsonl";
 const TRIALS: &str = "trials.jsonl";
 const INTERVALS: &str = "intervals.jsonl";

@@ -7,7 +7,7 @@ use super::trial::Trial;
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, INTERVALS_TAIL, LATENCY, LATENCY_TAIL,
     MANIFEST, MAX_MANIFEST_BYTES, MAX_PROBE_REPLIES, MAX_SERIES_VALUES, MAX_TRIALS, MAX_TRY_LINES,
-    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROFILE, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
+    MAX_WORK_LINES, OPERATIONS, PLAN, PROBE, PROFILE, PROFILE_LOW, REPORT, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES,
     SERVER_SERIES_TAIL, TRIALS, TRY_LINES, WORK, plausible, schema, verify,
 };
 use crate::RecordError;
@@ -56,6 +56,8 @@ pub struct Run {
     pub probe: Vec<ProbeReply>,
     /// Stacks of a load that was sent once more to be profiled; `None`: there was none, or it is damaged.
     pub profile: Option<Profile>,
+    /// Stacks of a search at a low load; `None`: as above.
+    pub profile_low: Option<Profile>,
     /// What was concluded; `None`: not yet, or damaged.
     pub analysis: Option<Analysis>,
     /// What the pilot settled, stages, trials and pairs of a tryout, in the order of the file; empty if it is none.
@@ -87,7 +89,7 @@ impl fmt::Debug for Run {
 }
 
 /// The files that a run may have, besides its manifest and its report.
-const FILES: [&str; 21] = [
+const FILES: [&str; 22] = [
     PLAN,
     FACTS,
     TRIALS,
@@ -105,6 +107,7 @@ const FILES: [&str; 21] = [
     SERVER_SERIES,
     GENERATORS,
     PROFILE,
+    PROFILE_LOW,
     SERIES_TAIL,
     SERVER_SERIES_TAIL,
     INTERVALS_TAIL,
@@ -147,7 +150,8 @@ impl Run {
             server_series: read_server_series(&mut reader)?,
             events: reader.values(EVENTS, usize::MAX, |_| None)?,
             probe: reader.values_if_any(PROBE, MAX_PROBE_REPLIES, wrong_reply)?,
-            profile: read_profile(&mut reader)?,
+            profile: read_profile(&mut reader, PROFILE)?,
+            profile_low: read_profile(&mut reader, PROFILE_LOW)?,
             analysis: reader.document(ANALYSIS)?,
             operations: reader.values_if_any(OPERATIONS, MAX_WORK_LINES, wrong_work)?,
             work: reader.document(WORK)?,
@@ -292,10 +296,13 @@ pub(super) fn read_intervals(reader: &mut FolderReader<'_>) -> Result<Vec<Interv
 }
 
 /// A profile whose indices lead nowhere is damage, as a file that is cut off.
-fn read_profile(reader: &mut FolderReader<'_>) -> Result<Option<Profile>, RecordError> {
-    let profile: Option<Profile> = reader.document(PROFILE)?;
+fn read_profile(
+    reader: &mut FolderReader<'_>,
+    name: &'static str,
+) -> Result<Option<Profile>, RecordError> {
+    let profile: Option<Profile> = reader.document(name)?;
     if profile.as_ref().is_some_and(|profile| !profile.is_sound()) {
-        reader.damage.push(format!("'{PROFILE}' has stacks of unknown processes or frames"));
+        reader.damage.push(format!("'{name}' has stacks of unknown processes or frames"));
         return Ok(None);
     }
     Ok(profile)

@@ -7,7 +7,7 @@ use super::readings_log::ReadingsLog;
 use super::verify::{self, document, hexadecimal};
 use super::{
     ANALYSIS, CONCLUSION, EVENTS, FACTS, GENERATORS, INTERVALS, LATENCY, MANIFEST, OPERATIONS, PLAN, PROBE,
-    PROFILE, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS,
+    PROFILE, PROFILE_LOW, REPORT, RESERVE, SERIES, SERIES_TAIL, SERVER, SERVER_SERIES, SERVER_SERIES_TAIL, TRIALS,
     TRY_LINES, WORK, redact,
 };
 use crate::RecordError;
@@ -18,7 +18,7 @@ use crate::load::{Interval, LatencySet, TrialBegin, TrialEnd};
 use crate::manifest::{ClockPair, FileDigest, Manifest, RunKind, RunStatus, SCHEMA, Tool};
 use crate::plan::Plan;
 use crate::probe::ProbeReply;
-use crate::profile::Profile;
+use crate::profile::{Profile, ProfiledLoad};
 use crate::remote::RemoteHost;
 use crate::series::SeriesLine;
 use crate::tryout::{TryConclusion, TryLine};
@@ -148,9 +148,13 @@ impl RunWriter {
         self.document(GENERATORS, &generators.to_vec())
     }
 
-    /// Writes `profile.json`.
-    pub fn profile(&mut self, profile: &Profile) -> Result<(), RecordError> {
-        self.document(PROFILE, profile)
+    /// Writes `profile.json`, or `profile-low.json`.
+    pub fn profile(&mut self, load: ProfiledLoad, profile: &Profile) -> Result<(), RecordError> {
+        let name = match load {
+            ProfiledLoad::Measured => PROFILE,
+            ProfiledLoad::Low => PROFILE_LOW,
+        };
+        self.document(name, profile)
     }
 
     /// Writes a header or a row of the series of the server's host.

@@ -51,13 +51,22 @@ pub fn render_tryout(input: &TryInput<'_>) -> String {
     document(&title, &screen, &data)
 }
 
-/// The page of a comparison of runs: a complete HTML document.
-pub fn render_comparison(comparison: &RunsComparison) -> String {
+/// The page of a comparison of runs: a complete HTML document. `profiles`: those of the first and the second run, where each has one.
+pub fn render_comparison(comparison: &RunsComparison, profiles: Option<[&Profile; 2]>) -> String {
     let style = Style { width_columns: TEXT_COLUMNS, ..Style::default() };
     let screen = crate::compare::render(comparison, None, &style);
     let title = format!("Comparison – {}", comparison.headline);
-    let data = serde_json::to_string(comparison).expect("string keys and no custom serialisers");
+    let payload = ComparisonPayload { comparison, profiles };
+    let data = serde_json::to_string(&payload).expect("string keys and no custom serialisers");
     document(&title, &screen, &data)
+}
+
+#[derive(Serialize)]
+struct ComparisonPayload<'a> {
+    #[serde(flatten)]
+    comparison: &'a RunsComparison,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profiles: Option<[&'a Profile; 2]>,
 }
 
 /// The page of a profile: a complete HTML document.

@@ -61,6 +61,8 @@ pub(super) struct RunPayload<'a> {
     events: Vec<&'a Event>,
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<&'a Profile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile_low: Option<&'a Profile>,
 }
 
 /// What may be said about capacity.
@@ -165,6 +167,7 @@ pub(super) fn payload<'a>(input: &ReportInput<'a>) -> RunPayload<'a> {
         series: series(input.run.server_series()),
         events: events(input.run.events),
         profile: input.profile,
+        profile_low: input.profile_low,
     }
 }
 

@@ -168,8 +168,9 @@ fn draw_profile(input: &ReportInput<'_>, screen: &mut Screen) {
     let requests = profile
         .requests_count
         .map_or(String::new(), |count| format!(" ({} responses)", number::count(count)));
+    let low = if input.profile_low.is_some() { ", and a fifth of it," } else { "" };
     let text = format!(
-        "the same load once more for {}{requests}: {} stacks sampled, as a flame graph in the report",
+        "the same load once more{low} for {}{requests}: {} stacks sampled, as a flame graph in the report",
         number::duration_ns(profile.duration_ns()),
         number::count(profile.counts.samples_count)
     );

@@ -18,7 +18,7 @@ use sysdyno_record::load::{Counts, Interval, LatencySet, TrialBegin, TrialEnd, T
 use sysdyno_record::log::LogLines;
 use sysdyno_record::plan::{LoadPlan, PhaseKind};
 use sysdyno_record::probe::ProbeReply;
-use sysdyno_record::profile::Profile;
+use sysdyno_record::profile::{Profile, ProfiledLoad};
 use sysdyno_record::progress::{CpuUses, RunProgress};
 use sysdyno_record::remote::{ClockOffset, RemoteHost};
 use sysdyno_record::series::{Series, SeriesLine};
@@ -204,8 +204,8 @@ impl<'a> RunJournal<'a> {
         Ok(())
     }
 
-    pub(super) fn keep_profile(&mut self, profile: &Profile) -> Result<(), RunError> {
-        let written = self.writer.profile(profile);
+    pub(super) fn keep_profile(&mut self, load: ProfiledLoad, profile: &Profile) -> Result<(), RunError> {
+        let written = self.writer.profile(load, profile);
         self.kept(written)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! It is no trial: nothing of it is recorded but its stacks, and how many responses they stand for.
 
-use super::steps::Bench;
+use super::steps::{Bench, trial_plan};
 use crate::agent::{AgentLink, Notice, Proceed};
 use crate::clock;
 use crate::error::RunError;
@@ -10,21 +10,30 @@ use crate::profiling::{ProfileRequest, take_profile};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
+use sysdyno_analyze::search::Search;
 use sysdyno_profile::ProfileError;
 use sysdyno_record::event::EventKind;
 use sysdyno_record::plan::{LoadPlan, PhaseEnd, PhaseKind, PhasePlan};
-use sysdyno_record::profile::Profile;
+use sysdyno_record::profile::{Profile, ProfiledLoad};
 use sysdyno_record::units::SpanNs;
 
 /// Before the profile, so that connections are open and caches warm. As long as an interval: the first one ends with it.
 const WARMUP: SpanNs = SpanNs::from_secs(1);
+
+/// A low load, as a share of the highest: no queue is left, and what is sampled is still enough to be told from chance.
+const LOW_RATIO: f64 = 0.2;
 
 /// Longest profile.
 const PROFILE_MAX: SpanNs = SpanNs::from_secs(10);
 
 impl Bench<'_, '_> {
     /// Sends the load of a plan again, and keeps a profile of its steady part. A failure is only told: what was measured is valid.
-    pub(super) fn profile(&mut self, plan: &LoadPlan, request: &ProfileRequest) -> Result<(), RunError> {
+    pub(super) fn profile(
+        &mut self,
+        load: ProfiledLoad,
+        plan: &LoadPlan,
+        request: &ProfileRequest,
+    ) -> Result<(), RunError> {
         if self.journal.is_stopped() {
             return Ok(());
         }
@@ -32,10 +41,26 @@ impl Bench<'_, '_> {
         let duration = Duration::from_nanos(steady_span(&plan).0);
         let request = ProfileRequest { duration, ..request.clone() };
         match self.send_profiled(&plan, &request)? {
-            Ok(Some(profile)) => self.journal.keep_profile(&profile),
+            Ok(Some(profile)) => self.journal.keep_profile(load, &profile),
             Ok(None) => self.warn("the load ended before it could be profiled".into()),
             Err(error) => self.warn(error.to_string()),
         }
+    }
+
+    /// Profiles the highest load of a search that met the objective, and a fifth of it.
+    pub(super) fn profile_capacity(
+        &mut self,
+        plan: &LoadPlan,
+        search: &Search,
+        request: &ProfileRequest,
+    ) -> Result<(), RunError> {
+        let Some(highest) = search.highest_met() else {
+            return self.warn("no trial met the objective".into());
+        };
+        for (load, ratio) in [(ProfiledLoad::Measured, 1.0), (ProfiledLoad::Low, LOW_RATIO)] {
+            self.profile(load, &trial_plan(plan, &highest.scaled(ratio)), request)?;
+        }
+        Ok(())
     }
 
     fn warn(&mut self, text: String) -> Result<(), RunError> {

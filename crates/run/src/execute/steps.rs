@@ -15,6 +15,7 @@ use sysdyno_record::load::{LatencySet, TrialBegin, TrialEnd, TrialPurpose};
 use sysdyno_record::plan::{
     Arrival, Endpoint, LoadPlan, PhaseEnd, PhaseKind, PhasePlan, RunPlan, SpinChoice,
 };
+use sysdyno_record::profile::ProfiledLoad;
 use sysdyno_record::service::{Moment, ServiceReading};
 use sysdyno_record::units::SpanNs;
 
@@ -43,14 +44,20 @@ pub fn load(
         bench.cool_down()?;
     }
     bench.take_down()?;
-    profile.map_or(Ok(()), |request| bench.profile(plan, request))
+    profile.map_or(Ok(()), |request| bench.profile(ProfiledLoad::Measured, plan, request))
 }
 
-/// Looks for the capacity of a server as a run plan says.
+/// Looks for the capacity of a server as a run plan says; then, if that is to be profiled, sends the highest load that met the
+/// objective once more, and a low one.
 ///
 /// # Errors
 /// A trial could not be started, or the folder could not be written.
-pub fn run(plan: &RunPlan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
+pub fn run(
+    plan: &RunPlan,
+    profile: Option<&ProfileRequest>,
+    hosts: Hosts<'_>,
+    journal: &mut RunJournal<'_>,
+) -> Result<(), RunError> {
     let mut bench = Bench::new(hosts, journal);
     let sampling = SamplingPlan { hz: plan.sampling_hz, pids: plan.watch_pids.clone() };
     bench.set_up(&plan.load, &sampling)?;
@@ -67,7 +74,11 @@ pub fn run(plan: &RunPlan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Re
         search.record(&begin, &end, &verdict);
         search.outcomes().last().iter().for_each(|outcome| bench.journal.show_tried(outcome));
     }
-    bench.take_down()
+    if profile.is_some() {
+        bench.cool_down()?;
+    }
+    bench.take_down()?;
+    profile.map_or(Ok(()), |request| bench.profile_capacity(&plan.load, &search, request))
 }
 
 /// What is sampled.

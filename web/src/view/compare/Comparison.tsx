@@ -8,6 +8,7 @@ import { Forests } from "./Forests.tsx";
 import { Machines } from "./Machines.tsx";
 import { Curves, hasCurve, Variants } from "./Variants.tsx";
 import { Numbers } from "./Numbers.tsx";
+import { ProfileDifference } from "./ProfileDifference.tsx";
 import { Sides } from "./Sides.tsx";
 import { TrendChart } from "./Trend.tsx";
 
@@ -21,6 +22,7 @@ function partsOf(compared: Compared): Part[] {
     compared.matrix !== undefined &&
       hasCurve(compared.matrix) && { id: "curves", title: "Every trial of every variant", short: "Curves", body: <Curves compared={compared} experiment={compared.matrix} /> },
     compared.operations.length > 0 && { id: "numbers", title: "All numbers", short: "Numbers", body: <Numbers compared={compared} /> },
+    compared.profiles !== undefined && { id: "profiles", title: "Where the CPU time differs", short: "Profiles", body: <ProfileDifference profiles={compared.profiles} /> },
     compared.gates.length > 0 && { id: "gates", title: "Obstacles to a comparison", short: "Gates", body: <Gates compared={compared} /> },
     compared.machines.length > 0 && { id: "machines", title: "What differs between the machines", short: "Machines", body: <Machines compared={compared} /> },
     { id: "sides", title: "The runs", short: "Runs", body: <Sides compared={compared} /> },

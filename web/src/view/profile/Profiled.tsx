@@ -1,18 +1,60 @@
-// The profile in the report of a run: of the same load, sent once more after the measurement.
+// The profile in the report of a run: of the same load, sent once more after the measurement. Of a search there is one at a low load, too,
+// and what differs between them.
 
+import { useState } from "preact/hooks";
 import { count, duration } from "../../number.ts";
+import { isComparable } from "../../record/difference.ts";
 import { type Profile, programsOf } from "../../record/profile.ts";
 import { prose } from "../../record/text.ts";
+import { ChangedFunctions } from "./ChangedFunctions.tsx";
 import { FlameGraph } from "./FlameGraph.tsx";
 import { Quality } from "./Quality.tsx";
 
-export function Profiled({ profile }: { profile: Profile }) {
-  const span = duration(profile.end_mono_ns - profile.begin_mono_ns);
-  const responses = profile.requests_count === null ? "" : ` (${count(profile.requests_count)} responses)`;
-  const { samples_count } = profile.counts;
+type Shown = "measured" | "low" | "difference";
+
+const NAMES: readonly [Shown, string][] = [
+  ["measured", "At the highest load"],
+  ["low", "At a fifth of it"],
+  ["difference", "Difference per response"],
+];
+
+export function Profiled({ profile, low }: { profile: Profile; low?: Profile | undefined }) {
+  const [shown, setShown] = useState<Shown>("measured");
+  if (!low) return <Single profile={profile} sentence={once("the same load was sent once more", profile)} />;
   return (
     <>
-      <p>{prose(`After the measurement, the same load was sent once more for ${span}${responses}, and ${count(samples_count)} stacks of the whole host were sampled. No measured number contains the profiler.`)}</p>
+      <fieldset class="flame-choice">
+        <legend>Profile</legend>
+        {NAMES.filter(([name]) => name !== "difference" || isComparable(profile, low)).map(([name, text]) => (
+          <label key={name}>
+            <input type="radio" name="profile" checked={shown === name} onChange={() => setShown(name)} /> {text}
+          </label>
+        ))}
+      </fieldset>
+      {shown === "measured" && <Single key="measured" profile={profile} sentence={once("the highest load that met the objective was sent once more", profile)} />}
+      {shown === "low" && <Single key="low" profile={low} sentence={once("a fifth of the highest load was sent", low)} />}
+      {shown === "difference" && (
+        <>
+          <p>{prose("Frames are as wide as what a response takes at the highest load. Their colors tell what it takes more or less than at a fifth of that load: caches that no longer hold, locks, queues.")}</p>
+          <FlameGraph profile={profile} before={low} programs={programsOf(profile)} />
+          <h3>Functions that differ, per response</h3>
+          <ChangedFunctions profile={profile} before={low} />
+        </>
+      )}
+    </>
+  );
+}
+
+function once(what: string, profile: Profile): string {
+  const span = duration(profile.end_mono_ns - profile.begin_mono_ns);
+  const responses = profile.requests_count === null ? "" : ` (${count(profile.requests_count)} responses)`;
+  return `After the measurement, ${what} for ${span}${responses}, and ${count(profile.counts.samples_count)} stacks of the whole host were sampled. No measured number contains the profiler.`;
+}
+
+function Single({ profile, sentence }: { profile: Profile; sentence: string }) {
+  return (
+    <>
+      <p>{prose(sentence)}</p>
       <FlameGraph profile={profile} programs={programsOf(profile)} />
       <h3>How far to trust it</h3>
       <Quality profile={profile} />

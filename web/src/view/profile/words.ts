@@ -1,5 +1,6 @@
-// Kinds of frames in words, and the mark that says the same as their color.
+// Kinds of frames and of differences in words, and the mark that says the same as their color.
 
+import type { Direction } from "../../record/difference.ts";
 import type { FrameKind } from "../../record/profile.ts";
 
 export const KINDS: readonly { kind: FrameKind; name: string; mark: string }[] = [
@@ -7,4 +8,10 @@ export const KINDS: readonly { kind: FrameKind; name: string; mark: string }[] =
   { kind: "kernel", name: "kernel", mark: "K" },
   { kind: "softirq", name: "kernel, in a softirq", mark: "S" },
   { kind: "irq", name: "kernel, in an interrupt", mark: "I" },
+];
+
+export const CHANGES: readonly { direction: Direction; name: string; mark: string }[] = [
+  { direction: "more", name: "more per response", mark: "+" },
+  { direction: "less", name: "less per response", mark: "−" },
+  { direction: "same", name: "within chance (3 standard errors)", mark: "" },
 ];

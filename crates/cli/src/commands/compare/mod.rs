@@ -18,6 +18,7 @@ use sysdyno_index::{IndexedRun, RunQuery};
 use sysdyno_plan::options::Combine;
 use sysdyno_record::comparison::{RunsComparison, SideVerdict};
 use sysdyno_record::effect::Comparison;
+use sysdyno_record::profile::Profile;
 use sysdyno_record::store::{Run, list};
 use sysdyno_report::{compare as text, escape, html};
 
@@ -27,6 +28,7 @@ const RUNS_MAX: usize = 400;
 pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
     let folder = args.record.clone().or(SettingsFile::read()?.record).folder()?;
     let options = options(&args)?;
+    let mut profiles = None;
     let comparison = if args.trend {
         let runs = match args.runs.as_slice() {
             [] => read_newest(&folder, ui)?,
@@ -37,7 +39,9 @@ pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
         }
         over_time(runs, &options)
     } else {
-        compare(sides(&args, &folder, ui)?, &options)
+        let sides = sides(&args, &folder, ui)?;
+        profiles = self::profiles(&sides);
+        compare(sides, &options)
     };
     let page = if args.no_report {
         None
@@ -46,7 +50,7 @@ pub fn compare_runs(args: CompareArgs, ui: &Ui) -> anyhow::Result<Exit> {
     };
     let screen = text::render(&comparison, page.as_deref(), &ui.style());
     if let Some(path) = &page {
-        std::fs::write(path, html::render_comparison(&comparison))
+        std::fs::write(path, html::render_comparison(&comparison, profiles.as_ref().map(|[a, b]| [a, b])))
             .with_context(|| format!("cannot write report '{}'", path.display()))?;
     }
     if args.json {
@@ -175,9 +179,19 @@ pub fn profile(run: &Run) -> anyhow::Result<RunProfile> {
         bail!("cannot compare '{}': it has no plan", path.display());
     }
     let analysis = run.analysis.clone().unwrap_or_else(|| analyze(&run.view()));
-    RunProfile::new(&run.manifest, run.is_incomplete, &run.view(), analysis).with_context(|| {
+    let profile = RunProfile::new(&run.manifest, run.is_incomplete, &run.view(), analysis);
+    let mut profile = profile.with_context(|| {
         format!("cannot compare '{}': it is an experiment, or no trial was completed", path.display())
-    })
+    })?;
+    profile.stacks = run.profile.clone();
+    Ok(profile)
+}
+
+/// The call stacks of two runs that are held against each other; `None`: there are more of them, or one was not profiled.
+pub fn profiles(sides: &[Side]) -> Option<[Profile; 2]> {
+    let [a, b] = sides else { return None };
+    let ([a], [b]) = (a.runs.as_slice(), b.runs.as_slice()) else { return None };
+    Some([a.stacks.clone()?, b.stacks.clone()?])
 }
 
 /// Where the page is written unless a place was named.

@@ -315,7 +315,7 @@ fn report(folder: &ExperimentFolder, args: &ExperimentHostArgs, ui: &Ui) -> anyh
             folder.path().display()
         )
     };
-    let page = folder.write_report(&html::render_comparison(&comparison))?;
+    let page = folder.write_report(&html::render_comparison(&comparison, None))?;
     match args.json {
         true => ui.print_json(&comparison)?,
         false => ui.print(&text::render(&comparison, Some(&page), &ui.style())),

@@ -115,7 +115,7 @@ fn work_trial(
 
 fn carry_out(plan: &Plan, hosts: Hosts<'_>, journal: &mut RunJournal<'_>) -> Result<(), RunError> {
     match plan {
-        Plan::Run(run) => execute::run(run, hosts, journal),
+        Plan::Run(run) => execute::run(run, None, hosts, journal),
         Plan::Load(load) => {
             execute::load(load, &SamplingPlan { hz: SAMPLING_HZ, pids: Vec::new() }, None, hosts, journal)
         }
